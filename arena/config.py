@@ -108,12 +108,17 @@ class Settings(BaseSettings):
         "sends the token from ARENA_WORKER_TOKEN or from the file ARENA_WORKER_TOKEN_FILE.",
     )
     human_slots: int = Field(
-        4, ge=0, description="Games of people against bots at once, in addition to all other games; 0: disabled."
+        4,
+        ge=0,
+        description="Games of people against bots at once, in addition to all other games; 0: disabled. Of several "
+        "slots, a quarter is kept for people with an account.",
     )
     human_games_per_player: int = Field(
         2, ge=1, description="Open games allowed per player (an account, or a browser without one)."
     )
-    human_games_per_address: int = Field(8, ge=1, description="Open games allowed per network address.")
+    human_games_per_address: int = Field(
+        8, ge=1, description="Open games of people without an account allowed per network address."
+    )
     human_idle_timeout_minutes: float = Field(
         15.0, gt=0, description="Minutes without a move after which a game without a clock ends as abandoned."
     )
@@ -353,6 +358,11 @@ class Settings(BaseSettings):
         """Host and port where relayed remote bots are accepted; None if disabled."""
         host, _, port = self.remote_bind.rpartition(":")
         return (host.strip("[]") or "127.0.0.1", int(port)) if self.remote_bind else None
+
+    @property
+    def guest_slots(self) -> int:
+        """Maximum of the `human_slots` that people without an account may use at once."""
+        return max(min(1, self.human_slots), self.human_slots - -(-self.human_slots // 4))
 
     @property
     def is_https(self) -> bool:

@@ -8,7 +8,10 @@ from __future__ import annotations
 import json
 import logging
 import sys
+from collections.abc import MutableMapping
 from typing import Any, Literal, TextIO, cast
+
+from arena.plain_text import plain
 
 Form = Literal["auto", "json", "text"]
 
@@ -31,6 +34,14 @@ def _written(event: Any, **_: Any) -> str:
     return _ENCODER.encode(event)
 
 
+def _plain(_: Any, __: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+    """Replace characters that a terminal must not get from a stranger, as in an address that is logged."""
+    for name, value in event.items():
+        if isinstance(value, str):
+            event[name] = plain(value)
+    return event
+
+
 def configure(form: Form = "auto", level: str = "info") -> None:
     """Configure logging of this process; `auto` is text on a terminal, JSON elsewhere."""
     import structlog
@@ -44,7 +55,12 @@ def configure(form: Form = "auto", level: str = "info") -> None:
         structlog.processors.TimeStamper(fmt="iso", utc=True),
     ]
     last: list[Any] = (
-        [structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty(), exception_formatter=structlog.dev.plain_traceback)]
+        [
+            _plain,
+            structlog.dev.ConsoleRenderer(
+                colors=sys.stderr.isatty(), exception_formatter=structlog.dev.plain_traceback
+            ),
+        ]
         if is_text
         else [structlog.processors.ExceptionRenderer(trace), structlog.processors.JSONRenderer(_written)]
     )

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import resource
 from collections.abc import Callable
+from dataclasses import dataclass
+from math import ceil
+from pathlib import Path
 from typing import ParamSpec, TypeVar
 
 from referee.machine.pool import SlotPool
@@ -38,3 +42,38 @@ class OffloadProcess:
         if self._pool is not None:
             self._pool.shutdown()
             self._pool = None
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """Limits of a call: processor seconds, and bytes of memory in addition to those of its process at the start."""
+
+    cpu_s: int
+    memory_bytes: int
+
+
+def call_bounded(bounds: Bounds, function: Callable[..., T], *args: object) -> T:
+    """Call a module-level function in a process of its own, which ends with the call or beyond these bounds.
+
+    Raises JobError, and WorkerLostError if the process was ended.
+    """
+    process = OffloadProcess()
+    try:
+        return process.call(_bounded, bounds, function, args)
+    finally:
+        process.close()
+
+
+def _bounded(bounds: Bounds, function: Callable[..., T], args: tuple[object, ...]) -> T:
+    """Limit this process, and call the function."""
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    cpu_s = ceil(used.ru_utime + used.ru_stime) + bounds.cpu_s
+    pages = int(Path("/proc/self/statm").read_text("ascii").split()[5])  # of data and stack
+    data_bytes = pages * resource.getpagesize() + bounds.memory_bytes
+    for limit, value in (
+        (resource.RLIMIT_CORE, 0),
+        (resource.RLIMIT_CPU, cpu_s),
+        (resource.RLIMIT_DATA, data_bytes),
+    ):
+        resource.setrlimit(limit, (value, value))
+    return function(*args)

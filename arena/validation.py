@@ -6,7 +6,7 @@ Validation errors become messages in the user's terms: which key, what is wrong,
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from functools import cache
 from typing import Any, TypeAlias, get_args, get_type_hints
 
@@ -41,7 +41,8 @@ def hints_of(model: Model) -> dict[str, Any]:
     """Return the types of a model's fields, under the names that users write."""
     if issubclass(model, BaseModel):
         return {field.alias or name: field.annotation for name, field in model.model_fields.items()}
-    return {name: hint for name, hint in get_type_hints(model).items() if name in model.__dataclass_fields__}
+    hints = get_type_hints(model)
+    return {field.name: hints[field.name] for field in fields(model)}
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Create the secrets of compose.yaml in deploy/secrets/ (or the given folder): passwords, the settings file that
-# contains them, the broker's password file, and a self-signed certificate if there is none yet.
+# contains them, the broker's password file, the certificates of the cluster, and a self-signed certificate of the
+# pages if there is none yet.
 # Existing files are not changed, so you can run it again.
 #
 #   deploy/secrets.sh [FOLDER]        needs openssl, and mosquitto_passwd (package mosquitto)
@@ -47,6 +48,23 @@ if [ ! -e "$FOLDER/tls.crt" ]; then
         -keyout "$FOLDER/tls.key" -out "$FOLDER/tls.crt" 2>/dev/null
     chmod 0644 "$FOLDER/tls.key"
     echo "$FOLDER/tls.crt, tls.key: signed by itself for $HOST; put those of an authority in their place"
+fi
+# Certificates of scheduler, referee and workers, as `arena scheduler --init-tls` makes them. Move cluster-ca.key to a
+# safe place: it signs those of further machines.
+if [ ! -e "$FOLDER/cluster-ca.pem" ]; then
+    KEY="-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes"
+    openssl req -x509 $KEY -days 3650 -subj "/CN=arena cluster" \
+        -keyout "$FOLDER/cluster-ca.key" -out "$FOLDER/cluster-ca.new" 2>/dev/null
+    for role in scheduler referee worker; do
+        openssl req $KEY -subj "/CN=$role" -keyout "$FOLDER/cluster-$role.key" -out "$FOLDER/csr" 2>/dev/null
+        openssl x509 -req -in "$FOLDER/csr" -CA "$FOLDER/cluster-ca.new" -CAkey "$FOLDER/cluster-ca.key" \
+            -set_serial "0x$(openssl rand -hex 16)" -days 3650 -out "$FOLDER/cluster-$role.pem" 2>/dev/null
+        chmod 0644 "$FOLDER/cluster-$role.key"
+    done
+    rm "$FOLDER/csr"
+    chmod 0600 "$FOLDER/cluster-ca.key"
+    mv "$FOLDER/cluster-ca.new" "$FOLDER/cluster-ca.pem"
+    echo "$FOLDER/cluster-*.pem, cluster-*.key: certificates of the cluster; keep cluster-ca.key elsewhere"
 fi
 # Filled by `arena user token` once the database exists; containers start only if the files exist.
 for name in worker_token metrics_token; do

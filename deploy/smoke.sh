@@ -204,7 +204,10 @@ mkdir "$WORK/arena" "$WORK/store"
 cat >"$WORK/arena/arena.toml" <<TOML
 database = "postgresql+psycopg://arena:$PG_PASSWORD@127.0.0.1:$PG_PORT/arena"
 mqtt = "mqtt://arena:$MQTT_PASSWORD@127.0.0.1:$MQTT_PORT"
-executor = "dask://127.0.0.1:$DASK_PORT"
+executor = "tls://127.0.0.1:$DASK_PORT"
+cluster_ca = "$WORK/cluster/ca.pem"
+cluster_cert = "$WORK/cluster/referee.pem"
+cluster_key = "$WORK/cluster/referee.key"
 bundles = "$WORK/store/bundles"
 dump_folder = "$WORK/store/dumps"
 worker_bundles = "http://127.0.0.1:$WEB_PORT"
@@ -222,11 +225,18 @@ WORKER_TOKEN=$(arena -q user token admin --scopes worker --label workers "${CONF
 say "tables and an administrator created"
 
 launch serve "$PYTHON" -m arena serve --no-referee "${CONFIG[@]}"
-launch scheduler "$PYTHON" -m arena scheduler --bind 127.0.0.1 --port "$DASK_PORT" --config "$WORK/arena/arena.toml"
+arena -q scheduler --init-tls "$WORK/cluster" >/dev/null
+certificates() { # the settings of a role as variables
+    printf '%s\n' "ARENA_CLUSTER_CA=$WORK/cluster/ca.pem" "ARENA_CLUSTER_CERT=$WORK/cluster/$1.pem" \
+        "ARENA_CLUSTER_KEY=$WORK/cluster/$1.key"
+}
+mapfile -t OF_SCHEDULER < <(certificates scheduler)
+mapfile -t OF_WORKER < <(certificates worker)
+launch scheduler env "${OF_SCHEDULER[@]}" "$PYTHON" -m arena scheduler --tls --bind 127.0.0.1 --port "$DASK_PORT"
 await 60 "answer from the scheduler" answers "$DASK_PORT"
 for number in 1 2; do
-    launch "worker$number" env ARENA_WORKER_TOKEN="$WORKER_TOKEN" "$PYTHON" -m arena worker \
-        --scheduler "dask://127.0.0.1:$DASK_PORT" --slots 1 --data "$WORK/worker$number" --name "worker$number" --no-warm
+    launch "worker$number" env "${OF_WORKER[@]}" ARENA_WORKER_TOKEN="$WORKER_TOKEN" "$PYTHON" -m arena worker \
+        --scheduler "tls://127.0.0.1:$DASK_PORT" --slots 1 --data "$WORK/worker$number" --name "worker$number" --no-warm
 done
 launch referee "$PYTHON" -m arena referee "${CONFIG[@]}"
 await 60 "pages" fetch "http://127.0.0.1:$WEB_PORT/healthz"

@@ -16,9 +16,10 @@ SetOptionStyle: TypeAlias = Literal["standard", "bare"]
 
 CLOCKS_OPTION = "UGI_Clocks"
 RESULT_OPTION = "UGI_Result"
+REUSE_OPTION = "UGI_Reuse"
 
-MOVES_TO_GO = 25
-"""A bot without clock support gets a 25th of its remaining time for one move."""
+MOVES_TO_GO, MIN_MOVES_TO_GO = 25, 9
+"""A bot without clock support gets a 25th of its remaining time for one move in long games; see `shares_of_game`."""
 MOVES_OF_A_GAME = 40
 """Expected number of moves of one side in a game."""
 
@@ -88,16 +89,34 @@ class Capabilities:
         return cls(**given)
 
 
-def movetime_for(time_ms: int, inc_ms: int, usual_ms: float, worst_ms: float, moves_to_go: int | None = None) -> int:
+def shares_of_game(game_moves: int) -> int:
+    """Compute into how many shares a bot without clock support divides its remaining time.
+
+    In games of `game_moves` moves a side it then uses about four fifths of what a strong bot with a clock does, which
+    spends a tenth of its time on every move.
+    """
+    return min(MOVES_TO_GO, MIN_MOVES_TO_GO + game_moves // 3)
+
+
+def movetime_for(
+    time_ms: int,
+    inc_ms: int,
+    usual_ms: float,
+    worst_ms: float,
+    moves_to_go: int | None = None,
+    *,
+    shares: int = MOVES_TO_GO,
+) -> int:
     """Compute the `movetime` for a bot without clock support: a share of its remaining time, less its overshoot.
 
-    The share is a 25th of the clock plus three quarters of the increment; a sixth of it is kept in reserve. If time is
-    added after fewer than 25 moves, the share is one of those `moves_to_go`. `usual_ms` and `worst_ms` are the usual
+    The share is one of `shares` of the clock plus three quarters of the increment; a sixth of it is kept in reserve. If
+    time is added after fewer moves, the share is one of those `moves_to_go`. `usual_ms` and `worst_ms` are the usual
     and the worst overshoot. The usual overshoot is subtracted from the share, but at most half of the share as long as
     the clock can pay for the overshoot of all expected moves. Time for the worst overshoot is never part of a share.
     Returns at least 1.
     """
-    moves = min(moves_to_go or MOVES_TO_GO, MOVES_TO_GO)
+    shares = shares if inc_ms else MOVES_TO_GO  # without an increment nothing comes back
+    moves = min(moves_to_go or shares, shares)
     share = max(0.0, min(time_ms / moves + inc_ms * 0.75, time_ms - worst_ms))
     to_spare = time_ms - worst_ms - min(moves_to_go or MOVES_OF_A_GAME, MOVES_OF_A_GAME) * max(0.0, usual_ms - inc_ms)
     return max(1, int(max(share * 5 / 6 - usual_ms, min(share, to_spare) / 2)))

@@ -39,6 +39,11 @@ class LineSplitter:
         return len(self._held) + len(self._after)
 
     @property
+    def unfinished(self) -> bytes:
+        """The beginning of a line whose end has not arrived."""
+        return bytes(self._held)
+
+    @property
     def is_empty(self) -> bool:
         """True if the next byte begins a line."""
         return not (self._held or self._dropping or self._after)

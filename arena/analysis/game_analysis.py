@@ -3,51 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Mapping, Sequence
-from dataclasses import asdict, dataclass
 from typing import Any
 
 from arena.analysis.budget import BORDERLINE_LOSS, MAX_PLIES, MAX_SWING, first_pass_nodes, second_pass_nodes
 from arena.analysis.engine import Evaluations, PositionRef
-from arena.analysis.marking import AnalysisSummary, EvaluatedPosition, mark_moves, summarise, swing
+from arena.analysis.marking import EvaluatedPosition, mark_moves, summarise, swing
 from arena.analysis.win_model import WinModel
-from arena.documents.analysis import AnalysedMove
+from arena.documents.analysis import AnalysedMove, GameAnalysis
 from referee.game.record import GameRecord
-from referee.rules.core import SIDES
 
 Evaluate = Callable[[Sequence[PositionRef], int], Evaluations]
 """Evaluates positions of a game with this number of nodes each."""
 
 
-@dataclass(frozen=True, slots=True)
-class AnalysedGame:
-    """The analysis of a game; `win_model` names the model that converted scores to winning chances."""
-
-    game: str
-    family: str
-    engine: str
-    nodes: int
-    win_model: str
-    plies: list[AnalysedMove]
-    summary: AnalysisSummary
-
-    def as_json(self) -> dict[str, Any]:
-        """Return plain data; chances and losses are from the mover's view."""
-        summary = self.summary
-        return {
-            "game": self.game,
-            "family": self.family,
-            "engine": self.engine,
-            "nodes": self.nodes,
-            "win_model": self.win_model,
-            "plies": [asdict(one) for one in self.plies],
-            "blunders": dict(zip(SIDES, summary.blunders, strict=True)),
-            "accuracy": dict(zip(SIDES, summary.accuracy, strict=True)),
-            "turning_points": summary.turning_points,
-            "blown_win": dict(zip(SIDES, summary.blown_win, strict=True)),
-        }
-
-
-def analyse(record: GameRecord, evaluate: Evaluate, *, nodes: int, win_model: WinModel) -> AnalysedGame:
+def analyse(record: GameRecord, evaluate: Evaluate, *, nodes: int, win_model: WinModel) -> GameAnalysis:
     """Analyse a game. `nodes` are multiplied by `arena.analysis.budget`. Raises what `evaluate` raises."""
     moves = record.moves[:MAX_PLIES]
     book = {number for number, ply in enumerate(record.plies, 1) if ply.book}
@@ -56,14 +25,14 @@ def analyse(record: GameRecord, evaluate: Evaluate, *, nodes: int, win_model: Wi
     if borderline := evaluations.borderline(win_model):
         evaluations.evaluate(second_pass_nodes(nodes), borderline)
     analysed = evaluations.analysed(win_model)
-    return AnalysedGame(
+    return GameAnalysis(
         record.id,
         record.family,
         evaluations.engine,
         nodes,
         win_model.version,
         analysed,
-        summarise(analysed, record.winner, book),
+        *summarise(analysed, record.winner, book),
     )
 
 
@@ -160,5 +129,5 @@ def evaluate_position(record: GameRecord, evaluate: Evaluate, *, nodes: int, win
 
 
 def marks_of(data: Mapping[str, Any]) -> dict[int, str]:
-    """Return the marks of an analysis (see `AnalysedGame.as_json`) by ply."""
+    """Return the marks of an analysis (a `GameAnalysis` as plain data) by ply."""
     return {ply["number"]: ply["mark"] for ply in data["plies"] if ply["mark"]}

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from arena.analysis.win_model import WinModel
-from arena.documents.analysis import AnalysedMove, Mark
+from arena.documents.analysis import Accuracy, AnalysedMove, BlownWin, Blunders, Mark
 from referee.rules.core import SIDES, Side, Winner
 
 MARKS: tuple[tuple[float, Mark], ...] = ((0.3, "??"), (0.2, "?"), (0.1, "?!"))
@@ -51,20 +51,6 @@ class EvaluatedPosition:
     wins_now: bool = False
     result: int | None = None
     depths: tuple[tuple[int, int], ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class AnalysisSummary:
-    """Figures of an analysed game, by side (first, second).
-
-    `blunders` counts `??`. `turning_points` counts moves from a winning position to one that is even at best.
-    `blown_win` is true for a side that reached a won position and did not win.
-    """
-
-    blunders: tuple[int, int]
-    accuracy: tuple[float | None, float | None]
-    turning_points: int
-    blown_win: tuple[bool, bool]
 
 
 def mark_moves(
@@ -192,8 +178,10 @@ def _mark(at: EvaluatedPosition, before: float, later: float, loss: float) -> Ma
     return next((mark for least, mark in MARKS if loss >= least), "")
 
 
-def summarise(analysed: Sequence[AnalysedMove], winner: Winner | None, book: Container[int] = ()) -> AnalysisSummary:
-    """Summarise a game with this winner."""
+def summarise(
+    analysed: Sequence[AnalysedMove], winner: Winner | None, book: Container[int] = ()
+) -> tuple[Blunders, Accuracy, int, BlownWin]:
+    """Return the figures of a game with this winner; the number is that of turning points."""
     blunders, accuracy, blown_win = [], [], []
     for side in SIDES:
         mine = [one for one in analysed if one.side == side and one.number not in book]
@@ -202,9 +190,7 @@ def summarise(analysed: Sequence[AnalysedMove], winner: Winner | None, book: Con
         stood_won = any(one.winning_chances is not None and one.winning_chances >= DECIDED for one in mine)
         blown_win.append(stood_won and winner is not None and winner != side)
     turning_points = sum(_is_turning_point(one) for one in analysed)
-    return AnalysisSummary(
-        (blunders[0], blunders[1]), (accuracy[0], accuracy[1]), turning_points, (blown_win[0], blown_win[1])
-    )
+    return Blunders(*blunders), Accuracy(*accuracy), turning_points, BlownWin(*blown_win)
 
 
 def _is_turning_point(one: AnalysedMove) -> bool:

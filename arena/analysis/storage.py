@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+
 from arena.analysis.fit import WinModelFit, fit
-from arena.analysis.game_analysis import AnalysedGame
 from arena.analysis.win_model import WinModel, shipped
 from arena.clock import now
 from arena.collections.conversion import to_record
-from arena.documents.analysis import AnalysisFigures
+from arena.documents.analysis import AnalysisFigures, GameAnalysis
 from arena.errors import NotFoundError
 from arena.store import Store
 from arena.store.base.models import StoredWinModel
@@ -33,27 +34,26 @@ def win_model_of(store: Store, family: str) -> WinModel:
     return WinModel(found.scale, f"own {found.id}") if found else shipped(family)
 
 
-def save(store: Store, found: AnalysedGame) -> None:
+def save(store: Store, found: GameAnalysis) -> None:
     """Store an analysis. It replaces an earlier one of the game."""
-    summary = found.summary
-    known = [one for one in summary.accuracy if one is not None]
+    first, second = found.accuracy.first, found.accuracy.second
     figures = AnalysisFigures(
         game_id=found.game,
         family=found.family,
         engine=found.engine[:80],
         nodes=found.nodes,
         win_model=found.win_model,
-        blunders=sum(summary.blunders),
-        first_blunders=summary.blunders[0],
-        second_blunders=summary.blunders[1],
-        accuracy=min(known, default=None),
-        first_accuracy=summary.accuracy[0],
-        second_accuracy=summary.accuracy[1],
-        turning_points=summary.turning_points,
-        has_blown_win=any(summary.blown_win),
+        blunders=found.blunders.first + found.blunders.second,
+        first_blunders=found.blunders.first,
+        second_blunders=found.blunders.second,
+        accuracy=min((one for one in (first, second) if one is not None), default=None),
+        first_accuracy=first,
+        second_accuracy=second,
+        turning_points=found.turning_points,
+        has_blown_win=found.blown_win.first or found.blown_win.second,
         analysed_at=now(),
     )
-    store.analyses.put(figures, found.as_json())
+    store.analyses.put(figures, asdict(found))
 
 
 def fit_win_model(store: Store, family: str) -> tuple[WinModelFit, int]:

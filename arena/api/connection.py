@@ -3,6 +3,9 @@
 The process with the lobby (the coordinator) serves it. A web process without a lobby relays the connection unread, both
 ways. Messages are JSON, one per frame, with the number of their game; they carry lines of the wire protocol
 (`protocol/SPEC.md`).
+
+Only bearer tokens are accepted: browsers send cookies with a WebSocket from any site. A connection that sends more than
+`message_rate` is closed with a reason.
 """
 
 from __future__ import annotations
@@ -10,7 +13,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import secrets
-from collections.abc import Awaitable
+from collections.abc import AsyncIterable, AsyncIterator, Awaitable
 from socket import SOCK_STREAM
 from typing import Annotated
 
@@ -22,15 +25,15 @@ from yarl import URL
 from arena import services
 from arena.api.handle import read_query
 from arena.api.introduction import introduced
-from arena.api.schemas import BotName, FamilyName, In
+from arena.api.words import BotName, FamilyName, In
 from arena.coordinator.lobby import Lobby
 from arena.errors import ArenaError, StoreUnavailableError
 from arena.http.api_paths import PREFIX
 from arena.http.identity import identify
 from arena.http.problem import Problem, too_many
+from arena.http.rate_limit import Rate, RateLimiter
 from arena.http.request_context import CONTEXT, IDENTITY, RequestContext, require
 from arena.log import logger
-from arena.store.base.models import Version
 
 PATH = f"{PREFIX}/connect"
 FRAME_BYTES = 16 * 1024
@@ -57,6 +60,36 @@ class ConnectQuery(In):
     run: Annotated[str, Field(max_length=40)] = ""
 
 
+def message_rate(games: int) -> Rate:
+    """Return how many messages a connection may send: 50 a second, and 20 more for each of its games at once.
+
+    Messages of 20 seconds may come at once. See `message_cost`.
+    """
+    per_second = 50 + 20 * games
+    return Rate(60 * per_second, 20 * per_second)
+
+
+def message_cost(data: str | bytes) -> float:
+    """Return what a message counts: 1, and 1 more for each of its kibibytes."""
+    return 1 + len(data) / 1024
+
+
+async def _messages(socket: web.WebSocketResponse, games: int) -> AsyncIterator[aiohttp.WSMessage]:
+    """Yield the messages of a bot. The iteration ends with the connection, which is closed if it sends too many."""
+    rate = message_rate(games)
+    limiter = RateLimiter(rate)
+    async for message in socket:
+        if message.type is WSMsgType.ERROR:
+            return
+        if limiter.take("", message_cost(message.data or b"")):
+            allowed = f"{rate.per_minute / 60:.0f} messages or KiB a second are allowed"
+            await socket.send_json({"problem": f"too many messages: {allowed}; let the bot write fewer info lines"})
+            await socket.close(code=aiohttp.WSCloseCode.POLICY_VIOLATION, message=b"too many messages")
+            return
+        yield message
+        await asyncio.sleep(0)  # messages that have arrived already are read without giving others a turn
+
+
 class _Socket:
     """Adapter of a WebSocket to the interface of the lobby."""
 
@@ -76,7 +109,7 @@ class _Socket:
 async def connect(request: web.Request) -> web.StreamResponse:
     """Serve a connection or relay it. Raises Problem."""
     context = request.app[CONTEXT]
-    identity = await identify(request)
+    identity = await identify(request) if "Authorization" in request.headers else None
     call = RequestContext(request, context, identity)
     if wait := await context.limiters["write"].admit(call.key):
         raise too_many(wait)
@@ -91,10 +124,15 @@ async def connect(request: web.Request) -> web.StreamResponse:
         if context.lobby is not None:
             return await _attend(call, context.lobby, query)
         if context.settings.remote_referee:
-            return await _relayed(request, context.settings.remote_referee, context.closing)
+            return await _relayed(call, context.settings.remote_referee, _games(call, query))
         raise Problem("unavailable", "remote bots are disabled on this server", hint="ask its operator")
     finally:
         context.streams.leave(call.key)
+
+
+def _games(call: RequestContext, query: ConnectQuery) -> int:
+    """Return how many games at once this connection gets."""
+    return min(query.games, call.context.settings.max_remote_games)
 
 
 async def _attend(call: RequestContext, lobby: Lobby, query: ConnectQuery) -> web.StreamResponse:
@@ -107,17 +145,17 @@ async def _attend(call: RequestContext, lobby: Lobby, query: ConnectQuery) -> we
         )
     socket = web.WebSocketResponse(autoping=False, max_msg_size=FRAME_BYTES, timeout=_CLOSE_S)
     await socket.prepare(call.request)
-    version = await _admitted(call, lobby, query, socket)
-    if version is None:
+    admitted = await _admitted(call, lobby, query, socket)
+    if admitted is None:
         await socket.close()
         return socket
-    assert version.id is not None
-    games = min(query.games, call.context.settings.max_remote_games)
-    await socket.send_json({"bot": version.name, "games": games, "run": lobby.runs[query.bot]})
-    wire, name = _Socket(socket), version.name
+    version, name = admitted
+    games = _games(call, query)
+    await socket.send_json({"bot": name, "games": games, "run": lobby.runs[query.bot]})
+    wire = _Socket(socket)
 
     async def hear() -> None:
-        async for message in socket:
+        async for message in _messages(socket, games):
             if message.type is WSMsgType.TEXT:
                 try:
                     lobby.receive(name, wire, message.data)
@@ -132,7 +170,7 @@ async def _attend(call: RequestContext, lobby: Lobby, query: ConnectQuery) -> we
                 return
 
     closing = asyncio.ensure_future(call.context.closing.wait())
-    attending = asyncio.ensure_future(lobby.attend(version.id, name, games, wire, hear(), is_open=query.open))
+    attending = asyncio.ensure_future(lobby.attend(version, name, games, wire, hear(), is_open=query.open))
     revoked = asyncio.ensure_future(_revoked(call.request))
     tasks = (closing, attending, revoked)
     try:
@@ -150,8 +188,8 @@ async def _attend(call: RequestContext, lobby: Lobby, query: ConnectQuery) -> we
 
 async def _admitted(
     call: RequestContext, lobby: Lobby, query: ConnectQuery, socket: web.WebSocketResponse
-) -> Version | None:
-    """Return the version that plays on this connection; None if it was refused.
+) -> tuple[int, str] | None:
+    """Return id and name of the version that plays on this connection; None if it was refused.
 
     A refusal is sent over the socket, because the HTTP response has been sent already.
     """
@@ -167,7 +205,7 @@ async def _admitted(
         return None
     if not is_known:
         lobby.runs[query.bot] = secrets.token_hex(8)
-    return version
+    return version.id or 0, version.name
 
 
 async def _revoked(request: web.Request) -> None:
@@ -183,8 +221,9 @@ async def _revoked(request: web.Request) -> None:
             continue  # the database is away: check again later
 
 
-async def _relayed(request: web.Request, referees: str, closing: asyncio.Event) -> web.StreamResponse:
+async def _relayed(call: RequestContext, referees: str, games: int) -> web.StreamResponse:
     """Connect to the first address that accepts, that of the active coordinator, and relay messages. Raises Problem."""
+    request, closing = call.request, call.context.closing
     headers = {"Authorization": request.headers.get("Authorization", "")}
     async with aiohttp.ClientSession(headers=headers) as session:
         for place in await _places(referees):
@@ -200,7 +239,8 @@ async def _relayed(request: web.Request, referees: str, closing: asyncio.Event) 
                 continue
             here = web.WebSocketResponse(autoping=False, max_msg_size=FRAME_BYTES, timeout=_CLOSE_S)
             await here.prepare(request)
-            ways = [asyncio.ensure_future(way) for way in (_pass(here, there), _pass(there, here), closing.wait())]
+            passing = (_pass(_messages(here, games), there), _pass(there, here))
+            ways = [asyncio.ensure_future(way) for way in (*passing, closing.wait())]
             try:
                 await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
             finally:
@@ -236,7 +276,7 @@ async def _places(referees: str) -> list[str]:
 _Socketed = web.WebSocketResponse | aiohttp.ClientWebSocketResponse
 
 
-async def _pass(source: _Socketed, target: _Socketed) -> None:
+async def _pass(source: AsyncIterable[aiohttp.WSMessage], target: _Socketed) -> None:
     """Forward all messages from one end to the other. Pings and pongs are included, so that latency is measured end to
     end.
     """

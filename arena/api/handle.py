@@ -21,7 +21,7 @@ from arena.http.api_paths import PREFIX
 from arena.http.identity import cookie_name, identify
 from arena.http.json_text import escape_bidi_controls
 from arena.http.problem import Problem, quoted, too_many
-from arena.http.request_context import CONTEXT, RequestContext, RouteResult, require
+from arena.http.request_context import CONTEXT, RequestContext, RouteResult, address_cost, require
 from arena.http.upload import BODY_TIMEOUT_S, Upload, time_limit
 from arena.validation import Model, adapter_of, hints_of, misfits
 
@@ -69,7 +69,7 @@ async def _admit(route: Route, request: web.Request) -> RequestContext:
     context = request.app[CONTEXT]
     identity = await identify(request)
     call = RequestContext(request, context, identity)
-    if wait := await context.limiters[route.cost].admit(call.key):
+    if wait := await context.limiters[route.cost].admit(call.key, address_cost(request)):
         raise too_many(wait)
     if route.scope:
         require(identity, route.scope)

@@ -11,19 +11,16 @@ import hmac
 import json
 import re
 from collections.abc import Awaitable, Callable, Mapping
-from datetime import timedelta
 from typing import Any
 
 from aiohttp import web
 
-from arena.clock import now
+from arena import services
 from arena.http.json_text import as_json
 from arena.http.problem import Problem
 from arena.http.request_context import RequestContext
 
 HEADER = "Idempotency-Key"
-ABANDONED = timedelta(minutes=15)
-"""Age from which an unanswered request counts as abandoned: its process has died."""
 _KEY = re.compile(r"[\x21-\x7e]{1,100}", re.ASCII)
 _KEPT = ("Location",)
 
@@ -41,13 +38,9 @@ async def once(
         return await run()
     if not _KEY.fullmatch(key):
         raise Problem("invalid", f"invalid {HEADER}: expected 1 to 100 visible ASCII characters", field=HEADER)
-    responses, user = call.store.idempotent_responses, call.user.user_id
     name = f"{call.request.method} {call.request.path}"[:120]
     digest = _digest(call, content + b"\0" + call.request.query_string.encode(), has_secret=bool(confides))
-    known = await call.run(responses.begin, user, key, name, digest)
-    if known is not None and not known.status and known.created_at < now() - ABANDONED:
-        await call.run(responses.drop, user, key)
-        known = await call.run(responses.begin, user, key, name, digest)
+    known = await call.run(services.idempotency.begin, call.arena, call.user, key, name, digest)
     if known is not None:
         if (known.route, known.digest) != (name, digest):
             raise Problem("invalid", "this key was used for a different request", field=HEADER, hint="use a new key")
@@ -60,12 +53,12 @@ async def once(
         response = await run()
         assert isinstance(response, web.Response), "streamed responses cannot be repeated"
     except BaseException:
-        await call.run(responses.drop, user, key)
+        await call.run(services.idempotency.drop, call.arena, call.user, key)
         raise
     kept = _kept(response)
     if confides == "answer":
         kept["body"] = {"id": (kept["body"] or {}).get("id")}
-    await call.run(responses.end, user, key, response.status, kept)
+    await call.run(services.idempotency.end, call.arena, call.user, key, response.status, kept)
     return response
 
 

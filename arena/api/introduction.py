@@ -54,6 +54,7 @@ async def introduced(socket: web.WebSocketResponse) -> Capabilities:
 
 async def _hear(socket: web.WebSocketResponse, session: RefereeSession) -> None:
     message = await socket.receive()
+    await asyncio.sleep(0)  # a message that has arrived already is read without giving others a turn
     if message.type is WSMsgType.PING:
         await socket.pong(message.data)
     elif message.type is WSMsgType.TEXT:

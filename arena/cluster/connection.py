@@ -11,6 +11,7 @@ from typing import Any
 
 from distributed import Client
 
+from arena.cluster.plain_comm import plain_address
 from arena.cluster.state import ClusterState, state_of
 from arena.cluster.wire_config import METADATA, ClusterError, Security, reason, version
 from arena.log import logger
@@ -23,6 +24,8 @@ ANSWER_TIMEOUT_S = 10.0
 CONNECT_TIMEOUT_S = 5.0
 RETRY_INTERVAL_S = 0.5
 CLOSE_TIMEOUT_S = 3.0
+_FOREIGN_TOPICS = ("print", "warn")
+"""Topics on which workers could print or warn in this process: Dask subscribes to them."""
 
 
 @dataclass(slots=True, eq=False)
@@ -74,7 +77,7 @@ class DaskConnection:
     async def _connect(self, timeout_s: float) -> DaskLink:
         """Connect once. Raises OSError, TimeoutError."""
         client = Client(
-            self._address,
+            plain_address(self._address),
             asynchronous=True,
             timeout=timeout_s,
             security=self._security,
@@ -83,6 +86,8 @@ class DaskConnection:
         )
         try:
             await client
+            for topic in _FOREIGN_TOPICS:
+                client.unsubscribe_topic(topic)
             await self._publish_metadata(client)
             await self._check_settings(client)
             self._subscribe(client)

@@ -16,15 +16,15 @@ from concurrent.futures import CancelledError, Executor, Future, InvalidStateErr
 from dataclasses import dataclass
 from typing import Any, ParamSpec, TypeVar
 
-from distributed import KilledWorker
+from distributed import wait
 
 from arena.cluster import worker
 from arena.cluster.connection import CLOSE_TIMEOUT_S, DaskConnection, shut
 from arena.cluster.loop_thread import LoopThread
 from arena.cluster.result_codec import decode_result
 from arena.cluster.state import ClusterState
-from arena.cluster.wire_config import FINISH, SLOT, TAKEN, TOPIC, Security, configure, version
-from referee.machine.pool import WorkerLostError
+from arena.cluster.wire_config import FINISH, RESULT, SLOT, TAKEN, TOPIC, Security, configure, version
+from referee.machine.pool import JobError, WorkerLostError
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -50,6 +50,8 @@ class _Job:
     is_taken: bool = False
     """Whether a worker has started it."""
     remote: Any = None
+    answer: Mapping[str, Any] | None = None
+    """The event with its result."""
 
 
 class ClusterExecutor(Executor):
@@ -188,30 +190,36 @@ class ClusterExecutor(Executor):
         job.remote = link.client.submit(
             worker.play, *arguments, key=job.key, pure=False, retries=0, resources={SLOT: 1, version(): 1}
         )
-        answer = asyncio.ensure_future(job.remote.result())
+        with link.client.as_current():
+            ended = asyncio.ensure_future(wait([job.remote]))
         lost = asyncio.ensure_future(link.is_lost.wait())
         try:
-            await asyncio.wait((answer, lost), return_when=asyncio.FIRST_COMPLETED)
-            if not answer.done():
+            await asyncio.wait((ended, lost), return_when=asyncio.FIRST_COMPLETED)
+            if not ended.done():
                 raise CancelledError
-            text = answer.result()
+            ended.result()
         except (CancelledError, asyncio.CancelledError):
             if job.remote.cancelled() and not job.future.done() and link.client.status != "running":
                 self._connection.lose(link)
             _settle(job.future, error=CancelledError())
-        except KilledWorker as error:
-            # A queued job did not kill the worker.
-            lost_error = WorkerLostError(f"the worker {error.last_worker.name} was lost")
-            _settle(job.future, error=lost_error if job.is_taken else CancelledError())
         except Exception as error:
             _settle(job.future, error=error)
         else:
-            _settle_packed(job.future, text)
+            self._settle_ended(job)
         finally:
-            for waiting in (answer, lost):
+            for waiting in (ended, lost):
                 waiting.cancel()
-            await asyncio.gather(answer, lost, return_exceptions=True)
+            await asyncio.gather(ended, lost, return_exceptions=True)
             job.remote.release()
+
+    def _settle_ended(self, job: _Job) -> None:
+        """Settle the future of a job whose Dask task has ended, with the answer that came before."""
+        if job.answer:
+            _settle_answer(job.future, job.answer)
+        elif job.remote.status == "error" and not job.is_taken:  # a queued job did not kill the worker
+            _settle(job.future, error=CancelledError())
+        else:
+            _settle(job.future, error=WorkerLostError(f"the worker {job.future.worker} was lost"))
 
     def _handle_events(self, event: tuple[float, Sequence[Mapping[str, Any]]]) -> None:
         """Handle events of jobs: the start on a worker, and events of games.
@@ -228,6 +236,11 @@ class ClusterExecutor(Executor):
                     job.is_taken = True
                     with contextlib.suppress(InvalidStateError):
                         job.future.set_running_or_notify_cancel()
+            elif found.get("event") == RESULT:
+                with self._lock:
+                    job = self._jobs.get(str(found.get("key")))
+                if job:
+                    job.answer = found
             elif found.get("event") == FINISH:
                 with self._lock:
                     job = self._jobs.get(str(found.get("key")))
@@ -258,10 +271,14 @@ def _settle(future: Future[Any], result: Any = None, error: BaseException | None
             future.set_exception(error)
 
 
-def _settle_packed(future: Future[Any], text: Any) -> None:
-    """Settle a future with the encoded result of a worker; treat an invalid one as a lost worker."""
+def _settle_answer(future: Future[Any], found: Mapping[str, Any]) -> None:
+    """Settle a future with the answer of a worker; treat an invalid result as a lost worker."""
+    if "error" in found:
+        kind = WorkerLostError if found.get("is_lost") else JobError
+        _settle(future, error=kind(str(found["error"])))
+        return
     try:
-        answer = decode_result(text)
+        answer = decode_result(found.get("result"))  # type: ignore[arg-type]
     except (ValueError, TypeError, RecursionError) as error:
         _settle(future, error=WorkerLostError(f"its worker returned no valid result: {error}"))
     else:

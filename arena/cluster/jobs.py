@@ -12,8 +12,8 @@ from typing import Any, TypeVar
 from arena.cluster.event_stream import EventStream
 from arena.cluster.game_runner import BundlePlace
 from arena.cluster.result_codec import call_encoded
-from arena.cluster.wire_config import FINISH, TAKEN
-from referee.machine.pool import SlotPool
+from arena.cluster.wire_config import FINISH, RESULT, TAKEN
+from referee.machine.pool import JobError, SlotPool, WorkerLostError
 
 T = TypeVar("T")
 
@@ -54,8 +54,8 @@ class Jobs:
         function: Callable[..., Any],
         arguments: tuple[Any, ...],
         is_awaited: Callable[[], bool],
-    ) -> str:
-        """Run a job in a slot and return its result as JSON; cancel it once `is_awaited` returns False."""
+    ) -> None:
+        """Run a job in a slot and send its result as JSON, or its error; cancel it once `is_awaited` returns False."""
         games = [str(game.id) for game in arguments[0]] if arguments and isinstance(arguments[0], (list, tuple)) else []
         self._event_stream.follow(games, topic)
         self._keys.update(dict.fromkeys(games, key))
@@ -66,7 +66,10 @@ class Jobs:
             while not (await asyncio.wait({answer}, timeout=POLL_INTERVAL_S))[0]:
                 if not is_awaited():
                     self._pool.call_off(future)
-            return answer.result()
+            self._event_stream.send_soon(topic, {"event": RESULT, "key": key, "result": answer.result()})
+        except (JobError, WorkerLostError) as error:
+            found = {"error": str(error), "is_lost": isinstance(error, WorkerLostError)}
+            self._event_stream.send_soon(topic, {"event": RESULT, "key": key, **found})
         finally:
             if not future.done():  # the worker is closing
                 self._pool.call_off(future)

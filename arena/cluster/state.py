@@ -9,27 +9,17 @@ from typing import Any
 
 from distributed.core import rpc
 
+from arena.cluster.plain_comm import plain_address
 from arena.cluster.wire_config import SLOT, Security, configure, version
+from arena.events.messages import MAX_TEXT, WorkerPayload
 
 
 @dataclass(frozen=True, slots=True)
-class WorkerState:
-    """One worker. An unfit one gets no games; `problem` says why.
+class WorkerState(WorkerPayload):
+    """A worker with the id of its process and its Dask address."""
 
-    `id` identifies its process; `address` is its Dask address.
-    """
-
-    name: str
-    version: str
-    slots: int
-    busy: int
-    sandbox: str
-    is_fit: bool
-    problem: str = ""
     id: str = ""
     address: str = ""
-    speed: int = 0
-    """Leaves a second of one slot (see `referee.machine.speed`); 0 if it is not measured yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,16 +61,16 @@ def state_of(address: str, identity: Mapping[str, Any], quarantined: Mapping[str
         problem = (quarantined or {}).get(worker_id) or problem
         workers.append(
             WorkerState(
-                str(metadata.get("name", known["name"])),
-                theirs,
-                int(known["nthreads"]),
-                int(now.get("busy", 0)),
-                str(metadata.get("sandbox", "?")),
-                not problem,
-                problem,
-                worker_id,
-                str(place),
-                int(now.get("speed", 0)),
+                name=str(metadata.get("name", known["name"])),
+                slots=int(known["nthreads"]),
+                busy=int(now.get("busy", 0)),
+                version=theirs,
+                sandbox=str(metadata.get("sandbox", "?")),
+                is_fit=not problem,
+                problem=problem[:MAX_TEXT],
+                speed=int(now.get("speed", 0)),
+                id=worker_id,
+                address=str(place),
             )
         )
     return ClusterState(address, True, tuple(sorted(workers, key=lambda worker: worker.name)))
@@ -91,7 +81,7 @@ def look(address: str, security: Security | None, timeout_s: float) -> ClusterSt
 
     async def ask() -> ClusterState:
         arguments = security.get_connection_args("client") if security else {}
-        async with asyncio.timeout(timeout_s), rpc(address, connection_args=arguments) as scheduler:
+        async with asyncio.timeout(timeout_s), rpc(plain_address(address), connection_args=arguments) as scheduler:
             return state_of(address, await scheduler.identity(n_workers=-1))
 
     configure()

@@ -28,7 +28,7 @@ PORT = 8786
 """Default port of a Dask scheduler."""
 SLOT = "slot"
 """The Dask resource of a worker; each job takes one."""
-WIRE = 7
+WIRE = 8
 """Version of the messages between arena and workers; raised with each change."""
 METADATA = "arena"
 """The key in the scheduler's metadata under which the arena publishes its version."""
@@ -38,6 +38,10 @@ TAKEN = "taken"
 """The event at the start of a job."""
 FINISH = "finish"
 """The event with the record of a game. It precedes the result of the job, which has only void attempts."""
+RESULT = "result"
+"""The event with the result of a job as JSON, or with its error. It precedes the end of the Dask task, which has no
+result: Dask would pickle it.
+"""
 WORKER_TTL_S = 10.0
 """A worker without a heartbeat for so long is lost."""
 

@@ -52,14 +52,11 @@ _worker: ClusterWorker | None = None
 """The worker of this process."""
 
 
-async def play(key: str, topic: str, function: Callable[..., Any], arguments: tuple[Any, ...]) -> str | None:
-    """Run a job in the event loop of the worker: the Dask task. Returns JSON, or None if the job was cancelled.
-
-    Raises the exception of the job, and WorkerLostError for its slot.
-    """
+async def play(key: str, topic: str, function: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
+    """Run a job in the event loop of the worker: the Dask task. The result is sent as an event."""
     if _worker is None:
         raise ClusterError("this Dask worker has no game slots; start it with `arena worker`")
-    return await _worker.play(key, topic, function, arguments)
+    await _worker.play(key, topic, function, arguments)
 
 
 class ClusterWorker:
@@ -80,7 +77,7 @@ class ClusterWorker:
         self._dask: DaskWorker | None = None
         self._log = logger("worker")
 
-    async def play(self, key: str, topic: str, function: Callable[..., Any], arguments: tuple[Any, ...]) -> str | None:
+    async def play(self, key: str, topic: str, function: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
         """Run a job for the current scheduler."""
         dask = self._dask
 
@@ -90,8 +87,8 @@ class ClusterWorker:
         if self.warm_up:
             for family in _families_of(arguments):
                 if not await self.warm_up.wait_for(family, is_awaited):
-                    return None
-        return await self.jobs.play(key, topic, function, arguments, is_awaited)
+                    return
+        await self.jobs.play(key, topic, function, arguments, is_awaited)
 
     def _send(self, topic: str, events: list[dict[str, Any]]) -> None:
         if self._dask and self._dask.status is Status.running:

@@ -7,8 +7,10 @@ tags, setups or titles after moves, or move number one. A number alone above the
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from referee.game.move_text import move_texts
@@ -30,8 +32,10 @@ _NUMBER_ONE = re.compile(r"[\s|]*1(?:\.(?!\.|[wb]\s)|\)|\s+[^\s.]|\s*\|)")
 _FIRST = 10
 """Pieces of a long text from which its possible notations are detected."""
 _BODY = re.compile(r"[\s|]*[0-9]{1,6}[.)\s|]|.*[a-z][1-9]|\{\"")
-_PARTIAL = re.compile(r"\S*\Z")
-"""The beginning of the word at which a reader stopped."""
+_LOCATED = 20
+"""Problems of a text whose line is searched; those after them have the line at which their game begins."""
+_UNREADABLE = 3
+"""Lines of a game after which its beginning may be unreadable, as within a comment, when a line is searched."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,12 +119,10 @@ def _begins(line: str) -> bool:
 
 
 def _trimmed(lines: list[str], start: int) -> Iterator[tuple[int, str]]:
-    while lines and not lines[0].strip():
-        lines, start = lines[1:], start + 1
-    while lines and not lines[-1].strip():
-        lines = lines[:-1]
-    if lines:
-        yield start + 1, "".join(lines).rstrip("\r\n") + "\n"
+    filled = [place for place, line in enumerate(lines) if line.strip()]
+    if filled:
+        first, last = filled[0], filled[-1]
+        yield start + first + 1, "".join(lines[first : last + 1]).rstrip("\r\n") + "\n"
 
 
 def settle(game: GameText, ruleset: Ruleset) -> Ruleset:
@@ -211,7 +213,7 @@ def _read_piece(part: tuple[int, str], form: GameFormat, ruleset: Ruleset, found
     try:
         games = form.read(piece, ruleset)
     except ParseError as error:
-        ply, position = _progress(_PARTIAL.sub("", piece[: error.index]), form, ruleset)
+        ply, position = _progress(_whole_words(piece[: error.index]), form, ruleset)
         hint = f" ({error.hint})" if error.hint else ""
         where = line + piece.count("\n", 0, error.index)
         found.problems.append(GameProblem(where, ply, position, f"{error.problem}{hint}"))
@@ -221,10 +223,27 @@ def _read_piece(part: tuple[int, str], form: GameFormat, ruleset: Ruleset, found
         return
     for number, game in enumerate(games):
         try:
-            found.games.append(played(game, piece, line, ruleset))
+            one = played(game, piece, line, ruleset)
+            # A piece with many games, such as a JSON document, is not kept with each of them.
+            found.games.append(one if len(games) == 1 else replace(one, text=_written(one, form)))
         except UnplayableGameError as bad:
-            where = line + _line_of(piece, number, bad.ply, form, ruleset)
+            is_located = len(found.problems) < _LOCATED
+            where = line + (_line_of(piece, number, bad.ply, form, ruleset) if is_located else 0)
             found.problems.append(GameProblem(where, bad.ply, bad.position, bad.message))
+
+
+def _whole_words(text: str) -> str:
+    """Return a text without the beginning of a word at its end."""
+    words = text.rsplit(maxsplit=1)
+    return text if not words or text[-1].isspace() else text[: -len(words[-1])]
+
+
+def _written(found: CollectedGame, form: GameFormat) -> str:
+    """Return the text of a game in its notation; empty if that cannot express it."""
+    for game in (found.game, replace(found.game, tags={})):
+        with suppress(ValueError):
+            return form.write(game, found.ruleset)
+    return ""
 
 
 class UnplayableGameError(Exception):
@@ -282,11 +301,13 @@ def _progress(prefix: str, form: GameFormat, ruleset: Ruleset) -> tuple[int, str
 def _line_of(piece: str, number: int, ply: int, form: GameFormat, ruleset: Ruleset) -> int:
     """Return the line, from 0 within the piece, of a ply of its game `number` (from 0)."""
     lines = piece.splitlines(keepends=True)
-    for count in range(len(lines) if ply else 0):
-        try:
-            games = form.read("".join(lines[: count + 1]), ruleset)
-        except ValueError:
-            continue
-        if len(games) > number + 1 or (len(games) > number and len(games[number].moves) >= ply):
-            return count
-    return 0
+
+    def is_reached(count: int) -> bool:
+        for more in range(min(_UNREADABLE, len(lines) - count)):
+            with suppress(ValueError):
+                games = form.read("".join(lines[: count + more + 1]), ruleset)
+                return len(games) > number + 1 or (len(games) > number and len(games[number].moves) >= ply)
+        return False
+
+    found = bisect_left(range(len(lines)), True, key=is_reached) if ply else 0
+    return found if found < len(lines) else 0

@@ -58,7 +58,7 @@ def to_text(game: ArchivedGame, form: GameFormat | None = None, analysed: Mappin
     If its text has no marks, those of the analysis (`analysed`) are written. A game imported as a record is written in
     the family's first notation, because records are not for people.
     """
-    if form is None and any(known.name == game.format for known in game.ruleset().rules.formats):
+    if form is None and game.text and any(known.name == game.format for known in game.ruleset().rules.formats):
         return game.text
     form = form or game.ruleset().rules.formats[0]
     result = notation.RESULTS[game.winner]

@@ -83,6 +83,13 @@ class Dumps:
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise DamagedError(f"{self.folder / _INDEX} is not a valid index: {error}") from None
 
+    def current(self) -> DumpIndex:
+        """Read the index; empty if it is damaged, since the next update writes it again. Raises OSError."""
+        try:
+            return self.index()
+        except DamagedError:
+            return DumpIndex()
+
     def path(self, name: str) -> Path | None:
         """Return the path of a dump or checksum file by name; None for any other file."""
         path = self.folder / name

@@ -101,7 +101,8 @@ class Analyst:
             return
         found = analyse(record, ask, nodes=task.nodes, win_model=win_model)
         save(self._store, found)
-        self._log.info("analysed", game=record.id, nodes=task.nodes, blunders=sum(found.summary.blunders))
+        blunders = found.blunders.first + found.blunders.second
+        self._log.info("analysed", game=record.id, nodes=task.nodes, blunders=blunders)
 
     def _ask_when_idle(
         self, record: GameRecord, spots: Sequence[PositionRef], nodes: int, stop: threading.Event

@@ -14,9 +14,11 @@ from zoneinfo import ZoneInfo
 
 from croniter import croniter
 
+from arena.documents.schedule import ScheduleItem
+from arena.documents.tournament import TournamentItem
 from arena.errors import ConflictError
 from arena.store import Store
-from arena.store.base.models import Schedule, Tournament
+from arena.store.base.models import Schedule
 from arena.tournaments import openings
 from arena.tournaments.creation import create as create_tournament
 from arena.tournaments.settings import Document, SettingsError, read
@@ -74,7 +76,7 @@ def next_fire(cron: str, zone: str, after: datetime) -> datetime | None:
     return next(fires(cron, zone, after), None)
 
 
-def due(schedule: Schedule, at: datetime) -> tuple[list[datetime], datetime | None]:
+def due(schedule: ScheduleItem, at: datetime) -> tuple[list[datetime], datetime | None]:
     """Return the fires to catch up now, and the next one to wait for.
 
     A fire at most `LATE_AFTER` late fires under every policy. Of older ones `skip` fires none, `once` the latest, and
@@ -95,14 +97,16 @@ def due(schedule: Schedule, at: datetime) -> tuple[list[datetime], datetime | No
     return passed[-1:] if schedule.catch_up == "once" else passed[-MAX_CATCH_UP:], coming
 
 
-def create(store: Store, document: Mapping[str, Any] | Document, by: int, at: datetime) -> Schedule:
+def create(store: Store, document: Mapping[str, Any] | Document, by: int, at: datetime) -> ScheduleItem:
     """Store a schedule from a settings document with a table `schedule`. Raises SettingsError, ConflictError."""
     schedule = store.schedules.add(_row(document, by, at))
     store.audit.note("schedule.create", f"schedule:{schedule.id}", by, name=schedule.name)
     return schedule
 
 
-def change(store: Store, schedule_id: int, document: Mapping[str, Any] | Document, by: int, at: datetime) -> Schedule:
+def change(
+    store: Store, schedule_id: int, document: Mapping[str, Any] | Document, by: int, at: datetime
+) -> ScheduleItem:
     """Replace the settings document of a schedule; its existing tournaments stay as they are.
 
     Raises SettingsError, NotFoundError, TakenError.
@@ -138,7 +142,7 @@ def _row(document: Mapping[str, Any] | Document, by: int, at: datetime) -> Sched
     )
 
 
-def enable(store: Store, schedule_id: int, is_enabled: bool, by: int, at: datetime) -> Schedule:
+def enable(store: Store, schedule_id: int, is_enabled: bool, by: int, at: datetime) -> ScheduleItem:
     """Enable a schedule from its next time on, or disable it. Raises NotFoundError."""
     schedule = store.schedules.get(schedule_id)
     coming = next_fire(schedule.cron, schedule.timezone, at) if is_enabled else None
@@ -147,11 +151,10 @@ def enable(store: Store, schedule_id: int, is_enabled: bool, by: int, at: dateti
     return found
 
 
-def tick(store: Store, at: datetime) -> list[Tournament]:
+def tick(store: Store, at: datetime) -> list[TournamentItem]:
     """Create the tournaments of all due schedules, except those that exist already."""
     found = []
     for schedule in store.schedules.due(at):
-        assert schedule.id is not None
         fired, coming = due(schedule, at)
         for fire in fired:
             try:
@@ -164,5 +167,5 @@ def tick(store: Store, at: datetime) -> list[Tournament]:
     return found
 
 
-def _fire(store: Store, schedule: Schedule, fire: datetime, at: datetime) -> Tournament:
+def _fire(store: Store, schedule: ScheduleItem, fire: datetime, at: datetime) -> TournamentItem:
     return create_tournament(store, schedule.template, schedule.created_by, at, schedule_id=schedule.id, fire_time=fire)

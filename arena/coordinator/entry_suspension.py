@@ -8,11 +8,11 @@ from __future__ import annotations
 from arena.coordinator.dispatcher import JobDispatcher
 from arena.coordinator.in_flight import InFlightJobs
 from arena.coordinator.recorder import Recorder
+from arena.documents.tournament import EntryItem
 from arena.events.bus import EventBus
 from arena.events.messages import EntrySuspended
 from arena.log import logger
 from arena.store import Store
-from arena.store.tournaments.tournaments import EntryLine
 from arena.tournaments.settings import SettingsError, read
 from referee.game.unplayed import forfeit_record
 from referee.play.suspension import Suspension
@@ -59,7 +59,7 @@ class EntrySuspender:
         self._bus.publish(EntrySuspended(tournament=tournament_id, version=entry.version_id, name=name, reason=reason))
         self._in_flight.changed.add(tournament_id)
 
-    def _forfeit(self, tournament_id: int, entry: EntryLine, why: str) -> None:
+    def _forfeit(self, tournament_id: int, entry: EntryItem, why: str) -> None:
         """Record the open games of an entry as lost, and cancel the running ones: their results would come too late."""
         in_flight = self._in_flight
         games = self._store.queue.of_version(tournament_id, entry.version_id)

@@ -111,12 +111,7 @@ def workers_of(executor: Executor, busy: int, lease_owner: str) -> CoordinatorWo
 
 def _describe(executor: Executor, busy: int) -> list[WorkerPayload]:
     if hasattr(executor, "describe"):
-        return [
-            WorkerPayload(
-                one.name, one.slots, one.busy, one.version, one.sandbox, one.is_fit, one.problem[:300], one.speed
-            )
-            for one in executor.describe().workers
-        ]
+        return list(executor.describe().workers)
     slots = slots_of(executor)
     sandbox = str(getattr(executor, "sandbox", ""))
     return [WorkerPayload(socket.gethostname(), slots, min(busy, slots), sandbox=sandbox)]

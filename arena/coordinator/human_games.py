@@ -19,12 +19,13 @@ from arena.cluster.game_runner import BundlePlace
 from arena.cluster.spool import Spool
 from arena.coordinator import background
 from arena.coordinator.background import Background, Conditions
+from arena.documents.human_game import HumanGame
 from arena.errors import ConflictError
 from arena.events.bus import EventBus
 from arena.events.messages import GameAborted, GamePly, GameStarted, PlyPayload
 from arena.log import logger
 from arena.store import Store
-from arena.store.tournaments.human_games import DRAW, MAX_TAKEN_BACK, PersonLine, is_draw_offered
+from arena.store.tournaments.human_games import DRAW, MAX_TAKEN_BACK, is_draw_offered
 from referee.bot.person import Decision, Hand, PersonSeat
 from referee.bot.seat import Seat
 from referee.game.record import GameRecord, Ply
@@ -47,6 +48,7 @@ NICENESS = 5
 class _HumanGame:
     """A game that is played in this process."""
 
+    is_guest: bool = False
     work: Background | None = None
     hand: Hand = field(default_factory=Hand)
     stop_read: int = -1
@@ -99,7 +101,8 @@ class HumanGames:
         self._spool, self._conditions, self._on_done = spool, conditions, on_done
         self.elsewhere: dict[str, Callable[[BotSpec, BotLimits], Seat]] = {}
         """Further seats that are not local processes, by their place."""
-        self._slots, self._idle_s = settings.human_slots, settings.human_idle_timeout_minutes * 60
+        self._slots, self._guest_slots = settings.human_slots, settings.guest_slots
+        self._idle_s = settings.human_idle_timeout_minutes * 60
         self._sandbox_name = settings.sandbox
         self._sandbox: Sandbox | None = None
         self._games: dict[str, _HumanGame] = {}
@@ -122,11 +125,17 @@ class HumanGames:
 
     def _poll(self, stop: threading.Event) -> None:
         """Pass actions to the games of this process, and start waiting games."""
-        for game, action in self._store.people.asked().items():
+        for game, pending in self._store.people.asked().items():
             if state := self._games.get(game):
-                self._pass_action(state, action)
-            elif len(self._games) < self._slots and not stop.is_set():
+                self._pass_action(state, pending.action)
+            elif self._has_slot(is_guest=pending.is_guest) and not stop.is_set():
                 self._start(self._store.people.get(game))
+
+    def _has_slot(self, *, is_guest: bool) -> bool:
+        """Return whether another game may start: people without an account may not use all slots."""
+        playing = list(self._games.values())
+        is_room = not is_guest or sum(state.is_guest for state in playing) < self._guest_slots
+        return is_room and len(playing) < self._slots
 
     def _pass_action(self, state: _HumanGame, action: Mapping[str, Any] | None) -> None:
         if not action or action["mark"] == state.last_mark:
@@ -144,21 +153,21 @@ class HumanGames:
 
     # -- games ---------------------------------------------------------------------------------------------------------
 
-    def _start(self, line: PersonLine) -> None:
-        state = self._games[line.game_id] = _HumanGame(plies=list(line.plies))
+    def _start(self, line: HumanGame) -> None:
+        state = self._games[line.id] = _HumanGame(line.user_id is None, plies=list(line.plies))
         state.stop_read, state.stop_write = os.pipe()
-        play, leave = partial(self._play, line, state), partial(self._leave, line.game_id, state)
+        play, leave = partial(self._play, line, state), partial(self._leave, line.id, state)
         state.work = Background("human_games", None, play, self._conditions, interrupt=state.call_off, close=leave)
         state.work.begin()
 
-    def _play(self, line: PersonLine, state: _HumanGame, _: threading.Event) -> None:
+    def _play(self, line: HumanGame, state: _HumanGame, _: threading.Event) -> None:
         """Play a whole game."""
         with contextlib.suppress(OSError):  # inherited by processes that this thread starts
             os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICENESS)
         try:
             self._continue(line, state)
         except ConflictError as error:
-            self._log.info("human game", game=line.game_id, error=str(error))
+            self._log.info("human game", game=line.id, error=str(error))
 
     def _leave(self, game: str, state: _HumanGame) -> None:
         """Release the resources of a game; an interrupted one starts again at the next poll."""
@@ -167,10 +176,10 @@ class HumanGames:
             os.close(state.stop_write)
             self.wake()  # a slot is free again
 
-    def _continue(self, line: PersonLine, state: _HumanGame) -> None:
-        game = self._place.open().resolve_game(self._store.people.planned(line.game_id))
+    def _continue(self, line: HumanGame, state: _HumanGame) -> None:
+        game = self._place.open().resolve_game(PlannedGame(line.id, self._store.games.spec(line.id)))
         self._sandbox = self._sandbox or open_sandbox(self._sandbox_name)
-        attempt = self._store.people.start(line.game_id, self._owner)
+        attempt = self._store.people.start(line.id, self._owner)
         with Roster(self._sandbox, state.stop_read) as roster:
             while True:
                 record = self._play_until_stopped(game, state, roster, attempt, SIDES.index(line.side))
@@ -203,24 +212,24 @@ class HumanGames:
         self.wake()  # process actions from before the game was started here
         return play(game, roster, watch, played)
 
-    def _take_back(self, line: PersonLine, state: _HumanGame) -> None:
+    def _take_back(self, line: HumanGame, state: _HumanGame) -> None:
         """Return to the position before the human's last move."""
         mine = SIDES.index(line.side)
         last = max((index for index in range(len(state.plies)) if index % 2 == mine), default=len(state.plies))
         del state.plies[last:]
         state.takes_back, state.hand = False, Hand()
         os.read(state.stop_read, MAX_TAKEN_BACK)
-        self._store.people.keep(line.game_id, state.plies, is_done=True, is_back=True)
+        self._store.people.keep(line.id, state.plies, is_done=True, is_back=True)
 
-    def _end(self, line: PersonLine, record: GameRecord) -> None:
+    def _end(self, line: HumanGame, record: GameRecord) -> None:
         """Store the result, or cancel the game if the human never moved or the bot could not run."""
         has_moved = len(record.moves) > SIDES.index(line.side)
         is_left = record.termination is Termination.TIME and record.loser == line.side
         if record.kind is Kind.VOID or (not has_moved and (is_left or record.termination is Termination.RESIGNED)):
-            self._store.people.cancel(line.game_id)
-            self._bus.publish(GameAborted(game=line.game_id))
+            self._store.people.cancel(line.id)
+            self._bus.publish(GameAborted(game=line.id))
             if record.kind is Kind.VOID:
-                self._log.error("human game", game=line.game_id, error=f"{record.termination}: {record.detail}")
+                self._log.error("human game", game=line.id, error=f"{record.termination}: {record.detail}")
             return
         self._spool.keep(record)
         self._on_done(record.id)

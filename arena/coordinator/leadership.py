@@ -57,7 +57,10 @@ class Leadership:
             if not process_identity.is_dead(found.owner):
                 return False
             self._log.info("lease owner is dead", owner=found.owner)
-        return self._leases.take(LEASE, self.name, self.seconds, seen=found)
+        try:
+            return self._leases.take(LEASE, self.name, self.seconds, seen=found)
+        finally:  # the database answers, also while this waits for a lock of the owner's last transaction
+            self._looked = self._clock()
 
     def _is_stale(self, found: OwnedLease | None, took_s: float) -> bool:
         """Return whether the lease was not renewed for its whole length while the database always answered.

@@ -9,8 +9,7 @@ from typing import Literal
 
 from arena.documents.page import PageQuery
 from arena.documents.query import Query, described, hidden
-from arena.documents.words import Bounds
-from referee.rules.core import Side
+from arena.documents.words import Bounds, Side
 
 Mark = Literal["", "?!", "?", "??"]
 FIGURES = ("blunders", "accuracy", "first_accuracy", "second_accuracy", "turning_points")
@@ -25,27 +24,22 @@ class AnalysedGamesQuery(PageQuery):
     """A query of games that can be filtered by their analysis; any of these filters leaves out unanalysed games."""
 
     blunders: int | None = described(
-        "the minimum number of blunders of both sides", _COUNT, label="Blunders: minimum", group=_GROUP, metavar="N"
+        "the minimum number of blunders of both sides", _COUNT, label="Blunders: minimum", group=_GROUP
     )
     max_blunders: int | None = described(
-        "the maximum number of blunders of both sides", _COUNT, label="maximum", group=_GROUP, metavar="N"
+        "the maximum number of blunders of both sides", _COUNT, label="maximum", group=_GROUP
     )
     accuracy: int | None = described(
-        "the minimum accuracy of the less accurate side, 0 to 100",
-        _SHARE,
-        label="Accuracy: minimum",
-        group=_GROUP,
-        metavar="N",
+        "the minimum accuracy of the less accurate side, 0 to 100", _SHARE, label="Accuracy: minimum", group=_GROUP
     )
     max_accuracy: int | None = described(
-        "the maximum accuracy of the less accurate side, 0 to 100", _SHARE, label="maximum", group=_GROUP, metavar="N"
+        "the maximum accuracy of the less accurate side, 0 to 100", _SHARE, label="maximum", group=_GROUP
     )
     min_turning_points: int | None = described(
         "the minimum number of turning points: moves from a winning position to an even or lost one",
         _COUNT,
         label="Turning points: minimum",
         group=_GROUP,
-        metavar="N",
     )
     blown_win: Literal["yes", "no"] | None = described(
         "whether a side reached a winning position and did not win", label="Win thrown away", group=_GROUP
@@ -119,6 +113,22 @@ class BlownWin:
 
     first: bool
     second: bool
+
+
+@dataclass(frozen=True, slots=True)
+class GameAnalysis:
+    """The analysis of a game, as it is stored; the fields are those of `AnalysisResponse`."""
+
+    game: str
+    family: str
+    engine: str
+    nodes: int
+    win_model: str
+    plies: list[AnalysedMove]
+    blunders: Blunders
+    accuracy: Accuracy
+    turning_points: int
+    blown_win: BlownWin
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from typing import Any, Literal
 from arena.documents import words
 from arena.documents.analysis import AnalysedGamesQuery
 from arena.documents.query import Query, described, hidden
-from referee.rules.core import Winner
+from arena.documents.words import Winner
 
 HERE = "arena"
 """Source of games played here."""
@@ -123,32 +123,26 @@ class ArchiveQuery(AnalysedGamesQuery):
     """
 
     id: str | None = described("the ID of one game", words.WORDS)
-    number: str | None = described(
-        "the number in the archive, or in its collection", words.WORDS, label="Number", metavar="N"
-    )
-    player: str | None = described("part of either player's name", words.WORDS, label="Player", metavar="NAME")
+    number: str | None = described("the number in the archive, or in its collection", words.WORDS, label="Number")
+    player: str | None = described("part of either player's name", words.WORDS, label="Player")
     family: str | None = described("a family", words.FAMILY, label="Family")
     variant: str | None = described("a variant of the family", words.VARIANT, label="Variant")
-    first: str | None = described("part of the first player's name", words.WORDS, metavar="NAME")
-    second: str | None = described("part of the second player's name", words.WORDS, metavar="NAME")
+    first: str | None = described("part of the first player's name", words.WORDS)
+    second: str | None = described("part of the second player's name", words.WORDS)
     name: str | None = described("the whole name of either player", words.WORDS)
     result: Literal["first", "second", "draw", "none"] | None = described(
         "the winner; none: an unknown result",
         label="Result",
         choices={"first": "first won", "second": "second won", "none": "unknown"},
     )
-    ending: str | None = described(
-        "the termination, such as resigned", words.WORDS, label="Ended by", metavar="TERMINATION"
-    )
-    source: str | None = described(
-        "the collection; arena: the games played here", words.WORDS, label="Collection", metavar="NAME"
-    )
+    ending: str | None = described("the termination, such as resigned", words.WORDS, label="Ended by")
+    source: str | None = described("the collection; arena: the games played here", words.WORDS, label="Collection")
     since: str | None = described(
         "the first day, 2003-07-31; a month or a year will do", words.DAY, label="From", metavar="DAY"
     )
     until: str | None = described("the last day, in the same way", words.DAY, label="To", metavar="DAY")
-    min_plies: int | None = described("the minimum number of plies", _PLIES, label="Plies: minimum", metavar="N")
-    max_plies: int | None = described("the maximum number of plies", _PLIES, label="maximum", metavar="N")
+    min_plies: int | None = described("the minimum number of plies", _PLIES, label="Plies: minimum")
+    max_plies: int | None = described("the maximum number of plies", _PLIES, label="maximum")
     moves: str | None = described(
         "the first moves (requires a family)", {"min_length": 1, "max_length": 4000}, label="First moves"
     )

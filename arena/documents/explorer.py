@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from arena.documents import words
 from arena.documents.archive import ArchiveItem
 from arena.documents.query import Query, described, hidden
-from referee.rules.core import Side
+from arena.documents.words import Side
 
 MAX_MOVES_LENGTH = 2000
 """Maximum length of the text of the moves."""
@@ -35,12 +35,9 @@ class ExplorerQuery(Query):
         "games in which both players have at least this strength (mu) today",
         {"ge": -1000, "le": 1000},
         label="Minimum rating of both",
-        metavar="MU",
     )
-    bot: str | None = described("games of a bot, or of one version of it", words.WORDS, label="Bot", metavar="NAME")
-    source: str | None = described(
-        "games of one collection; arena: played here", words.WORDS, label="Collection", metavar="NAME"
-    )
+    bot: str | None = described("games of a bot, or of one version of it", words.WORDS, label="Bot")
+    source: str | None = described("games of one collection; arena: played here", words.WORDS, label="Collection")
     since: str | None = described(
         "the first day, 2003-07-31; a month or a year will do", words.DAY, label="From", metavar="DAY"
     )

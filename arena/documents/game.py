@@ -10,8 +10,9 @@ from arena.documents import words
 from arena.documents.analysis import AnalysedGamesQuery
 from arena.documents.moment import Moment
 from arena.documents.query import Query, described, hidden
-from referee.rules.core import Side, Winner
+from arena.documents.words import Side, Winner
 
+GameState = Literal["planned", "queued", "running", "finished", "void", "cancelled"]
 OVER = ("finished", "void", "cancelled")
 """Final states of a game."""
 
@@ -33,7 +34,7 @@ class GameItem:
     first: str
     second: str
     is_rated: bool
-    state: Literal["planned", "queued", "running", "finished", "void", "cancelled"]
+    state: GameState
     attempt: int
     started_at: datetime | None
     finished_at: datetime | None
@@ -107,7 +108,7 @@ class GameQuery(AnalysedGamesQuery):
     These filters, and sorting by these figures, leave out games without an analysis. `order` applies to these sorts.
     """
 
-    tournament: int | None = described("games of a tournament", words.ID, metavar="N")
+    tournament: int | None = described("games of a tournament", words.ID)
     family: str | None = described("a family", words.FAMILY, label="Family")
     variant: str | None = described("a variant of the family", words.VARIANT, label="Variant")
     pool: str | None = described("games of one rating pool", words.POOL)

@@ -33,3 +33,13 @@ class PageQuery(Query):
     after: str | None = described(
         "`next` of the previous part", {"min_length": 1, "max_length": 400, "pattern": r"^[A-Za-z0-9_-]+$"}
     )
+
+
+def joined(read: Callable[[str | None], PageResponse[T]], count: int | None = None) -> list[T]:
+    """Return the items of all parts of a list, or of as many parts as have `count` items. `read` takes the cursor."""
+    part = read(None)
+    items = list(part.items)
+    while part.next is not None and (count is None or len(items) < count):
+        part = read(part.next)
+        items += part.items
+    return items

@@ -53,11 +53,6 @@ def hidden(default: Any = MISSING) -> Any:
     return field(default=default, metadata={"exclude": True})
 
 
-def derived(kind: type[T], base: Any, **more: Any) -> T:
-    """Return a document of a class derived from that of `base`, with its fields and `more`."""
-    return kind(**{one.name: getattr(base, one.name) for one in fields(base)} | more)
-
-
 @dataclass(frozen=True, slots=True)
 class QueryField:
     """The description of a field of a query. `kind` is its type without None, `choices` are its values if limited."""
@@ -96,7 +91,7 @@ def _described(one: Field[Any], hint: Any) -> QueryField:
         text=known.pop("description", ""),
         label=known.pop("label", ""),
         group=known.pop("group", ""),
-        metavar=known.pop("metavar", "") or one.name.upper(),
+        metavar=known.pop("metavar", "") or ("N" if kind is int else one.name.upper()),
         choices={value: words.get(value, value.replace("_", " ")) for value in values},
         bounds=known,
     )

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 from arena.names import NAME_PATTERN, NAME_RULE
+from arena.plain_text import BIDI_CONTROLS
 
 Bounds: TypeAlias = Mapping[str, Any]
 """Keywords of a field of pydantic: `ge`, `le`, `min_length`, `max_length`, `pattern`."""
 
-BIDI_CONTROLS: Final = r"\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
-"""Bidirectional control characters, as the inside of a regular expression's character class."""
+Side: TypeAlias = Literal["first", "second"]
+Winner: TypeAlias = Literal["first", "second", "draw"]
+"""As in `referee.rules.core`, whose package loads numpy."""
+
 MAX_ID: Final = 2**31 - 1
 
 ID: Final[Bounds] = {"ge": 1, "le": MAX_ID}

@@ -338,6 +338,16 @@ class WorkerPayload:
     speed: Number = 0
     """Speed of one slot under full load, in perft leaves a second; 0 if it was not measured."""
 
+    @property
+    def idle(self) -> int:
+        """Slots without a game."""
+        return max(0, self.slots - self.busy)
+
+    @property
+    def state(self) -> str:
+        """`refused`, `playing` or `idle`."""
+        return "refused" if not self.is_fit else "playing" if self.busy else "idle"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CoordinatorWorkers(BroadcastEvent):

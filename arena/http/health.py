@@ -9,7 +9,7 @@ from pathlib import Path
 from aiohttp import web
 
 from arena.data_folder import disk_state
-from arena.errors import StoreError
+from arena.errors import StorageError, StoreError
 from arena.http.identity import identify
 from arena.http.problem import Problem
 from arena.http.request_context import CONTEXT, WebContext, client_address, is_in_networks
@@ -18,6 +18,9 @@ from referee.sandbox import open_sandbox
 
 routes = web.RouteTableDef()
 _NO_STORE = {"Cache-Control": "no-store"}
+_READ_ONLY, _LOCKED = "read-only", "locked"
+WRITE_TIMEOUT_S = 3.0
+"""How long the database may take to begin a write."""
 
 
 @routes.get("/healthz")
@@ -33,7 +36,8 @@ async def healthz(request: web.Request) -> web.Response:
 async def readyz(request: web.Request) -> web.Response:
     """Report readiness: 200 if the database answers, has our schema and is intact, and the server is not shutting down.
 
-    Otherwise 503. With a full or unwritable disk the status is `degraded` and the code 200: reading still works.
+    Otherwise 503. If the disk or the database cannot be written, the status is `degraded` and the code 200: reading
+    still works.
     """
     context = request.app[CONTEXT]
     parts = {
@@ -46,14 +50,26 @@ async def readyz(request: web.Request) -> web.Response:
         has_coordinator = await asyncio.wait_for(asyncio.to_thread(_has_coordinator, context), 5)
         # Pages are served without a coordinator too: report it, but stay ready.
         parts["referee"] = "ok" if has_coordinator else "absent"
+        parts["database"] = await _writability(context)
     except (StoreError, TimeoutError):
         parts["database"] = "unavailable"
     if await asyncio.to_thread(_state, context) == "damaged":
         parts["database"] = "damaged"
-    is_ready = parts["server"] == parts["database"] == "ok"
-    usual = "ok" if parts["disk"] == "ok" else "degraded"
+    is_ready = parts["server"] == "ok" and parts["database"] in ("ok", _READ_ONLY, _LOCKED)
+    usual = "ok" if parts["disk"] == parts["database"] == "ok" else "degraded"
     body = {"status": usual if is_ready else "unavailable", "parts": parts}
     return web.json_response(body, status=200 if is_ready else 503, headers=_NO_STORE)
+
+
+async def _writability(context: WebContext) -> str:
+    """Return whether the database accepts writes: `ok`, `read-only`, or `locked` if it has not within its time."""
+    try:
+        await asyncio.wait_for(asyncio.to_thread(context.store.require_writable), WRITE_TIMEOUT_S)
+    except StorageError:
+        return _READ_ONLY
+    except (StoreError, TimeoutError):
+        return _LOCKED
+    return "ok"
 
 
 def _state(context: WebContext) -> str:

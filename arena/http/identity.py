@@ -25,14 +25,20 @@ _COOKIE = re.compile(r"[A-Za-z0-9_-]{43}", re.ASCII)
 _SESSION: web.RequestKey[tuple[Identity | None]] = web.RequestKey("session", tuple)
 """The session's identity, looked up once per request."""
 CSRF_HEADER = "X-CSRF-Token"
+SESSION_COOKIE = "arena"
 DEVICE_COOKIE = "arena-device"
 """Marks a browser that has logged in before, so that wrong passwords from elsewhere do not lock it out."""
 SAFE = ("GET", "HEAD", "OPTIONS")
 
 
-def cookie_name(is_https: bool) -> str:
-    """Return the name of the session cookie. `__Host-` binds it to this host, but browsers need HTTPS for it."""
-    return "__Host-arena" if is_https else "arena"
+def cookie_name(is_https: bool, name: str = SESSION_COOKIE) -> str:
+    """Return the name under which a cookie is set. `__Host-` binds it to this host, but browsers need HTTPS for it."""
+    return f"__Host-{name}" if is_https else name
+
+
+def read_cookie(request: web.Request, name: str) -> str:
+    """Return the value of one of our cookies; empty without it."""
+    return request.cookies.get(cookie_name(request.app[CONTEXT].is_https, name), "")
 
 
 async def identify(request: web.Request) -> Identity | None:
@@ -112,7 +118,7 @@ async def _tried(call: RequestContext, use: Callable[P, T], *args: P.args, **kwa
 
 def place_of(request: web.Request) -> LoginOrigin:
     """Return the address and the device of a log-in."""
-    device = request.cookies.get(DEVICE_COOKIE, "")
+    device = read_cookie(request, DEVICE_COOKIE)
     return LoginOrigin(address_key(request), device if _COOKIE.fullmatch(device) else "")
 
 
@@ -120,7 +126,7 @@ async def session_of(request: web.Request) -> Identity | None:
     """Return the identity of the session cookie, None without a valid one."""
     context = request.app[CONTEXT]
     if _SESSION not in request:
-        value = request.cookies.get(cookie_name(context.is_https), "")
+        value = read_cookie(request, SESSION_COOKIE)
         found = None
         if _COOKIE.fullmatch(value):
             found = await asyncio.to_thread(context.store.users.by_login, digest_of(value))

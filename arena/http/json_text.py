@@ -6,7 +6,7 @@ import json
 import re
 from typing import Any
 
-from arena.documents.words import BIDI_CONTROLS
+from arena.plain_text import BIDI_CONTROLS
 
 _TURNING = re.compile(f"[{BIDI_CONTROLS}]")
 

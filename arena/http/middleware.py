@@ -16,8 +16,8 @@ from aiohttp.typedefs import Middleware
 
 from arena import log
 from arena.errors import ArenaError, DamagedDatabaseError, StorageError, did_you_mean, near, storage_problem
-from arena.http.problem import Problem, from_http, too_many
-from arena.http.request_context import CONTEXT, WebContext, address_key
+from arena.http.problem import Problem, from_http
+from arena.http.request_context import CONTEXT, WebContext, address_cost, charge
 from referee.rules.core import ParseError, UnknownNameError
 
 Next = Callable[[web.Request], Awaitable[web.StreamResponse]]
@@ -36,7 +36,10 @@ PLAIN_HEADERS = {**_HEADERS, "Content-Security-Policy": _DATA_POLICY, "Server": 
 _EXPOSED = "ETag, Link, Location, Retry-After, Content-Disposition, X-Request-Id"
 _MAX_TARGET = 8_000
 _UNCOUNTED = ("/healthz", "/readyz", "/metrics")
-"""Monitoring endpoints without a rate limit; for data see `arena.api.handle`."""
+"""Monitoring endpoints without a rate limit; for the JSON interface see `arena.api.handle`."""
+
+_HUNG_UP = Problem("bad-request", "the client closed the connection before its request was complete")
+"""Never sent, but logged and counted."""
 
 _logger = log.logger("web")
 
@@ -70,9 +73,8 @@ async def _respond(request: web.Request, handler: Next, page: ErrorPage, number:
             raise Problem("too-long", f"the address has {len(request.raw_path):,} bytes", limit=_MAX_TARGET)
         if request.method == "OPTIONS" and is_data(request) and "Access-Control-Request-Method" in request.headers:
             return _preflight()
-        if not is_data(request) and request.path not in _UNCOUNTED:
-            if wait := await request.app[CONTEXT].limiters["page"].admit(address_key(request)):
-                raise too_many(wait)
+        if not request.path.startswith("/api") and request.path not in _UNCOUNTED:
+            await charge(request, address_cost(request))
         return await handler(request)
     except asyncio.CancelledError:
         raise
@@ -81,7 +83,7 @@ async def _respond(request: web.Request, handler: Next, page: ErrorPage, number:
             return web.Response(status=error.status, headers=_without_type(error))
         problem = _missing(request) if error.status == 404 else from_http(error)
     except Exception as error:
-        problem = problem_of(error, number)
+        problem = _HUNG_UP if isinstance(error, ConnectionError) and _is_gone(request) else problem_of(error, number)
     if is_data(request):
         return problem.response()
     try:
@@ -89,6 +91,11 @@ async def _respond(request: web.Request, handler: Next, page: ErrorPage, number:
     except Exception as error:  # rendering the error page failed: send plain text
         _logger.error("fault", exc_info=error)
         return web.Response(status=problem.status, text=f"{problem.detail}\n", headers=problem.headers)
+
+
+def _is_gone(request: web.Request) -> bool:
+    """Return whether the client has closed the connection: the server is not at fault if it cannot read from it."""
+    return request.transport is None or request.transport.is_closing()
 
 
 def _without_type(error: web.HTTPException) -> dict[str, str]:

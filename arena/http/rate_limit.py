@@ -1,7 +1,7 @@
 """Rate limits (token buckets) and concurrency limits.
 
-A bucket holds `burst` tokens and refills at a constant rate. A request takes one; an empty bucket returns the seconds
-to wait.
+A bucket holds `burst` tokens and refills at a constant rate. A request takes one, or more if it is long; a bucket with
+too few returns the seconds to wait.
 
 Buckets are in memory. Shared limiters also count in the database, a batch at a time, for all web processes together.
 """
@@ -34,7 +34,7 @@ class Rate:
 class _Bucket:
     tokens: float
     at: float
-    uncounted: int = 0
+    uncounted: float = 0
     """Tokens taken that are not yet counted in the database."""
     closed_until: float = 0.0
     """End of the pause that the shared count demands."""
@@ -48,22 +48,22 @@ class RateLimiter:
         self._clock = clock
         self._buckets: LRUCache[Hashable, _Bucket] = LRUCache(capacity)
 
-    def take(self, key: Hashable) -> float:
-        """Take a token; return 0 if there was one, else the seconds until the next."""
-        now = self._clock()
+    def take(self, key: Hashable, cost: float = 1) -> float:
+        """Take `cost` tokens, at most a full bucket; return 0 if it holds them, else the seconds until it does."""
+        now, cost = self._clock(), min(cost, self.rate.burst)
         per_second = self.rate.per_minute / 60
         bucket = self._buckets.get(key) or _Bucket(self.rate.burst, now)
         bucket.tokens = min(self.rate.burst, bucket.tokens + (now - bucket.at) * per_second)
         bucket.at = now
         self._buckets[key] = bucket
-        if bucket.tokens >= 1:
-            bucket.tokens -= 1
+        if bucket.tokens >= cost:
+            bucket.tokens -= cost
             return 0.0
-        return (1 - bucket.tokens) / per_second
+        return (cost - bucket.tokens) / per_second
 
-    async def admit(self, key: Hashable) -> float:
-        """Take a token of all web processes together; return 0 if there was one, else the seconds until the next."""
-        return self.take(key)
+    async def admit(self, key: Hashable, cost: float = 1) -> float:
+        """Take tokens of all web processes together; return 0 or the seconds to wait, like `take`."""
+        return self.take(key, cost)
 
     def left(self, key: Hashable) -> int:
         """Return the number of whole tokens left after the last `take`."""
@@ -86,22 +86,23 @@ class SharedRateLimiter(RateLimiter):
         batch_s = self._batch * 60 / rate.per_minute
         self._policy = BackoffPolicy(rate.burst // self._batch, forgiven_s=batch_s, longest_s=batch_s)
 
-    async def admit(self, key: Hashable) -> float:
-        """Take a token of all processes together. Without the database each process applies its own limit."""
-        if wait := self.take(key):
+    async def admit(self, key: Hashable, cost: float = 1) -> float:
+        """Take tokens of all processes together. Without the database each process applies its own limit."""
+        if wait := self.take(key, cost):
             return wait
         bucket = self._buckets[key]
         if (wait := bucket.closed_until - self._clock()) > 0:
             return wait
-        bucket.uncounted += 1
-        if bucket.uncounted < self._batch:
-            return 0.0
-        bucket.uncounted = 0
+        bucket.uncounted += min(cost, self.rate.burst)
         counted = {digest_of(f"{self._name} {key}"): self._policy}
-        with suppress(StoreUnavailableError):
-            wait = await asyncio.to_thread(self._attempts.take, counted)
-            bucket.closed_until = self._clock() + wait
-        return max(0.0, wait)
+        while bucket.uncounted >= self._batch:
+            bucket.uncounted -= self._batch
+            with suppress(StoreUnavailableError):
+                wait = await asyncio.to_thread(self._attempts.take, counted)
+                bucket.closed_until = self._clock() + wait
+            if wait > 0:
+                return wait
+        return 0.0
 
 
 class ConcurrencyLimiter:

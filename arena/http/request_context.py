@@ -15,7 +15,7 @@ from arena.documents.identity import Identity
 from arena.http.broadcast import Broadcasts
 from arena.http.cache_control import CachePolicy
 from arena.http.content_negotiation import negotiate
-from arena.http.problem import Problem
+from arena.http.problem import Problem, too_many
 from arena.http.rate_limit import BoundedQueue, ConcurrencyLimiter, Rate, RateLimiter, SharedRateLimiter
 from arena.http.response_cache import ResponseCache
 
@@ -53,6 +53,8 @@ def _limiters(settings: Settings, store: Store) -> dict[str, RateLimiter]:
 
 WRONG_TOKENS_PER_MINUTE = 30
 """Limit of one address. Requests with a valid token are neither counted nor refused because of it."""
+FREE_ADDRESS_BYTES, BYTES_PER_TOKEN = 400, 100
+"""Length of an address that costs one request, and the further bytes that cost as much: some 20 moves."""
 STREAMS = 2000
 """Maximum of open streams, over all clients."""
 
@@ -145,10 +147,6 @@ class RequestContext:
         return self.context.arena
 
     @property
-    def store(self) -> Store:
-        return self.context.store
-
-    @property
     def user(self) -> Identity:
         """The authenticated identity. Raises Problem (401) without one."""
         if self.identity is None:
@@ -178,6 +176,17 @@ def client_address(request: web.BaseRequest) -> str:
         while hops and is_in_networks(found, trusted):
             found = hops.pop()
     return found
+
+
+def address_cost(request: web.BaseRequest) -> float:
+    """Return the cost of a request for rate limits: 1, and more for a long address, whose line of moves is work."""
+    return 1 + max(0, len(request.raw_path) - FREE_ADDRESS_BYTES) / BYTES_PER_TOKEN
+
+
+async def charge(request: web.Request, cost: float) -> None:
+    """Count a page or page fragment against the rate limit of the client's address. Raises Problem (429)."""
+    if wait := await request.app[CONTEXT].limiters["page"].admit(address_key(request), cost):
+        raise too_many(wait)
 
 
 def is_in_networks(text: str, networks: Iterable[Network]) -> bool:

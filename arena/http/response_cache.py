@@ -29,7 +29,6 @@ _MAX_KEY = 2000
 _PACKED_ABOVE = 1024
 
 Make = Callable[[], Awaitable[web.StreamResponse]]
-_Key = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +62,8 @@ class ResponseCache:
         self, changes: Changes, *, max_bytes: int = MAX_BYTES, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self._changes = changes
-        self._kept: TTLCache[_Key, CachedResponse] = TTLCache(max_bytes, TTL_S, clock, lambda kept: kept.size_bytes)
-        self._making: dict[tuple[_Key, Hashable], asyncio.Future[CachedResponse | None]] = {}
+        self._kept: TTLCache[str, CachedResponse] = TTLCache(max_bytes, TTL_S, clock, lambda kept: kept.size_bytes)
+        self._making: dict[tuple[str, Hashable], asyncio.Future[CachedResponse | None]] = {}
 
     def __len__(self) -> int:
         return len(self._kept)
@@ -79,11 +78,11 @@ class ResponseCache:
 
         `cookie` is the name of the session cookie. `extra` identifies inputs of the response other than the database.
         """
-        key = (request.raw_path, request.headers.get("Accept", ""))
+        key = request.raw_path  # and no header: what varies by one does not come here, and strangers can vary any
         is_known_to_us = "Authorization" in request.headers or (
             "Cookie" in request.headers and cookie in request.cookies
         )
-        if is_known_to_us or len(key[0]) + len(key[1]) > _MAX_KEY:
+        if is_known_to_us or len(key) > _MAX_KEY:
             return await make()
         mark = await self._mark(extra)
         kept = self._kept.get(key)
@@ -104,7 +103,7 @@ class ResponseCache:
                 mark = object()  # the response itself will report it
         return mark, extra
 
-    async def _make(self, request: web.Request, key: _Key, mark: Hashable, make: Make) -> web.StreamResponse:
+    async def _make(self, request: web.Request, key: str, mark: Hashable, make: Make) -> web.StreamResponse:
         future: asyncio.Future[CachedResponse | None] = asyncio.get_running_loop().create_future()
         self._making[key, mark] = future
         kept: CachedResponse | None = None

@@ -121,6 +121,14 @@ class HttpConnection(web.RequestHandler):
         response.force_close()
         return response
 
+    def log_exception(self, *args: Any, **words: Any) -> None:
+        """Log an error outside the application: briefly if the rest of the client's body, unread so far, is invalid."""
+        error = words.get("exc_info")
+        if isinstance(error, web.RequestPayloadError | ConnectionError):
+            _logger.info("invalid http", reason=type(error).__name__)
+        else:
+            super().log_exception(*args, **words)
+
 
 def _bound_silence(transport: asyncio.BaseTransport) -> None:
     """Set `TCP_USER_TIMEOUT`: the kernel closes a connection whose peer no longer acknowledges or reads."""

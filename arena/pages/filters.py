@@ -10,6 +10,7 @@ from urllib.parse import quote
 
 from markupsafe import Markup
 
+from arena import plain_text
 from referee.game.record import Ply
 from referee.game.score import WIN_SCORE
 from referee.rules.core import Termination
@@ -20,13 +21,19 @@ _FORCED_WIN = 29_000
 RESULTS = {"first": "1-0", "second": "0-1", "draw": "½-½"}
 _VERSION = re.compile(r"([a-z0-9][a-z0-9_-]{0,39}) v(\d{1,9})", re.ASCII)
 _PERSON = re.compile(r"@([a-z0-9][a-z0-9_-]{0,39})", re.ASCII)
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
 
 
 def plain(text: str, limit: int = 2000) -> str:
     """Make foreign text safe to show: control and invisible characters become `�`, the rest is cut at `limit`."""
-    clean = _CONTROL.sub("�", text[: limit + 1])
+    clean = plain_text.plain(text[: limit + 1])
     return clean[:limit] + "…" if len(text) > limit else clean
+
+
+def finalize(value: object) -> object:
+    """Replace unsafe characters in whatever a template shows, filtered or not. Line ends of form fields are kept."""
+    if type(value) is not str:  # markup consists of text that has been through here, and of our own
+        return value
+    return "\r".join(map(plain_text.plain, value.split("\r")))
 
 
 def log_text(text: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Literal, TypeVar
 
 from aiohttp import web
 from multidict import MultiMapping
@@ -12,6 +12,7 @@ from yarl import URL
 
 from arena.http.problem import Problem, quoted
 
+S = TypeVar("S", bound=str)
 T = TypeVar("T")
 
 
@@ -100,16 +101,17 @@ def sorting(request: web.Request, columns: Sequence[Column], default: str, param
     return Sorting(request.rel_url, columns, key, is_descending=text.startswith("-"), parameter=parameter)
 
 
-def choice(query: MultiMapping[str], name: str, known: Sequence[str], default: str = "") -> str:
+def choice(query: MultiMapping[str], name: str, known: Sequence[S], default: S | Literal[""] = "") -> S | Literal[""]:
     """Return a query parameter that must be one of `known`, or the default. Raises Problem (400)."""
     value = query.get(name, "")
     if not value:
         return default
-    if value not in known:
+    found = next((one for one in known if one == value), None)
+    if found is None:
         raise Problem(
             "bad-request", f"invalid {name} {quoted(value)}", hint="choose from " + ", ".join(known[:20]), field=name
         )
-    return value
+    return found
 
 
 def number(query: MultiMapping[str], name: str, default: int, *, low: int = 1, high: int = 10_000) -> int:

@@ -11,7 +11,9 @@ from weakref import WeakSet
 
 import aiohttp_jinja2
 from aiohttp import web
+from pydantic import ValidationError
 
+from arena.documents.words import FORMS
 from arena.errors import ArenaError, BadValueError, did_you_mean, near
 from arena.http.identity import cookie_name
 from arena.http.middleware import is_data
@@ -21,7 +23,7 @@ from arena.pages.collapsible import label_cells
 from arena.pages.drawing.analysis_line import AnalysisLines
 from arena.pages.drawing.replay import Replays
 from arena.services.arena import Arena
-from arena.store import Store
+from arena.validation import Model, adapter_of, misfits
 from referee.rules import families, family_named, load
 from referee.rules.rules import Rules
 
@@ -34,16 +36,28 @@ _MAX_NUMBER = 2**31 - 1
 
 
 async def run(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Run a blocking function in a thread. An invalid cursor, which came from the address, raises Problem (400)."""
+    """Run a blocking function in a thread. An invalid value, which came from the address, raises Problem (400)."""
     try:
         return await asyncio.to_thread(function, *args, **kwargs)
     except BadValueError as error:
-        raise Problem("bad-request", str(error), hint="open the first page of the list") from None
+        hint = error.hint or "open the first page of the list"
+        raise Problem("bad-request", str(error), hint=hint, field=error.field) from None
 
 
 async def run_use_case(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     """Run a use case in a thread. Its errors concern the form rather than the address, and are not converted."""
     return await asyncio.to_thread(function, *args, **kwargs)
+
+
+def read_fields(model: type[T], **fields: Any) -> T:
+    """Return a request from the fields of a form. Raises BadValueError that names the first invalid field."""
+    form: Model = model
+    try:
+        found: T = adapter_of(form).validate_python(fields)
+    except ValidationError as error:
+        first = misfits(error, form, forms=FORMS)[0]
+        raise BadValueError(f"{first.field}: {first.problem}", field=first.field, hint=first.hint) from None
+    return found
 
 
 def error_sentence(error: ArenaError) -> str:
@@ -55,10 +69,6 @@ def error_sentence(error: ArenaError) -> str:
 def arena_of(request: web.Request) -> Arena:
     """Return the dependencies of the use cases."""
     return request.app[CONTEXT].arena
-
-
-def store_of(request: web.Request) -> Store:
-    return request.app[CONTEXT].store
 
 
 def render(

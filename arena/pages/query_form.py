@@ -63,6 +63,8 @@ def read_form(
 def _value(request: web.Request, one: QueryField, text: str) -> Any:
     if one.choices or one.bounds == words.FAMILY:
         return choice(request.query, one.name, tuple(one.choices) or families())
+    if one.kind is bool:
+        return choice(request.query, one.name, ("0", "1")) == "1"
     if one.kind is int:
         return number(request.query, one.name, 0, low=one.bounds.get("ge", 0), high=one.bounds.get("le", 10**9 - 1))
     if one.kind is float:

@@ -7,13 +7,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+from arena.documents.rating import ChangeItem
 from arena.pages import filters
 from arena.pages.drawing import plot
-from arena.store import Store
-from arena.store.ratings.ratings import ChangeLine
 
-MAX_POINTS = 3000
-"""Maximum of points read for a plot, latest first."""
 MAX_ROWS = 150
 _SHORT_S = 5 * 86_400
 """Below this span the time axis shows hours as well as days."""
@@ -25,20 +22,8 @@ class RatingPlot:
 
     pool: str
     drawing: Any
-    changes: Sequence[tuple[str, ChangeLine]]
+    changes: Sequence[tuple[str, ChangeItem]]
     count: int
-
-
-def _changes(store: Store, version_id: int, pool: str) -> list[ChangeLine]:
-    found: list[ChangeLine] = []
-    after = None
-    while len(found) < MAX_POINTS:
-        part = store.ratings.changes(version_id, pool, limit=500, after=after)
-        found += part.items
-        after = part.next
-        if after is None:
-            break
-    return found
 
 
 def _day(value: float) -> str:
@@ -53,17 +38,16 @@ def _second(value: float) -> str:
     return datetime.fromtimestamp(value, UTC).strftime("%H:%M:%S")
 
 
-def rating_plot(store: Store, pool: str, versions: Sequence[tuple[int, str]], by: str) -> RatingPlot:
+def rating_plot(pool: str, versions: Mapping[str, Sequence[ChangeItem]], by: str) -> RatingPlot:
     """Plot the ratings of versions (oldest first) in a pool by `date` or `game`.
 
     A labelled vertical line marks the first game of each version.
     """
     series: list[plot.Series] = []
     breaks: list[tuple[float, str]] = []
-    rows: list[tuple[str, ChangeLine]] = []
+    rows: list[tuple[str, ChangeItem]] = []
     count = 0
-    for version_id, name in versions:
-        changes = _changes(store, version_id, pool)
+    for name, changes in versions.items():
         points = []
         for change in changes:
             count += 1
@@ -80,11 +64,10 @@ def rating_plot(store: Store, pool: str, versions: Sequence[tuple[int, str]], by
     return RatingPlot(pool, plot.lines(title, series, axis), rows[::-1][:MAX_ROWS], count)
 
 
-def comparison_plot(store: Store, pool: str, bots: Mapping[str, Sequence[int]], by: str) -> Any:
+def comparison_plot(pool: str, bots: Mapping[str, Sequence[ChangeItem]], by: str) -> Any:
     """Plot the ratings of several bots in a pool; the versions of a bot form one line."""
     series = []
-    for number, (bot, versions) in enumerate(bots.items(), 1):
-        changes = [change for version_id in versions for change in _changes(store, version_id, pool)]
+    for number, (bot, changes) in enumerate(bots.items(), 1):
         points = [
             plot.Point(
                 change.finished_at.timestamp() if by == "date" and change.finished_at else float(count),

@@ -14,9 +14,11 @@ from arena.credentials import new_secret
 from arena.errors import StoreError, UnauthorisedError
 from arena.http.identity import (
     DEVICE_COOKIE,
+    SESSION_COOKIE,
     cookie_name,
     is_from_own_page,
     is_same_origin,
+    read_cookie,
     session_of,
     with_name_and_password,
 )
@@ -85,21 +87,27 @@ def _local_target(target: str) -> str:
 
 def begin_session(response: web.StreamResponse, context: WebContext, session: services.account.BrowserSession) -> None:
     """Set the cookies of the session and of the device, which is recognised at the next log-in."""
-    give_cookie(response, context, cookie_name(context.is_https), session.secret, session.seconds)
+    give_cookie(response, context, SESSION_COOKIE, session.secret, session.seconds)
     give_cookie(response, context, DEVICE_COOKIE, session.device, _YEAR_S)
 
 
 def give_cookie(response: web.StreamResponse, context: WebContext, name: str, value: str, seconds: int) -> None:
     """Set a cookie for the whole site that scripts cannot read."""
     response.set_cookie(
-        name,
+        cookie_name(context.is_https, name),
         value,
         max_age=seconds,
         path="/",
-        secure=context.settings.is_https,
+        secure=context.is_https,
         httponly=True,
         samesite="Lax",
     )
+
+
+def drop_cookie(response: web.StreamResponse, context: WebContext, name: str) -> None:
+    """Delete a cookie that `give_cookie` has set."""
+    name = cookie_name(context.is_https, name)
+    response.del_cookie(name, path="/", secure=context.is_https, httponly=True, samesite="Lax")
 
 
 def _form(request: web.Request, target: str, problem: str = "", status: int = 200) -> web.Response:
@@ -125,7 +133,7 @@ async def log_in(request: web.Request) -> web.Response:
     context = request.app[CONTEXT]
     fields = await read_form(request)
     target = _local_target(fields.get("next", "/"))
-    given, expected = fields.get("token", ""), request.cookies.get(_LOGIN_FORM_COOKIE, "")
+    given, expected = fields.get("token", ""), read_cookie(request, _LOGIN_FORM_COOKIE)
     is_ours = bool(expected) and secrets.compare_digest(given.encode("utf-8", "replace"), expected.encode())
     if not is_ours or not is_same_origin(request):
         return _form(request, target, "The form has expired. Please try again.", 403)
@@ -141,7 +149,7 @@ async def log_in(request: web.Request) -> web.Response:
         return response
     response = web.Response(status=303, headers={"Location": target, "Cache-Control": "no-store"})
     begin_session(response, context, session)
-    response.del_cookie(_LOGIN_FORM_COOKIE, path="/")
+    drop_cookie(response, context, _LOGIN_FORM_COOKIE)
     return response
 
 
@@ -150,8 +158,7 @@ async def log_out(request: web.Request) -> web.Response:
     """End the session in the browser and on the server."""
     context = request.app[CONTEXT]
     await checked_form(request)
-    name = cookie_name(context.settings.is_https)
-    await asyncio.to_thread(services.account.log_out, context.arena, request.cookies.get(name, ""))
+    await asyncio.to_thread(services.account.log_out, context.arena, read_cookie(request, SESSION_COOKIE))
     response = web.Response(status=303, headers={"Location": "/", "Cache-Control": "no-store"})
-    response.del_cookie(name, path="/", secure=context.settings.is_https, httponly=True, samesite="Lax")
+    drop_cookie(response, context, SESSION_COOKIE)
     return response

@@ -20,7 +20,7 @@ from arena import services
 from arena.errors import StoreError
 from arena.http.identity import session_of
 from arena.http.request_context import CONTEXT
-from arena.pages import filters, markdown, schema, session
+from arena.pages import filters, markdown, schema, score_table, session
 from arena.pages.drawing.analysis_line import AnalysisLines
 from arena.pages.drawing.replay import Replays
 from arena.pages.page import (
@@ -143,6 +143,7 @@ def setup(app: web.Application) -> None:
         trim_blocks=True,
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
+        finalize=filters.finalize,
     )
     app[CONTEXT_PROVIDERS] = (session.context, _frame_context)
     app.middlewares.append(template_context_middleware)
@@ -223,4 +224,5 @@ _FILTERS = (
     filters.tally,
     filters.letters,
     markdown.inline,
+    score_table.bar,
 )

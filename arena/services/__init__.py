@@ -1,8 +1,9 @@
 """Use cases: one function each, which checks rights and quotas, writes the audit log and wakes the coordinator.
 
     submission, bot, game, versus     upload, manage and read bots and their games
-    front_page                        what is going on
-    standings, ratings                standings and progress of tournaments; rating pools
+    leaderboard, front_page           leaderboards, rating curves; contents of the front page and of families' pages
+    standings                         standings and progress of tournaments
+    status                            coordinator, workers, games in progress, audit log
     archive                           search, show and import games of all times
     analysis                          analyses of games and positions by an engine
     explorer, book                    moves played in a position; opening books made from them
@@ -11,6 +12,7 @@
     tournament, schedule              create and manage tournaments and recurring ones
     remote                            bots that run on their authors' machines; challenges
     account, token, user              log-in, profiles, API tokens, user administration
+    idempotency                       responses to repeated requests
 
 The JSON interface, the pages and the command line only translate to and from these functions. The functions block: call
 them in a thread from an event loop.
@@ -25,11 +27,13 @@ from arena.services import (
     explorer,
     front_page,
     game,
+    idempotency,
+    leaderboard,
     people,
-    ratings,
     remote,
     schedule,
     standings,
+    status,
     study,
     submission,
     token,
@@ -49,11 +53,13 @@ __all__ = [
     "explorer",
     "front_page",
     "game",
+    "idempotency",
+    "leaderboard",
     "people",
-    "ratings",
     "remote",
     "schedule",
     "standings",
+    "status",
     "study",
     "submission",
     "token",

@@ -7,7 +7,7 @@ from dataclasses import replace
 from arena.config import Settings
 from arena.credentials import digest_of
 from arena.documents.identity import Identity
-from arena.store.games.voids import VoidLine
+from arena.documents.service import VoidItem
 from referee.rules.core import Termination
 
 
@@ -26,7 +26,7 @@ def shown_owner(settings: Settings, by: Identity | None, owner: str) -> str:
     return owner if not owner or may_read_hosts(settings, by) else f"referee-{digest_of(owner)[:8]}"
 
 
-def shown_void(settings: Settings, by: Identity | None, line: VoidLine) -> VoidLine:
+def shown_void(settings: Settings, by: Identity | None, line: VoidItem) -> VoidItem:
     """Return a void attempt as a reader may see it, without host names."""
     if may_read_hosts(settings, by):
         return line

@@ -1,12 +1,12 @@
-"""Log-in with name and password, browser sessions and user profiles."""
+"""Accounts: log-in with name and password, browser sessions, profiles, notices."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Mapping
-from dataclasses import dataclass
-from datetime import timedelta
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime, timedelta
 
 from arena.clock import now
 from arena.credentials import (
@@ -17,10 +17,12 @@ from arena.credentials import (
     scopes_of,
     verify_password,
 )
+from arena.documents.account import MAX_ABOUT, MAX_LINK, Account, Notice, TokenItem, UserItem
+from arena.documents.attributes import of_attributes
+from arena.documents.bot import BotItem
 from arena.documents.identity import Identity
 from arena.errors import ArenaError, BadValueError, ForbiddenError, NotFoundError, UnauthorisedError
 from arena.services.arena import Arena
-from arena.store.base.models import MAX_ABOUT, MAX_LINK, User
 from arena.store.people.login_attempts import BackoffPolicy
 
 _LINK = re.compile(
@@ -59,6 +61,46 @@ class TooManyTriesError(ArenaError):
         super().__init__("too many wrong passwords", hint="wait for the seconds in Retry-After")
 
 
+def read(arena: Arena, by: Identity) -> Account:
+    """Return the caller's account."""
+    user, usage = arena.store.users.get(by.user_id), arena.store.bots.usage(by.user_id)
+    return of_attributes(Account, user, scopes=sorted(by.scopes), token=by.token_id, **asdict(usage))
+
+
+@dataclass(frozen=True, slots=True)
+class AccountDetails:
+    """The caller's account with bots, tokens and notices, which were last marked as read at `read_until`."""
+
+    account: Account
+    bots: Sequence[BotItem]
+    tokens: Sequence[TokenItem]
+    notices: Sequence[Notice]
+    read_until: datetime | None
+
+
+def details(arena: Arena, by: Identity) -> AccountDetails:
+    """Return the caller's account with bots, tokens and notices."""
+    store = arena.store
+    return AccountDetails(
+        read(arena, by),
+        store.bots.page(owner_id=by.user_id, with_retired=True, limit=200).items,
+        store.users.tokens(by.user_id),
+        store.notices.of(by.user_id),
+        store.notices.read_until(by.user_id),
+    )
+
+
+def count_unread(arena: Arena, by: Identity) -> int:
+    """Return the number of the caller's unread notices."""
+    notices = arena.store.notices
+    return len(notices.of(by.user_id, notices.read_until(by.user_id)))
+
+
+def mark_read(arena: Arena, by: Identity) -> None:
+    """Mark all notices of the caller as read."""
+    arena.store.notices.mark_read(by.user_id)
+
+
 def authenticate(arena: Arena, name: str, password: str, origin: LoginOrigin) -> Identity:
     """Check name and password and return the user's identity with all scopes of the role.
 
@@ -71,11 +113,10 @@ def authenticate(arena: Arena, name: str, password: str, origin: LoginOrigin) ->
     policies = _policies(arena, user, name, origin)
     if wait := arena.store.login_attempts.take(policies):
         raise TooManyTriesError(wait)
-    is_right = verify_password(user.password_hash if user else None, password)
+    is_right = verify_password(arena.store.users.password_hash(name) if user else None, password)
     if not is_right or user is None or not user.is_active:
         arena.note("login.refused", f"user:{_shown(name)}", None)
         raise UnauthorisedError("no user with this name and password")
-    assert user.id is not None
     arena.store.login_attempts.forget([key for key, one in policies.items() if one is _PER_ORIGIN])
     arena.store.login_attempts.give_back(policies)
     arena.store.trusted_devices.remember(user.id, _digests(origin))
@@ -118,7 +159,7 @@ def change_password(
     return _session(arena, by, trusted)
 
 
-def update_profile(arena: Arena, by: Identity, about: str | None = None, link: str | None = None) -> User:
+def update_profile(arena: Arena, by: Identity, about: str | None = None, link: str | None = None) -> Account:
     """Update the caller's profile. `None` leaves a field unchanged. Raises BadValueError."""
     user = arena.store.users.get(by.user_id)
     about, link = user.about if about is None else about.strip(), user.link if link is None else link.strip()
@@ -130,26 +171,26 @@ def update_profile(arena: Arena, by: Identity, about: str | None = None, link: s
         raise BadValueError(f"invalid link {link[:60]!r}: expected the address of a page", hint=hint, field="link")
     arena.store.users.describe(by.user_id, about, link)
     arena.note("user.describe", f"user:{by.name}", by)
-    return arena.store.users.get(by.user_id)
+    return read(arena, by)
 
 
 def is_trusted_origin(arena: Arena, name: str, origin: LoginOrigin) -> bool:
     """Return whether the user of that name has logged in from this origin before."""
     user = _find(arena, name)
-    return bool(user and user.id and arena.store.trusted_devices.known(user.id, _digests(origin)))
+    return bool(user and arena.store.trusted_devices.known(user.id, _digests(origin)))
 
 
-def _find(arena: Arena, name: str) -> User | None:
+def _find(arena: Arena, name: str) -> UserItem | None:
     try:
         return arena.store.users.find(name) if name.isascii() and name.isprintable() else None
     except NotFoundError:
         return None
 
 
-def _policies(arena: Arena, user: User | None, name: str, origin: LoginOrigin) -> Mapping[str, BackoffPolicy]:
+def _policies(arena: Arena, user: UserItem | None, name: str, origin: LoginOrigin) -> Mapping[str, BackoffPolicy]:
     """Return the counters of a log-in attempt, each with its backoff policy."""
     digests = _digests(origin)
-    known = arena.store.trusted_devices.known(user.id, digests) if user and user.id else set()
+    known = arena.store.trusted_devices.known(user.id, digests) if user else set()
     found = next((digest for digest in digests if digest in known), None)
     if found is not None:
         return {digest_of(f"place:{name}:{found}"): _PER_ORIGIN}
@@ -181,8 +222,3 @@ def _session(arena: Arena, user: Identity, origin: LoginOrigin) -> BrowserSessio
 def _shown(name: str) -> str:
     """Return a name from a log-in form as the audit log stores it."""
     return name if name.isprintable() else ascii(name)
-
-
-def count_unread(arena: Arena, by: Identity) -> int:
-    """Count the unread notices of a user."""
-    return len(arena.store.notices.of(by.user_id, arena.store.notices.read_until(by.user_id)))

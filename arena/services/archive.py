@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from threading import BoundedSemaphore
 
 from arena.analysis.game_analysis import marks_of
 from arena.collections.collection import Collection, best_reading, read_collection
 from arena.collections.conversion import to_archived, to_record, to_text
 from arena.collections.record_format import RECORD
+from arena.collections.upload import BOUNDS, read_upload
 from arena.documents.archive import (
     ArchivePage,
     ArchiveQuery,
@@ -18,15 +20,15 @@ from arena.documents.archive import (
     ImportResponse,
     RejectedGame,
 )
+from arena.documents.attributes import of_attributes
 from arena.documents.identity import Identity
-from arena.documents.query import derived
 from arena.errors import ArenaError, BadValueError, ForbiddenError, NotFoundError, did_you_mean, near
 from arena.services.arena import Arena
 from arena.store.archive.archive import ArchivedPairing
-from arena.store.archive.archived_game import ArchivedGame
 from arena.store.archive.line import date_of
 from arena.store.archive.search import ArchiveSearch
 from referee.game.record import GameRecord
+from referee.machine.pool import WorkerLostError
 from referee.rules import load
 from referee.rules.core import ParseError, UnknownNameError
 from referee.rules.position import IllegalMoveError, Position
@@ -37,14 +39,9 @@ MAX_TEXT_BYTES = 4 * 1024 * 1024
 """Maximum size of an uploaded text."""
 
 
-def search(arena: Arena, query: ArchiveQuery, *, offset: int = 0) -> ArchivePage:
+def search(arena: Arena, query: ArchiveQuery) -> ArchivePage:
     """Return one part of the matching games. Raises BadValueError that names the field."""
-    return arena.store.archive.search(read_query(query), offset=offset)
-
-
-def find(arena: Arena, query: ArchiveQuery) -> list[ArchivedGame]:
-    """Return the matching games whole, ordered by serial. Raises BadValueError that names the field."""
-    return arena.store.archive.find(read_query(query))
+    return arena.store.archive.search(read_query(query))
 
 
 def read_query(query: ArchiveQuery) -> ArchiveSearch:
@@ -56,8 +53,8 @@ def read_query(query: ArchiveQuery) -> ArchiveSearch:
                 raise BadValueError(
                     f"searching for {name} requires a family", field=name, hint="choose a family (--family)"
                 )
-        return derived(ArchiveSearch, query)
-    return derived(
+        return of_attributes(ArchiveSearch, query)
+    return of_attributes(
         ArchiveSearch,
         query,
         family=rules.family,
@@ -125,7 +122,7 @@ def _first_moves(rules: Rules, query: ArchiveQuery) -> tuple[str, ...]:
 def read(arena: Arena, serial: int) -> ArchiveResponse:
     """Return the game with this archive number. Raises NotFoundError."""
     line, game = arena.store.archive.line(serial), arena.store.archive.get(serial)
-    return derived(
+    return of_attributes(
         ArchiveResponse,
         line,
         options=dict(game.options),
@@ -228,8 +225,19 @@ def _result_of(meeting: ArchivedPairing, name: str) -> str:
 # -- imports -----------------------------------------------------------------------------------------------------------
 
 
+_IMPORTS = BoundedSemaphore(2)
+"""Imports at once, of all users of this process."""
+_NO_GAME = "the text contains no game; expected games of {}"
+
+
 class NoGameError(ArenaError):
     """The text holds no game of the family."""
+
+
+class BusyError(ArenaError):
+    """Too many imports at once."""
+
+    kind = "too-many"
 
 
 def upload(
@@ -250,9 +258,26 @@ def upload(
     source = source.strip()
     if not source or len(source) > 80 or not source.isprintable():
         raise BadValueError("invalid name of a collection", field="source", hint="write 1 to 80 printable characters")
-    read = read_text(text, ruleset, find_format(rules, notation) if notation else None)
-    found = store_collection(arena, read, source)
+    form = find_format(rules, notation) if notation else None
+    found = store_collection(arena, _read_apart(text, ruleset, form), source)
     arena.note("archive.import", f"archive:{source}"[:120], by, family=family, new=found.new, bad=len(found.bad))
+    return found
+
+
+def _read_apart(text: str, ruleset: Ruleset, form: GameFormat | None) -> Collection:
+    """Parse the games of a stranger's text, in a process of its own. Raises BusyError, BadValueError, NoGameError."""
+    if not _IMPORTS.acquire(blocking=False):
+        raise BusyError("other texts are being imported", hint="try again in a minute")
+    try:
+        names = ruleset.rules.family, ruleset.variant.name, form.name if form else None
+        found = read_upload(text, *names)
+    except WorkerLostError as error:
+        problem = f"reading the text needs more than {BOUNDS.cpu_s} s or {BOUNDS.memory_bytes // 2**20} MiB"
+        raise BadValueError(problem, field="text", hint="import it in parts") from error
+    finally:
+        _IMPORTS.release()
+    if found is None:
+        raise NoGameError(_NO_GAME.format(ruleset.rules.family))
     return found
 
 
@@ -270,5 +295,5 @@ def read_text(text: str, ruleset: Ruleset, form: GameFormat | None = None) -> Co
         if form is not None:
             return read_collection(text, form, ruleset)
         return best_reading(text, ruleset, (*ruleset.rules.formats, RECORD))
-    except ValueError as error:
-        raise NoGameError(f"{error}; expected games of {ruleset.rules.family}") from None
+    except ValueError:
+        raise NoGameError(_NO_GAME.format(ruleset.rules.family)) from None

@@ -63,11 +63,6 @@ def explore(arena: Arena, family: str, query: ExplorerQuery) -> ExplorerResponse
     )
 
 
-def pools(arena: Arena, family: str) -> list[str]:
-    """Return the rating pools of a family."""
-    return [name for name, _ in arena.store.ratings.pools() if name.split("/")[0] == family]
-
-
 def _ruleset(family: str, variant: str | None) -> Ruleset:
     try:
         return load(family).settle(variant or None)

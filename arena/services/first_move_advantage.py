@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from arena.documents.rating import FirstMoveAdvantage
 from arena.store import Store
 from arena.store.ratings.rating_history import games_of
 from referee.ratings.bradley_terry import fit
@@ -12,15 +11,6 @@ MAX_GAMES, MAX_VERSIONS = 50_000, 200
 """Larger pools are not fitted, because a page would wait too long."""
 MAX_GROWTH = 1.02
 """Growth of a pool below which the earlier fit is reused."""
-
-
-@dataclass(frozen=True, slots=True)
-class FirstMoveAdvantage:
-    """First-move advantage in Elo; `error` is half the 95 % confidence interval, `is_sure` means it excludes 0."""
-
-    elo: float
-    error: float
-    is_sure: bool
 
 
 class FirstMoveAdvantages:
@@ -39,8 +29,8 @@ class FirstMoveAdvantages:
 
     def read_ahead(self, store: Store) -> None:
         """Fit all pools, so that the first reader of a leaderboard does not wait."""
-        for pool, games in store.ratings.pools():
-            self.of(store, pool, games)
+        for one in store.ratings.pools():
+            self.of(store, one.pool, one.games)
 
 
 def _fitted(store: Store, pool: str, games: int) -> FirstMoveAdvantage | None:

@@ -8,17 +8,19 @@ from typing import NamedTuple
 
 from arena.documents.game import GameItem, GameQuery, LogResponse
 from arena.documents.identity import Identity
-from arena.documents.page import PageResponse
+from arena.documents.page import PageQuery, PageResponse
+from arena.documents.service import VoidItem
+from arena.documents.tournament import PlanQuery
 from arena.errors import ArenaError, ForbiddenError, NotFoundError
 from arena.services import bot
-from arena.services.access import may_read_log
+from arena.services.access import may_read_log, shown_void
 from arena.services.arena import Arena
 from arena.store.base.models import RatingChange
 from arena.store.base.page import write_cursor
 from arena.store.games.game_filter import GameFilter
 from referee.game.record import GameRecord
 from referee.game.spec import GameSpec
-from referee.rules.core import Side
+from referee.rules.core import Kind, Side, Termination
 
 
 class NoLogError(ArenaError):
@@ -67,6 +69,18 @@ def _filters(arena: Arena, query: GameQuery) -> GameFilter:
     )
 
 
+def forfeits(arena: Arena, family: str | None = None, after: str | None = None) -> PageResponse[GameItem]:
+    """Return forfeits, latest first, without resignations, which are no errors. Raises BadValueError."""
+    return arena.store.games.latest(
+        termination_class=Kind.FORFEIT.value, without=(Termination.RESIGNED.value,), family=family, after=after
+    )
+
+
+def voids(arena: Arena, by: Identity | None, query: PageQuery) -> PageResponse[VoidItem]:
+    """Return void attempts at games as far as a reader may see them, latest first."""
+    return arena.store.voids.page(query).map(lambda line: shown_void(arena.settings, by, line))
+
+
 def in_state(arena: Arena, state: str, limit: int) -> list[GameItem]:
     """Return some games of all tournaments in one state."""
     return arena.store.games.in_state(state, limit)
@@ -82,7 +96,9 @@ class Neighbours(NamedTuple):
 
 def neighbours(arena: Arena, line: GameItem) -> Neighbours:
     """Return the games next to one in its tournament."""
-    near = arena.store.games.of_tournament(line.tournament_id, limit=3, after=write_cursor(line.sequence - 2)).items
+    near = arena.store.games.of_tournament(
+        line.tournament_id, PlanQuery(limit=3, after=write_cursor(line.sequence - 2))
+    ).items
     before = next((one for one in near if one.sequence == line.sequence - 1), None)
     following = next((one for one in near if one.sequence == line.sequence + 1), None)
     swapped = (

@@ -5,11 +5,21 @@ from __future__ import annotations
 import random
 import secrets
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from arena.credentials import digest_of
-from arena.documents.game import GameItem
+from arena.credentials import digest_of, new_secret
+from arena.documents.attributes import of_attributes
+from arena.documents.family import OutcomeResponse
+from arena.documents.human_game import (
+    DecisionRequest,
+    DrawOfferResponse,
+    HumanGame,
+    OpenGameItem,
+    OpponentItem,
+    PlayRequest,
+    PlayResponse,
+)
 from arena.documents.identity import Identity
 from arena.errors import BadValueError, ConflictError, ForbiddenError, QuotaError
 from arena.events.messages import HumanActed
@@ -18,7 +28,7 @@ from arena.services.arena import Arena
 from arena.services.study import Study
 from arena.store.base.models import PersonGame
 from arena.store.bots.samples import OWNER
-from arena.store.tournaments.human_games import DRAW, MAX_TAKEN_BACK, PersonLine, is_draw_offered
+from arena.store.tournaments.human_games import DRAW, MAX_TAKEN_BACK, is_draw_offered
 from arena.tournaments.spec import bot_spec
 from referee.game.adjudication import LEVEL, LEVEL_FROM_PLY, takes_draw
 from referee.game.spec import NO_CLOCK, BotLimits, BotSpec, GameSpec, TimeControl, read_time_control
@@ -48,12 +58,17 @@ class Visitor:
     cookie: str
     address: str
 
+    @classmethod
+    def new(cls, address: str) -> Visitor:
+        """Return a visitor without an account who plays for the first time, with a new secret."""
+        return cls(None, new_secret(), address)
+
     @property
     def guest(self) -> str:
         """The key that stored games have for a player without an account."""
         return "" if self.user else digest_of(self.cookie)
 
-    def plays(self, line: PersonLine) -> bool:
+    def plays(self, line: HumanGame) -> bool:
         """Return whether the game belongs to this visitor."""
         if self.user is not None:
             return line.user_id == self.user.user_id
@@ -65,46 +80,30 @@ class Visitor:
         return {"user_id": self.user.user_id} if self.user else {"guest": self.guest}
 
 
-@dataclass(frozen=True, slots=True)
-class HumanGameRequest:
-    """A requested game: `version` is the bot's id, `side` is first, second, or empty for a random side."""
-
-    family: str
-    version: int
-    variant: str = ""
-    side: str = ""
-    time: str = "none"
-    is_rated: bool = True
-
-
-def opponents(arena: Arena, family: str) -> list[tuple[int, str]]:
-    """Return id and name of each version that people may play against."""
+def opponents(arena: Arena, family: str) -> list[OpponentItem]:
+    """Return the bots that people may play against."""
     return arena.store.people.opponents(family)
 
 
-def opponent(arena: Arena, family: str, bot: str) -> int:
+def _opponent(arena: Arena, family: str, bot: str) -> int:
     """Return the id of the bot's version that people play in a family. Raises BadValueError that lists the choices."""
-    known = {name.rpartition(" v")[0]: number for number, name in opponents(arena, family)}
+    known = {one.bot: one.version_id for one in opponents(arena, family)}
     if bot not in known:
         there = f"choose from {', '.join(list(known)[:20])}" if known else "no bot plays people in this family"
-        raise BadValueError(f"{bot} does not play people in {family}", field="bot", hint=there)
+        raise BadValueError(f"{bot[:60]} does not play people in {family}", field="bot", hint=there)
     return known[bot]
 
 
-def begin(arena: Arena, request: HumanGameRequest, by: Visitor) -> str:
+def begin(arena: Arena, request: PlayRequest, by: Visitor) -> str:
     """Start a game and return its id; it is played as soon as a slot is free. Raises BadValueError, QuotaError."""
     store = arena.store
-    ruleset = study.settle(request.family, request.variant, "")
+    version = _opponent(arena, request.family, request.bot)
+    ruleset = study.settle(request.family, request.variant or "", "")
     rules = ruleset.rules
-    if request.version not in {number for number, _ in opponents(arena, request.family)}:
-        raise BadValueError("this bot does not play people", field="bot", hint="choose a bot from the list")
-    if request.side not in ("", *SIDES):
-        hint = "choose first or second, or leave it empty for a random side"
-        raise BadValueError(f"invalid side {request.side[:20]!r}", field="side", hint=hint)
     _require_room(arena, by)
-    side = request.side or random.choice(SIDES)
+    side = random.choice(SIDES) if request.side is None else request.side
     person = store.people.version(by.user.user_id if by.user else None)
-    bot = store.versions.get(request.version)
+    bot = store.versions.get(version)
     seat = BotSpec(person.name, (), place="person", time=_time(request.time))
     machine = bot_spec(bot, rules.family)
     first, second = (seat, machine) if side == "first" else (machine, seat)
@@ -165,17 +164,28 @@ def _require_room(arena: Arena, by: Visitor) -> None:
         raise QuotaError("this arena has no slots for games of people")
     if people.count_open(**by.mine) >= settings.human_games_per_player:
         mine = people.open(**by.mine)
-        open_ = " and ".join(f"/play/{line.game_id}" for line in mine)
+        open_ = " and ".join(f"/play/{line.id}" for line in mine)
         raise QuotaError(f"you have {len(mine)} games open", hint=f"finish or resign one: {open_}")
-    if people.count_open(address=digest_of(by.address)) >= settings.human_games_per_address:
-        raise QuotaError("too many open games from your address", hint="try again later")
+    if by.user is None:
+        _require_guest_room(arena, by)
     if people.count_open() >= _MAX_WAITING_PER_SLOT * settings.human_slots:
         raise QuotaError("too many people wait for a game", hint="try again in a few minutes")
 
 
-def mine(arena: Arena, by: Visitor) -> list[PersonLine]:
+def _require_guest_room(arena: Arena, by: Visitor) -> None:
+    """Raise QuotaError if people without an account have too many open games, from this address or together."""
+    settings, people = arena.settings, arena.store.people
+    if people.count_open(user_id=None, address=digest_of(by.address)) >= settings.human_games_per_address:
+        raise QuotaError("too many open games from your address", hint="log in, or try again later")
+    if people.count_open(user_id=None) >= _MAX_WAITING_PER_SLOT * settings.guest_slots:
+        hint = "log in, or try again in a few minutes"
+        raise QuotaError("too many people without an account wait for a game", hint=hint)
+
+
+def mine(arena: Arena, by: Visitor) -> list[OpenGameItem]:
     """Return the visitor's open games."""
-    return arena.store.people.open(**by.mine) if by.user or by.cookie else []
+    found = arena.store.people.open(**by.mine) if by.user or by.cookie else []
+    return [of_attributes(OpenGameItem, line, plies=len(line.plies)) for line in found]
 
 
 def waiting(arena: Arena, game_id: str) -> int:
@@ -184,25 +194,17 @@ def waiting(arena: Arena, game_id: str) -> int:
     return ids.index(game_id) if game_id in ids else 0
 
 
-@dataclass(frozen=True, slots=True)
-class DrawOffer:
-    """A draw offer: `offered` by the bot, or the person's own one, `waiting` or `declined` with the reason."""
-
-    state: str
-    why: str = ""
-
-
-def draw_offer(line: PersonLine) -> DrawOffer | None:
+def draw_offer(line: HumanGame) -> DrawOfferResponse | None:
     """Return the current draw offer, which lasts until the person's next move; None without one."""
     mine = SIDES.index(line.side)
     if is_draw_offered(line.plies, line.side):
-        return DrawOffer("offered")
+        return DrawOfferResponse("offered")
     last = max((number for number in range(len(line.plies)) if number % 2 == mine), default=-1)
     if last < 0 or line.plies[last][2:] != [DRAW]:
         return None
     if last + 1 == len(line.plies):
-        return DrawOffer("waiting")
-    return DrawOffer("declined", _why_declined(line.plies[last + 1][1][_SCORE], last + 2))
+        return DrawOfferResponse("waiting")
+    return DrawOfferResponse("declined", _why_declined(line.plies[last + 1][1][_SCORE], last + 2))
 
 
 def _why_declined(score: int | None, ply: int) -> str:
@@ -215,58 +217,48 @@ def _why_declined(score: int | None, ply: int) -> str:
     return f"the bot's score is {score / 100:+.2f}; it accepts a draw within {LEVEL / 100:g} of 0"
 
 
-@dataclass(frozen=True, slots=True)
-class PersonView:
-    """A game as its player sees it: state, settings and moves. `ahead` counts the games that wait before it."""
-
-    line: PersonLine
-    game: GameItem
-    spec: GameSpec
-    study: Study
-    ahead: int
-    offer: DrawOffer | None
-
-
-def see(arena: Arena, game_id: str, by: Visitor) -> PersonView:
+def see(arena: Arena, game_id: str, by: Visitor) -> PlayResponse:
     """Return one of the visitor's own games. Raises NotFoundError, ForbiddenError."""
-    line = _mine(arena, game_id, by)
-    spec = arena.store.people.planned(game_id).spec
-    ahead = waiting(arena, game_id) if line.state == "planned" else 0
-    return PersonView(line, arena.store.games.get(game_id), spec, _study(line, spec), ahead, draw_offer(line))
+    line, game = _mine(arena, game_id, by), arena.store.games.get(game_id)
+    found = _study(line, arena.store.games.spec(game_id))
+    outcome = None
+    if game.winner and game.termination:
+        outcome = OutcomeResponse(game.winner, game.termination)
+    return of_attributes(
+        PlayResponse,
+        game,
+        side=line.side,
+        ahead=waiting(arena, game_id) if line.state == "planned" else 0,
+        start=found.start,
+        moves=found.moves,
+        position=str(found.end),
+        to_move=None if found.end.outcome or outcome else found.end.side,
+        draw=draw_offer(line),
+        outcome=outcome,
+    )
 
 
-def _mine(arena: Arena, game_id: str, by: Visitor) -> PersonLine:
+def _mine(arena: Arena, game_id: str, by: Visitor) -> HumanGame:
     line = arena.store.people.get(game_id)
     if not by.plays(line):
         raise ForbiddenError("this is another person's game")
     return line
 
 
-def _study(line: PersonLine, spec: GameSpec) -> Study:
+def _study(line: HumanGame, spec: GameSpec) -> Study:
     ruleset = load(spec.family).settle(spec.variant, spec.options)
     return study.read(ruleset, spec.position or "", [str(kept[0]) for kept in line.plies])
 
 
-@dataclass(frozen=True, slots=True)
-class HumanAction:
-    """An action of a person: `do` is `move`, `draw` (accept the bot's offer), `resign` or `back`.
-
-    `ply` is the number of plies played when the person acted.
-    """
-
-    do: str
-    ply: int
-    move: str = ""
-    draw: bool = False
-
-
-def decide(arena: Arena, game_id: str, action: HumanAction, by: Visitor) -> None:
+def decide(arena: Arena, game_id: str, action: DecisionRequest, by: Visitor) -> None:
     """Store an action for the referee, which applies it at once.
 
     Raises NotFoundError, ForbiddenError, ConflictError, BadValueError.
     """
     line = _mine(arena, game_id, by)
-    if line.state not in ("planned", "queued", "running"):
+    if action.ply is None:
+        action = replace(action, ply=len(line.plies))
+    if line.is_over:
         raise ConflictError("the game is over", line.state)
     asked: dict[str, Any] = {"do": action.do, "ply": len(line.plies), "mark": secrets.token_hex(4)}
     if action.do == "move":
@@ -275,30 +267,27 @@ def decide(arena: Arena, game_id: str, action: HumanAction, by: Visitor) -> None
         _require_back(line)
     elif action.do == "draw":
         _require_offer(line, action)
-    elif action.do != "resign":
-        hint = "choose from move, draw, resign, back"
-        raise BadValueError(f"unknown action {action.do[:20]!r}", field="do", hint=hint)
     arena.store.people.ask(game_id, asked)
     arena.bus.publish(HumanActed(game=game_id))
 
 
-def _move(arena: Arena, line: PersonLine, action: HumanAction) -> str:
+def _move(arena: Arena, line: HumanGame, action: DecisionRequest) -> str:
     """Return the move in canonical notation if it is legal now."""
     if action.ply != len(line.plies):
         raise ConflictError("the position has changed; look at the board again", "running")
-    found = _study(line, arena.store.people.planned(line.game_id).spec)
+    found = _study(line, arena.store.games.spec(line.id))
     if found.end.outcome is not None or found.end.side != line.side:
         raise ConflictError("it is not your turn", "running")
-    return study.read(found.ruleset, found.start, [*found.moves, action.move]).moves[-1]
+    return study.read(found.ruleset, found.start, [*found.moves, action.move.strip()]).moves[-1]
 
 
-def _require_offer(line: PersonLine, action: HumanAction) -> None:
+def _require_offer(line: HumanGame, action: DecisionRequest) -> None:
     offer = draw_offer(line)
     if action.ply != len(line.plies) or offer is None or offer.state != "offered":
         raise ConflictError("the bot does not offer a draw now; offer one with your move", line.state)
 
 
-def _require_back(line: PersonLine) -> None:
+def _require_back(line: HumanGame) -> None:
     mine = SIDES.index(line.side)
     if len(line.plies) <= mine:
         raise ConflictError("you have not moved yet", line.state)

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 
 from arena import tournaments
 from arena.clock import now
+from arena.documents.bot import PresenceItem, VersionItem
 from arena.documents.identity import Identity
+from arena.documents.tournament import TournamentItem, TournamentQuery
 from arena.errors import ArenaError, ConflictError, ForbiddenError, NotFoundError, QuotaError
 from arena.services.arena import Arena
-from arena.store.base.models import Tournament, Version
-from arena.store.bots.presences import PresenceLine
+from arena.store.base.models import Version
 from arena.store.bots.samples import OWNER
-from arena.store.bots.versions import VersionLine
 from arena.submission.check import storable
 from arena.submission.receive import NotYoursError
 from protocol.capabilities import Capabilities
@@ -42,7 +42,9 @@ class UnfitError(ArenaError):
     kind = "invalid"
 
 
-def admit(arena: Arena, name: str, families: Sequence[str], by: Identity, found: Capabilities | None = None) -> Version:
+def admit(
+    arena: Arena, name: str, families: Sequence[str], by: Identity, found: Capabilities | None = None
+) -> VersionItem:
     """Return the bot's remote version that a connection plays for; create one for new families.
 
     `found` is what the bot announced and decides which variants it may enter; None changes nothing. Raises
@@ -66,7 +68,6 @@ def admit(arena: Arena, name: str, families: Sequence[str], by: Identity, found:
         raise NotYoursError(f"the bot {name!r} belongs to another user", hint="choose another name")
     if bot.is_retired:
         raise ConflictError(f"the bot {name!r} is retired; choose another name", "retired")
-    assert bot.id is not None
     lines = [line for line in store.versions.of_bot(bot.id) if line.state != "retired"]
     if any(not line.place for line in lines):
         raise ConflictError(f"the bot {name!r} was uploaded and runs in the arena; choose another name", "uploaded")
@@ -74,10 +75,10 @@ def admit(arena: Arena, name: str, families: Sequence[str], by: Identity, found:
         if sorted(line.families) == wanted:
             if found:
                 store.versions.announce(line.id, variants, capabilities)
-            return store.versions.get(line.id)
+            return store.versions.lines([line.id])[line.id]
     for line in lines:
         store.versions.retire(line.id)
-    return store.versions.add(
+    version = store.versions.add(
         bot.id,
         command=[COMMAND],
         families=wanted,
@@ -87,6 +88,7 @@ def admit(arena: Arena, name: str, families: Sequence[str], by: Identity, found:
         capabilities=capabilities,
         max_versions=settings.quota_versions,
     )
+    return store.versions.lines([version.id or 0])[version.id or 0]
 
 
 def _variants(family: str, found: Capabilities | None) -> list[str]:
@@ -117,7 +119,7 @@ def challenge(
     variant: str | None = None,
     games: int = 2,
     time: str = "10+0.1",
-) -> Tournament:
+) -> TournamentItem:
     """Create a match of the caller's remote bot against a sample, an own bot, or a remote bot that accepts challenges.
 
     It starts at once and counts in the remote pool; a match between two bots of one user is unrated. Raises
@@ -136,7 +138,7 @@ def challenge(
         raise ChallengeError(
             f"{opponent} accepts no challenges; choose a sample ({OWNER}'s bots) or a remote bot open to challenges"
         )
-    recent = arena.store.tournaments.page(created_by=by.user_id, limit=100).items
+    recent = arena.store.tournaments.page(TournamentQuery(limit=100), created_by=by.user_id).items
     if sum(one.state not in ("finished", "cancelled") for one in recent) >= MAX_OPEN_CHALLENGES:
         raise QuotaError(f"you have {MAX_OPEN_CHALLENGES} running matches; wait for one to end, or cancel one")
     document = {
@@ -156,7 +158,7 @@ def challenge(
     return row
 
 
-def presence_of(arena: Arena, versions: Sequence[VersionLine]) -> PresenceLine | None:
+def presence_of(arena: Arena, versions: Sequence[VersionItem]) -> PresenceItem | None:
     """Return the latest connection state of a remote bot with these versions; None for bots that run in the arena."""
     remote = [line.id for line in versions if line.place == "remote" and line.state == "active"]
     found = arena.store.presences.of(remote) if remote else {}

@@ -1,20 +1,56 @@
-"""Schedules of recurring tournaments: create, change, enable and disable them."""
+"""Schedules of recurring tournaments: read, create, change, enable and disable them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import islice
 from typing import Any
 
 from arena.clock import now
 from arena.coordinator import cron
 from arena.documents.identity import Identity
+from arena.documents.schedule import ScheduleItem
 from arena.services.arena import Arena
 from arena.services.tournament import require_organiser
-from arena.store.base.models import Schedule
-from arena.tournaments.settings import Document
+from arena.tournaments.settings import Document, SettingsError, read
+from arena.tournaments.toml_text import as_toml
+
+UPCOMING = 5
+"""Number of future dates of a schedule."""
 
 
-def create(arena: Arena, document: Mapping[str, Any] | Document, by: Identity) -> Schedule:
+def get(arena: Arena, schedule_id: int) -> ScheduleItem:
+    """Return a schedule. Raises NotFoundError."""
+    return arena.store.schedules.get(schedule_id)
+
+
+def read_all(arena: Arena) -> list[ScheduleItem]:
+    """Return every schedule by name."""
+    return arena.store.schedules.all()
+
+
+@dataclass(frozen=True, slots=True)
+class ScheduleView:
+    """A schedule with its next dates and its document as TOML. Both are empty if another version stored it."""
+
+    schedule: ScheduleItem
+    dates: list[datetime]
+    text: str
+
+
+def show(arena: Arena, schedule_id: int) -> ScheduleView:
+    """Return a schedule with what follows from it; a disabled one has no dates. Raises NotFoundError."""
+    row = get(arena, schedule_id)
+    try:
+        dates = list(islice(cron.fires(row.cron, row.timezone, now()), UPCOMING)) if row.is_enabled else []
+        return ScheduleView(row, dates, as_toml(read(row.template)))
+    except SettingsError:
+        return ScheduleView(row, [], "")
+
+
+def create(arena: Arena, document: Mapping[str, Any] | Document, by: Identity) -> ScheduleItem:
     """Store a schedule from a document with a table `schedule`. Raises SettingsError, TakenError, ForbiddenError."""
     require_organiser(by)
     row = cron.create(arena.store, document, by.user_id, now())
@@ -22,7 +58,7 @@ def create(arena: Arena, document: Mapping[str, Any] | Document, by: Identity) -
     return row
 
 
-def change(arena: Arena, schedule_id: int, document: Mapping[str, Any] | Document, by: Identity) -> Schedule:
+def change(arena: Arena, schedule_id: int, document: Mapping[str, Any] | Document, by: Identity) -> ScheduleItem:
     """Replace the document of a schedule. Raises SettingsError, NotFoundError, TakenError, ForbiddenError."""
     require_organiser(by)
     row = cron.change(arena.store, schedule_id, document, by.user_id, now())
@@ -30,7 +66,7 @@ def change(arena: Arena, schedule_id: int, document: Mapping[str, Any] | Documen
     return row
 
 
-def switch(arena: Arena, schedule_id: int, is_enabled: bool, by: Identity) -> Schedule:
+def switch(arena: Arena, schedule_id: int, is_enabled: bool, by: Identity) -> ScheduleItem:
     """Enable a schedule from its next time on, or disable it. Raises NotFoundError, ForbiddenError."""
     require_organiser(by)
     row = cron.enable(arena.store, schedule_id, is_enabled, by.user_id, now())

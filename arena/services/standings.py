@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from arena.documents.attributes import of_attributes
+from arena.documents.standings import CrossCell, CrossRow, Crosstable, Standings
+from arena.documents.tournament import EntryItem, TournamentItem
 from arena.services.arena import Arena
 from arena.services.standings_cache import TournamentStandings
-from arena.store.base.models import Tournament
 from arena.tournaments.overview import TournamentOverview, overview
 from arena.tournaments.participants import participants, played, seeds_of
 from arena.tournaments.settings import SettingsError
 from arena.tournaments.settings import read as read_settings
+from referee.ratings.crosstable import CrosstableCell
 
 _FOLLOWED = ("knockout", "swiss", "ladder", "race")
 
@@ -18,9 +24,9 @@ def read(arena: Arena, tournament_id: int) -> TournamentStandings:
     return arena.standings.read(arena.store, tournament_id)
 
 
-def read_progress(arena: Arena, tournament: Tournament) -> TournamentOverview:
+def _read_progress(arena: Arena, tournament: TournamentItem) -> TournamentOverview:
     """Return the progress so far; empty for formats without any, and if the settings cannot be read."""
-    if tournament.format not in _FOLLOWED or tournament.id is None:
+    if tournament.format not in _FOLLOWED:
         return TournamentOverview()
     try:
         document = read_settings(tournament.settings)
@@ -28,6 +34,75 @@ def read_progress(arena: Arena, tournament: Tournament) -> TournamentOverview:
         return TournamentOverview()
     entries = participants(arena.store, tournament)
     games = played(arena.store.queue.outline(tournament.id), entries)
-    return overview(
+    found = overview(
         document, seeds_of(arena.store, tournament, entries), games, {entry.seat: entry.name for entry in entries}
+    )
+    return replace(found, upcoming=()) if tournament.is_over else found
+
+
+def show(arena: Arena, tournament_id: int) -> tuple[TournamentItem, Standings]:
+    """Return a tournament and its standings. Raises NotFoundError."""
+    table = read(arena, tournament_id)
+    found = table.standing
+    return table.tournament, Standings(
+        items=list(found.lines),
+        is_final=table.is_final,
+        tie_breaks=found.tie_breaks,
+        strengths=found.strengths_as_json(),
+        verdict=found.verdict.as_json() if found.verdict else None,
+        race=found.race.as_json(found.seats) if found.race else None,
+        rules=table.rules,
+        findings=table.findings,
+    )
+
+
+def crosstable(arena: Arena, tournament_id: int) -> tuple[TournamentItem, Crosstable]:
+    """Return a tournament and its crosstable. Raises NotFoundError."""
+    table = read(arena, tournament_id)
+    names = [line.name for line in table.standing.lines]
+    rows = []
+    for line, row in zip(table.standing.lines, table.rows, strict=True):
+        cells = [cell and _cell(table, line.name, name, cell) for name, cell in zip(names, row.cells, strict=True)]
+        rows.append(of_attributes(CrossRow, line, cells=cells))
+    return table.tournament, Crosstable(tournament=tournament_id, items=rows, is_final=table.is_final)
+
+
+def _cell(table: TournamentStandings, bot: str, rival: str, cell: CrosstableCell) -> CrossCell:
+    figures = table.comparison.of(bot, rival) if table.comparison else None
+    return CrossCell(
+        opponent=rival,
+        points=cell.points,
+        games=cell.games,
+        pairs=cell.pairs,
+        expected=round(figures.expected, 2) if figures else None,
+        superiority=round(figures.superiority, 4) if figures else None,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class TournamentView:
+    """All that the page of a tournament shows, except the list of its games.
+
+    `changes` are conservative ratings before and after by version, `games` counts games by state, `restarted` those
+    dispatched more than once.
+    """
+
+    standings: TournamentStandings
+    progress: TournamentOverview
+    entries: Sequence[EntryItem]
+    changes: Mapping[int, tuple[float, float]]
+    games: Mapping[str, int]
+    restarted: int
+
+
+def view(arena: Arena, tournament_id: int) -> TournamentView:
+    """Return all about a tournament but its schedule. Raises NotFoundError."""
+    store, standings = arena.store, read(arena, tournament_id)
+    return TournamentView(
+        standings,
+        _read_progress(arena, standings.tournament),
+        store.tournaments.entries(tournament_id),
+        store.ratings.of_tournament(tournament_id),
+        store.games.counts(tournament_id),
+        store.rating_history.count_redispatched(tournament_id),
     )

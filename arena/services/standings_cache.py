@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from threading import Lock
@@ -11,8 +10,9 @@ from typing import Any
 
 from cachetools import LRUCache
 
+from arena.documents.standings import RulesItem
+from arena.documents.tournament import TournamentItem
 from arena.store import Store
-from arena.store.base.models import Tournament
 from arena.store.games.results import FinishedGame
 from arena.tournaments import crosstable
 from arena.tournaments.settings import SettingsError
@@ -25,44 +25,24 @@ from referee.rules.core import SIDES
 CACHE_SIZE = 8
 """Number of cached tournaments; one with 10,000 games takes some megabytes."""
 
-OVER = ("finished", "cancelled")
-"""States in which the standings are final, unless the tournament is extended."""
-
-
-@dataclass(frozen=True, slots=True)
-class RulesLine:
-    """Results under one set of rules; random rules and handicaps give several. `won` is keyed by side name."""
-
-    variant: str
-    options: dict[str, Any]
-    games: int
-    won: dict[str, int]
-    draws: int
-
-    @property
-    def text(self) -> str:
-        """The variant and its options in readable form."""
-        options = (f"{name}={str(value).lower()}" for name, value in self.options.items())
-        return " ".join([self.variant, *options])
-
 
 @dataclass(frozen=True)
 class TournamentStandings:
     """A tournament with its current results and the standings that follow from them."""
 
-    tournament: Tournament
+    tournament: TournamentItem
     results: Sequence[FinishedGame]
     standing: StandingTable
-    rules: Sequence[RulesLine] = ()
+    rules: Sequence[RulesItem] = ()
     """Results by set of rules; empty if all games use the same rules."""
 
     @property
     def is_final(self) -> bool:
         """True once all games are done."""
-        return self.tournament.state in OVER
+        return self.tournament.is_over
 
     @property
-    def findings(self) -> dict[str, Any] | None:
+    def findings(self) -> Mapping[str, Any] | None:
         """Statistical findings of a finished tournament; None before its end, and with few bots."""
         return self.tournament.findings or None if self.tournament.state == "finished" else None
 
@@ -71,11 +51,6 @@ class TournamentStandings:
         """Scores of all pairs compared with those expected from their strengths; None before the end."""
         standing = self.standing
         return Comparison(standing.results, standing.strengths, standing.sided) if self.is_final else None
-
-    @cached_property
-    def forfeits(self) -> Counter[str]:
-        """Number of games that each bot forfeited."""
-        return forfeits(self.results)
 
     @cached_property
     def rows(self) -> list[crosstable.Row]:
@@ -109,37 +84,36 @@ class StandingsCache:
         return standings
 
 
-def _state(store: Store, tournament: Tournament) -> tuple[Any, ...]:
+def _state(store: Store, tournament: TournamentItem) -> tuple[Any, ...]:
     """Return the state of a tournament for comparison: equal states mean equal standings."""
-    assert tournament.id is not None
     counts = store.games.counts(tournament.id)
     over = [counts.pop(state, 0) for state in ("finished", "void", "cancelled")]
     results = store.results.last_commit_of(tournament.id), store.results.undone()
     entries = store.tournaments.entries(tournament.id)
-    return tournament.model_dump(), entries, over, sum(counts.values()), results
+    return tournament, entries, over, sum(counts.values()), results
 
 
-def _build(store: Store, tournament: Tournament) -> TournamentStandings:
-    assert tournament.id is not None
+def _build(store: Store, tournament: TournamentItem) -> TournamentStandings:
     outlines, results = store.results.with_outlines(tournament.id)
     try:
         found = standing(store, tournament.id, outlines)
     except SettingsError:
         found = by_points(store, tournament.id, results)
-    return TournamentStandings(tournament, results, found, by_rules(store, tournament))
+    lost = forfeits(results)
+    lines = tuple(replace(line, forfeits=lost[line.name]) for line in found.lines)
+    return TournamentStandings(tournament, results, replace(found, lines=lines), by_rules(store, tournament))
 
 
-def by_rules(store: Store, tournament: Tournament) -> tuple[RulesLine, ...]:
+def by_rules(store: Store, tournament: TournamentItem) -> tuple[RulesItem, ...]:
     """Return the results by set of rules; empty if all games use the same rules."""
     settings = tournament.settings
     if settings.get("sides") != "random" and not any(one.get("rule_options") for one in settings.get("handicaps", ())):
         return ()
-    assert tournament.id is not None
     rules = load(tournament.family)
-    found: dict[str, RulesLine] = {}
+    found: dict[str, RulesItem] = {}
     for variant, options, winner, count in store.results.by_options(tournament.id):
         line = found.setdefault(
-            f"{variant} {options}", RulesLine(variant, options, 0, dict.fromkeys(map(str.lower, rules.sides), 0), 0)
+            f"{variant} {options}", RulesItem(variant, options, 0, dict.fromkeys(map(str.lower, rules.sides), 0), 0)
         )
         won, draws = dict(line.won), line.draws
         if winner in SIDES:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, BinaryIO
 
+from arena.documents.attributes import of_attributes
+from arena.documents.bot import SubmissionResponse
 from arena.documents.identity import Identity
 from arena.errors import NotFoundError
 from arena.services.access import may_read_log
 from arena.services.arena import Arena
-from arena.store.base.models import Version
-from arena.store.bots.versions import VersionLine
 from arena.submission.receive import NotYoursError, Quota, receive, refuse_unsafe
 
 
@@ -28,7 +27,9 @@ def admit(arena: Arena, name: str, by: Identity) -> None:
     refuse_unsafe(arena.settings, is_admin="admin" in by.scopes)
 
 
-def submit(arena: Arena, file: BinaryIO, *, name: str, families: Sequence[str], by: Identity, tc: str = "") -> Version:
+def submit(
+    arena: Arena, file: BinaryIO, *, name: str, families: Sequence[str], by: Identity, tc: str = ""
+) -> SubmissionResponse:
     """Store an upload as the next version of the user's bot, to be checked. An unknown name creates a bot.
 
     `name` and `families` may be empty if `bot.toml` contains them. With `tc` the check tests only the time per move of
@@ -47,35 +48,17 @@ def submit(arena: Arena, file: BinaryIO, *, name: str, families: Sequence[str], 
     )
     arena.wake()
     arena.note("bot.submit", f"version:{version.name}", by, sha256=version.bundle)
-    return version
+    return read(arena, version.id or 0, by)
 
 
-@dataclass(frozen=True, slots=True)
-class SubmissionStatus:
-    """A version with its check, as the reader may see it; `log` is None without permission.
-
-    `fit_from_ms` is the shortest time per move that the bot keeps, by family.
-    """
-
-    line: VersionLine
-    report: dict[str, Any]
-    log: str | None
-    fit_from_ms: dict[str, int]
-
-    @property
-    def is_moving(self) -> bool:
-        """True while its check is pending or running."""
-        return self.line.state in ("uploaded", "checking")
-
-
-def read(arena: Arena, version_id: int, by: Identity | None) -> SubmissionStatus:
+def read(arena: Arena, version_id: int, by: Identity | None) -> SubmissionResponse:
     """Return a submission as far as `by` may see it. Raises NotFoundError."""
-    lines = arena.store.versions.lines([version_id])
-    if version_id not in lines:
+    found = arena.store.versions.lines([version_id]).get(version_id)
+    if found is None:
         raise NotFoundError("submission", version_id)
-    line, version = lines[version_id], arena.store.versions.get(version_id)
-    log = version.log if may_read_log(by, line.owner) else None
-    return SubmissionStatus(line, _public(version.report), log, arena.store.versions.fit_from([version_id])[version_id])
+    version = arena.store.versions.get(version_id)
+    log = version.log if may_read_log(by, found.owner) else None
+    return of_attributes(SubmissionResponse, found, report=_public(version.report), log=log)
 
 
 def _public(report: dict[str, Any]) -> dict[str, Any]:

@@ -1,8 +1,8 @@
-"""Tournaments: create, preview, change and steer them, enter and withdraw bots."""
+"""Tournaments: list and read them, create, preview, change and steer them, enter and withdraw bots."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from statistics import fmean
@@ -11,23 +11,31 @@ from typing import Any
 from arena import tournaments
 from arena.clock import now
 from arena.coordinator import cron
+from arena.documents.attributes import of_attributes
+from arena.documents.game import GameItem
 from arena.documents.identity import Identity
+from arena.documents.page import PageResponse
+from arena.documents.tournament import (
+    EntryItem,
+    PlanItem,
+    PlanQuery,
+    TournamentItem,
+    TournamentQuery,
+    TournamentResponse,
+)
 from arena.errors import BadValueError, ConflictError, ForbiddenError, NotFoundError
 from arena.services.arena import Arena
 from arena.services.bot import find as find_bot
 from arena.store import Store
-from arena.store.base.models import Tournament
-from arena.store.tournaments.tournaments import EntryLine
 from arena.tournaments import openings
 from arena.tournaments.creation import shortage
 from arena.tournaments.entry import read_name, resolve
-from arena.tournaments.extension import PlannedSize
 from arena.tournaments.preview import Extent, extent
 from arena.tournaments.settings import PRIORITIES, Document
 
 MAX_SAMPLED_GAMES = 200
 """Number of recent games from which the duration of the next ones is estimated."""
-_Act = Callable[[Store, int, datetime], Tournament]
+_Act = Callable[[Store, int, datetime], TournamentItem]
 ACTIONS: Mapping[str, _Act] = {
     "start": tournaments.start,
     "pause": tournaments.pause,
@@ -38,7 +46,78 @@ ACTIONS: Mapping[str, _Act] = {
 """Actions of organisers on a tournament, by name."""
 
 
-def create(arena: Arena, document: Mapping[str, Any] | Document, by: Identity) -> Tournament:
+def get(arena: Arena, tournament_id: int) -> TournamentItem:
+    """Return a tournament. Raises NotFoundError."""
+    return arena.store.tournaments.get(tournament_id)
+
+
+def show(arena: Arena, tournament_id: int) -> TournamentResponse:
+    """Return a tournament with its entries and its games counted by state. Raises NotFoundError."""
+    row, entries = get(arena, tournament_id), arena.store.tournaments.entries(tournament_id)
+    return of_attributes(TournamentResponse, row, entries=entries, games=arena.store.games.counts(tournament_id))
+
+
+def page(arena: Arena, query: TournamentQuery) -> PageResponse[TournamentItem]:
+    """Return tournaments, latest start first. Raises BadValueError for an invalid cursor."""
+    return arena.store.tournaments.page(query)
+
+
+def games(arena: Arena, tournament_id: int, query: PlanQuery) -> PageResponse[GameItem]:
+    """Return games of a tournament in planned order. Raises NotFoundError, BadValueError for an invalid cursor."""
+    get(arena, tournament_id)
+    return arena.store.games.of_tournament(tournament_id, query)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Part of the games of a tournament; `count` is the number of all that match, `openings` is by game id."""
+
+    games: Sequence[GameItem]
+    count: int
+    openings: Mapping[str, str]
+
+
+def plan(arena: Arena, tournament_id: int, query: PlanQuery, *, sort: str, is_descending: bool, offset: int) -> Plan:
+    """Return games of a tournament in the order of a column of `GameItem`, from a number on."""
+    lines, count = arena.store.games.schedule(
+        tournament_id, query, sort=sort, is_descending=is_descending, offset=offset
+    )
+    return Plan(lines, count, arena.store.games.openings([line.id for line in lines]))
+
+
+def game_id(arena: Arena, tournament_id: int, sequence: int) -> str:
+    """Return the id of the game with a number in the plan. Raises NotFoundError."""
+    found = arena.store.games.id_of(tournament_id, sequence)
+    if found is None:
+        raise NotFoundError(f"game in tournament {tournament_id}", str(sequence))
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class TournamentNews:
+    """A tournament with its results after a commit number; `commit_number` is the last one by now."""
+
+    tournament: TournamentItem
+    results: Sequence[GameItem]
+    commit_number: int
+
+
+def news(arena: Arena, tournament_id: int, after: int | None, limit: int) -> TournamentNews:
+    """Return a tournament and its results after a commit number, none without one. Raises NotFoundError."""
+    # Read the state before the results: when it is final, all results have been committed.
+    tournament, store = get(arena, tournament_id), arena.store.results
+    if after is None:
+        return TournamentNews(tournament, (), store.last_commit_of(tournament_id))
+    results = store.committed(tournament_id, after, limit)
+    return TournamentNews(tournament, results, (results[-1].commit_number if results else None) or after)
+
+
+def bots(arena: Arena, family: str) -> list[str]:
+    """Return the bots with an active version in a family, by name."""
+    return sorted({line.bot for line in arena.store.versions.active(family)})
+
+
+def create(arena: Arena, document: Mapping[str, Any] | Document, by: Identity) -> TournamentItem:
     """Store a tournament with its entries, to start at its start time. Raises SettingsError, ForbiddenError."""
     require_organiser(by)
     row = tournaments.create(arena.store, document, by.user_id, now())
@@ -96,29 +175,27 @@ def _measured(arena: Arena, document: Document) -> tuple[float | None, float | N
     return fmean(line.plies for line in played) if played else None, fmean(seconds) if seconds else None
 
 
-def change(arena: Arena, tournament_id: int, document: Mapping[str, Any] | Document, by: Identity) -> Tournament:
+def change(arena: Arena, tournament_id: int, document: Mapping[str, Any] | Document, by: Identity) -> TournamentItem:
     """Replace the document of a tournament before its start. Raises SettingsError, ConflictError, ForbiddenError."""
     require_organiser(by)
     row = tournaments.change(arena.store, tournament_id, document, now())
-    arena.note("tournament.change", f"tournament:{tournament_id}", by, name=row.name)
-    arena.wake()
+    _note(arena, "change", tournament_id, by, name=row.name)
     return row
 
 
-def steer(arena: Arena, tournament_id: int, act: str, by: Identity) -> Tournament:
+def steer(arena: Arena, tournament_id: int, act: str, by: Identity) -> TournamentItem:
     """Apply one of `ACTIONS`. Raises BadValueError for another word, NotFoundError, ConflictError, ForbiddenError."""
     require_organiser(by)
     if act not in ACTIONS:
         raise BadValueError(f"unknown action {act[:40]!r}", hint="choose from " + ", ".join(ACTIONS), field="verb")
     row = ACTIONS[act](arena.store, tournament_id, now())
-    arena.note(f"tournament.{act}", f"tournament:{tournament_id}", by)
-    arena.wake()
+    _note(arena, act, tournament_id, by)
     return row
 
 
 def extend(
     arena: Arena, tournament_id: int, by: Identity, *, to: int | None = None, amount: int | None = None
-) -> PlannedSize:
+) -> PlanItem:
     """Extend a tournament up to `to` or by `amount` units of its format; return the plan. A finished one resumes.
 
     Raises SettingsError, NotFoundError, ConflictError, ForbiddenError.
@@ -126,12 +203,11 @@ def extend(
     require_organiser(by)
     plan = tournaments.extend(arena.store, tournament_id, to=to, amount=amount)
     detail = {"to": to} if amount is None else {"amount": amount}
-    arena.note("tournament.extend", f"tournament:{tournament_id}", by, **detail)
-    arena.wake()
+    _note(arena, "extend", tournament_id, by, **detail)
     return plan
 
 
-def prioritise(arena: Arena, tournament_id: int, priority: int, by: Identity) -> Tournament:
+def prioritise(arena: Arena, tournament_id: int, priority: int, by: Identity) -> TournamentItem:
     """Set the priority: its games are dispatched before those of lower priority.
 
     Raises BadValueError, NotFoundError, ConflictError, ForbiddenError.
@@ -141,8 +217,7 @@ def prioritise(arena: Arena, tournament_id: int, priority: int, by: Identity) ->
     if not least <= priority <= most:
         raise BadValueError(f"invalid priority {priority}: expected {least} to {most}", field="priority")
     row = arena.store.tournaments.prioritise(tournament_id, priority)
-    arena.note("tournament.priority", f"tournament:{tournament_id}", by, priority=priority)
-    arena.wake()
+    _note(arena, "priority", tournament_id, by, priority=priority)
     return row
 
 
@@ -161,8 +236,7 @@ def enter(arena: Arena, tournament_id: int, bot: str, number: int | None, by: Id
         known = [line.name for line in arena.store.versions.of_bot(found.id or 0)]
         raise NotFoundError("active version" if number is None else "version", bot, known) from None
     tournaments.enter(arena.store, tournament_id, version.id or 0)
-    arena.note("tournament.enter", f"tournament:{tournament_id}", by, version=version.name)
-    arena.wake()
+    _note(arena, "enter", tournament_id, by, version=version.name)
 
 
 def withdraw(arena: Arena, tournament_id: int, bot: str, number: int | None, by: Identity) -> None:
@@ -174,8 +248,7 @@ def withdraw(arena: Arena, tournament_id: int, bot: str, number: int | None, by:
     arena.store.tournaments.get(tournament_id)
     entry = _entry(arena, tournament_id, bot, number)
     tournaments.withdraw(arena.store, tournament_id, entry.version_id)
-    arena.note("tournament.withdraw", f"tournament:{tournament_id}", by, version=entry.name)
-    arena.wake()
+    _note(arena, "withdraw", tournament_id, by, version=entry.name)
 
 
 def _named(bot: str, number: int | None) -> tuple[str, int | None]:
@@ -186,7 +259,7 @@ def _named(bot: str, number: int | None) -> tuple[str, int | None]:
     return name, own if number is None else number
 
 
-def _entry(arena: Arena, tournament_id: int, bot: str, number: int | None) -> EntryLine:
+def _entry(arena: Arena, tournament_id: int, bot: str, number: int | None) -> EntryItem:
     """Return the playing entry of that name. Raises NotFoundError with similar names, BadValueError, ConflictError."""
     name, number = _named(bot, number)
     lines = arena.store.tournaments.entries(tournament_id)
@@ -201,6 +274,12 @@ def _entry(arena: Arena, tournament_id: int, bot: str, number: int | None) -> En
         raise ConflictError(f"{bot} does not play in tournament {tournament_id}")
     near = [line.bot if number is None else line.name for line in lines if not line.withdrawn]
     raise NotFoundError("entry", bot, near)
+
+
+def _note(arena: Arena, action: str, tournament_id: int, by: Identity, **detail: Any) -> None:
+    """Write an action into the audit log and wake the coordinator."""
+    arena.note(f"tournament.{action}", f"tournament:{tournament_id}", by, **detail)
+    arena.wake()
 
 
 def require_organiser(by: Identity) -> None:

@@ -1,16 +1,53 @@
-"""User administration. Passwords come in, only hashes are stored."""
+"""Users: read and administrate them. Passwords come in, only hashes are stored."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 from arena.credentials import SCOPES, hash_password, new_password
+from arena.documents.account import UserItem
+from arena.documents.bot import BotItem
 from arena.documents.identity import Identity
+from arena.documents.page import PageQuery, PageResponse
+from arena.documents.tournament import TournamentItem, TournamentQuery
 from arena.errors import ForbiddenError
 from arena.services import token
 from arena.services.arena import Arena
-from arena.store.base.models import User
 
 
-def add(arena: Arena, name: str, role: str, password: str | None, by: Identity | None = None) -> User:
+def page(arena: Arena, query: PageQuery) -> PageResponse[UserItem]:
+    """Return users by name."""
+    return arena.store.users.page(limit=query.limit, after=query.after)
+
+
+def find(arena: Arena, name: str) -> UserItem:
+    """Return the user of that name. Raises NotFoundError."""
+    return arena.store.users.find(name)
+
+
+@dataclass(frozen=True, slots=True)
+class UserProfile:
+    """The public profile of a user: their bots, the tournaments they organised, and whether they play themselves."""
+
+    user: UserItem
+    bots: Sequence[BotItem]
+    tournaments: Sequence[TournamentItem]
+    has_played: bool
+
+
+def profile(arena: Arena, name: str) -> UserProfile:
+    """Return the public profile of a user. Raises NotFoundError."""
+    store, user = arena.store, find(arena, name)
+    return UserProfile(
+        user,
+        store.bots.page(owner_id=user.id, with_retired=True, limit=200).items,
+        store.tournaments.page(TournamentQuery(limit=20), created_by=user.id).items,
+        store.people.has_played(user.name),
+    )
+
+
+def add(arena: Arena, name: str, role: str, password: str | None, by: Identity | None = None) -> UserItem:
     """Create a user; without a password they can use tokens only. Raises BadValueError, CredentialError, TakenError."""
     user = arena.store.users.add(name, role, hash_password(password, name) if password is not None else None)
     arena.note("user.make", f"user:{user.name}", by, role=user.role)
@@ -26,7 +63,7 @@ def change(
     is_active: bool | None = None,
     revoke_tokens: bool = False,
     by: Identity | None = None,
-) -> User:
+) -> UserItem:
     """Change role, password or activation of a user; None leaves a value unchanged.
 
     All browser sessions of the user end; `revoke_tokens` also revokes all API tokens. Raises NotFoundError,
@@ -36,7 +73,6 @@ def change(
         raise ForbiddenError("you cannot remove your own rights", hint="ask another admin")
     hashed = hash_password(password, name) if password is not None else None
     user = arena.store.users.change(name, role=role, password_hash=hashed, is_active=is_active)
-    assert user.id is not None
     if hashed is not None:
         arena.store.trusted_devices.forget(user.id)
     if revoke_tokens:
@@ -56,6 +92,6 @@ def ensure_admin(arena: Arena, name: str) -> tuple[str, str] | None:
         return None
     password = new_password()
     user = arena.store.users.add(name, "admin", hash_password(password))
-    _, secret = token.create_for(arena, user, "from arena init", SCOPES)
+    made = token.create_for(arena, user, "from arena init", SCOPES)
     arena.store.audit.note("arena.init", f"user:{name}", user.id)
-    return password, secret
+    return password, made.token

@@ -12,7 +12,7 @@ from arena.services.arena import Arena
 
 
 @dataclass(frozen=True, slots=True)
-class Meetings:
+class HeadToHead:
     """Results and games between versions of two bots. `openings` are those of the games that have one, by game."""
 
     tallies: list[Tally]
@@ -25,10 +25,10 @@ def versions(arena: Arena, name: str) -> dict[str, int]:
     return {line.name: line.id for line in arena.store.versions.of_bot(bot.find(arena, name).id or 0)}
 
 
-def read(arena: Arena, mine: Sequence[int], theirs: Sequence[int], after: str | None = None) -> Meetings:
+def read(arena: Arena, mine: Sequence[int], theirs: Sequence[int], after: str | None = None) -> HeadToHead:
     """Return the results between versions, and one part of the games. Raises BadValueError."""
     if not mine or not theirs:
-        return Meetings([], PageResponse([]), {})
+        return HeadToHead([], PageResponse([]), {})
     games = arena.store.games.latest(versions=mine, against=theirs, limit=50, after=after)
     openings = arena.store.games.openings([game.id for game in games.items])
-    return Meetings(arena.store.results.tally(mine, theirs), games, openings)
+    return HeadToHead(arena.store.results.tally(mine, theirs), games, openings)

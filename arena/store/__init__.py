@@ -16,13 +16,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from sqlalchemy import event
-
 from arena.data_folder import make_folder
 from arena.store.archive.archive import Archive
 from arena.store.base import schema
 from arena.store.base.changes import Changes
-from arena.store.base.engine import Sessions, open_engine
+from arena.store.base.engine import Sessions, close_all, open_engine
 from arena.store.bots.bots import Bots
 from arena.store.bots.checks import VersionChecks
 from arena.store.bots.presences import Presences
@@ -109,11 +107,14 @@ class Store:
         """Raise SchemaError, naming the command that helps, unless the database has the program's schema."""
         schema.require(self.engine)
 
+    def require_writable(self) -> None:
+        """Raise StorageError for a read-only database, StoreUnavailableError for one that is locked or away."""
+        self.sessions.require_writable()
+
     def close(self) -> None:
         """Close all connections; one in use is closed when its transaction ends."""
         self.changes.close()
-        event.listen(self.engine.pool, "checkin", lambda _, entry: entry.close())
-        self.engine.dispose()
+        close_all(self.engine)
 
 
 def url_in(folder: Path) -> str:

@@ -27,7 +27,7 @@ from fsspec.implementations.local import LocalFileSystem  # type: ignore[import-
 
 from arena.data_folder import make_file, make_folder
 from arena.errors import StorageError, StoreUnavailableError, storage_problem
-from arena.submission.manifest import make_executable
+from arena.submission.manifest import make_executable, programs_of
 from arena.submission.unpack import ArchiveError, BundleBounds, unpack
 
 if TYPE_CHECKING:
@@ -242,7 +242,7 @@ class BundleStore:
         """
         if spec.bundle:
             folder = self.folder(spec.bundle)
-            for program in spec.command[:1]:
+            for program in programs_of(spec.command):
                 make_executable(folder, program)
             return replace(spec, folder=str(folder))
         if spec.command[:1] == ("python",):

@@ -12,9 +12,11 @@ capabilities = { clocks = false } # optional: validated, otherwise ignored, as t
 
 from __future__ import annotations
 
+import os
+import re
 import shlex
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -143,11 +145,25 @@ def _command(given: Any, folder: Path) -> tuple[str, ...]:
         raise ManifestError(f'{FILE}: missing command: add one, such as command = ["./mybot"]')
     if len(given) > _MAX_WORDS or any(len(word) > _MAX_WORD or not word.isprintable() for word in given):
         raise ManifestError(f"{FILE}: command: expected at most {_MAX_WORDS} printable words of {_MAX_WORD} characters")
-    if is_bridge(given):
-        try:
-            return bridged(given, FAMILY, "python")
-        except ValueError as error:
-            raise ManifestError(f"{FILE}: command: {error}"[:400]) from None
+    for word in given:
+        if any(_leaves(piece) for piece in re.split("[=:,]", word)):
+            raise ManifestError(f"{FILE}: command: {word!r} lies outside the bundle, of which a bot sees no more")
+    return _bridge_command(given, folder) if is_bridge(given) else _program_command(given, folder)
+
+
+def _bridge_command(given: list[str], folder: Path) -> tuple[str, ...]:
+    """Return the command that runs a bridge; the program behind it becomes executable. Raises ManifestError."""
+    try:
+        command = bridged(given, FAMILY, "python")
+    except ValueError as error:
+        raise ManifestError(f"{FILE}: command: {error}"[:400]) from None
+    for program in programs_of(command):
+        make_executable(folder, program)
+    return command
+
+
+def _program_command(given: list[str], folder: Path) -> tuple[str, ...]:
+    """Return the command of a program, of the bundle or of the system. Raises ManifestError."""
     program = given[0]
     if "/" not in program:
         if (folder / program).is_file():
@@ -161,6 +177,17 @@ def _command(given: Any, folder: Path) -> tuple[str, ...]:
         raise ManifestError(f"{FILE}: command: no file {program!r} in the bundle")
     make_executable(folder, program)
     return (program, *given[1:])
+
+
+def programs_of(command: Sequence[str]) -> tuple[str, ...]:
+    """Return the programs that a command names: its own, and the one that a bridge starts."""
+    behind = command[command.index("--") + 1 :][:1] if "--" in command else ()
+    return (*command[:1], *behind)
+
+
+def _leaves(path: str) -> bool:
+    """Return whether a relative path leads out of the bundle."""
+    return not path.startswith("/") and os.path.normpath(path).split("/")[0] == ".."
 
 
 def make_executable(folder: Path, program: str) -> None:

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, BinaryIO, Protocol
 
+from arena.documents.bot import BotItem
 from arena.errors import (
     BadValueError,
     ConflictError,
@@ -22,7 +23,7 @@ from arena.errors import (
     storage_problem,
 )
 from arena.store import Store
-from arena.store.base.models import BotIdentity, Version
+from arena.store.base.models import Version
 from arena.submission.bundle_store import BundleStore
 from arena.submission.check import MOVE_MS, check_version
 from arena.submission.manifest import FILE, Manifest, ManifestError, read_families, read_manifest
@@ -125,7 +126,6 @@ def receive(
             if not wanted:
                 raise SubmissionError(f"missing families: name them, or add families to {FILE}")
             bot = _bot(store, name or manifest.name, manifest, user, quota)
-            assert bot.id is not None
             _check_new(store, bot, digest)
             _check_room(store, user, size, quota)
             bundles.put(file, digest)
@@ -176,7 +176,7 @@ def _copy(stream: BinaryIO, file: BinaryIO, limit: int) -> tuple[int, str]:
     return size, total.hexdigest()
 
 
-def _bot(store: Store, name: str, manifest: Manifest, user: Submitter, quota: Quota) -> BotIdentity:
+def _bot(store: Store, name: str, manifest: Manifest, user: Submitter, quota: Quota) -> BotItem:
     """Return the user's bot of this name, created if needed."""
     if not name:
         raise SubmissionError(f"missing bot name: give one, or add name to {FILE}")
@@ -193,11 +193,10 @@ def _bot(store: Store, name: str, manifest: Manifest, user: Submitter, quota: Qu
     return bot
 
 
-def _check_new(store: Store, bot: BotIdentity, digest: str) -> None:
+def _check_new(store: Store, bot: BotItem, digest: str) -> None:
     """Raise ConflictError for a duplicate, unless the earlier version failed or was retired."""
-    assert bot.id is not None
     for line in store.versions.of_bot(bot.id):
-        if line.bundle == digest and line.state in ("uploaded", "checking", "active"):
+        if line.sha256 == digest and line.state in ("uploaded", "checking", "active"):
             raise ConflictError(f"duplicate bundle: {line.name} has the same one and is {line.state}", line.state)
 
 

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from arena.documents.tournament import TournamentItem
 from arena.store import Store
 from arena.store.base.models import Tournament
 from arena.tournaments import format, openings
@@ -27,7 +28,7 @@ def create(
     *,
     schedule_id: int | None = None,
     fire_time: datetime | None = None,
-) -> Tournament:
+) -> TournamentItem:
     """Store a tournament with its present entries; entries found by a query are resolved again at the start.
 
     A bot that cannot play is an error, except in a tournament of a schedule: that one is stored without the bot, with
@@ -47,7 +48,7 @@ def create(
     return tournament
 
 
-def change(store: Store, tournament_id: int, document: Mapping[str, Any] | Document, at: datetime) -> Tournament:
+def change(store: Store, tournament_id: int, document: Mapping[str, Any] | Document, at: datetime) -> TournamentItem:
     """Replace the document of a tournament that has not started.
 
     Raises SettingsError, NotFoundError, and ConflictError if it has started.

@@ -6,37 +6,24 @@ import csv
 import io
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 from arena.csv_text import safe
+from arena.documents.standings import StandingItem
 from referee.ratings.crosstable import CrosstableCell, cells
 from referee.ratings.scored import ScoredGame
-
-
-class Ranked(Protocol):
-    """The attributes of a standing line that a crosstable uses."""
-
-    @property
-    def rank(self) -> int: ...
-    @property
-    def name(self) -> str: ...
-    @property
-    def points(self) -> float: ...
-    @property
-    def games(self) -> int: ...
-    @property
-    def sonneborn_berger(self) -> float: ...
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
     """One bot: its cells in the order of the columns, None against itself."""
 
-    standing: Ranked
+    standing: StandingItem
     cells: tuple[CrosstableCell | None, ...]
 
 
-def rows(results: Iterable[ScoredGame], order: Sequence[Ranked], against: Sequence[Ranked] | None = None) -> list[Row]:
+def rows(
+    results: Iterable[ScoredGame], order: Sequence[StandingItem], against: Sequence[StandingItem] | None = None
+) -> list[Row]:
     """Return the table in rank order; with `against`, the rows `order` and the columns `against` only."""
     if against is not None:
         shown = {(standing.name, other.name) for standing in order for other in against}

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from arena.documents.tournament import TournamentItem
 from arena.errors import ConflictError
 from arena.store import Store
-from arena.store.base.models import Tournament
 from arena.tournaments import format
 from arena.tournaments.entry import eligibility_of, read_name, resolve
 from arena.tournaments.settings import Document, SettingsError, read
@@ -75,7 +75,6 @@ def withdraw(store: Store, tournament_id: int, version_id: int) -> None:
         _reseat(store, tournament, document.model_copy(update={"entries": changed}))
 
 
-def _reseat(store: Store, tournament: Tournament, document: Document) -> None:
+def _reseat(store: Store, tournament: TournamentItem, document: Document) -> None:
     field = resolve(store, document)
-    assert tournament.id is not None
     store.tournaments.seat(tournament.id, field.entries, field.refused, settings=document.as_json())

@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from arena.documents.bot import VersionItem
 from arena.errors import NotFoundError
 from arena.store import Store
 from arena.store.base.models import Version
-from arena.store.bots.versions import VersionLine
 from arena.tournaments import openings
 from arena.tournaments.eligibility import Eligibility, check_eligibility, of_family
 from arena.tournaments.handicap import fastest, rules_met_by, seat_of
@@ -124,12 +124,12 @@ def _seeded(store: Store, document: Document, entries: list[tuple[int, str]]) ->
     return sorted(entries, key=lambda entry: -strengths.get(entry[0], unknown).conservative)
 
 
-def _find(lines: list[VersionLine], name: str) -> VersionLine | None:
+def _find(lines: list[VersionItem], name: str) -> VersionItem | None:
     """Find a version by name: `zeta v3`, or `zeta` for its newest one. `lines` have newer versions of a bot first."""
     return next((line for line in lines if name in (line.name, line.bot)), None)
 
 
-def _query(store: Store, document: Document, lines: list[VersionLine]) -> Iterator[VersionLine]:
+def _query(store: Store, document: Document, lines: list[VersionItem]) -> Iterator[VersionItem]:
     wanted = document.entries
     out = set(wanted.exclude)
     takes_remote = _takes_remote(document)
@@ -143,13 +143,13 @@ def _query(store: Store, document: Document, lines: list[VersionLine]) -> Iterat
     if wanted.all:
         yield from known.values()
     elif wanted.newest:
-        newest: dict[int, VersionLine] = {}
+        newest: dict[int, VersionItem] = {}
         for line in known.values():
             newest.setdefault(line.bot_id, line)
         yield from newest.values()
 
 
-def _best(store: Store, pool: str, known: dict[int, VersionLine], count: int) -> Iterator[VersionLine]:
+def _best(store: Store, pool: str, known: dict[int, VersionItem], count: int) -> Iterator[VersionItem]:
     after: str | None = None
     while count:
         page = store.ratings.leaderboard(pool, limit=500, after=after)

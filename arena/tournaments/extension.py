@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from arena.documents.tournament import PlanItem
 from arena.tournaments import format, roundrobin, swiss
 from arena.tournaments.match import Seed, TournamentGame
 from arena.tournaments.settings import Document, SettingsError
@@ -20,19 +21,6 @@ class Length:
     step: int
     table: str
     key: str
-
-
-@dataclass(frozen=True, slots=True)
-class PlannedSize:
-    """Size of a tournament: `games` played and still to be played, without cancelled ones.
-
-    `is_most`: `games` is an upper bound. `games_per_pairing` and `rounds` are None in formats without them.
-    """
-
-    games: int
-    is_most: bool = False
-    games_per_pairing: int | None = None
-    rounds: int | None = None
 
 
 def length(document: Document, players: int) -> Length:
@@ -81,7 +69,7 @@ def extended(document: Document, players: int, *, to: int | None = None, amount:
     return settings
 
 
-def planned(document: Document, seeds: Sequence[Seed], played: Sequence[TournamentGame]) -> PlannedSize:
+def planned(document: Document, seeds: Sequence[Seed], played: Sequence[TournamentGame]) -> PlanItem:
     """Return the size of an extensible tournament as it stands now."""
     kept = sum(game.state != "cancelled" for game in played)
     active = sum(not seed.is_withdrawn for seed in seeds)
@@ -90,10 +78,10 @@ def planned(document: Document, seeds: Sequence[Seed], played: Sequence[Tourname
             rounds = length(document, len(seeds)).count
             left = max(0, rounds - max((game.round for game in played), default=0)) if active > 1 else 0
             games = kept + left * (active // 2) * document.games
-            return PlannedSize(games, games_per_pairing=document.games, rounds=rounds)
+            return PlanItem(games, games_per_pairing=document.games, rounds=rounds)
         case "round-robin" | "gauntlet" as name:
             games = kept + sum(match.games for match in format.step(document, seeds, played).matches)
             rounds = max((match.round for match in roundrobin.plan(name, document.games, seeds)), default=0)
-            return PlannedSize(games, games_per_pairing=document.games, rounds=rounds)
+            return PlanItem(games, games_per_pairing=document.games, rounds=rounds)
     known = length(document, len(seeds))
-    return PlannedSize(known.count if known.key == "games" else known.count * active // 2, is_most=True)
+    return PlanItem(known.count if known.key == "games" else known.count * active // 2, is_most=True)

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from arena.documents.tournament import EntryItem, TournamentItem
 from arena.store import Store
-from arena.store.base.models import Tournament
 from arena.store.tournaments.queue import GameOutline
-from arena.store.tournaments.tournaments import EntryLine
 from arena.tournaments import findings, format, openings
 from arena.tournaments.creation import shortage
 from arena.tournaments.entry import ResolvedEntries, resolve
@@ -93,9 +92,9 @@ def advance(
 
 def _store(
     store: Store,
-    tournament: Tournament,
+    tournament: TournamentItem,
     document: Document,
-    entries: list[EntryLine],
+    entries: list[EntryItem],
     outlines: list[GameOutline],
     *,
     upcoming: NextStep,
@@ -111,13 +110,11 @@ def _store(
         sequence=max((game.sequence for game in outlines), default=0),
         pair=max((game.pair for game in outlines), default=0),
     )
-    assert tournament.id is not None
     return store.queue.plan(tournament.id, games, {entry.name: entry.version_id for entry in entries})
 
 
-def _welcome(store: Store, tournament: Tournament, document: Document, entries: list[EntryLine]) -> list[EntryLine]:
+def _welcome(store: Store, tournament: TournamentItem, document: Document, entries: list[EntryItem]) -> list[EntryItem]:
     """Follow the query of a ladder: enter new versions, withdraw retired ones."""
-    assert tournament.id is not None
     field = resolve(store, document)
     present = {entry.version_id for entry in store.tournaments.entries(tournament.id)}
     fresh = [(version_id, reason) for version_id, reason in field.entries if version_id not in present]

@@ -4,28 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from arena.documents.tournament import EntryItem, TournamentItem
 from arena.store import Store
-from arena.store.base.models import Tournament
 from arena.store.tournaments.queue import GameOutline
-from arena.store.tournaments.tournaments import EntryLine
 from arena.tournaments import format
 from arena.tournaments.match import Seed, State, TournamentGame
 from referee.ratings.trueskill import TrueSkillRating
 
 
-def participants(store: Store, tournament: Tournament) -> list[EntryLine]:
+def participants(store: Store, tournament: TournamentItem) -> list[EntryItem]:
     """Return the entries that take part: not those refused or withdrawn before the start."""
-    assert tournament.id is not None
     return participating(tournament, store.tournaments.entries(tournament.id))
 
 
-def participating(tournament: Tournament, entries: Sequence[EntryLine]) -> list[EntryLine]:
+def participating(tournament: TournamentItem, entries: Sequence[EntryItem]) -> list[EntryItem]:
     """Select the entries of a tournament that take part."""
     begun = tournament.started_at
     return [entry for entry in entries if entry.withdrawn is None or (begun is not None and entry.withdrawn > begun)]
 
 
-def seeds_of(store: Store, tournament: Tournament, entries: list[EntryLine]) -> list[Seed]:
+def seeds_of(store: Store, tournament: TournamentItem, entries: list[EntryItem]) -> list[Seed]:
     """Return the entries as seeds, with their current ratings if the format uses them."""
     if not format.looks_at_ratings(tournament.format):
         return [Seed(entry.seat, entry.withdrawn is not None) for entry in entries]
@@ -38,7 +36,7 @@ def seeds_of(store: Store, tournament: Tournament, entries: list[EntryLine]) -> 
     return seeds
 
 
-def played(outlines: Sequence[GameOutline], entries: Sequence[EntryLine]) -> list[TournamentGame]:
+def played(outlines: Sequence[GameOutline], entries: Sequence[EntryItem]) -> list[TournamentGame]:
     """Return the stored games as formats take them."""
     seat_of = {entry.version_id: entry.seat for entry in entries}
     return [

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from random import Random
 
-from arena.store.base.models import Tournament, Version
+from arena.documents.tournament import TournamentItem
+from arena.store.base.models import Version
 from arena.tournaments.eligibility import of_family
 from arena.tournaments.handicap import handicapped, rules_with
 from arena.tournaments.match import PlannedMatch
@@ -27,13 +28,13 @@ def bot_spec(version: Version, family: str) -> BotSpec:
     )
 
 
-def event_of(tournament: Tournament) -> str:
+def event_of(tournament: TournamentItem) -> str:
     """Return the event name for records: the tournament's name, and its number to make game ids unique."""
     return f"{tournament.name} (#{tournament.id})"
 
 
 def planned_games(
-    tournament: Tournament,
+    tournament: TournamentItem,
     document: Document,
     book: Sequence[Opening],
     versions: Mapping[int, Version],

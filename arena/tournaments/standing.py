@@ -2,7 +2,7 @@
 
 A Swiss counts byes and breaks ties by Buchholz. A knockout ranks by the round reached, a race by what is decided and
 the share of points. Other formats rank by points and Sonneborn-Berger. The table also has Davidson's Bradley-Terry
-strengths, and for two bots the sequential test.
+strengths, and for two bots the sequential test. Forfeits are not counted here: outlines of games do not have them.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
+from arena.documents.standings import StandingItem
 from arena.store import Store
 from arena.store.games.results import FinishedGame
 from arena.store.tournaments.queue import GameOutline
@@ -26,40 +27,6 @@ from referee.ratings.standings import standings
 from referee.ratings.strength import Estimate, estimate
 
 
-@dataclass(frozen=True, slots=True)
-class StandingLine:
-    """One entry. `points` include byes and walkovers; `games` are those played. `round` is the last one of a knockout.
-
-    `estimate` is its strength against this field according to its results.
-    """
-
-    rank: int
-    version_id: int
-    name: str
-    points: float
-    games: int
-    wins: int
-    draws: int
-    losses: int
-    byes: int
-    buchholz: float
-    buchholz_cut: float
-    sonneborn_berger: float
-    round: int
-    is_withdrawn: bool
-    estimate: Estimate
-
-    @property
-    def score(self) -> float:
-        """Points per game played, without byes."""
-        return (self.wins + self.draws / 2) / self.games if self.games else 0.0
-
-    def as_json(self) -> dict[str, Any]:
-        """Return the line as plain data."""
-        names = [name for name in self.__dataclass_fields__ if name != "estimate"]
-        return {name: getattr(self, name) for name in names} | {"estimate": self.estimate.as_json()}
-
-
 @dataclass(frozen=True)
 class StandingTable:
     """The whole table. `tie_breaks` names the criteria between equal points, in order.
@@ -67,7 +34,7 @@ class StandingTable:
     `results` are (first, second, points of first) of the games played.
     """
 
-    lines: tuple[StandingLine, ...]
+    lines: tuple[StandingItem, ...]
     tie_breaks: tuple[str, ...]
     results: tuple[tuple[str, str, float], ...] = ()
     verdict: SprtVerdict | None = None
@@ -124,7 +91,7 @@ def by_points(store: Store, tournament_id: int, results: Sequence[FinishedGame])
         if entry.withdrawn is None or entry.name in met
     }
     lines = [
-        StandingLine(
+        StandingItem(
             rank=one.rank,
             version_id=entries[one.name].version_id,
             name=one.name,
@@ -139,7 +106,9 @@ def by_points(store: Store, tournament_id: int, results: Sequence[FinishedGame])
             sonneborn_berger=one.sonneborn_berger,
             round=0,
             is_withdrawn=entries[one.name].withdrawn is not None,
-            estimate=estimate([], []),
+            estimate=estimate([], []).as_json(),
+            score=one.score,
+            forfeits=0,
         )
         for one in standings(results, list(entries))
     ]
@@ -161,7 +130,7 @@ def rank(
     games: Sequence[TournamentGame],
     names: dict[int, str],
     versions: dict[int, int],
-) -> list[StandingLine]:
+) -> list[StandingItem]:
     """Return the lines, best first. Pure."""
     place = {seed.number: index for index, seed in enumerate(seeds)}
     of_seat: dict[int, list[TournamentGame]] = {seed.number: [] for seed in seeds}
@@ -190,22 +159,24 @@ def rank(
     for index, seed in enumerate(seeds):
         mine, scores = done[index], scored[index]
         lines.append(
-            StandingLine(
-                0,
-                versions[seed.number],
-                names[seed.number],
-                points[index],
-                len(mine),
-                scores.count(1.0),
-                scores.count(0.5),
-                scores.count(0.0),
-                byes[index],
-                breaks[index].buchholz if breaks else 0.0,
-                breaks[index].cut if breaks else 0.0,
-                breaks[index].sonneborn_berger if breaks else berger[index],
-                reached.get(seed.number, 0),
-                seed.is_withdrawn,
-                _estimate(mine, scores),
+            StandingItem(
+                rank=0,
+                name=names[seed.number],
+                points=points[index],
+                games=len(mine),
+                wins=scores.count(1.0),
+                draws=scores.count(0.5),
+                losses=scores.count(0.0),
+                score=sum(scores) / len(mine) if mine else 0.0,
+                sonneborn_berger=breaks[index].sonneborn_berger if breaks else berger[index],
+                byes=byes[index],
+                buchholz=breaks[index].buchholz if breaks else 0.0,
+                buchholz_cut=breaks[index].cut if breaks else 0.0,
+                round=reached.get(seed.number, 0),
+                forfeits=0,
+                is_withdrawn=seed.is_withdrawn,
+                estimate=_estimate(mine, scores).as_json(),
+                version_id=versions[seed.number],
             )
         )
     order = sorted(
@@ -219,13 +190,13 @@ def rank(
     return [replace(lines[index], rank=number) for number, index in enumerate(order, 1)]
 
 
-def _key(document: Document, line: StandingLine) -> tuple[float, ...]:
+def _key(document: Document, line: StandingItem) -> tuple[float, ...]:
     if document.format == "knockout":
         return (-line.round, -line.points)
     if document.format == "swiss":
         return (-line.points, -line.buchholz, -line.buchholz_cut, -line.sonneborn_berger, -line.wins)
     if document.format == "ladder":  # numbers of games differ between bots
-        return (-line.estimate.score, -line.points)
+        return (-line.score if line.games else -0.5, -line.points)
     return (-line.points, -line.sonneborn_berger, -line.wins)
 
 

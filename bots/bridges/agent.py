@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import math
 import sys
 import traceback
 import zlib
@@ -21,7 +20,7 @@ UNLIMITED_MS = 10_000.0
 def budget_ms(clock: Clock) -> float:
     """Return the milliseconds an agent may take."""
     budget = clock.budget_ms()
-    return UNLIMITED_MS if math.isinf(budget) else budget
+    return UNLIMITED_MS if budget is None else budget
 
 
 class Agent(Bot):

@@ -4,7 +4,10 @@ bot.
 The bridge is the server of that client: it starts `CLIENT WHITE|BLACK SECONDS SERVER`, sends it boards and passes its
 moves on. With `--seconds` (or the UGI option `Seconds`) clients of both colours start at `isready`, while no clock
 runs, and the unused one ends at the first `go`. Without it, the client starts at the first `go`, whose move time sets
-its seconds. One process plays one game.
+its seconds.
+
+A client sees one game, from the first position it is asked about: never an older board, which it would answer too. For
+a position that does not continue that game a new client starts, on the clock. So one process plays one game.
 """
 
 from __future__ import annotations
@@ -44,8 +47,10 @@ from referee.rules.position import Position
 
 FAMILY, VARIANT = "tablut", "ashton"
 MAX_SECONDS = 3600
-TRANSIT_MS = 500
-"""Time for both ways that is subtracted from a `movetime` before it is rounded down to whole seconds."""
+START_MS = 2000
+"""Time for the start of a client and for both ways. It is subtracted from a `movetime` before that is rounded down to
+whole seconds.
+"""
 
 
 class Bridge:
@@ -59,8 +64,12 @@ class Bridge:
         self.table = GameState(FAMILY)
         self.table.set_option("Variant", VARIANT)
         self.clients: dict[str, TablutClient] = {}
-        self.sent: list[Position] = []
-        """The positions the client has seen."""
+        self.asked: tuple[str | None, tuple[str, ...]] = (None, ())
+        """The start and moves of the last `position`."""
+        self.shown: tuple[str | None, tuple[str, ...]] | None = None
+        """The start and moves that led to the last board the client was sent; None for a new client."""
+        self.board: Position | None = None
+        """The board after the client's last move."""
         self.stop_fd, self._wake_fd = os.pipe()
 
     def run(self) -> None:
@@ -70,8 +79,7 @@ class Bridge:
                 self.handle(message)
         finally:
             self.console.close()
-            for client in self.clients.values():
-                client.close()
+            self.close()
 
     def handle(self, message: RefereeMessage) -> None:
         """Act on one message. Raises BridgeError for errors of the client."""
@@ -90,11 +98,12 @@ class Bridge:
                 start = self.table.start()
                 _ = start.play(start.moves[0]).outcome  # load compiled code now, while no clock runs
                 if self.seconds and not self.clients:
-                    self.start(tuple(COLOURS.values()))
+                    self.start(tuple(COLOURS.values()), self.seconds)
                 self.console.send(ReadyOk())
             case SetPosition():
+                self.asked = message.fen, tuple(message.moves)
                 try:
-                    self.table.follow(message.fen, message.moves)
+                    self.table.follow(*self.asked)
                 except ValueError as error:
                     self.console.report_error(error)
             case Go():
@@ -116,10 +125,10 @@ class Bridge:
             UgiOk(),
         )
 
-    def start(self, roles: Sequence[str], timeout_s: float = CONNECT_TIMEOUT_S) -> None:
+    def start(self, roles: Sequence[str], seconds: int, timeout_s: float = CONNECT_TIMEOUT_S) -> None:
         """Start a client of each colour, then wait for them, white first. Raises BridgeError."""
         for role in roles:
-            self.clients[role] = TablutClient(self.command, role, self.seconds)
+            self.clients[role] = TablutClient(self.command, role, seconds)
         for role in roles:
             self.clients[role].wait_for_name(timeout_s)
             self.console.send(Info(text=f"the {role} client is {self.clients[role].name}"))
@@ -138,19 +147,22 @@ class Bridge:
         while select.select([self.stop_fd], (), (), 0)[0]:
             os.read(self.stop_fd, 16)
         clock.on_stop(self.wake)
+        fen, moves = self.asked
+        if self.shown not in (None, (fen, moves[:-1])):
+            self.close()
         if role not in self.clients:
-            timeout_s = CONNECT_TIMEOUT_S
-            if message.movetime:
-                self.seconds = max(1, (message.movetime - TRANSIT_MS) // 1000)
-                timeout_s = min(CONNECT_TIMEOUT_S, message.movetime / 1000)
-            self.start([role], timeout_s)
+            move_ms = message.movetime or 1000 * CONNECT_TIMEOUT_S
+            seconds = self.seconds or max(1, int(move_ms - START_MS) // 1000)
+            self.start([role], seconds, min(CONNECT_TIMEOUT_S, move_ms / 1000))
         for other in [name for name in self.clients if name != role]:
             self.clients.pop(other).close()
         move = self.ask(self.clients[role], position, clock)
         self.console.send(BestMove(move))
         self.console.end()
         with contextlib.suppress(ValueError):  # the referee reports an illegal move
-            self.show(self.clients[role], position.play(move))
+            self.board = position.play(move)
+            self.clients[role].send(state_frame(self.board))
+        self.shown = fen, (*moves, move)
 
     def wake(self) -> None:
         """Wake the wait for a client: the referee wants an answer now."""
@@ -158,14 +170,12 @@ class Bridge:
 
     def ask(self, client: TablutClient, position: Position, clock: Clock) -> str:
         """Return the client's move. Raises BridgeError if it does not come in time."""
-        dropped = client.drop_unrequested() if self.sent else 0
-        if dropped:
+        if self.shown is None:
+            if client.role == "BLACK" and position.previous:  # as from the server: its first board is White's to answer
+                client.send(state_frame(position.previous))
+        elif dropped := client.drop_unrequested():
             print(f"dropped {dropped} unrequested messages of the {client.role} client", file=sys.stderr, flush=True)
-        line = [position]
-        while line[-1].previous is not None:
-            line.append(line[-1].previous)
-        for step in reversed(line[: len(line) - len(self.sent)]):
-            self.show(client, step)
+        client.send(state_frame(position))
         payload = client.next_message(self.stop_fd)
         if payload is None:
             raise BridgeError(
@@ -173,16 +183,17 @@ class Bridge:
             )
         return read_move(payload)
 
-    def show(self, client: TablutClient, position: Position) -> None:
-        """Send a board, once."""
-        self.sent.append(position)
-        client.send(state_frame(position))
-
     def end(self, ending: str) -> None:
         """Send the client the result of the game, with the last board it knows."""
-        if self.sent:
+        if self.board:
             for client in self.clients.values():
-                client.send(state_frame(self.sent[-1], ending))
+                client.send(state_frame(self.board, ending))
+
+    def close(self) -> None:
+        """End the clients."""
+        while self.clients:
+            self.clients.popitem()[1].close()
+        self.shown = self.board = None
 
 
 def main(argv: Sequence[str] | None = None) -> None:

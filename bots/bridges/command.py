@@ -77,6 +77,7 @@ class ProgramBot(Bot):
         finally:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(process.pid, signal.SIGKILL)  # and its children
+            process.kill()  # in a sandbox it has no process group of its own
             code = process.wait()
         if output is None:
             raise BridgeError(BridgeExit.LATE, f"{self.command[0]} had no move after {clock.elapsed_ms():.0f} ms")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import re
 import select
 import signal
 import socket
@@ -75,6 +76,8 @@ class TablutClient:
         line = command_line(command, role, seconds)
         self._leaving = contextlib.ExitStack()
         folder = self._leaving.enter_context(writable_folder())
+        if folder:  # the parent of that folder is another one
+            line = [re.sub(r"(?<![^=:,])\.\./", f"{os.path.dirname(os.getcwd())}/", word) for word in line]
         try:
             self._process = subprocess.Popen(
                 line, stdin=subprocess.DEVNULL, stdout=sys.stderr.fileno(), start_new_session=True, cwd=folder
@@ -165,5 +168,6 @@ class TablutClient:
                 self._process.wait(CLOSE_TIMEOUT_S)
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.kill()  # in a sandbox it has no process group of its own
         self._process.wait()
         self._leaving.close()

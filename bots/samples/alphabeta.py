@@ -111,7 +111,8 @@ class AlphaBeta(Bot):
             self.info(depth=depth, nodes=self.nodes(), score=score, win_in=win_in, pv=pv)
             if (win_in is not None and abs(win_in) <= depth) or len(position.moves) == 1:
                 return
-            if clock.is_timed and clock.elapsed_ms() > self.budget_share(clock) * clock.budget_ms():
+            budget_ms = clock.budget_ms()
+            if budget_ms is not None and clock.elapsed_ms() > self.budget_share(clock) * budget_ms:
                 return
 
     def nodes(self) -> int:

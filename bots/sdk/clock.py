@@ -80,7 +80,7 @@ class Clock:
         self._stopped = threading.Event()
         self._listeners: list[Callable[[], None]] = []
         self._lock = threading.Lock()
-        self._deadline = self._started + self.budget_ms() / 1000
+        self._set_deadline()
 
     def cap_nodes(self, most: int) -> None:
         """Lower the limit of nodes to `most`; 0 changes nothing."""
@@ -90,10 +90,10 @@ class Clock:
     @property
     def is_timed(self) -> bool:
         """True if time limits the search. Then the speed of the machine may change the move."""
-        return not math.isinf(self.budget_ms())
+        return self.budget_ms() is not None
 
-    def budget_ms(self) -> float:
-        """Return the time to think about this move; infinity if only depth, nodes or `stop` end the search.
+    def budget_ms(self) -> float | None:
+        """Return the milliseconds to think about this move; None if only depth, nodes or `stop` end the search.
 
         By default a thirtieth of the time left and half of the increment, but at most half of what is left after a
         reserve. A move time counts in full minus that reserve, but at least half.
@@ -101,14 +101,18 @@ class Clock:
         if self.movetime_ms is not None:
             return max(self.movetime_ms - self._reserve_ms, self.movetime_ms / 2)
         if self.infinite or self.time_left_ms is None:
-            return math.inf
+            return None
         usable = self.time_left_ms - self._reserve_ms
         return max(MIN_BUDGET_MS, min(usable / 2, usable / self._moves + self.increment_ms * self._added))
 
     def plan(self, moves: float, added: float) -> None:
         """Set the number of moves to spread the time over, and the share of the increment to use at once."""
         self._moves, self._added = moves, added
-        self._deadline = self._started + self.budget_ms() / 1000
+        self._set_deadline()
+
+    def _set_deadline(self) -> None:
+        budget_ms = self.budget_ms()
+        self._deadline = math.inf if budget_ms is None else self._started + budget_ms / 1000
 
     def elapsed_ms(self) -> float:
         """Return the time since `go` arrived."""

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bots.search.net import HIDDEN
+from bots.training.adam import Adam
 from bots.training.positions import (
     DECIDED_SCORE,
     MAX_SCORE,
@@ -72,13 +73,12 @@ def active_features(ruleset: Ruleset, states: npt.NDArray[Any]) -> ActiveFeature
 
 
 def train(features: npt.NDArray[np.int32], truth: Floats, *, prior: Floats, epochs: int, seed: int) -> Floats:
-    """Fit weights to positions with these features and their expected results (Adam, Kingma and Ba 2015).
+    """Fit weights to positions with these features and their expected results.
 
     `prior` holds the start values; its last element is the weight of unused entries.
     """
     rng, weights = np.random.default_rng(seed), prior.copy()
-    first, second, time = np.zeros_like(weights), np.zeros_like(weights), 0
-    steps = max(1, len(features) // BATCH_SIZE)
+    adam, steps = Adam(weights), max(1, len(features) // BATCH_SIZE)
     for epoch in range(epochs):
         order = rng.permutation(len(features))
         for number in range(steps):
@@ -90,12 +90,8 @@ def train(features: npt.NDArray[np.int32], truth: Floats, *, prior: Floats, epoc
             )
             gradient += np.float32(PRIOR_STRENGTH) * (weights - prior)
             gradient[-1] = 0
-            time += 1
-            first += np.float32(0.1) * (gradient - first)
-            second += np.float32(0.001) * (gradient * gradient - second)
-            up, down = first / np.float32(1 - 0.9**time), second / np.float32(1 - 0.999**time)
             rate = LEARNING_RATE * (1 - (epoch + number / steps) / epochs) + LEARNING_RATE / 100
-            weights -= np.float32(rate) * up / (np.sqrt(down) + np.float32(1e-8))
+            adam.step([gradient], rate)
     return weights
 
 

@@ -24,6 +24,7 @@ from bots.search.net import (
     feature_count,
     plane_count,
 )
+from bots.training.adam import Adam
 from bots.training.positions import (
     DECIDED_SCORE,
     MAX_SCORE,
@@ -112,25 +113,6 @@ def _feature_order(features: Features, image: FeatureImage) -> npt.NDArray[np.in
     return np.concatenate(found)
 
 
-class _Adam:
-    """Adam (Kingma and Ba, 2015) over several arrays."""
-
-    def __init__(self, arrays: list[Floats]) -> None:
-        self.arrays, self.time = arrays, 0
-        self.first = [np.zeros_like(array) for array in arrays]
-        self.second = [np.zeros_like(array) for array in arrays]
-
-    def step(self, gradients: list[Floats], rate: float) -> None:
-        """Take one step against the gradients."""
-        self.time += 1
-        for array, gradient, first, second in zip(self.arrays, gradients, self.first, self.second, strict=True):
-            first += np.float32(0.1) * (gradient - first)
-            second += np.float32(0.001) * (gradient * gradient - second)
-            up = first / np.float32(1 - 0.9**self.time)
-            down = np.sqrt(second / np.float32(1 - 0.999**self.time)) + np.float32(1e-8)
-            array -= np.float32(rate) * (up / down)
-
-
 class _Net:
     """The net in floating point, for positions with the features `here`. Units and heads as in `bots.search.net`."""
 
@@ -140,7 +122,7 @@ class _Net:
         self.rows = rng.normal(0, 0.15, (here.shape[1], HIDDEN)).astype(np.float32)
         self.bias = np.full(HIDDEN, 0.3, dtype=np.float32)
         self.heads = rng.normal(0, 0.02, (2, HIDDEN)).astype(np.float32)
-        self._adam = _Adam([self.rows, self.bias, self.heads])
+        self._adam = Adam(self.rows, self.bias, self.heads)
 
     def predict(self, some: Rows) -> Floats:
         """Return the winning probabilities of these positions."""

@@ -22,7 +22,7 @@ from collections import deque
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
-from protocol.capabilities import Capabilities
+from protocol.capabilities import REUSE_OPTION, Capabilities
 from protocol.errors import ProtocolError
 from protocol.lines import text
 from protocol.messages import (
@@ -135,13 +135,17 @@ class LocalBot:
         return self.wire.log if self.process.child else ""
 
     @property
+    def plays_one_game(self) -> bool:
+        """True if it asks for a fresh process for every game (`UGI_Reuse`)."""
+        option = self.session.options.get(REUSE_OPTION)
+        return option is not None and option.is_default("false")
+
+    @property
     def is_reusable(self) -> bool:
-        """True if it may play another game: sound, running, and not asking for a fresh process (`UGI_Reuse`)."""
+        """True if it may play another game: sound, running, and not asking for a fresh process."""
         is_idle = self.session.state is SessionState.IDLE
-        if not (is_idle and self.process.is_sound and self.process.is_running and self.capabilities.newgame):
-            return False
-        option = self.session.options.get("UGI_Reuse")
-        return not (option and option.default == "false")
+        is_well = self.process.is_sound and self.process.is_running
+        return is_idle and is_well and self.capabilities.newgame and not self.plays_one_game
 
     def condemn(self) -> None:
         """Mark the process as unusable for another game, after a failure or a cancelled game."""

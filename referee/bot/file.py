@@ -62,6 +62,11 @@ def read_bot_file(path: Path, family: str = "") -> BotSpec:
             raise ValueError(f"{file}: command: {error}; quote it as in a shell") from None
     if not isinstance(command, list) or not command or not all(isinstance(word, str) for word in command):
         raise ValueError(f'{file}: needs a command, such as command = ["./mybot"]')
+    folder = (file.parent / str(data.get("folder", "."))).resolve()
+    try:
+        command = [from_folder(word, folder) for word in command]
+    except ValueError as error:
+        raise ValueError(f"{file}: command: {error}; move it there, or write another folder = …") from None
     if is_bridge(command):
         command = bridged(command, FAMILY, sys.executable)
     options = data.get("options", {})
@@ -70,10 +75,29 @@ def read_bot_file(path: Path, family: str = "") -> BotSpec:
     return BotSpec(
         str(data.get("name", "")),
         tuple(word.replace(FAMILY, family) for word in command),
-        str((file.parent / str(data.get("folder", "."))).resolve()),
+        str(folder),
         capabilities=_capabilities(data.get("capabilities", {}), file),
         options=tuple((str(name), _word(value)) for name, value in options.items()),
     )
+
+
+def from_folder(word: str, folder: Path) -> str:
+    """Return a word of a command with the files in the bot's folder relative to it: a sandbox moves the folder.
+
+    Raises ValueError for a path that leaves the folder (`../client`).
+    """
+    pieces = re.split("([=:,])", word)
+    for place, piece in enumerate(pieces):
+        if os.sep not in piece:
+            continue
+        path = os.path.normpath(folder / piece)
+        path = os.path.join(os.path.realpath(os.path.dirname(path)), os.path.basename(path))
+        is_inside = Path(path).is_relative_to(folder)
+        if not is_inside and ".." in piece.split(os.sep) and not os.path.isabs(piece):
+            raise ValueError(f"{piece!r} lies outside {folder}, the only folder of the bot that a sandbox shows")
+        if is_inside and os.path.isabs(piece) and os.path.exists(path):
+            pieces[place] = os.path.join(".", os.path.relpath(path, folder))
+    return "".join(pieces)
 
 
 def _word(value: object) -> str:

@@ -117,6 +117,20 @@ class Wire:
         self._child.hang_up()
         self.drain()
 
+    @property
+    def unfinished(self) -> str:
+        """The beginning of a line of output whose end has not arrived."""
+        return text(self._splitter.unfinished)
+
+    def last_lines(self, wait_ms: int) -> list[str]:
+        """Close the standard input and return the lines that the bot writes then, until it exits or the time is up."""
+        self._child.hang_up()
+        deadline, found = time.monotonic_ns() + wait_ms * _MS, []
+        with contextlib.suppress(BotError):
+            while (line := self.line(deadline, "at the end of its input")) is not None:
+                found.append(text(line))
+        return found
+
     def drain(self) -> None:
         """Give a bot that received `quit` its time to exit, and discard its output."""
         deadline = time.monotonic_ns() + self._limits.quit_ms * _MS

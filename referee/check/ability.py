@@ -9,7 +9,7 @@ import random
 import time
 from dataclasses import replace
 
-from protocol.capabilities import shorten_movetime
+from protocol.capabilities import CLOCKS_OPTION, shorten_movetime
 from referee.check.examinee import BotUnderTest, Unfit
 from referee.check.timing import MOVE_TIMES_MS
 from referee.game.failure import BotError
@@ -45,7 +45,11 @@ def positions(one: BotUnderTest) -> str:
 
 
 def clocks(one: BotUnderTest) -> str:
-    """Find whether it plays by clocks."""
+    """Find whether it plays by clocks; what it announces counts."""
+    option = one.bot.options.get(CLOCKS_OPTION)
+    if option is not None and not option.is_default("true"):
+        one.learn(clocks=False)
+        raise Unfit(f"announces `{option}`")
     clock_ms = max(1000, 20 * one.fit_from_ms)
     words = f"p1time {clock_ms} p2time {clock_ms} p1inc {clock_ms // 20} p2inc {clock_ms // 20}"
     return f"answered after {_can(one, 'clocks', words, max(1000, 3 * one.fit_from_ms))} of {clock_ms} ms"
@@ -77,6 +81,7 @@ def _can(one: BotUnderTest, capability: str, words: str, allowance_ms: float) ->
 def stop(one: BotUnderTest) -> str:
     """Check that an infinite search answers `stop`."""
     one.go_home()
+    one.renew()
     bot = one.bot
     one.learn(stop=False)
     bot.grace_ms = 2000

@@ -14,16 +14,16 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from statistics import median
 
-from protocol.capabilities import CLOCKS_OPTION, RESULT_OPTION, shorten_movetime
+from protocol.capabilities import CLOCKS_OPTION, RESULT_OPTION, REUSE_OPTION, shorten_movetime
 from protocol.errors import ProtocolError
 from protocol.messages import SetOption
 from protocol.negotiation import Ineligible
 from protocol.options import OptionDecl
 from referee.check import ability
-from referee.check.cause import cause_of
+from referee.check.cause import is_late
 from referee.check.examinee import LEGAL, BotUnderTest, Unfit
 from referee.check.report import CheckReport, CheckStep
-from referee.check.timing import MOVE_TIMES_MS, find
+from referee.check.timing import MOVE_TIMES_MS, find, pace_of
 from referee.game.failure import BotError, SandboxError
 from referee.game.spec import BotLimits, BotSpec
 from referee.machine.sample_warmup import have_warm
@@ -36,8 +36,12 @@ LEGAL_S = 60.0
 """Seconds in which legal moves are requested; afterwards one answer per further variant is enough."""
 _SEVERAL = 3
 """Answers that are needed for a bot's usual time."""
-HANDSHAKE, QUITS = "start and handshake", "quits"
-ARENA_OPTIONS = (CLOCKS_OPTION, RESULT_OPTION, "Variant", "Setup", "Family", "UGI_Reuse")
+HANDSHAKE, FIRST_MOVE, QUITS = "start and handshake", "first move", "quits"
+_FIRST_MOVE_MS = (50, 200, 1000, 5000)
+"""Move times at which a first move is requested, until a legal one comes."""
+FIRST_TIMEOUT_MS = MOVE_TIMES_MS[-1]
+"""Time for the first answer, for which a bot may load and compile."""
+ARENA_OPTIONS = (CLOCKS_OPTION, RESULT_OPTION, REUSE_OPTION, "Variant", "Setup", "Family")
 _EASY = ("check", "spin", "combo", "string")
 _COMPLAINT = re.compile(r"error|unknown|unrecogni[sz]ed|invalid|no such", re.IGNORECASE)
 _WALK = 60
@@ -75,8 +79,15 @@ class _Examiner:
         """True if its owner sets options: then the check finds out how it takes them."""
         self.needs_all = needs_all
         self.move_times_ms = move_times_ms
+        self.first_late_ms = 0.0
+        """The time by which the first answer exceeded its move time."""
         self.legal_until = 0.0
         """The end of the time for legal moves; 0 before the first."""
+
+    @property
+    def first_timeout_ms(self) -> int:
+        """Time for an answer that no move time limits."""
+        return max(FIRST_TIMEOUT_MS, self.move_times_ms[-1])
 
     def quick_steps(self) -> Iterator[CheckStep]:
         """Yield the steps that a bot which announces no clocks needs before its first game."""
@@ -85,6 +96,9 @@ class _Examiner:
             return
         yield (entry := self._step("announces", self._eligible))
         if not entry.passed:
+            return
+        yield (move := self._step(FIRST_MOVE, self._first_move))
+        if not move.passed:
             return
         if self.has_settings:
             yield self._step("setoption", self._setoption, needed=False)
@@ -104,8 +118,9 @@ class _Examiner:
         yield step(
             f"announces {self.rulesets[0].rules.family}",
             self._eligible,
-            advice="announce the options named here, or enter the bot for variants it knows only",
+            advice="announce the options named here, or check what it plays: --variant NAME",
         )
+        yield step(FIRST_MOVE, self._first_move, advice="answer `go movetime MS` with `bestmove M`")
         yield step(
             "setoption", self._setoption, needed=False, advice="take `setoption name N value V` for your options"
         )
@@ -123,30 +138,42 @@ class _Examiner:
             yield self._step(name, partial(work, self.one), needed=False, advice=advice)
 
     def _step(self, name: str, work: Callable[[], str], *, needed: bool = True, advice: str = "") -> CheckStep:
-        one, step = self.one, CheckStep(name, needed, advice=advice)
-        one.report.steps.append(step)
+        """Run a step; repeat it if it fails by time, which may be the machine's fault."""
+        report, step = self.one.report, CheckStep(name, needed)
+        report.steps.append(step)
+        tries = 1 + needed + report.is_busy
+        for count in range(1, tries + 1):
+            self._try(step, work, advice)
+            if step.passed or not step.is_late:
+                return step
+            if report.is_busy or count == tries:
+                step.detail += f" ({count} of {tries} tries, {report.load_words})"
+        return step
+
+    def _try(self, step: CheckStep, work: Callable[[], str], advice: str) -> None:
+        """Run a step once."""
+        one = self.one
+        step.advice, step.said, step.lines, step.is_late = advice, "", [], False
         try:
-            if name != HANDSHAKE:
+            if step.name != HANDSHAKE:
                 one.revive()
             one.begin_step(step)
             step.detail = work()
-            if name != QUITS:
+            if step.name != QUITS:
                 one.must_live()
             step.passed = True
         except BotError as error:
-            one.end_step(step)  # what it wrote to standard error is taken down now
-            cause = cause_of(error, one.report.log, advice)
-            step.detail, step.said = cause.detail, cause.said
-            step.advice = cause.advice if needed else advice
-            return step
+            cause = one.explain(error, one.transcript or step.lines, advice)
+            step.detail, step.said, step.is_late = cause.detail, cause.said, not cause.is_certain
+            step.advice = cause.advice if step.needed else advice
         except Unfit as error:
-            step.detail, step.advice = str(error), error.advice or advice
+            step.detail, step.said, step.is_late = str(error), error.said, error.is_late
+            step.advice = error.advice or advice
         except SandboxError as error:
             step.detail = str(error)
         except ProtocolError as error:
             step.detail = f"the step cannot be asked: {error}"
         one.end_step(step)
-        return step
 
     # -- what is asked -------------------------------------------------------------------------------------------
 
@@ -155,7 +182,10 @@ class _Examiner:
         one, refused = self.one, self.one.report.refused
         families, family = one.bot.session.families, self.rulesets[0].rules.family
         if families and family not in families:
-            raise Unfit(f"announced the families {', '.join(families)}, not {family}")
+            raise Unfit(
+                f"announced the families {', '.join(families)}, not {family}",
+                f"announce `id family {family}`, or check what it plays: --family {families[0]}",
+            )
         begin = time.monotonic()
         for ruleset in self.rulesets:
             plan = negotiate(one.bot, ruleset)
@@ -164,10 +194,23 @@ class _Examiner:
             else:
                 one.home = one.home or ruleset
         if one.home is None or (refused and self.needs_all):
-            raise Unfit("; ".join(dict.fromkeys(refused.values())))
+            raise Unfit("; ".join(dict.fromkeys(refused.values())), self._what_it_plays())
         with_help = self._get_ready(one.home)
         left_out = f"; not {', '.join(refused)}" if refused else ""
         return with_help or f"ready in {1000 * (time.monotonic() - begin):.0f} ms{left_out}"
+
+    def _what_it_plays(self) -> str:
+        """Return advice that names the variants and the rules it has announced."""
+        rules, bot = self.rulesets[0].rules, self.one.bot
+        can_play = [
+            variant.name
+            for variant in rules.variants
+            if not isinstance(negotiate(bot, rules.settle(variant.name)), Ineligible)
+        ]
+        if any(ruleset.overrides and ruleset.variant.name in can_play for ruleset in self.rulesets):
+            return "announce the rules named here, or leave out --option"
+        words = " or ".join(f"--variant {name}" for name in can_play[:3])
+        return f"announce the options named here, or check what it plays: {words or '--family FAMILY'}"
 
     def _get_ready(self, ruleset: Ruleset) -> str:
         """Begin a game; return how, if that took more than the usual lines."""
@@ -188,6 +231,35 @@ class _Examiner:
             self.one.learn(newgame=True)
             raise problem from None
         return f"ready, but not after `uginewgame`: {problem.detail}"
+
+    def _first_move(self) -> str:
+        """Ask for a move in the start position, with more time if none comes or it is illegal."""
+        one, advice = self.one, "answer `go movetime MS` with `bestmove M`"
+        cause: Unfit | None = None
+        for move_ms in _FIRST_MOVE_MS:
+            one.go_home()
+            patience_ms = max(ability.ANSWER_TIMEOUT_MS, 2 * move_ms) if cause else self.first_timeout_ms
+            try:
+                took_ms = one.time(move_ms, patience_ms)
+            except Unfit as error:
+                cause = cause or error
+            except BotError as error:
+                if not is_late(error):
+                    raise
+                found = one.explain(error, one.transcript, advice)
+                cause = cause or Unfit(found.detail, found.advice, said=found.said)
+                if found.is_certain:
+                    break
+                one.restart()
+                one.prepare()
+            else:
+                self.first_late_ms = took_ms - move_ms
+                if cause:  # a game may send half of a move time
+                    longest = self.move_times_ms[-1]
+                    self.move_times_ms = [ms for ms in self.move_times_ms if ms >= 2 * move_ms] or [longest]
+                return f"in {took_ms:.0f} ms" + (f", but not with less than {move_ms} ms" if cause else "")
+        assert cause
+        raise cause
 
     def _setoption(self) -> str:
         """Set an option to its default in the standard style; after a complaint in the bare one."""
@@ -216,7 +288,7 @@ class _Examiner:
         before = len(lines)
         try:
             bot.tell(setting)
-            self.one.ask("movetime 50", MOVE_TIMES_MS[-1])
+            self.one.ask("movetime 50", self.first_timeout_ms)
         except BotError as error:
             return error.detail
         said = (line for line in lines[before:] if line.startswith("< ") and not line.startswith("< bestmove"))
@@ -227,9 +299,10 @@ class _Examiner:
         one = self.one
         one.go_home()
         timing = one.report.timing = find(one.time, self.move_times_ms, one.limits.margin_ms)
+        timing.first_ms = max(timing.first_ms, self.first_late_ms)
         if timing.fit_from_ms is None:
             longest = self.move_times_ms[-1] / 1000
-            raise Unfit(f"needs {timing.least_ms / 1000:.1f} s for a move that may take {longest:g} s")
+            raise Unfit(f"needs {timing.least_ms / 1000:.1f} s for a move that may take {longest:g} s", is_late=True)
         one.learn(
             fit_from_ms=timing.fit_from_ms,
             overshoot_ms=timing.overshoot_ms,
@@ -237,7 +310,7 @@ class _Examiner:
         )
         late = f", exceeds its time by {timing.overshoot_ms} ms" if timing.overshoot_ms else ""
         first = f", its first answer by {timing.first_overshoot_ms} ms" if timing.first_overshoot_ms else ""
-        return f"fit from {timing.fit_from_ms / 1000:g} s a move{late}{first}"
+        return f"fit from {timing.fit_from_ms / 1000:g} s a move{late}{first}; {one.report.load_words}"
 
     def _others(self) -> list[Ruleset]:
         """Return the further variants it can play, now that it is known whether it can set up positions."""
@@ -279,10 +352,12 @@ class _Examiner:
         """Raise the move time it keeps where later positions take longer than the start. Raises Unfit."""
         one, timing = self.one, self.one.report.timing
         if usual_ms > self.one.fit_from_ms + one.limits.margin_ms:
-            timing.fit_from_ms = next((ms for ms in self.move_times_ms if ms >= usual_ms), None)
+            longest = self.move_times_ms[-1]
+            timing.fit_from_ms = min(pace_of(usual_ms), longest) if usual_ms <= longest else None
             if timing.fit_from_ms is None:
                 raise Unfit(
-                    f"needs {usual_ms / 1000:.1f} s for a move; {self.move_times_ms[-1] / 1000:g} s are allowed"
+                    f"needs {usual_ms / 1000:.1f} s for a move; {longest / 1000:g} s are allowed",
+                    is_late=True,
                 )
             one.learn(fit_from_ms=timing.fit_from_ms)
         one.learn(overshoot_ms=timing.overshoot_ms)
@@ -307,8 +382,8 @@ def check(
     """Check a bot for the given rules (one family, one or more variants); never raises for what the bot does.
 
     `is_quick` checks only what the first game needs of a bot that does not announce its clocks. With `needs_all` it
-    must be able to play every variant, else one. `move_ms` is the only move time that is tried; 0 = the shortest one
-    it keeps, from 50 ms to 15 s.
+    must be able to play every variant, else one. The shortest move time it keeps is found, up to `move_ms`; 0 = up to
+    15 s.
     """
     have_warm([spec], rulesets[0].rules.family)
     begin = time.monotonic()
@@ -318,7 +393,7 @@ def check(
         rulesets,
         has_settings=bool(spec.options),
         needs_all=needs_all,
-        move_times_ms=(move_ms,) if move_ms else MOVE_TIMES_MS,
+        move_times_ms=(*(ms for ms in MOVE_TIMES_MS if ms < move_ms), move_ms) if move_ms else MOVE_TIMES_MS,
     )
     try:
         for step in examiner.quick_steps() if is_quick else examiner.steps():

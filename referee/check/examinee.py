@@ -10,8 +10,10 @@ from typing import Any
 from protocol.capabilities import Capabilities
 from referee.bot.bot import LocalBot
 from referee.bot.seat import Thought
+from referee.check.cause import Cause, Evidence, cause_of, is_late
 from referee.check.report import CheckReport, CheckStep
 from referee.check.timing import MOVE_TIMES_MS
+from referee.game.failure import BotError
 from referee.game.history import GameHistory
 from referee.game.record import Ply
 from referee.game.spec import BotLimits, BotSpec, GameSpec
@@ -25,11 +27,14 @@ LEGAL = "play one of the legal moves of the position sent; `arena rules moves` l
 
 
 class Unfit(Exception):  # noqa: N818 - a finding, not an error
-    """The bot answered, but wrongly; `advice` replaces the advice of the step."""
+    """The bot answered, but wrongly; `advice` replaces the advice of the step.
 
-    def __init__(self, problem: str, advice: str = "") -> None:
+    `said` is the end of its standard error. `is_late` means that it was too slow, which a busy machine may cause.
+    """
+
+    def __init__(self, problem: str, advice: str = "", *, said: str = "", is_late: bool = False) -> None:
         super().__init__(problem)
-        self.advice = advice
+        self.advice, self.said, self.is_late = advice, said, is_late
 
 
 class BotUnderTest:
@@ -44,9 +49,10 @@ class BotUnderTest:
         self.report = CheckReport(spec.command, rulesets[0].rules.family)
         self.found = Capabilities.default()
         self.home: Ruleset | None = None
-        self._spec, self._default, self._sandbox = spec, rulesets[0], sandbox
+        self.spec = spec
+        self._default, self._sandbox = rulesets[0], sandbox
         self._bot: LocalBot | None = None
-        self._is_known = False
+        self._is_known = self._was_asked = False
         self._player: Player | None = None
         self.history: GameHistory | None = None
 
@@ -67,8 +73,9 @@ class BotUnderTest:
 
     def shake_hands(self) -> str:
         """Start it, shake hands and return what it announced. Raises BotError and SandboxError."""
-        spec = replace(self._spec, capabilities=self.found.as_json() if self._is_known else {})
-        self._bot = bot = LocalBot(spec, self.limits, self._sandbox)
+        spec = replace(self.spec, capabilities=self.found.as_json() if self._is_known else {})
+        bot = LocalBot(spec, self.limits, self._sandbox)
+        self._bot, self._was_asked = bot, False
         bot.wire.transcript = []
         begin = time.monotonic()
         bot.start()
@@ -91,20 +98,40 @@ class BotUnderTest:
         """Start a new process with these capabilities; the transcript of the step continues."""
         lines = self.bot.wire.transcript
         self.learn(**found)
+        self.report.log = self.bot.log or self.report.log
         self.bot.close()
         self.shake_hands()
         self.bot.wire.transcript = lines
 
     def prepare(self, ruleset: Ruleset | None = None) -> None:
         """Begin a game by these rules, or by those of its home variant. Raises BotError."""
+        if self._is_used_up:
+            self.restart()
         ruleset = ruleset or self.home or self._default
-        spec = GameSpec(ruleset.rules.family, ruleset.variant.name, self._spec, self._spec, options=ruleset.overrides)
+        spec = GameSpec(ruleset.rules.family, ruleset.variant.name, self.spec, self.spec, options=ruleset.overrides)
+        self._take_up(GameHistory(spec))
+
+    def _take_up(self, history: GameHistory) -> None:
+        """Prepare the process for a game that may have begun. Raises BotError."""
         self.history = None
-        history = GameHistory(spec)
         self._player = Player(self.bot, history)
         self.bot.ready()
         self.history = history
         self._pass()
+
+    @property
+    def _is_used_up(self) -> bool:
+        """True if it plays one game only and was asked already: another question would not continue that game."""
+        return self._was_asked and self.bot.plays_one_game
+
+    def renew(self) -> None:
+        """Start a new process for the next question, unless this one may be asked again. Raises BotError."""
+        if self._is_used_up:
+            history = self.history
+            assert history
+            self.restart()
+            self._take_up(history)
+        self._was_asked = True
 
     def go_home(self) -> None:
         """Return to the start of a game of its home variant."""
@@ -136,6 +163,7 @@ class BotUnderTest:
 
     def ask(self, words: str, allowance_ms: float, fen: Position | None = None) -> Thought:
         """Return its answer to `go WORDS` in the game, or in `fen`. Raises Unfit for an illegal move, BotError."""
+        self.renew()
         assert self.history
         question = self.question if fen is None else f"position fen {fen}".encode()
         thought = self.bot.think(question + f"\ngo {words}\n".encode(), allowance_ms)
@@ -143,7 +171,8 @@ class BotUnderTest:
         try:
             position.read(thought.move or "")
         except ValueError as error:
-            raise Unfit(f"played {thought.move!r}: {error}", LEGAL) from None
+            problem = f"played {thought.move!r}: {error}" if thought.move else "answered `bestmove` without a move"
+            raise Unfit(problem, LEGAL) from None
         return thought
 
     def time(self, told_ms: int, patience_ms: float) -> float:
@@ -151,11 +180,27 @@ class BotUnderTest:
         thought = self.ask(f"movetime {told_ms}", patience_ms)
         return thought.ms - thought.lag_ms
 
+    def explain(self, error: BotError, lines: Sequence[str], advice: str) -> Cause:
+        """Return the cause of a failure. The process is of no use afterwards."""
+        evidence = Evidence(error, self.spec, self.limits, lines, log=self.report.log)
+        if self._bot and (bot := self._bot).process.child:
+            evidence = replace(evidence, log=bot.log, unfinished=bot.wire.unfinished)
+            if is_late(error) and bot.process.is_running:
+                bot.wire.transcript, kept = None, bot.wire.transcript
+                evidence = replace(evidence, at_end=bot.wire.last_lines(self.limits.quit_ms))
+                bot.wire.transcript = kept
+        return cause_of(evidence, advice)
+
     def must_live(self) -> None:
         """Raise BotError if its process has ended, whatever it has answered."""
         process = self.bot.process
         if process.is_sound and not process.is_running:
             raise process.hung_up("after its answer")
+
+    @property
+    def transcript(self) -> list[str]:
+        """The lines exchanged in the present step."""
+        return (self._bot and self._bot.wire.transcript) or []
 
     def begin_step(self, step: CheckStep) -> None:
         """Collect the lines exchanged from now on in a step."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -22,6 +23,8 @@ class CheckStep:
     detail: str = ""
     advice: str = ""
     said: str = ""
+    is_late: bool = False
+    """True if it failed by time, so that the load of the machine may be the cause."""
     lines: list[str] = field(default_factory=list)
 
 
@@ -47,6 +50,21 @@ class CheckReport:
     """The most memory it was seen to hold between the steps."""
     seconds: float = 0.0
     """Duration of the check."""
+    load: float = 0.0
+    """The highest load average of a minute that was seen, of all programs of the machine."""
+    cores: int = field(default_factory=lambda: len(os.sched_getaffinity(0)))
+
+    @property
+    def is_busy(self) -> bool:
+        """True if the machine had more to do than it has cores, after reading its load."""
+        load = os.getloadavg()[0]
+        self.load = max(self.load, load)
+        return load > self.cores
+
+    @property
+    def load_words(self) -> str:
+        """The load in words: `load 0.8 on 2 cores`."""
+        return f"load {self.load:.1f} on {self.cores} cores"
 
     @property
     def fault(self) -> CheckStep | None:
@@ -88,4 +106,5 @@ class CheckReport:
             "log": self.log,
             "peak_bytes": self.peak_bytes,
             "seconds": round(self.seconds, 1),
+            "load": {"average": round(self.load, 1), "cores": self.cores},
         }

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from protocol.capabilities import shorten_movetime
 from referee.bot.overshoot import EARLY, UNKNOWN_MS
 
-MOVE_TIMES_MS = (50, 200, 1000, 5000, 15_000)
+MOVE_TIMES_MS = (50, 100, 200, 500, 1000, 2000, 5000, 10_000, 15_000)
 """The move times that are tried, fastest first, used as in games."""
 _QUICK_MS, _QUICK_TRIES, _TRIES = 200, 7, 3
 """Move times up to `_QUICK_MS` get `_QUICK_TRIES` tries, longer ones `_TRIES`."""
@@ -27,13 +27,16 @@ raise anything.
 
 @dataclass(slots=True)
 class Timing:
-    """The measured speed. `fit_from_ms` is the shortest move time kept, None when none was; `least_ms` the fastest
-    answer at the last one tried. `late_ms` are the excesses of all answers over their times, `first_ms` that of the
-    very first.
+    """The measured speed.
+
+    `fit_from_ms` is the shortest move time kept, None when none was. `least_ms` is the fastest answer at the last one
+    tried, `most_ms` the slowest that was in time. `late_ms` are the excesses of all answers over their times,
+    `first_ms` that of the very first.
     """
 
     fit_from_ms: int | None = None
     least_ms: float = 0.0
+    most_ms: float = 0.0
     first_ms: float = 0.0
     late_ms: list[float] = field(default_factory=list)
 
@@ -73,33 +76,39 @@ def find(ask: Ask, move_times_ms: Sequence[int] = MOVE_TIMES_MS, margin_ms: floa
     with the usual move times that bounds the whole to a minute and a half.
     """
     patience_ms = max(move_times_ms[-1], MOVE_TIMES_MS[-1]) + margin_ms
-    found = Timing()
+    found, least_ms = Timing(), move_times_ms[0]
     found.first_ms = ask(move_times_ms[0], patience_ms) - move_times_ms[0]
     for move_ms in move_times_ms:
         if found.least_ms > move_ms + margin_ms:
             continue
         found.late_ms.clear()
         if _is_kept(ask, move_ms, margin_ms, patience_ms, found):
-            found.fit_from_ms = move_ms
+            found.fit_from_ms = min(move_ms, max(least_ms, pace_of(found.most_ms)))
             break
-    if found.fit_from_ms in MOVE_TIMES_MS and found.fit_from_ms < _QUICK_MS:  # how late it is with more time, too
+        least_ms = move_ms
+    if found.fit_from_ms and found.fit_from_ms < _QUICK_MS:  # how late it is with more time, too
         for _ in range(_QUICK_TRIES):
             found.add(_QUICK_MS, ask(_QUICK_MS, patience_ms))
     return found
+
+
+def pace_of(took_ms: float) -> int:
+    """Return the move time for a bot that always takes this long: a tenth more, in steps of 50 ms."""
+    return max(MOVE_TIMES_MS[0], 50 * math.ceil(took_ms * 1.1 / 50))
 
 
 def _is_kept(ask: Ask, move_ms: int, margin_ms: float, patience_ms: float, found: Timing) -> bool:
     """Return whether most answers at a move time are in time; stop as soon as that is clear at the longer ones."""
     tries = _QUICK_TRIES if move_ms <= _QUICK_MS else _TRIES
     kept = missed = far = 0
-    found.least_ms = math.inf
+    found.least_ms, found.most_ms = math.inf, 0.0
     while kept + missed < tries and 2 * missed < tries and far < 2:
         told_ms = shorten_movetime(move_ms, max([0.0, *found.late_ms]) if found.late_ms else UNKNOWN_MS)
         took_ms = ask(told_ms, patience_ms)
         found.add(told_ms, took_ms)
         found.least_ms = min(found.least_ms, took_ms)
         if took_ms <= move_ms + margin_ms:
-            kept += 1
+            kept, found.most_ms = kept + 1, max(found.most_ms, took_ms)
         else:
             missed, far = missed + 1, far + (took_ms > _FAR * move_ms)
         if move_ms > _QUICK_MS and 2 * kept > tries:

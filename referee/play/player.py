@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from protocol.capabilities import movetime_for, shorten_movetime
+from protocol.capabilities import movetime_for, shares_of_game, shorten_movetime
 from referee.bot.seat import Seat, Thought
 from referee.game.clock import GameClock
 from referee.game.failure import BotError
@@ -19,12 +19,13 @@ class Player:
     `passes_phase`: the referee passes for it in the phase before regular play, and it gets the position after that.
     """
 
-    __slots__ = ("_question", "_separator", "bot", "passes_phase")
+    __slots__ = ("_question", "_separator", "_shares", "bot", "passes_phase")
 
     def __init__(self, bot: Seat, history: GameHistory) -> None:
         plan = prepare(bot, history.ruleset, is_shown=history.spec.position is not None)
         self.bot = bot
         self.passes_phase = plan.passes_phase
+        self._shares = shares_of_game(history.ruleset.rules.game_moves)
         self._question = bytearray(b"position startpos")
         """`position … moves …` up to the present ply."""
         self._separator = b" moves "
@@ -101,4 +102,6 @@ class Player:
         left_ms = int(clock.left_ms[side])
         worst_ms = late.at_worst_ms(is_first=not bot.has_answered)
         to_go = clock.moves_to_go(side)
-        return b"movetime %d" % movetime_for(left_ms, control.increment_ms, late.usual_ms, worst_ms, to_go)
+        return b"movetime %d" % movetime_for(
+            left_ms, control.increment_ms, late.usual_ms, worst_ms, to_go, shares=self._shares
+        )

@@ -6,10 +6,8 @@ Uploaded bots do not use it: they get the sandbox that was configured, or are no
 from __future__ import annotations
 
 import os
-import re
-import stat
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from referee.bot.bot import LocalBot
@@ -17,18 +15,20 @@ from referee.game.failure import BotError, SandboxError
 from referee.game.spec import BotLimits, BotSpec
 from referee.machine.sample_warmup import SAMPLES
 from referee.sandbox import LEVELS, Sandbox, assess, open_sandbox
-from referee.sandbox.privilege import is_passable
+from referee.sandbox.closed import closed_place, named_paths
 from referee.sandbox.view import make_view
-
-_WORD = re.compile(r"[^\s'\"`:;,()\[\]<>]+")
 
 
 @dataclass(frozen=True, slots=True)
 class Complaint:
-    """The reason why a bot does not start in a sandbox: one line, and its whole standard error."""
+    """The reason why a bot does not start in a sandbox: one line, and its whole standard error.
+
+    `is_levels_own`: the sandbox itself failed, before the bot's program ran.
+    """
 
     reason: str
     log: str = ""
+    is_levels_own: bool = False
 
 
 def choose(name: str, specs: Sequence[BotSpec], limits: BotLimits) -> tuple[Sandbox, tuple[str, ...]]:
@@ -46,18 +46,26 @@ def choose(name: str, specs: Sequence[BotSpec], limits: BotLimits) -> tuple[Sand
     notes: list[str] = []
     if level == "none":
         notes.append("no sandbox works here, bots run without one; arena doctor says how to get one")
+    refused: list[tuple[BotSpec, dict[str, Complaint]]] = []
     for spec in _programs(specs):
-        complaint = why_not(spec, open_sandbox(level, is_own=True), limits)
-        if not complaint or level == "none" or why_not(spec, open_sandbox("none"), limits):
-            continue
-        stronger, level = level, next(working)
-        while level != "none" and why_not(spec, open_sandbox(level, is_own=True), limits):
+        complaints: dict[str, Complaint] = {}
+        while level != "none" and (complaint := why_not(spec, open_sandbox(level, is_own=True), limits)):
+            if not complaints and why_not(spec, open_sandbox("none"), limits):
+                break
+            complaints[level] = complaint
             level = next(working)
-        words = f"bot {spec.name or ' '.join(spec.command)!r}"
-        used = "without a sandbox" if level == "none" else f"in {level}"
-        reason = f"it does not start in {stronger} ({complaint.reason})"
-        notes.append(f"{words} runs {used}: {reason}; {_advice(spec, complaint)}")
+        if complaints:
+            refused.append((spec, complaints))
+    used = "without a sandbox" if level == "none" else f"in {level}"
+    notes += [_note(spec, used, complaints) for spec, complaints in refused]
     return open_sandbox(level, is_own=True), tuple(notes)
+
+
+def _note(spec: BotSpec, used: str, complaints: Mapping[str, Complaint]) -> str:
+    """Return which sandboxes a bot does not start in, why, and what to do about the first."""
+    reasons = " nor in ".join(f"{level} ({complaint.reason})" for level, complaint in complaints.items())
+    advice = _advice(spec, next(iter(complaints.values())))
+    return f"bot {spec.name or ' '.join(spec.command)!r} runs {used}: it does not start in {reasons}; {advice}"
 
 
 def _programs(specs: Sequence[BotSpec]) -> Iterable[BotSpec]:
@@ -76,7 +84,7 @@ def why_not(spec: BotSpec, sandbox: Sandbox, limits: BotLimits) -> Complaint | N
         bot.start()
         bot.handshake()
     except SandboxError as error:
-        return Complaint(str(error))
+        return Complaint(str(error).removeprefix(f"sandbox {sandbox.name}: "), is_levels_own=True)
     except BotError as error:
         if bot.process.is_running:
             return None
@@ -90,29 +98,17 @@ def why_not(spec: BotSpec, sandbox: Sandbox, limits: BotLimits) -> Complaint | N
 
 def _advice(spec: BotSpec, complaint: Complaint) -> str:
     """Return advice on the file a bot misses in a sandbox, as far as it is known."""
+    if complaint.is_levels_own:
+        return "that is the sandbox's own error: arena doctor says what it needs"
     shown = (*make_view(spec.command, spec.folder).shown, *([spec.folder] if spec.folder else []))
-    for path in _files(spec, complaint):
+    for path in named_paths(f"{complaint.log} {complaint.reason}", spec.command, spec.folder):
+        if not os.path.isfile(path):
+            continue
         if not any(path == place or path.startswith(place + "/") for place in shown):
             place = spec.folder and f"put it in {spec.folder}"
             return (
                 f"{path} is not shown to it: {place or 'name the file in its command, or put it next to its program'}"
             )
-        if not _is_open(path):
-            return (
-                f"{path} may be read by its owner alone: let every user read it (chmod a+r, a+x for folders above it)"
-            )
+        if closed := closed_place(path):
+            return f"{closed} may be read by its owner alone: let every user read it (chmod a+rX)"
     return "show it what it needs: name the file in its command, or put it next to its program, readable by every user"
-
-
-def _files(spec: BotSpec, complaint: Complaint) -> Iterator[str]:
-    """Yield the local files that the bot names in its complaint, then those of its command."""
-    here = spec.folder or os.getcwd()
-    for word in (*_WORD.findall(f"{complaint.log} {complaint.reason}"), *spec.command):
-        path = os.path.normpath(os.path.join(here, word))
-        if os.path.isfile(path):
-            yield path
-
-
-def _is_open(path: str) -> bool:
-    """Return whether every user may read a file."""
-    return bool(os.stat(path).st_mode & stat.S_IROTH) and is_passable(path)

@@ -21,6 +21,8 @@ NORMALISED = 800 / math.log(10)
 """Normalised Elo per standard deviation of one game."""
 FLOOR = 1e-4
 """Minimum distance of a score from 0 and 1, so that no Elo is infinite."""
+MAX_ERROR = 400
+"""Greatest half-width of an interval that is shown as an error."""
 
 
 def elo_of(score: float) -> float:
@@ -32,6 +34,20 @@ def elo_of(score: float) -> float:
 def score_of(elo: float) -> float:
     """Return the expected score of a logistic Elo difference."""
     return 1 / (1 + math.exp(-elo / ELO))
+
+
+def elo_words(elo: float, low: float, high: float) -> str:
+    """Describe an Elo difference with its 95 % confidence interval: `+35 ± 61`.
+
+    Of an interval that is open or very wide only the bound next to 0 is shown, `> +386`, and `too few games` if it
+    contains 0.
+    """
+    error = (high - low) / 2
+    if elo_of(0) < low and high < elo_of(1) and error <= MAX_ERROR:
+        return f"{elo:+z.0f} ± {error:.0f}"
+    if low > 0:
+        return f"> {low:+z.0f}"
+    return f"< {high:+z.0f}" if high < 0 else "too few games"
 
 
 def _phi(x: float) -> float:

@@ -294,6 +294,7 @@ def record_is_sound(rules: Rules) -> None:
     assert rules.keeps_moves <= set(rules.reasons)
     assert all(piece.side in ("first", "second", None) for piece in rules.pieces)
     assert 0 <= rules.draw_probability < 1
+    assert rules.game_moves >= 1
     assert re.fullmatch(r"M[MmLlHhVvAaCcSsQqTtZz0-9 .,-]+Z", rules.emblem), "the emblem is not an SVG path"
 
 

@@ -1,12 +1,13 @@
-"""Writes pieces that a person put on cells, and a side to move, as a position string of the family.
+"""Writes pieces on cells, and a side to move, as a position string of the family, and finds the pieces of one.
 
 The family's own reader checks which positions are valid.
 """
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 
 from referee.rules.core import SIDES, Side
@@ -30,14 +31,37 @@ def compose(ruleset: Ruleset, pieces: Mapping[str, str], side: Side) -> str:
         )
     cells = Position.start(ruleset).board.cells
     _check(setup, cells, {piece.symbol for piece in ruleset.rules.pieces}, pieces)
+    return f"{write_board(setup, rows_of(setup, cells), pieces)} {setup.tails[SIDES.index(side)]}"
+
+
+def rows_of(setup: PositionSetup, cells: Iterable[Cell]) -> list[list[str]]:
+    """Return the names of the cells of each row, rows and cells in the order in which they are written."""
     rows: dict[float, list[Cell]] = defaultdict(list)
     for cell in cells:
         rows[round(cell.y, 2)].append(cell)
-    written = (
-        _row([pieces.get(cell.name, "") for cell in sorted(rows[y], key=lambda cell: cell.x)], setup)
+    return [
+        [cell.name for cell in sorted(rows[y], key=lambda cell: cell.x)]
         for y in sorted(rows, reverse=setup.is_from_top)
-    )
-    return f"{'/'.join(written)} {setup.tails[SIDES.index(side)]}"
+    ]
+
+
+def write_board(setup: PositionSetup, rows: Iterable[Iterable[str]], pieces: Mapping[str, str]) -> str:
+    """Return the first field of a position string with these pieces."""
+    return "/".join(_row([pieces.get(name, "") for name in row], setup) for row in rows)
+
+
+def read_board(setup: PositionSetup, rows: Sequence[Sequence[str]], board: str) -> dict[str, str]:
+    """Return the pieces by cell, bottom first, of the first field of a canonical position string."""
+    pieces: dict[str, str] = {}
+    for names, written in zip(rows, board.split("/"), strict=True):
+        place = 0
+        for word in re.findall(rf"[0-9]+|.{{{setup.width}}}", written):
+            if word.isdecimal():
+                place += int(word)
+            else:
+                pieces[names[place]] = word.rstrip("-")
+                place += 1
+    return pieces
 
 
 def _check(setup: PositionSetup, cells: tuple[Cell, ...], symbols: set[str], pieces: Mapping[str, str]) -> None:

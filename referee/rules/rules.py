@@ -122,6 +122,16 @@ class Tactics(Protocol):
         """
 
 
+class Counters(Protocol):
+    """Optional functions of a kernel for problems with a condition (`marbles<=7`), present together or not at all."""
+
+    COUNTERS: tuple[str, ...]
+    """What can be counted over the moves of one side: the words of conditions."""
+
+    def counted(self, state: State, config: Config, move: int, counter: int) -> int:
+        """Return by how much a legal move raises a counter, an index into `COUNTERS`; never less than 0."""
+
+
 class LinearFeatures(Protocol):
     """Optional functions of a kernel for a learned linear evaluation, present all together or not at all.
 
@@ -514,6 +524,10 @@ class Rules:
     """The icon of the family: the path of an SVG 24 units wide, filled by the rule `evenodd`."""
     draw_probability: float = 0.10
     """The prior probability of a draw between equals. It decides how much a draw changes ratings."""
+    game_moves: int = 40
+    """The usual number of moves of one side in a game between strong bots. It decides how bots that know no clocks
+    spread their time.
+    """
     summary: str = ""
     move_input: Callable[[int, State], tuple[tuple[str, ...], ...]] | None = None
     """Return the cell sequences that enter a legal move; None: the cells that its canonical text names, in order."""
@@ -521,6 +535,10 @@ class Rules:
     """Return text on the side effects of a move (`leaps over the pincer on d5`), or an empty string."""
     features: Features | None = None
     """The inputs of a learned evaluation; None: the family's champion uses its kernel's static score alone."""
+    take_back: Callable[[str, Mapping[str, str]], Mapping[str, str]] | None = None
+    """Return the pieces by cell before a move that took nothing away, given its canonical text and the pieces after it.
+    None: the piece on the last cell that the text names goes back to the first.
+    """
     opener: str = ""
     """The combo option that decides which of `sides` moves first; empty where the first one always does. Its values
     have the order of `sides`.

@@ -25,6 +25,11 @@ SCRATCH_BYTES = 64 * 2**20
 OVERHEAD = 2
 """Processes of the sandbox itself: bubblewrap outside, and the first process inside."""
 
+_DEVICES = ("/dev/null", "/dev/full", "/dev/random", "/dev/urandom")
+"""No `/dev/zero`, whose shared mappings are memory that no process holds, and no terminals, of which the machine has a
+limited number.
+"""
+_DEVICE_LINKS = {"/dev/fd": "", "/dev/stdin": "/0", "/dev/stdout": "/1", "/dev/stderr": "/2"}
 _NAMESPACES = ("--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try")
 
 
@@ -66,7 +71,9 @@ def wrap(request: Request) -> Launch:
             *join_line(request.groups),
             *(bwrap, *_NAMESPACES, *privileges, "--die-with-parent", "--new-session", "--hostname", "bot"),
             *(("--seccomp", FILTER) if program_filter else ()),
-            *("--proc", "/proc", "--dev", "/dev"),
+            *("--proc", "/proc", "--tmpfs", "/dev"),
+            *(word for device in _DEVICES for word in ("--dev-bind", device, device)),
+            *(word for place, end in _DEVICE_LINKS.items() for word in ("--symlink", f"/proc/self/fd{end}", place)),
             *(word for place in SCRATCH for word in (*scratch, place)),
             *_folders([here, *(os.path.dirname(bind[2]) for bind in binds)]),
             *(word for target, place in view.links for word in ("--symlink", target, place)),

@@ -20,6 +20,8 @@ PREFIX = "arena-bot"
 _REFEREE = "arena-referee"
 _NEEDED = ("memory", "pids")
 _CLOSE_TIMEOUT_S = 1.0
+_CONNECTIONS_SHARE = 4
+"""Memory limit divided by the limit of connections, which version 1 does not count in the former."""
 _count = itertools.count()
 _left: set[str] = set()
 """Groups whose processes had not died before the timeout; they are removed when the next group is created."""
@@ -130,7 +132,8 @@ class CgroupParent:
             with contextlib.suppress(OSError):
                 _write(folder, "memory.memsw.limit_in_bytes", bound)
             with contextlib.suppress(OSError):
-                _write(folder, "memory.kmem.tcp.limit_in_bytes", bound)  # version 1 counts connections separately
+                # Version 1 counts connections separately, and refuses more instead of killing.
+                _write(folder, "memory.kmem.tcp.limit_in_bytes", str(int(bound) // _CONNECTIONS_SHARE))
 
     def tidy(self) -> None:
         """Remove the groups of processes that died without removing them."""

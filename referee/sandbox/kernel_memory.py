@@ -9,18 +9,29 @@ from __future__ import annotations
 import contextlib
 import functools
 import os
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 from referee.game.spec import BotLimits
 from referee.sandbox.rlimits import OPEN_FILES
 
 _MAPPING_BYTES = 320
 """Kernel memory of a mapping and its tree node."""
+_ANCESTOR_BYTES = 64
+"""Kernel memory that links a mapping with the same mapping of one process from which it was forked."""
+_WATCH_BYTES = 200
+"""Kernel memory of a descriptor watched by epoll. Programs may watch one file under many numbers."""
 _MANY = 4096
 """Number of mappings from which on they are not counted, which would take long, but taken as the system's maximum."""
 _PIPE_BYTES = 16 * 4096 // 2
 """Pipe buffer per end of the pipe. The filter refuses larger pipes."""
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 _CHUNK = 65_536
+_SHARED = re.compile(
+    rb"^(\w+)-(\w+) ..[^ ]s \w+ \w+:\w+ (\d+) +(?:/dev/zero \(deleted\)|/memfd:|/SYSV|/dev/shm/)", re.MULTILINE
+)
+"""A mapping of shared memory: its first address, the one after its last, and the memory's number in the kernel."""
 
 
 def bound_bytes(limits: BotLimits) -> int:
@@ -45,25 +56,91 @@ def held_by_descriptors(pid: int) -> int:
     return count * descriptor_bytes()
 
 
-def held_by_mappings(pid: int) -> int:
-    """Estimate the memory of a process's page tables and mappings. Raises OSError if the process has ended."""
+@dataclass(slots=True)
+class _Shared:
+    """Shared memory of several processes: bytes by its number in the kernel, and what is resident in any of them."""
+
+    held: dict[int, int] = field(default_factory=dict)
+    resident: int = 0
+
+    def add(self, number: int, size: int) -> None:
+        """Add memory that may be known already."""
+        self.held[number] = max(size, self.held.get(number, 0))
+
+    def absent(self) -> int:
+        """Return how much is not counted as resident."""
+        return max(0, sum(self.held.values()) - self.resident)
+
+
+def held_by_processes(pids: Sequence[int]) -> int:
+    """Estimate the memory of a tree of processes that is neither resident nor in its buffers: page tables, mappings,
+    pages on swap, shared memory that is in none of them, files watched by epoll.
+
+    Processes that have ended are left out.
+    """
+    shared, total = _Shared(), 0
+    for pid in pids:
+        with contextlib.suppress(OSError, ValueError):
+            total += _held_by_mappings(pid, len(pids), shared)
+        with contextlib.suppress(OSError, ValueError):
+            total += _held_by_watches(pid, shared)
+    return total + shared.absent()
+
+
+def _held_by_mappings(pid: int, processes: int, shared: _Shared) -> int:
     with open(f"/proc/{pid}/status", "rb") as file:
-        tables = int(file.read().partition(b"VmPTE:")[2].partition(b"kB")[0] or 0)
+        status = file.read()
+    shared.resident += _kilobytes(status, b"RssShmem:")
     try:
-        mappings = _count_lines(f"/proc/{pid}/maps", _MANY)
+        lines = _read_lines(f"/proc/{pid}/maps", _MANY)
     except PermissionError:  # the process has hidden them
         mappings = _MANY
+    else:
+        mappings = lines.count(b"\n")
+        for found in _SHARED.finditer(lines):
+            shared.add(int(found[3]), _mapped_bytes(pid, found[1].decode(), found[2].decode()))
     if mappings >= _MANY:
         mappings = _number("/proc/sys/vm/max_map_count", 65_530)
-    return tables * 1024 + mappings * _MAPPING_BYTES
+    # Any other process of the tree may be an ancestor.
+    each = _MAPPING_BYTES + processes * _ANCESTOR_BYTES
+    return _kilobytes(status, b"VmPTE:") + _kilobytes(status, b"VmSwap:") + mappings * each
 
 
-def _count_lines(path: str, enough: int) -> int:
-    count = 0
+def _mapped_bytes(pid: int, start: str, end: str) -> int:
+    """Return the size of mapped shared memory: all of it if this process may look it up, else the mapped part."""
+    try:
+        return os.stat(f"/proc/{pid}/map_files/{start}-{end}").st_blocks * 512
+    except OSError:
+        return int(end, 16) - int(start, 16)
+
+
+def _held_by_watches(pid: int, shared: _Shared) -> int:
+    watches = 0
+    for name in os.listdir(f"/proc/{pid}/fd"):
+        with contextlib.suppress(FileNotFoundError):  # closed meanwhile
+            target = os.readlink(f"/proc/{pid}/fd/{name}")
+            if target == "anon_inode:[eventpoll]" and watches < _MANY:
+                watches += _read_lines(f"/proc/{pid}/fdinfo/{name}", _MANY).count(b"tfd:")
+            elif target.startswith("/memfd:"):
+                found = os.stat(f"/proc/{pid}/fd/{name}")
+                shared.add(found.st_ino, found.st_blocks * 512)
+    if watches >= _MANY:
+        watches = _number("/proc/sys/fs/epoll/max_user_watches", 2**20)
+    return watches * _WATCH_BYTES
+
+
+def _kilobytes(status: bytes, name: bytes) -> int:
+    """Read a number of kilobytes from a process's status, in bytes."""
+    return int(status.partition(name)[2].partition(b"kB")[0] or 0) * 1024
+
+
+def _read_lines(path: str, enough: int) -> bytes:
+    """Read a file of the kernel up to about that number of lines."""
+    text = b""
     with open(path, "rb", buffering=0) as file:
-        while count < enough and (chunk := file.read(_CHUNK)):
-            count += chunk.count(b"\n")
-    return count
+        while text.count(b"\n") < enough and (chunk := file.read(_CHUNK)):
+            text += chunk
+    return text
 
 
 def held_by_network(pid: int) -> int:

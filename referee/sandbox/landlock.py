@@ -21,7 +21,9 @@ MIN_VERSION = 3
 _SCOPED_VERSION = 6
 """First version that restricts signals (Linux 6.12)."""
 _PID_MARK = 0x7FFF_FFF7
-_WRITTEN = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
+_WRITTEN = ("/dev/null", "/dev/full", "/dev/random", "/dev/urandom")
+_READ = ("/dev/zero",)
+"""Shared mappings of a descriptor that may write would be memory that no process holds."""
 
 
 def missing() -> str:
@@ -53,7 +55,7 @@ def wrap(request: Request) -> Launch:
         "user": user,
         "reads_all": request.reads_all or (may_read_all() and not all(map(is_passable, needed))),
         "is_locked": True,
-        "shown": [*view.shown, *(place for _, place in view.links), *own],
+        "shown": [*view.shown, *_READ, *(place for _, place in view.links), *own],
         "written": _WRITTEN,
         "bounds": rlimits.bounds(request.limits, user, spare=request.spare),
         "filter": _filter(version).program().hex(),

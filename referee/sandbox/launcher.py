@@ -92,6 +92,14 @@ def restrict_files(version: int, shown: list[str], written: list[str]) -> None:
     os.close(rules)
 
 
+def own_entries() -> list[str]:
+    """List what a process may read of /proc: its own entry without the connections of the whole machine, which those of
+    its threads show too. Links lead elsewhere: what they lead to is shown or not.
+    """
+    paths = [os.path.join("/proc/self", name) for name in os.listdir("/proc/self") if name not in ("net", "task")]
+    return [path for path in paths if not os.path.islink(path)]
+
+
 def load_filter(program: bytes) -> None:
     """Load a BPF program that filters system calls."""
     buffer = ctypes.create_string_buffer(program, len(program))
@@ -127,8 +135,7 @@ def confine(plan: dict, supervisor: int) -> None:  # type: ignore[type-arg]
     if plan.get("is_locked"):
         _check(_libc.prctl(SET_NO_NEW_PRIVILEGES, 1, 0, 0, 0), "no_new_privs")
     if plan.get("version"):
-        # A process sees only its own entry of /proc.
-        shown = [*plan["shown"], "/proc/self", "/proc/cpuinfo", "/proc/meminfo", "/proc/stat", "/proc/sys/vm"]
+        shown = [*plan["shown"], *own_entries(), "/proc/cpuinfo", "/proc/meminfo", "/proc/stat", "/proc/sys/vm"]
         restrict_files(plan["version"], shown, plan["written"])
     if plan.get("user") is not None:
         become(plan["user"], plan.get("reads_all", False))
@@ -136,8 +143,10 @@ def confine(plan: dict, supervisor: int) -> None:  # type: ignore[type-arg]
     if os.getppid() != supervisor:
         raise OSError("the supervisor is gone")
     if plan.get("filter"):
-        mark = struct.pack("=I", plan["pid_mark"])
-        load_filter(bytes.fromhex(plan["filter"]).replace(mark, struct.pack("=I", os.getpid())))
+        program = bytes.fromhex(plan["filter"])
+        if plan.get("pid_mark"):
+            program = program.replace(struct.pack("=I", plan["pid_mark"]), struct.pack("=I", os.getpid()))
+        load_filter(program)
 
 
 def become_bot(plan: dict, command: list[str], supervisor: int) -> None:  # type: ignore[type-arg]
@@ -145,6 +154,8 @@ def become_bot(plan: dict, command: list[str], supervisor: int) -> None:  # type
     os.setsid()  # a signal of the bot to its process group must not end its supervisor
     for number in (signal.SIGPIPE, signal.SIGXFSZ):  # Python ignores them, and exec keeps ignored signals ignored
         signal.signal(number, signal.SIG_DFL)
+    if os.sep not in command[0]:
+        os.get_exec_path()  # it imports a module, which the bot's user may not be able to read
     try:
         confine(plan, supervisor)
     except (OSError, ValueError) as error:

@@ -13,7 +13,7 @@ import time
 
 from referee.game.spec import Pondering
 from referee.sandbox.launch import BotCgroup
-from referee.sandbox.reaper import descendants, stop_threads, stop_tree
+from referee.sandbox.reaper import descendants, signal_groups, stop_threads, stop_tree
 
 PONDER_GRACE_NS = 20_000_000
 """Processor time that a bot may use out of turn in a game, for tidying up, before it is stopped while it waits."""
@@ -111,6 +111,7 @@ class PonderLimiter:
         """Resume all its processes."""
         if self.is_frozen:
             if not (self._cgroup and self._cgroup.freeze(False)):
+                signal_groups(self._handles, signal.SIGCONT)  # a process that was ending hid its child
                 self._signal(signal.SIGCONT)
             self.is_frozen = False
 

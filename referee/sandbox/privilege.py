@@ -69,11 +69,16 @@ def may_read_all() -> bool:
 
 def is_passable(path: str) -> bool:
     """Return whether every user may traverse the parent folders of a path; the path itself may be unreadable."""
-    folder = os.path.abspath(path)
+    return not closed_folder(path)
+
+
+def closed_folder(path: str) -> str:
+    """Return the outermost parent folder of a path that not every user may traverse; empty if there is none."""
+    found, folder = "", os.path.abspath(path)
     while (folder := os.path.dirname(folder)) != "/":
         if not os.stat(folder).st_mode & stat.S_IXOTH:
-            return False
-    return True
+            found = folder
+    return found
 
 
 def drop_line(user: int | None, *, reads_all: bool = False) -> tuple[str, ...]:

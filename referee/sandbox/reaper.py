@@ -102,6 +102,21 @@ def stop_threads(pid: int) -> None:
             ctypes.CDLL(None).tgkill(pid, int(thread), int(signal.SIGSTOP))
 
 
+def signal_groups(pids: Iterable[int], number: int) -> None:
+    """Send a signal to the process groups of these processes, except those of this process's own session.
+
+    The kernel does that at one moment for all members, and children that they are forking.
+    """
+    own, groups = os.getsid(0), set()
+    for pid in pids:
+        with contextlib.suppress(OSError):  # gone already
+            if os.getsid(pid) != own:
+                groups.add(os.getpgid(pid))
+    for group in groups:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(group, number)
+
+
 def sweep(keep: set[int]) -> int:
     """Kill and reap every child not in `keep`, and its descendants; return the number of killed children."""
     killed: set[int] = set()
@@ -123,6 +138,7 @@ def _stop_trees(roots: Iterable[int]) -> set[int]:
             found.update(descendants(root))
         if found <= stopped:
             break
+        signal_groups(found - stopped, signal.SIGSTOP)
         for pid in found - stopped:
             _signal(pid, signal.SIGSTOP)
         stopped |= found
@@ -141,6 +157,7 @@ def _kill_trees(roots: Collection[int], *, is_spared: bool = False) -> None:
         with contextlib.suppress(OSError):  # gone already
             waiting.append(os.pidfd_open(pid))
     try:
+        signal_groups(doomed, signal.SIGKILL)
         for pid in doomed:
             _signal(pid, signal.SIGKILL)
         _see_gone(waiting)

@@ -10,6 +10,7 @@ import shutil
 from referee.game.spec import BotLimits
 from referee.sandbox.launch import Launch, Request, environment, supervised
 from referee.sandbox.privilege import is_shared, pick_user
+from referee.sandbox.seccomp import SyscallFilter
 
 FILE_BYTES = 64 * 2**20
 """Maximum size of a file written by a bot."""
@@ -61,6 +62,7 @@ def wrap(request: Request) -> Launch:
         "user": user,
         "reads_all": request.reads_all,
         "is_locked": True,
+        "filter": SyscallFilter().program().hex(),
         "bounds": bounds(request.limits, user, spare=request.spare),
     }
     return supervised(request, plan, environment())

@@ -82,6 +82,9 @@ _REFUSED: dict[str, tuple[int, int]] = {
     "mq_open": (240, 180),
     "mq_unlink": (241, 181),
     "vmsplice": (278, 75),
+    # They send descriptors too. One on its way is in no process's table, nor is what it holds.
+    "sendmsg": (46, 211),
+    "sendmmsg": (307, 269),
 }
 _ABSENT: dict[str, tuple[int, int]] = {
     # Programs try these and have a fallback for kernels without them.
@@ -91,7 +94,12 @@ _ABSENT: dict[str, tuple[int, int]] = {
     "io_uring_register": (427, 427),
     "memfd_create": (319, 279),
     "memfd_secret": (447, 447),
+    "landlock_create_ruleset": (444, 444),
+    "landlock_add_rule": (445, 445),
+    "landlock_restrict_self": (446, 446),
     "pidfd_open": (434, 434),
+    # Its signal could be SIGCONT, which resumes a stopped process.
+    "timer_create": (222, 107),
     # The kernel has a limit for each user or for all: one bot could exhaust it.
     "inotify_init": (253, 26),
     "inotify_init1": (294, 26),
@@ -109,9 +117,17 @@ _OF_A_PROCESS: dict[str, tuple[int, int]] = {
     "move_pages": (279, 239),
     "get_robust_list": (274, 100),
 }
-_CLONE, _SOCKET, _IOCTL, _SET_AFFINITY = (56, 220), (41, 198), (16, 29), (203, 122)
+_IGNORED: dict[str, tuple[int, int]] = {
+    # They report success without effect, because some programs exit otherwise.
+    "sched_setaffinity": (203, 122),
+    # All processes of a bot stay in one process group: a signal to it reaches even those that fork all the time.
+    "setsid": (112, 157),
+    "setpgid": (109, 154),
+}
+_CLONE, _SOCKET, _IOCTL = (56, 220), (41, 198), (16, 29)
 _FCNTL, _SET_PRIORITY, _PRCTL = (72, 25), (141, 140), (157, 167)
 _SET_SOCKET_OPTION, _CLOSE_RANGE = (54, 208), (436, 436)
+_MAP, _LOCK = (9, 222), (73, 32)
 _SIGNALS: dict[str, tuple[int, int]] = {
     "kill": (62, 129),
     "tkill": (200, 130),
@@ -157,18 +173,26 @@ _REQUESTS = (0x5412, 0x541C, 0x5452, 0x8901, 0x8902)
 make the kernel send signals for the bot.
 """
 _SET_FLAGS, _ASYNC = 4, 0x2000
-_FILE_COMMANDS = (0, 1, 2, 3, 5, 6, 7, 9, 11, 16, 36, 37, 38, 1025, 1027, 1030, 1032, 1034, 1035, 1036, 1037, 1038)
-"""Allowed commands of fcntl: copies, flags, locks and queries. Excluded are F_SETOWN, F_SETSIG and F_SETOWN_EX, which
+_FILE_COMMANDS = (0, 1, 2, 3, 5, 9, 11, 16, 36, 1025, 1027, 1030, 1032, 1034, 1035, 1036, 1037, 1038)
+"""Allowed commands of fcntl: copies, flags and queries. Excluded are F_SETOWN, F_SETSIG and F_SETOWN_EX, which
 send signals; leases, which block others that open the file; F_SETPIPE_SZ, which allocates kernel memory.
+"""
+_LOCK_COMMANDS = (6, 7, 37, 38)
+"""F_SETLK, F_SETLKW and their variants for open files. Not even control groups count the kernel's memory of locks, and
+a lock of a file that the arena uses too would block the arena.
+"""
+_SHARED, _ANONYMOUS, _HUGE_PAGES = 1, 0x20, 0x40000
+"""Flags of mmap. Shared memory without a file may exist without being resident in any process; huge pages come from a
+reserve of the whole machine.
 """
 _BUFFER_SIZES = (7, 8, 32, 33)
 """SO_SNDBUF, SO_RCVBUF and their FORCE variants: kernel memory that is not charged to the bot."""
-_SOCKET_LEVEL, _UNSHARE_FILES, _CORE_SCHEDULING = 1, 2, 62
+_SOCKET_LEVEL, _UNSHARE_FILES, _CORE_SCHEDULING, _SET_DUMPABLE = 1, 2, 62, 4
 
 _LOAD, _LOAD_AND, _JUMP_EQUAL, _JUMP_GREATER_EQUAL, _RETURN = 0x20, 0x54, 0x15, 0x35, 0x06
 _ALLOW, _ERRNO = 0x7FFF0000, 0x00050000
 _NUMBER, _ARCHITECTURE, _ARGUMENTS = 0, 4, 16
-_UNIX, _INET, _INET6, _NETLINK = 1, 2, 10, 16
+_UNIX, _INET, _INET6 = 1, 2, 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +203,8 @@ class SyscallFilter:
     """Process id of a bot without namespaces: calls about processes may name no other process. Such a bot gets no
     sockets except pairs, and may not change owner, mode or times of files.
 
-    None: a bot in namespaces. It may have local, internet and netlink sockets, and change the files it owns.
+    None: a bot in namespaces, or one that is not kept from other processes. It may have local and internet sockets, and
+    change the files it owns.
     """
     allows_signals: bool = True
     """True if signals may be sent to any process, because namespaces or Landlock restrict them."""
@@ -198,7 +223,7 @@ def _refuse(number: int) -> bytes:
     return _op(_RETURN, _ERRNO | number)
 
 
-_PERMIT, _DENY = _op(_RETURN, _ALLOW), _refuse(errno.EPERM)
+_PERMIT, _DENY, _NO_LOCKS = _op(_RETURN, _ALLOW), _refuse(errno.EPERM), _refuse(errno.ENOLCK)
 
 
 def _argument(index: int) -> bytes:
@@ -240,17 +265,26 @@ class _Builder:
             self.on(numbers, _DENY)
         for numbers in _ABSENT.values():
             self.on(numbers, _refuse(errno.ENOSYS))
+        for numbers in _IGNORED.values():
+            self.on(numbers, _refuse(0))
+        self._memory()
         self._files_and_threads()
         if chosen.own_pid is None:
-            domains = (_UNIX, _INET, _INET6, _NETLINK)
+            # Control groups do not count the buffers of other families.
+            domains = (_UNIX, _INET, _INET6)
             self.on(_SOCKET, _argument(0), *_among(domains, _PERMIT, _refuse(errno.EAFNOSUPPORT)))
+            self.on(_PRCTL, _argument(0), *_among((_SET_DUMPABLE,), _DENY, _PERMIT))
         else:
             self._without_namespaces(chosen.own_pid, chosen.allows_signals)
         return b"".join((*self._parts, _PERMIT))
 
+    def _memory(self) -> None:
+        without_file = _unless(3, _SHARED | _ANONYMOUS, _SHARED | _ANONYMOUS)
+        self.on(_MAP, *without_file, *_unless(3, _HUGE_PAGES, _HUGE_PAGES), _PERMIT)
+        self.on(_LOCK, _NO_LOCKS)
+
     def _files_and_threads(self) -> None:
-        # Requests for other cores or larger buffers report success without effect: some programs exit otherwise.
-        self.on(_SET_AFFINITY, _refuse(0))
+        # Requests for larger buffers report success without effect too.
         sizes = _among(_BUFFER_SIZES, _refuse(0), _PERMIT)
         self.on(_SET_SOCKET_OPTION, _argument(1), _op(_JUMP_EQUAL, _SOCKET_LEVEL, 1, 0), _PERMIT, _argument(2), *sizes)
         # A thread with its own table of open files would hide them from the count of its process.
@@ -259,7 +293,8 @@ class _Builder:
         self.on(_CLOSE_RANGE, *_unless(2, _UNSHARE_FILES, _UNSHARE_FILES), _PERMIT)
         self.on(_IOCTL, _argument(1), *_among(_REQUESTS, _DENY, _PERMIT))
         flags = (*_unless(2, _ASYNC, _ASYNC), _PERMIT)
-        others = _among(_FILE_COMMANDS, _PERMIT, _DENY)
+        locks = [_op(_JUMP_EQUAL, command, 0, 1) + _NO_LOCKS for command in _LOCK_COMMANDS]
+        others = (*locks, *_among(_FILE_COMMANDS, _PERMIT, _DENY))
         self.on(_FCNTL, _argument(1), _op(_JUMP_EQUAL, _SET_FLAGS, 0, len(flags)), *flags, *others)
 
     def _without_namespaces(self, own_pid: int, allows_signals: bool) -> None:
@@ -271,7 +306,7 @@ class _Builder:
             self.on(numbers, _argument(0), *own)
         # Allow only PRIO_PROCESS; the other kinds are for a process group and for all processes of a user.
         self.on(_SET_PRIORITY, _argument(0), _op(_JUMP_EQUAL, 0, 1, 0), _DENY, _argument(1), *own)
-        self.on(_PRCTL, _argument(0), *_among((_CORE_SCHEDULING,), _DENY, _PERMIT))
+        self.on(_PRCTL, _argument(0), *_among((_CORE_SCHEDULING, _SET_DUMPABLE), _DENY, _PERMIT))
         if not allows_signals:
             for numbers in _SIGNALS.values():
                 self.on(numbers, _argument(0), *own)

@@ -12,7 +12,7 @@ import time
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
-from referee.sandbox.kernel_memory import held_by_descriptors, held_by_mappings, held_by_network
+from referee.sandbox.kernel_memory import held_by_descriptors, held_by_network, held_by_processes
 from referee.sandbox.launch import BotCgroup
 from referee.sandbox.pondering import PonderLimiter
 from referee.sandbox.reaper import children, descendants, kill_descendants, kill_tree
@@ -95,13 +95,10 @@ class WatchedTree:
         return (*(() if self.is_supervised else (self.pid,)), *descendants(self.pid))
 
     def _count_slowly(self) -> int:
-        """Measure page tables, mappings and the connections of its own network namespace."""
+        """Measure page tables, mappings, watched files and the connections of its own network namespace."""
         now = time.monotonic_ns()
         if now - self._slow_ns >= _THOROUGH_NS:
-            self._slow_bytes = 0
-            for one in self._processes():
-                with contextlib.suppress(OSError, ValueError):
-                    self._slow_bytes += held_by_mappings(one)
+            self._slow_bytes = held_by_processes(self._processes())
             for child in children(self.pid) if self.scratch else ():
                 self._slow_bytes += held_by_network(child)
             self._slow_ns = time.monotonic_ns()

@@ -31,6 +31,7 @@ PINNED: Mapping[str, tuple[str, str]] = {
     "perft.run": ("perft", "nodes seconds nodes_per_second divide"),
     "play._print": ("play", "games"),
     "playouts.run": ("playouts", "games plies seconds plies_per_second results reasons seed"),
+    "problems._find": ("problems find", "problems games"),
     "ratings._rebuild": ("ratings rebuild", "games pools problems"),
     "printer.rows": ("lists of a server", "items next"),
     "game_view.show_record": ("replay", "shown"),
@@ -38,6 +39,10 @@ PINNED: Mapping[str, tuple[str, str]] = {
     "rules._moves": ("rules moves", "position side legal_moves result"),
     "rules._vectors": ("rules vectors", "files"),
     "rules._setup": ("rules setup", "position notation numbers permutations"),
+    "solve._print": (
+        "solve",
+        "position side condition result in keys unique later defences line no_win_in complete nodes seconds",
+    ),
     "tournament._check": ("tournament create --check", "ok problems"),
     "tournament._show": ("tournament show", "standings"),
     "user._add": ("user add", "name role password"),

@@ -20,25 +20,28 @@ from contextlib import closing
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from sqlalchemy import text
 
 from arena.collections.conversion import to_archived
 from arena.collections.notation import write
+from arena.documents.explorer import ExplorerQuery
 from arena.services.archive import read_text
 from arena.store import Store
-from arena.store.archive.archived_game import ArchivedGame, entries_of
+from arena.store.archive.archived_game import WINNERS, ArchivedGame, entries_of
 from arena.store.archive.entry import NewArchivedGame, insert_games
-from arena.store.archive.explorer import Selection
 from arena.store.archive.positions import PositionEntries
 from arena.store.archive.search import ArchiveSearch
 from referee.rules import families, load
+from referee.rules.core import SIDES
 from tests.bench.figure import Figure
 
 TABLES = ("archive_games", "archive_names", "archive_parts", "archive_positions")
 PORTION = 500
+SORTS: tuple[Literal["number", "date", "length"], ...] = ("number", "date", "length")
+ORDERS: tuple[Literal["falling", "rising"], ...] = ("falling", "rising")
 ALIKE = 5
 """How many copies of each game are imported."""
 SCAN = "count of a column by SQL"
@@ -141,7 +144,7 @@ def _copy(
     tags = mine.tags.copy()
     tags[: end - 1] = keys[1:end] >> np.uint64(32)
     first, second = (f"player {int(rng.zipf(1.3)) % 20_000}" for _ in range(2))
-    winner = (None, "first", "second", "draw")[int(rng.integers(4))]
+    winner = WINNERS[int(rng.integers(4))]
     date = f"{rng.integers(1990, 2027)}-{rng.integers(1, 13):02}-{rng.integers(1, 28):02}"
     ended = ("resigned", "repetition", "no-moves", "stopped")[int(rng.integers(4))]
     made = replace(
@@ -161,14 +164,14 @@ def times(
     store: Store, games: Sequence[ArchivedGame], entries: Sequence[PositionEntries], repeats: int
 ) -> Iterator[float]:
     """Milliseconds of searches of all kinds, warm: the first page of fifty, and a later one."""
-    for search, sort, is_falling in searches(games, entries, repeats):
+    for search in searches(games, entries, repeats):
         store.archive.search(ArchiveSearch())
         begin = time.perf_counter()
-        found = store.archive.search(search, sort=sort, is_falling=is_falling)
+        found = store.archive.search(search)
         yield 1000 * (time.perf_counter() - begin)
         if found.next is not None:
             begin = time.perf_counter()
-            store.archive.search(search, sort=sort, is_falling=is_falling, after=found.next)
+            store.archive.search(replace(search, after=found.next))
             yield 1000 * (time.perf_counter() - begin)
 
 
@@ -184,26 +187,25 @@ def explorations(
     filters: tuple[dict[str, Any], ...] = (
         {},
         {},
-        {"since": 20000101},
+        {"since": "2000-01-01"},
         {"source": "collection 7"},
-        {"until": 20151231, "first": "player 1"},
+        {"until": "2015-12-31"},
     )
     for number in range(count):
         place = rng.randrange(len(games))
         game, keys = games[place], entries[place].keys
         key = int(keys[min(rng.randrange(12), game.plies)])
-        search = ArchiveSearch(family=game.family, variant=game.variant, **filters[number % len(filters)])
+        query = ExplorerQuery(variant=game.variant, **filters[number % len(filters)])
+        side = rng.choice(SIDES)
         begin = time.perf_counter()
-        store.archive.explorer.explore(
-            key, Selection(search, game.family), following[key], side=rng.choice(("first", "second"))
-        )
+        store.archive.explorer.explore(key, query, following[key], family=game.family, rated_in=game.family, side=side)
         yield 1000 * (time.perf_counter() - begin)
 
 
 def searches(
     games: Sequence[ArchivedGame], entries: Sequence[PositionEntries], repeats: int
-) -> Iterator[tuple[ArchiveSearch, str, bool]]:
-    """(search, sorted by, falling) of all kinds, several of each."""
+) -> Iterator[ArchiveSearch]:
+    """Searches of all kinds in all orders, several of each."""
     rng = random.Random(3)
     for _ in range(repeats):
         place = rng.randrange(len(games))
@@ -213,25 +215,25 @@ def searches(
             ArchiveSearch(),
             ArchiveSearch(player=f"player {rng.randrange(2000)}"),
             ArchiveSearch(player="7"),
-            ArchiveSearch(first="player 1", winner="first"),
+            ArchiveSearch(first="player 1", result="first"),
             ArchiveSearch(name="player 1"),
             ArchiveSearch(number=str(rng.randrange(10_000))),
             ArchiveSearch(family=game.family, variant=game.variant),
-            ArchiveSearch(family=game.family, winner="draw", termination="repetition"),
-            ArchiveSearch(min_plies=40, max_plies=60, winner="none"),
-            ArchiveSearch(since=20030101, until=20041231, player="player 2"),
+            ArchiveSearch(family=game.family, result="draw", ending="repetition"),
+            ArchiveSearch(min_plies=40, max_plies=60, result="none"),
+            ArchiveSearch(since="2003-01-01", until="2004-12-31", player="player 2"),
             ArchiveSearch(source="collection 7"),
             ArchiveSearch(key=start),
-            ArchiveSearch(key=start, winner="second", min_plies=50),
+            ArchiveSearch(key=start, result="second", min_plies=50),
             ArchiveSearch(key=deep),
-            ArchiveSearch(family=game.family, moves=game.moves[:1]),
-            ArchiveSearch(family=game.family, moves=game.moves[: rng.randrange(2, 8)], since=20000000),
+            ArchiveSearch(family=game.family, first_moves=game.moves[:1]),
+            ArchiveSearch(family=game.family, first_moves=game.moves[: rng.randrange(2, 8)], since="2000"),
             ArchiveSearch(
-                family=game.family, variant=game.variant, player="player 3", key=start, since=19950101, min_plies=30
+                family=game.family, variant=game.variant, player="player 3", key=start, since="1995-01-01", min_plies=30
             ),
         ]
         for kind in kinds:
-            yield kind, rng.choice(("number", "date", "length")), rng.random() < 0.5
+            yield replace(kind, sort=rng.choice(SORTS), order=rng.choice(ORDERS))
 
 
 def size(store: Store) -> int:

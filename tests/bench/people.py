@@ -11,8 +11,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+from arena.documents.human_game import DecisionRequest
 from arena.services import people
-from arena.services.people import HumanAction, Visitor
+from arena.services.people import Visitor
 from arena.store import Store
 from referee.rules import load
 from referee.rules.position import Position
@@ -76,7 +77,7 @@ def _play(hall: Hall, game: str, guest: Visitor, found: list[float]) -> None:
         answered.clear()
         move = at.texts[-1]
         begin = time.perf_counter()
-        people.decide(hall.arena, game, HumanAction("move", 2 * number, move), guest)
+        people.decide(hall.arena, game, DecisionRequest(do="move", ply=2 * number, move=move), guest)
         while len(plies := hall.line(game).plies) < 2 * number + 2:
             answered.wait(1.0)
             answered.clear()

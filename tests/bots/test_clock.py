@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import pytest
 
 from bots.sdk.clock import LAG_ANSWERS, Clock, Lag
@@ -64,7 +62,7 @@ def test_a_move_time_is_kept_with_room_to_answer(move: int, budget: float) -> No
 def test_depth_nodes_and_infinite_are_not_timed() -> None:
     for go in (Go(depth=3), Go(nodes=100), Go(infinite=True), Go()):
         clock = Clock(go, 0)
-        assert math.isinf(clock.budget_ms())
+        assert clock.budget_ms() is None
         assert not clock.is_timed
         assert not clock.should_stop()
         assert (clock.depth, clock.nodes) == (go.depth, go.nodes)

@@ -21,6 +21,7 @@ from sqlalchemy import text
 from arena.cli.terminal.run import run
 from arena.client import ApiClient
 from arena.clock import now
+from arena.documents.tournament import PlanQuery
 from arena.store import Store
 from tests.arena.cluster.processes import slots_of
 from tests.conftest import INTERPRETED
@@ -200,7 +201,7 @@ def test_from_an_empty_folder_to_a_leaderboard_and_through_a_kill(
     assert store.games.counts(second) == {"finished": 12}
     committed = [number for number, _ in store.results.records()]
     assert committed == list(range(1, 25)), "every game exactly once"
-    game = store.games.of_tournament(second, limit=100).items[0]
+    game = store.games.of_tournament(second, PlanQuery(limit=100)).items[0]
     side = "first" if game.first.startswith("wrapped") else "second"
     if "wrapped v1" in (game.first, game.second):
         assert said("logs", game.id, "--side", side, *there)["log"] == "hello\n"

@@ -10,21 +10,30 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+from bots.samples.champion import INCREMENT_SHARE, MOVES_TO_GO, MOVES_TO_GO_SUDDEN_DEATH
+from bots.sdk.clock import Clock
 from protocol.capabilities import Capabilities
+from protocol.messages import Go
 from referee.bot.bot import expected_of
 from referee.bot.seat import Thought
 from referee.game.failure import BotError
 from referee.game.record import GameRecord
 from referee.game.spec import BotLimits, BotSpec, GameSpec, PlannedGame, TimeControl
 from referee.play.play import play
+from referee.rules import load
 from referee.rules.core import Termination
 
 VECTORS = Path(__file__).parents[1] / "data" / "vectors" / "pijersi.json"
-MOVES: tuple[str, ...] = max(
-    (tuple(game["moves"]) for game in json.loads(VECTORS.read_text())["games"] if game["variant"] == "standard"),
-    key=len,
+GAMES: tuple[tuple[str, ...], ...] = tuple(
+    sorted(
+        (tuple(game["moves"]) for game in json.loads(VECTORS.read_text())["games"] if game["variant"] == "standard"),
+        key=len,
+    )
 )
-"""A game of forty moves a side, which every engine here plays."""
+MOVES = GAMES[-1]
+"""A game of forty moves a side, which the engines here play if nothing else is said."""
+USUAL_MOVES = min(GAMES, key=lambda moves: abs(len(moves) - 2 * load("pijersi").game_moves))
+"""A game of the usual length."""
 
 
 def steady(ms: float) -> Callable[[random.Random], float]:
@@ -48,7 +57,7 @@ PUNCTUAL = steady(0)
 @dataclass(frozen=True)
 class Habit:
     """`late`: by how many milliseconds it exceeds a move time, `first_ms` more in its first answer, and it never takes
-    less than `least_ms`. With `has_clocks` it spends the share of its clock that others are told. `found_ms` is what a
+    less than `least_ms`. With `has_clocks` it spends its clock as the champion does. `found_ms` is what a
     check found, 0 = never checked.
     """
 
@@ -71,6 +80,7 @@ class Modelled:
     spec: BotSpec
     habit: Habit
     rng: random.Random
+    moves: Sequence[str] = MOVES
     offered_ms: list[int] = field(default_factory=list)
     used_ms: float = 0.0
 
@@ -99,7 +109,9 @@ class Modelled:
             self.offered_ms.append(told["movetime"])
         else:
             side = 1 + done % 2
-            due = told[f"p{side}time"] / 25 + told[f"p{side}inc"] * 0.75
+            clock = Clock(Go(**told), side - 1)
+            clock.plan(MOVES_TO_GO if clock.increment_ms else MOVES_TO_GO_SUDDEN_DEATH, INCREMENT_SHARE)
+            due = clock.budget_ms() or 0.0
         due = min(due, allowance_ms) if self.habit.has_clocks else due
         took = (
             max(self.habit.least_ms, due) + self.habit.late(self.rng) + (0 if self.has_moved else self.habit.first_ms)
@@ -108,7 +120,7 @@ class Modelled:
         self.used_ms += took
         if took > allowance_ms:
             raise BotError(Termination.TIME, f"answered after {took:.0f} ms")
-        return Thought(MOVES[done], None, took, 0.0, None)
+        return Thought(self.moves[done], None, took, 0.0, None)
 
 
 class Table:
@@ -117,12 +129,12 @@ class Table:
     sandbox = SimpleNamespace(name="none")
     stop_fd = None
 
-    def __init__(self, *habits: Habit) -> None:
+    def __init__(self, *habits: Habit, moves: Sequence[str] = MOVES) -> None:
         self.bots = []
         for number, habit in enumerate(habits):
             found = {"overshoot_ms": habit.found_ms, "first_overshoot_ms": habit.found_first_ms}
             spec = BotSpec(f"{habit.name} {number}", ("none",), capabilities=found)
-            self.bots.append(Modelled(spec, habit, random.Random(number)))
+            self.bots.append(Modelled(spec, habit, random.Random(number), moves))
 
     def seat(self, specs: Sequence[BotSpec], limits: BotLimits) -> list[Modelled]:
         """The two."""
@@ -155,9 +167,9 @@ class Match:
     share: float
 
 
-def match(habit: Habit, time: TimeControl, games: int) -> Match:
-    """Games of an engine against one with clocks of its own that does the same with as much time."""
-    table = Table(habit, NATIVE if time.kind == "clock" else replace(NATIVE, has_clocks=False))
+def match(habit: Habit, time: TimeControl, games: int, moves: Sequence[str] = MOVES) -> Match:
+    """Games of an engine against one that spends its clock as the champion does, or is told the same time per move."""
+    table = Table(habit, NATIVE if time.kind == "clock" else replace(NATIVE, has_clocks=False), moves=moves)
     lost, share = 0, 0.0
     one, other = table.bots
     for _ in range(games):

@@ -24,6 +24,7 @@ from referee.rules.core import Outcome, ParseError, Termination, UnknownNameErro
 from referee.rules.history import LineOfPlay
 from referee.rules.perft import perft
 from referee.rules.position import IllegalMoveError, Position
+from referee.rules.reversible import REVERSIBLE
 from referee.rules.rules import GameText
 from referee.rules.vectors import check_file
 
@@ -429,7 +430,7 @@ def test_game_427_there_and_back():
         assert str(forward) == seen
 
 
-@pytest.mark.parametrize("form", RULES.formats, ids=lambda form: form.name)
+@pytest.mark.parametrize("form", [form for form in RULES.formats if form is not REVERSIBLE], ids=lambda form: form.name)
 @pytest.mark.parametrize("options", [{}, {"mark_ejections": True}, {"show_score": True, "mark_ejections": True}])
 def test_game_427_as_text(form, options):
     ruleset = RULES.settle("irish-daisy", options)

@@ -577,7 +577,7 @@ def test_moves_as_people_write_them(position: str, move: str, shown: str) -> Non
         ("c2", 2),
         ("c2c9", 3),
         ("c2c44", 4),
-        ("C2C4", 0),
+        ("C2c4", 0),
         ("c2 c4", 2),
         ("c2xc4", 2),
         ("c٢c4", 1),

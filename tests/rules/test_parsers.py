@@ -121,6 +121,18 @@ def test_moves(family):
     survives()
 
 
+@pytest.mark.parametrize("family", families())
+def test_move_in_upper_case_is_the_same_move(family):
+    @given(positions(family))
+    def holds(found):
+        ruleset, state = found
+        notation = ruleset.rules.notation
+        for code in Position(ruleset, state).moves:
+            assert notation.read_move(notation.write_move(code).upper(), state, ruleset.config) == code
+
+    holds()
+
+
 @pytest.mark.parametrize("family", [family for family in families() if load(family).notation.read_setup])
 def test_setups(family):
     rules = load(family)

@@ -590,7 +590,7 @@ def test_every_turn_reads_back_in_both_notations(pieces: Pieces, black: bool) ->
         "a7b1",
         "a1g7",
         "h1a1",
-        "A1B1",
+        "A1B",
         " a1b1",
         "a1b1 ",
         "a1b1c1d1",

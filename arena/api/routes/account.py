@@ -2,33 +2,62 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
+from pydantic import Field
+
 from arena import services
 from arena.api.registry import Routes
-from arena.api.schemas import (
-    Account,
-    AccountChange,
-    LoginRequest,
-    NewToken,
-    Number,
-    PasswordRequest,
-    RoleName,
-    TokenItem,
-    TokenRequest,
-)
+from arena.api.words import In, Number, OneLine, Prose, UserName
+from arena.credentials import MAX_PASSWORD, MIN_PASSWORD
+from arena.documents.account import MAX_LINK, Account, NewToken, ScopeName, TokenItem
 from arena.documents.identity import Identity
 from arena.documents.page import PageResponse
 from arena.http.api_paths import PREFIX
 from arena.http.identity import place_of, with_name_and_password, with_password
 from arena.http.request_context import RequestContext, RouteResult
-from arena.store.base.models import Token
 
 routes = Routes()
+
+
+class AccountChange(In):
+    """Changes of your public profile. `link` is the address of a page of yours; empty removes it."""
+
+    about: Prose | None = None
+    link: Annotated[str, Field(max_length=MAX_LINK)] | None = None
+
+
+class TokenRequest(In):
+    """A token to create. It expires after `days`: 90 by default, 0 for never."""
+
+    name: OneLine
+    scopes: Annotated[list[ScopeName], Field(min_length=1, max_length=5)]
+    days: Annotated[int, Field(ge=0, le=3650)] | None = None
+
+
+class LoginRequest(In):
+    """A token to create with a password: with these scopes, by default all of your role. `days` as for any token."""
+
+    name: OneLine
+    scopes: Annotated[list[ScopeName], Field(min_length=1, max_length=5)] | None = None
+    days: Annotated[int, Field(ge=0, le=3650)] | None = None
+
+    user: UserName
+    password: Annotated[str, Field(min_length=1, max_length=MAX_PASSWORD)]
+
+
+class PasswordRequest(In):
+    """A change of your password; `revoke_tokens` also revokes all tokens."""
+
+    password: Annotated[str, Field(min_length=1, max_length=MAX_PASSWORD)]
+    new_password: Annotated[str, Field(min_length=MIN_PASSWORD, max_length=MAX_PASSWORD)]
+    revoke_tokens: bool = False
 
 
 @routes.get("/account", tag="account", summary="Show your account", scope="read", example="/api/v1/account")
 async def show(call: RequestContext) -> RouteResult[Account]:
     """Return your name, role and profile, the token's scopes, and your storage use."""
-    return await _account(call)
+    return RouteResult(await call.run(services.account.read, call.arena, call.user), keep="never", is_private=True)
 
 
 @routes.patch(
@@ -40,26 +69,8 @@ async def show(call: RequestContext) -> RouteResult[Account]:
 )
 async def describe(call: RequestContext, body: AccountChange) -> RouteResult[Account]:
     """Change your public profile."""
-    await call.run(services.account.update_profile, call.arena, call.user, body.about, body.link)
-    return await _account(call)
-
-
-async def _account(call: RequestContext) -> RouteResult[Account]:
-    user = await call.run(call.store.users.get, call.user.user_id)
-    usage = await call.run(call.store.bots.usage, call.user.user_id)
-    role: RoleName = call.user.role  # type: ignore[assignment]
-    body = Account(
-        name=call.user.name,
-        role=role,
-        scopes=sorted(call.user.scopes),
-        token=call.user.token_id,
-        bots=usage.bots,
-        versions=usage.versions,
-        size_bytes=usage.size_bytes,
-        about=user.about,
-        link=user.link,
-    )
-    return RouteResult(body, keep="never", is_private=True)
+    account = await call.run(services.account.update_profile, call.arena, call.user, body.about, body.link)
+    return RouteResult(account, keep="never", is_private=True)
 
 
 @routes.get(
@@ -67,8 +78,8 @@ async def _account(call: RequestContext) -> RouteResult[Account]:
 )
 async def list_tokens(call: RequestContext) -> RouteResult[PageResponse[TokenItem]]:
     """List all your tokens, oldest first, including revoked ones. Secrets are not shown."""
-    rows = await call.run(call.store.users.tokens, call.user.user_id)
-    return RouteResult(PageResponse(items=[token_item(row) for row in rows]), keep="never", is_private=True)
+    tokens = await call.run(services.token.of, call.arena, call.user)
+    return RouteResult(PageResponse(tokens), keep="never", is_private=True)
 
 
 @routes.post(
@@ -93,8 +104,7 @@ async def make(call: RequestContext, body: TokenRequest) -> RouteResult[NewToken
 
 async def _make(call: RequestContext, wish: TokenRequest | LoginRequest, by: Identity) -> RouteResult[NewToken]:
     scopes = sorted(by.scopes) if wish.scopes is None else wish.scopes
-    row, secret = await call.run(services.token.create, call.arena, wish.name, scopes, wish.days, by)
-    body = NewToken(**token_item(row).model_dump(), token=secret)
+    body = await call.run(services.token.create, call.arena, wish.name, scopes, wish.days, by)
     headers = {"Location": f"{PREFIX}/account/tokens"}
     return RouteResult(body, status=201, keep="never", headers=headers, is_private=True)
 
@@ -142,18 +152,4 @@ async def change_password(call: RequestContext, body: PasswordRequest) -> None:
         body.new_password,
         place_of(call.request),
         revoke_tokens=body.revoke_tokens,
-    )
-
-
-def token_item(row: Token) -> TokenItem:
-    """Convert a token to its schema."""
-    assert row.id is not None
-    return TokenItem(
-        id=row.id,
-        name=row.name,
-        scopes=row.scopes.split(),
-        created_at=row.created_at,
-        expires=row.expires,
-        last_used=row.last_used,
-        revoked=row.revoked,
     )

@@ -6,7 +6,7 @@ from aiohttp import web
 
 from arena import services
 from arena.api.registry import Routes
-from arena.api.schemas import Number
+from arena.api.words import Number
 from arena.documents.archive import (
     ArchivePage,
     ArchiveQuery,

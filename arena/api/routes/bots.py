@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated
 
 from aiohttp import web
@@ -9,42 +10,25 @@ from pydantic import Field
 
 from arena import services
 from arena.api import handle, idempotency
-from arena.api.page import PageQuery, page
 from arena.api.registry import Routes
-from arena.api.schemas import (
-    BotChange,
-    BotItem,
-    BotName,
-    BotResponse,
-    ChangeItem,
-    FamilyName,
-    In,
-    Number,
-    PoolName,
-    PoolRating,
-    PresenceItem,
-    Sha256,
-    SubmissionResponse,
-    UserName,
-    VersionItem,
-)
+from arena.api.words import BotName, FamilyName, In, Number, Prose, Sha256
+from arena.documents.bot import BotItem, BotQuery, BotResponse, SubmissionResponse
 from arena.documents.game import GameItem
-from arena.documents.page import PageResponse
+from arena.documents.page import PageQuery, PageResponse
+from arena.documents.rating import ChangeItem, ChangeQuery
 from arena.http.api_paths import PREFIX
 from arena.http.cache_control import CachePolicy
 from arena.http.request_context import RequestContext, RouteResult
 from arena.http.upload import Upload
-from arena.store.bots.versions import VersionLine
 
 routes = Routes()
 
 
-class BotQuery(PageQuery):
-    """Filters of bots."""
+class BotChange(In):
+    """Changes of a bot. Omitted fields stay. `plays_people`: people may play against it."""
 
-    family: FamilyName | None = None
-    owner: UserName | None = None
-    retired: bool = False
+    description: Prose | None = None
+    plays_people: bool | None = None
 
 
 class SubmitQuery(In):
@@ -59,74 +43,16 @@ class SubmitQuery(In):
     tc: Annotated[str, Field(max_length=40)] = ""
 
 
-class ChangeQuery(PageQuery):
-    """The pool whose ratings to return."""
-
-    pool: PoolName
-
-
-def version_item(line: VersionLine, fit_from_ms: dict[str, int]) -> VersionItem:
-    """Convert a row to its schema."""
-    return VersionItem(
-        id=line.id,
-        bot=line.bot,
-        owner=line.owner,
-        number=line.number,
-        name=line.name,
-        state=line.state,  # type: ignore[arg-type]
-        problem=line.problem,
-        sha256=line.bundle,
-        size_bytes=line.size_bytes,
-        created_at=line.created_at,
-        checked=line.checked,
-        families={family: list(variants) for family, variants in line.families.items()},
-        fit_from_ms=fit_from_ms,
-        place=line.place,
-    )
-
-
 @routes.get("/bots", tag="bots", summary="List bots", problems=("not-found",), example="/api/v1/bots?family=loa")
 async def list_bots(call: RequestContext, query: BotQuery) -> PageResponse[BotItem]:
     """List bots by name: all, those of one owner, or those with an active version in a family."""
-    owner = (await call.run(call.store.users.find, query.owner)).id if query.owner else None
-    rows = await call.run(
-        lambda: call.store.bots.page(
-            owner_id=owner,
-            family=query.family,
-            with_retired=query.retired,
-            limit=query.limit,
-            after=query.after,
-        )
-    )
-    return page(rows, BotItem.model_validate)
+    return await call.run(services.bot.page, call.arena, query)
 
 
 @routes.get("/bots/{bot}", tag="bots", summary="Get a bot with its versions", example="/api/v1/bots/greedy")
 async def show(call: RequestContext, bot: BotName) -> BotResponse:
     """Return a bot with all its versions, newest first, and their ratings in every pool."""
-    return await _document(call, bot)
-
-
-async def _document(call: RequestContext, name: str) -> BotResponse:
-    row = await call.run(services.bot.find, call.arena, name)
-    assert row.id is not None
-    owner = await call.run(call.store.users.get, row.owner_id)
-    versions = await call.run(call.store.versions.of_bot, row.id)
-    ids = [line.id for line in versions]
-    ratings = await call.run(call.store.ratings.of_versions, ids) if versions else []
-    fit_from = await call.run(call.store.versions.fit_from, ids)
-    presence = await call.run(services.remote.presence_of, call.arena, versions)
-    return BotResponse(
-        name=row.name,
-        owner=owner.name,
-        description=row.description,
-        is_retired=row.is_retired,
-        plays_people=row.plays_people,
-        created_at=row.created_at,
-        versions=[version_item(line, fit_from.get(line.id, {})) for line in versions],
-        ratings=[PoolRating.model_validate(line) for line in ratings],
-        presence=PresenceItem.model_validate(presence) if presence else None,
-    )
+    return await call.run(services.bot.read, call.arena, bot)
 
 
 @routes.patch(
@@ -142,7 +68,7 @@ async def change(call: RequestContext, bot: BotName, body: BotChange) -> BotResp
         await call.run(services.bot.describe, call.arena, bot, body.description, call.user)
     if body.plays_people is not None:
         await call.run(services.bot.allow_people, call.arena, bot, body.plays_people, call.user)
-    return await _document(call, bot)
+    return await call.run(services.bot.read, call.arena, bot)
 
 
 @routes.post("/bots/{bot}/retire", tag="bots", summary="Retire a bot", scope="submit", problems=("conflict",))
@@ -151,7 +77,7 @@ async def retire(call: RequestContext, bot: BotName) -> BotResponse:
     again has no effect.
     """
     await call.run(services.bot.retire, call.arena, bot, call.user)
-    return await _document(call, bot)
+    return await call.run(services.bot.read, call.arena, bot)
 
 
 @routes.post(
@@ -178,7 +104,7 @@ async def submit(
         call.context.metrics.upload_bytes.inc(file.size)
 
         async def take() -> web.StreamResponse:
-            version = await call.run(
+            found = await call.run(
                 services.submission.submit,
                 call.arena,
                 file.file,
@@ -187,7 +113,7 @@ async def submit(
                 tc=query.tc,
                 by=call.user,
             )
-            body = submission_document(await call.run(services.submission.read, call.arena, version.id or 0, call.user))
+            body = _submission(found)
             given = RouteResult(body, status=202, headers={"Location": body.url}, is_private=True)
             return handle.render(call.request, given, SubmissionResponse, is_private=True)
 
@@ -199,9 +125,7 @@ async def submit(
 )
 async def show_version(call: RequestContext, bot: BotName, number: Number) -> RouteResult[SubmissionResponse]:
     """Return a version with its check report. Its owner also gets the bot's standard error."""
-    await call.run(services.bot.find, call.arena, bot)
-    version = await call.run(call.store.versions.find, bot, number)
-    return await _shown(call, version.id or 0)
+    return _shown(await call.run(services.bot.version, call.arena, bot, number, call.identity))
 
 
 @routes.post(
@@ -215,8 +139,7 @@ async def retire_version(call: RequestContext, bot: BotName, number: Number) -> 
     """Retire the version: it enters no new tournaments, but keeps its games and ratings. Retiring it again has no
     effect.
     """
-    version = await call.run(services.bot.retire_version, call.arena, bot, number, call.user)
-    return submission_document(await call.run(services.submission.read, call.arena, version.id or 0, call.user))
+    return _submission(await call.run(services.bot.retire_version, call.arena, bot, number, call.user))
 
 
 @routes.get(
@@ -227,11 +150,7 @@ async def retire_version(call: RequestContext, bot: BotName, number: Number) -> 
 )
 async def changes(call: RequestContext, bot: BotName, number: Number, query: ChangeQuery) -> PageResponse[ChangeItem]:
     """List what every game did to the version's rating in a pool, in order, for a plot."""
-    await call.run(services.bot.find, call.arena, bot)
-    version = await call.run(call.store.versions.find, bot, number)
-    assert version.id is not None
-    rows = await call.run(call.store.ratings.changes, version.id, query.pool, limit=query.limit, after=query.after)
-    return page(rows, ChangeItem.model_validate)
+    return await call.run(services.bot.changes, call.arena, bot, number, query)
 
 
 @routes.get("/bots/{bot}/games", tag="bots", summary="List a bot's games", example="/api/v1/bots/greedy/games?limit=5")
@@ -252,18 +171,7 @@ async def meetings(call: RequestContext, bot: BotName, other: BotName, query: Pa
 
 
 async def _games(call: RequestContext, query: PageQuery, *names: str) -> PageResponse[GameItem]:
-    ids = []
-    for name in names:
-        row = await call.run(services.bot.find, call.arena, name)
-        ids.append([line.id for line in await call.run(call.store.versions.of_bot, row.id or 0)])
-    if not all(ids):
-        return PageResponse(items=[])
-    rows = await call.run(
-        lambda: call.store.games.latest(
-            versions=ids[0], against=ids[1] if len(ids) > 1 else None, limit=query.limit, after=query.after
-        )
-    )
-    return rows
+    return await call.run(services.bot.games, call.arena, names, query)
 
 
 @routes.get("/submissions/{submission_id}", tag="bots", summary="Get a submission and its check")
@@ -271,20 +179,14 @@ async def show_submission(call: RequestContext, submission_id: Number) -> RouteR
     """Return the progress of an upload: the steps of its check and the verdict. Its owner also gets the bot's standard
     error.
     """
-    return await _shown(call, submission_id)
+    return _shown(await call.run(services.submission.read, call.arena, submission_id, call.identity))
 
 
-async def _shown(call: RequestContext, version_id: int) -> RouteResult[SubmissionResponse]:
-    found = await call.run(services.submission.read, call.arena, version_id, call.identity)
+def _shown(found: SubmissionResponse) -> RouteResult[SubmissionResponse]:
     keep: CachePolicy = "never" if found.is_moving else "revalidate"
-    return RouteResult(submission_document(found), keep=keep, is_private=found.log is not None)
+    return RouteResult(_submission(found), keep=keep, is_private=found.log is not None)
 
 
-def submission_document(found: services.submission.SubmissionStatus) -> SubmissionResponse:
-    """Convert a submission to its schema."""
-    return SubmissionResponse(
-        **version_item(found.line, found.fit_from_ms).model_dump(),
-        report=found.report,
-        log=found.log,
-        url=f"{PREFIX}/submissions/{found.line.id}",
-    )
+def _submission(found: SubmissionResponse) -> SubmissionResponse:
+    """Return a submission with its address."""
+    return replace(found, url=f"{PREFIX}/submissions/{found.id}")

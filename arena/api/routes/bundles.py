@@ -9,7 +9,7 @@ from typing import BinaryIO
 from aiohttp import web
 
 from arena.api.registry import Routes
-from arena.api.schemas import Sha256
+from arena.api.words import Sha256
 from arena.http import cache_control
 from arena.http.problem import Problem
 from arena.http.request_context import RequestContext

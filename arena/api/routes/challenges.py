@@ -8,8 +8,8 @@ from pydantic import Field
 
 from arena import services
 from arena.api.registry import Routes
-from arena.api.routes.tournaments import document_of, found
-from arena.api.schemas import BotName, FamilyName, In, TournamentResponse, VariantName
+from arena.api.words import BotName, FamilyName, In, VariantName
+from arena.documents.tournament import TournamentResponse
 from arena.http.api_paths import PREFIX
 from arena.http.request_context import RequestContext, RouteResult
 from arena.services.remote import MAX_GAMES
@@ -51,6 +51,5 @@ async def challenge(call: RequestContext, bot: BotName, body: Challenge) -> Rout
             time=body.time,
         )
     )
-    assert row.id is not None
-    document = await call.run(document_of, call, await found(call, row.id))
+    document = await call.run(services.tournament.show, call.arena, row.id)
     return RouteResult(document, status=201, headers={"Location": f"{PREFIX}/tournaments/{row.id}"}, is_private=True)

@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated
 
 from pydantic import Field
 
 from arena import services
 from arena.api.registry import Routes
-from arena.api.schemas import (
+from arena.api.words import FamilyName, In, VariantName
+from arena.atlas import published
+from arena.atlas.report import StartFigures
+from arena.documents.attributes import of_attributes
+from arena.documents.family import (
     FamilyItem,
-    FamilyName,
     FamilyResponse,
-    In,
     MoveResponse,
     MovesResponse,
     OptionResponse,
     OutcomeResponse,
-    StartsResponse,
-    VariantName,
     VariantResponse,
 )
-from arena.atlas import published
 from arena.documents.page import PageResponse
 from arena.http.problem import not_found
 from arena.http.request_context import RequestContext, RouteResult
@@ -29,6 +29,15 @@ from referee.rules import families, load
 from referee.rules.rules import Rules
 
 routes = Routes()
+
+
+@dataclass(frozen=True, slots=True)
+class StartsResponse:
+    """The atlas of a family: `remarks` on the measurement, and every start; empty where nothing was measured."""
+
+    family: str
+    remarks: str
+    starts: list[StartFigures]
 
 
 def checked(family: str) -> Rules:
@@ -42,34 +51,18 @@ def checked(family: str) -> Rules:
 async def page(call: RequestContext) -> PageResponse[FamilyItem]:
     """List all families of games."""
     items = [await call.run(load, name) for name in families()]
-    return PageResponse(items=[FamilyItem.model_validate(rules) for rules in items])
+    return PageResponse([of_attributes(FamilyItem, rules) for rules in items])
 
 
 @routes.get("/families/{family}", tag="families", summary="Get a family", example="/api/v1/families/loa")
 async def show(call: RequestContext, family: FamilyName) -> FamilyResponse:
     """Return a family with its variants and rule options, and what the options change."""
     rules = await call.run(checked, family)
-    return FamilyResponse(
-        family=rules.family,
-        title=rules.title,
-        summary=rules.summary,
-        version=rules.version,
-        sides=list(rules.sides),
-        variants=[
-            VariantResponse(name=one.name, position=one.position, options=dict(one.options), note=one.note)
-            for one in rules.variants
-        ],
-        options=[
-            OptionResponse(
-                name=one.name,
-                type=one.type,
-                default=one.default,
-                values=list(one.names()),
-                changes=one.changes,
-                meaning=one.meaning,
-            )
-            for one in rules.options
-        ],
+    return of_attributes(
+        FamilyResponse,
+        rules,
+        variants=[of_attributes(VariantResponse, one) for one in rules.variants],
+        options=[of_attributes(OptionResponse, one, values=one.names()) for one in rules.options],
     )
 
 
@@ -102,8 +95,8 @@ async def moves(call: RequestContext, family: FamilyName, query: MovesQuery) -> 
     document = MovesResponse(
         position=found.position,
         side=found.side,
-        moves=[MoveResponse.model_validate(one) for one in found.moves],
-        outcome=OutcomeResponse(winner=end.winner, termination=end.reason) if end else None,
+        moves=[of_attributes(MoveResponse, one) for one in found.moves],
+        outcome=OutcomeResponse(end.winner, end.reason) if end else None,
     )
     return RouteResult(document, keep="settled")
 

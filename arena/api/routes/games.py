@@ -11,8 +11,9 @@ from aiohttp import web
 
 from arena import services
 from arena.api.registry import Routes
-from arena.api.schemas import GameId, Side
+from arena.api.words import GameId
 from arena.collections.dump import without_logs
+from arena.documents.attributes import of_attributes
 from arena.documents.game import (
     GameItem,
     GameQuery,
@@ -23,7 +24,6 @@ from arena.documents.game import (
     StreamQuery,
 )
 from arena.documents.page import PageResponse
-from arena.documents.query import derived
 from arena.events.messages import PlyPayload, Subject
 from arena.http import stream
 from arena.http.broadcast import Batch
@@ -34,7 +34,7 @@ from arena.http.stream_line import FORMS, NDJSON, StreamLine
 from arena.validation import plain
 from referee.game.record import GameRecord, read_record
 from referee.game.record_text import write_text
-from referee.rules.core import UnknownNameError
+from referee.rules.core import Side, UnknownNameError
 
 routes = Routes()
 TEXT = "text/plain"
@@ -111,7 +111,7 @@ def _document(found: services.game.GameDetails) -> GameResponse:
         RatingStep(names[version], step.mu_before, step.sigma_before, step.mu, step.sigma)
         for version, step in found.changes.items()
     ]
-    return derived(
+    return of_attributes(
         GameResponse,
         line,
         spec=public_spec(found.spec.as_json()),

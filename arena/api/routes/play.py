@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Any
 
 from arena import services
 from arena.api.registry import Routes
 from arena.api.routes.families import checked
-from arena.api.schemas import FamilyName, GameId, In
-from arena.api.schemas.play import DecisionRequest, OpenGameItem, OpponentItem, PlayRequest, PlayResponse
+from arena.api.words import FamilyName, GameId, In
+from arena.documents.human_game import DecisionRequest, OpenGameItem, OpponentItem, PlayRequest, PlayResponse
 from arena.documents.page import PageResponse
 from arena.http.api_paths import PREFIX
 from arena.http.request_context import RequestContext, RouteResult, address_key
-from arena.services.people import HumanAction, HumanGameRequest, PersonView, Visitor
+from arena.services.people import Visitor
 
 routes = Routes()
-_TOLD = ("id", "family", "variant", "first", "second", "state", "is_rated")
 _WORDS: dict[str, Any] = {"tag": "play", "scope": "submit"}
 
 
@@ -41,17 +39,14 @@ async def opponents(call: RequestContext, query: OpponentsQuery) -> PageResponse
     """List the sample bots, then the bots whose owners allow games against people."""
     await call.run(checked, query.family)
     found = await call.run(services.people.opponents, call.arena, query.family)
-    return PageResponse(items=[OpponentItem(bot=name.rpartition(" v")[0], version=name) for _, name in found])
+    return PageResponse(found)
 
 
 @routes.get("/play", summary="List your open games", **_WORDS)
 async def page(call: RequestContext) -> RouteResult[PageResponse[OpenGameItem]]:
     """List your games that are running or wait for a slot, oldest first."""
-    lines = await call.run(services.people.mine, call.arena, _visitor(call))
-    items = [
-        OpenGameItem.model_validate({**asdict(line), "id": line.game_id, "plies": len(line.plies)}) for line in lines
-    ]
-    return RouteResult(PageResponse(items=items), keep="never", is_private=True)
+    items = await call.run(services.people.mine, call.arena, _visitor(call))
+    return RouteResult(PageResponse(items), keep="never", is_private=True)
 
 
 @routes.post(
@@ -67,26 +62,17 @@ async def begin(call: RequestContext, body: PlayRequest) -> RouteResult[PlayResp
     """Start a game. It begins when a slot is free; `GET /games/{game}/stream` reports each ply."""
     by = _visitor(call)
     await call.run(checked, body.family)
-    version = await call.run(services.people.opponent, call.arena, body.family, body.bot)
-    wish = HumanGameRequest(
-        family=body.family,
-        version=version,
-        variant=body.variant or "",
-        side=body.side or "",
-        time=body.time,
-        is_rated=body.is_rated,
-    )
-    game = await call.run(services.people.begin, call.arena, wish, by)
+    game = await call.run(services.people.begin, call.arena, body, by)
     headers = {"Location": f"{PREFIX}/play/{game}"}
     found = await call.run(services.people.see, call.arena, game, by)
-    return RouteResult(_document(found), status=201, keep="never", headers=headers, is_private=True)
+    return RouteResult(found, status=201, keep="never", headers=headers, is_private=True)
 
 
 @routes.get("/play/{game}", summary="Get your game", problems=("not-found", "forbidden"), **_WORDS)
 async def show(call: RequestContext, game: GameId) -> RouteResult[PlayResponse]:
     """Return the state of your own game. Others read `/games/{game}`."""
     found = await call.run(services.people.see, call.arena, game, _visitor(call))
-    return RouteResult(_document(found), keep="never", is_private=True)
+    return RouteResult(found, keep="never", is_private=True)
 
 
 @routes.post(
@@ -101,28 +87,6 @@ async def decide(call: RequestContext, game: GameId, body: DecisionRequest) -> R
     game unrated.
     """
     by = _visitor(call)
-    ply = body.ply
-    if ply is None:
-        ply = len((await call.run(services.people.see, call.arena, game, by)).line.plies)
-    wish = HumanAction(do=body.do, ply=ply, move=body.move.strip(), draw=body.draw)
-    await call.run(services.people.decide, call.arena, game, wish, by)
+    await call.run(services.people.decide, call.arena, game, body, by)
     found = await call.run(services.people.see, call.arena, game, by)
-    return RouteResult(_document(found), status=202, keep="never", is_private=True)
-
-
-def _document(found: PersonView) -> PlayResponse:
-    line, game, end = found.line, found.game, found.study.end
-    is_over = game.winner is not None and game.termination is not None
-    return PlayResponse.model_validate(
-        {
-            **{name: getattr(game, name) for name in _TOLD},
-            "side": line.side,
-            "ahead": found.ahead,
-            "start": found.study.start,
-            "moves": found.study.moves,
-            "position": str(end),
-            "to_move": None if end.outcome or is_over else end.side,
-            "draw": asdict(found.offer) if found.offer else None,
-            "outcome": {"winner": game.winner, "termination": game.termination} if is_over else None,
-        }
-    )
+    return RouteResult(found, status=202, keep="never", is_private=True)

@@ -2,56 +2,61 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Literal
 
 from arena import services
 from arena.api.handle import MAX_BODY_BYTES
-from arena.api.page import PageQuery, page
 from arena.api.registry import Routes
-from arena.api.schemas import AuditItem, DumpItem, Index, LimitsResponse, Number, Out, VoidItem
-from arena.collections.dump import DamagedError
-from arena.collections.dumps import DumpIndex, Dumps
-from arena.documents.page import MAX_LIMIT, PageResponse
+from arena.api.words import Number
+from arena.collections.dump import Dump
+from arena.collections.dumps import Dumps
+from arena.documents.account import AuditItem
+from arena.documents.attributes import of_attributes
+from arena.documents.page import MAX_LIMIT, PageQuery, PageResponse
+from arena.documents.schedule import ScheduleItem
+from arena.documents.service import AuditQuery, Referee, VoidItem
 from arena.http.api_paths import DOCS, PREFIX, VERSION
 from arena.http.problem import Problem
 from arena.http.request_context import RequestContext, RouteResult
-from arena.services.access import shown_owner, shown_void
-from arena.store.base.models import Audit
 from arena.tournaments.settings import Document
 from referee.ratings.trueskill import PROVISIONAL_GAMES, PROVISIONAL_SIGMA
 
 routes = Routes()
 
 
-class AuditQuery(PageQuery):
-    """The subject of the actions, such as `bot:zeta`."""
+@dataclass(frozen=True, slots=True)
+class LimitsResponse:
+    """The limits of this server. Requests are counted across all web processes."""
 
-    subject: str | None = None
-
-
-class ScheduleItem(Out):
-    """A recurring tournament. `template` is the settings document of its tournaments."""
-
-    id: int
-    name: str
-    cron: str
-    timezone: str
-    catch_up: Literal["skip", "once", "all"]
-    template: dict[str, Any]
-    is_enabled: bool
-    next_fire: datetime | None
-    created_at: datetime
+    max_upload_bytes: int
+    max_bots: int
+    max_versions: int
+    max_user_bytes: int
+    max_body_bytes: int
+    max_page: int
+    requests_per_minute: dict[str, float]
+    streams: int
+    exports: int
+    provisional_games: int
+    provisional_sigma: float
 
 
-class Referee(Out):
-    """The coordinator, which schedules, plays and records games. `lease_owner` is null when none is active."""
+@dataclass(frozen=True, slots=True)
+class Index:
+    """Addresses of the interface."""
 
-    lease_owner: str | None
-    until: datetime | None
-    is_alive: bool
-    games: dict[str, int]
+    openapi: str
+    docs: str
+    version: str
+    lists: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class DumpItem(Dump):
+    """A dump of games. `first` and `last` are commit numbers."""
+
+    url: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,22 +109,13 @@ async def referee(call: RequestContext) -> RouteResult[Referee]:
 
     `lease_owner` is an anonymous mark of its process. Organisers get its name, which contains the host name.
     """
-    lease = await call.run(call.store.leases.get, "referee")
-    body = Referee(
-        lease_owner=shown_owner(call.context.settings, call.identity, lease.owner) if lease else None,
-        until=lease.until if lease else None,
-        is_alive=lease is not None and lease.is_alive,
-        games=await call.run(call.store.queue.open),
-    )
-    return RouteResult(body, keep="never")
+    return RouteResult(await call.run(services.status.coordinator, call.arena, call.identity), keep="never")
 
 
 @routes.get("/voids", tag="service", summary="List void games", example="/api/v1/voids")
 async def voids(call: RequestContext, query: PageQuery) -> PageResponse[VoidItem]:
     """List void attempts at games, latest first. They are unrated and the games are played again."""
-    rows = await call.run(call.store.voids.page, limit=query.limit, after=query.after)
-    settings = call.context.settings
-    return page(rows, lambda line: VoidItem.model_validate(shown_void(settings, call.identity, line)))
+    return await call.run(services.game.voids, call.arena, call.identity, query)
 
 
 @routes.get("/dumps", tag="service", summary="List dumps of games", example="/api/v1/dumps")
@@ -131,11 +127,8 @@ async def dumps(call: RequestContext) -> DumpList:
     versions).
     """
     archive = Dumps.of(call.context.settings)
-    try:
-        found = await call.run(archive.index)
-    except DamagedError:
-        found = DumpIndex()  # the next run rewrites it
-    items = [DumpItem(**asdict(dump), url=f"/dumps/{dump.file}") for dump in found.latest_first]
+    found = await call.run(archive.current)
+    items = [of_attributes(DumpItem, dump, url=f"/dumps/{dump.file}") for dump in found.latest_first]
     written = datetime.fromisoformat(found.written) if found.written else None
     return DumpList(items=items, licence=archive.licence, through=found.through, written=written)
 
@@ -143,24 +136,7 @@ async def dumps(call: RequestContext) -> DumpList:
 @routes.get("/audit", tag="service", summary="List the audit log", scope="admin", example="/api/v1/audit")
 async def audit(call: RequestContext, query: AuditQuery) -> PageResponse[AuditItem]:
     """List the audit log, latest first."""
-    if query.subject is not None and not query.subject.isprintable():
-        return PageResponse(items=[])
-    rows = await call.run(call.store.audit.page, subject=query.subject, limit=query.limit, after=query.after)
-    ids = {row.user_id for row in rows.items if row.user_id is not None}
-    names = await call.run(call.store.users.names, sorted(ids)) if ids else {}
-    return page(rows, lambda row: _audit_item(row, names))
-
-
-def _audit_item(row: Audit, names: dict[int, str]) -> AuditItem:
-    assert row.id is not None
-    return AuditItem(
-        id=row.id,
-        logged_at=row.logged_at,
-        user=names.get(row.user_id or 0),
-        action=row.action,
-        subject=row.subject,
-        detail=row.detail,
-    )
+    return await call.run(services.status.audit, call.arena, query)
 
 
 # -- schedules ---------------------------------------------------------------------------------------------------------
@@ -169,8 +145,7 @@ def _audit_item(row: Audit, names: dict[int, str]) -> AuditItem:
 @routes.get("/schedules", tag="schedules", summary="List schedules", example="/api/v1/schedules")
 async def schedules(call: RequestContext) -> PageResponse[ScheduleItem]:
     """List all schedules by name, with the time of the next tournament."""
-    rows = await call.run(call.store.schedules.all)
-    return PageResponse(items=[ScheduleItem.model_validate(row) for row in rows])
+    return PageResponse(await call.run(services.schedule.read_all, call.arena))
 
 
 @routes.post(
@@ -198,13 +173,13 @@ async def create_schedule(call: RequestContext, body: Document) -> RouteResult[S
     document = body.model_dump(mode="json", exclude_unset=True)
     row = await call.run(services.schedule.create, call.arena, document, call.user)
     headers = {"Location": f"{PREFIX}/schedules/{row.id}"}
-    return RouteResult(ScheduleItem.model_validate(row), status=201, headers=headers, is_private=True)
+    return RouteResult(row, status=201, headers=headers, is_private=True)
 
 
 @routes.get("/schedules/{schedule}", tag="schedules", summary="Get a schedule")
 async def show_schedule(call: RequestContext, schedule: Number) -> ScheduleItem:
     """Return a schedule."""
-    return ScheduleItem.model_validate(await call.run(call.store.schedules.get, schedule))
+    return await call.run(services.schedule.get, call.arena, schedule)
 
 
 @routes.put(
@@ -217,8 +192,7 @@ async def show_schedule(call: RequestContext, schedule: Number) -> ScheduleItem:
 async def change_schedule(call: RequestContext, schedule: Number, body: Document) -> ScheduleItem:
     """Replace the document for future tournaments. Tournaments created before stay as they are."""
     document = body.model_dump(mode="json", exclude_unset=True)
-    row = await call.run(services.schedule.change, call.arena, schedule, document, call.user)
-    return ScheduleItem.model_validate(row)
+    return await call.run(services.schedule.change, call.arena, schedule, document, call.user)
 
 
 @routes.post("/schedules/{schedule}/enable", tag="schedules", summary="Enable a schedule", scope="organise")
@@ -234,5 +208,4 @@ async def disable(call: RequestContext, schedule: Number) -> ScheduleItem:
 
 
 async def _switch(call: RequestContext, schedule: int, is_enabled: bool) -> ScheduleItem:
-    row = await call.run(services.schedule.switch, call.arena, schedule, is_enabled, call.user)
-    return ScheduleItem.model_validate(row)
+    return await call.run(services.schedule.switch, call.arena, schedule, is_enabled, call.user)

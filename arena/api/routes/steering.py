@@ -9,8 +9,9 @@ from pydantic import Field
 
 from arena import services
 from arena.api.registry import Routes
-from arena.api.routes.tournaments import document_of, found
-from arena.api.schemas import EntryName, In, LongerTournament, Number, PlanItem, TournamentResponse
+from arena.api.words import EntryName, In, Number
+from arena.documents.attributes import of_attributes
+from arena.documents.tournament import LongerTournament, TournamentResponse
 from arena.http.request_context import RequestContext, RouteResult
 from arena.tournaments.settings import PRIORITIES
 
@@ -43,8 +44,7 @@ async def _steer(call: RequestContext, tournament: int, act: str) -> RouteResult
 
 
 async def _changed(call: RequestContext, tournament: int) -> RouteResult[TournamentResponse]:
-    row = await found(call, tournament)
-    return RouteResult(await call.run(document_of, call, row), is_private=True)
+    return RouteResult(await call.run(services.tournament.show, call.arena, tournament), is_private=True)
 
 
 _WORDS: dict[str, Any] = {"tag": "tournaments", "scope": "organise", "problems": ("conflict",)}
@@ -94,10 +94,8 @@ async def extend(call: RequestContext, tournament: Number, body: Extension) -> R
     plan = await call.run(
         partial(services.tournament.extend, to=body.to, amount=body.amount), call.arena, tournament, call.user
     )
-    row = await found(call, tournament)
-    known = await call.run(document_of, call, row)
-    body_out = LongerTournament(**known.model_dump(), plan=PlanItem.model_validate(plan))
-    return RouteResult(body_out, is_private=True)
+    found = await call.run(services.tournament.show, call.arena, tournament)
+    return RouteResult(of_attributes(LongerTournament, found, plan=plan), is_private=True)
 
 
 @routes.post(

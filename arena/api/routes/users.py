@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
+from pydantic import Field
+
 from arena import services
-from arena.api.page import PageQuery, page
 from arena.api.registry import Routes
-from arena.api.routes.account import token_item
-from arena.api.schemas import Number, TokenItem, UserChange, UserItem, UserName, UserRequest
-from arena.documents.page import PageResponse
+from arena.api.words import In, Number, UserName
+from arena.credentials import MAX_PASSWORD, MIN_PASSWORD
+from arena.documents.account import RoleName, TokenItem, UserItem
+from arena.documents.page import PageQuery, PageResponse
 from arena.http.api_paths import PREFIX
 from arena.http.identity import with_password
 from arena.http.request_context import RequestContext, RouteResult
@@ -15,11 +19,27 @@ from arena.http.request_context import RequestContext, RouteResult
 routes = Routes()
 
 
+class UserRequest(In):
+    """A user to create. Users without a password cannot log in on the website."""
+
+    name: UserName
+    role: RoleName = "author"
+    password: Annotated[str, Field(min_length=MIN_PASSWORD, max_length=MAX_PASSWORD)] | None = None
+
+
+class UserChange(In):
+    """Changes of a user. Omitted fields stay."""
+
+    role: RoleName | None = None
+    password: Annotated[str, Field(min_length=MIN_PASSWORD, max_length=MAX_PASSWORD)] | None = None
+    is_active: bool | None = None
+    revoke_tokens: bool = False
+
+
 @routes.get("/users", tag="users", summary="List users", scope="admin", example="/api/v1/users")
 async def list_users(call: RequestContext, query: PageQuery) -> PageResponse[UserItem]:
     """List users by name."""
-    rows = await call.run(call.store.users.page, limit=query.limit, after=query.after)
-    return page(rows, UserItem.model_validate)
+    return await call.run(services.user.page, call.arena, query)
 
 
 @routes.post(
@@ -37,13 +57,13 @@ async def make(call: RequestContext, body: UserRequest) -> RouteResult[UserItem]
     """Create a user. Without a password they cannot log in on the website: create a token for them."""
     row = await with_password(call, services.user.add, call.arena, body.name, body.role, body.password, call.user)
     headers = {"Location": f"{PREFIX}/users/{body.name}"}
-    return RouteResult(UserItem.model_validate(row), status=201, headers=headers, is_private=True)
+    return RouteResult(row, status=201, headers=headers, is_private=True)
 
 
 @routes.get("/users/{user}", tag="users", summary="Get a user", scope="admin", example="/api/v1/users/arena")
 async def show(call: RequestContext, user: UserName) -> UserItem:
     """Return a user."""
-    return UserItem.model_validate(await call.run(call.store.users.find, user))
+    return await call.run(services.user.find, call.arena, user)
 
 
 @routes.patch(
@@ -57,7 +77,7 @@ async def change(call: RequestContext, user: UserName, body: UserChange) -> User
     """Change the role or password of a user, or deactivate them. This ends their browser sessions, with `revoke_tokens`
     also their tokens.
     """
-    row = await with_password(
+    return await with_password(
         call,
         services.user.change,
         call.arena,
@@ -68,7 +88,6 @@ async def change(call: RequestContext, user: UserName, body: UserChange) -> User
         revoke_tokens=body.revoke_tokens,
         by=call.user,
     )
-    return UserItem.model_validate(row)
 
 
 @routes.get(
@@ -80,13 +99,12 @@ async def change(call: RequestContext, user: UserName, body: UserChange) -> User
 )
 async def list_tokens(call: RequestContext, user: UserName) -> RouteResult[PageResponse[TokenItem]]:
     """List all tokens of a user, oldest first, including revoked ones. Secrets are not shown."""
-    row = await call.run(call.store.users.find, user)
-    tokens = await call.run(call.store.users.tokens, row.id or 0)
-    return RouteResult(PageResponse(items=[token_item(one) for one in tokens]), keep="never", is_private=True)
+    tokens = await call.run(lambda: services.token.of_user(call.arena, services.user.find(call.arena, user)))
+    return RouteResult(PageResponse(tokens), keep="never", is_private=True)
 
 
 @routes.delete("/users/{user}/tokens/{token}", tag="users", summary="Revoke a user's token", scope="admin")
 async def revoke(call: RequestContext, user: UserName, token: Number) -> None:
     """Revoke a token of a user and the tokens created with it. Revoking it again has no effect."""
-    row = await call.run(call.store.users.find, user)
+    row = await call.run(services.user.find, call.arena, user)
     await call.run(services.token.revoke_for, call.arena, row, token, call.user)

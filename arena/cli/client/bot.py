@@ -19,7 +19,9 @@ from arena.cli.terminal import argument, output
 from arena.cli.terminal.actions import Actions
 from arena.cli.terminal.exit import CommandError, Exit
 from arena.cli.terminal.printer import Printer, add_output
+from arena.cli.terminal.query_options import add_options, read_options
 from arena.client import ApiClient
+from arena.documents.bot import BotQuery
 from referee.bot.input_file import refuse_special
 
 _MOVING = ("uploaded", "checking")
@@ -63,9 +65,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     submit.add_argument("--watch", action="store_true", help="wait for the verdict; exit 1 if the bot is unfit")
 
     listing = actions.add("list", _list, "all bots", "arena bot list --family loa")
-    listing.add_argument("--family", metavar="FAMILY", type=argument.family, help="only those that play it")
-    listing.add_argument("--owner", metavar="USER", help="list only bots of this user")
-    listing.add_argument("--retired", action="store_true", help="also list retired bots")
+    add_options(listing, BotQuery)
     listing.add_argument(
         "--limit", metavar="COUNT", type=argument.positive, help="list at most COUNT bots (default: all)"
     )
@@ -212,13 +212,7 @@ def _last_words(found: dict[str, Any]) -> list[str]:
 
 def _list(arguments: argparse.Namespace) -> int:
     client = remote.client(arguments)
-    items = client.pages(
-        "/bots",
-        arguments.limit,
-        family=arguments.family,
-        owner=arguments.owner,
-        retired=True if arguments.retired else None,
-    )
+    items = client.pages("/bots", arguments.limit, **read_options(arguments, BotQuery))
     columns = (
         ("bot", "name"),
         ("owner", "owner"),

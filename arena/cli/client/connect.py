@@ -14,6 +14,7 @@ import os
 import random
 import signal
 import time
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
@@ -122,6 +123,7 @@ class Connection:
     def __init__(self, spec: BotSpec, stop: asyncio.Event, aborted: asyncio.Event) -> None:
         self._spec, self._stop, self._aborted = spec, stop, aborted
         self._programs: dict[int, Program] = {}
+        self._pace = Pace(1)
         self._ended = time.monotonic()
         """When the last game ended."""
         self.run = ""
@@ -190,11 +192,12 @@ class Connection:
             raise CommandError(str(message["problem"]), Exit.REFUSED)
         if "bot" in message:
             self.run = str(message.get("run", ""))
+            self._pace = Pace(int(message["games"]))
             output.text(f"connected as {message['bot']}, {message['games']} games at once")
             return
         number = int(message["game"])
         if message.get("do") == "open":
-            self._programs[number] = program = Program(self._spec, number, socket)
+            self._programs[number] = program = Program(self._spec, number, socket, self._pace)
             await program.start()
         elif message.get("do") == "close":
             if number in self._programs:
@@ -208,11 +211,28 @@ class Connection:
         await asyncio.gather(*(program.end() for program in programs.values()), return_exceptions=True)
 
 
+class Pace:
+    """The pace at which the programs of a connection may write: the server closes one that sends too many messages."""
+
+    def __init__(self, games: int) -> None:
+        from arena.api.connection import message_cost, message_rate
+        from arena.http.rate_limit import Rate, RateLimiter
+
+        allowed, self._cost = message_rate(games), message_cost
+        # Half the burst: a slow network may deliver at once what was sent over several seconds.
+        self._limiter = RateLimiter(Rate(allowed.per_minute, allowed.burst // 2))
+
+    async def wait(self, text: str, sleep: Callable[[float], Awaitable[None]] = asyncio.sleep) -> None:
+        """Wait until a message may be sent."""
+        while wait_s := self._limiter.take("", self._cost(text)):
+            await sleep(wait_s)
+
+
 class Program:
     """The process of one game."""
 
-    def __init__(self, spec: BotSpec, number: int, socket: aiohttp.ClientWebSocketResponse) -> None:
-        self._spec, self._number, self._socket = spec, number, socket
+    def __init__(self, spec: BotSpec, number: int, socket: aiohttp.ClientWebSocketResponse, pace: Pace) -> None:
+        self._spec, self._number, self._socket, self._pace = spec, number, socket, pace
         self._process: asyncio.subprocess.Process | None = None
         self._reading: asyncio.Task[None] | None = None
 
@@ -232,8 +252,10 @@ class Program:
         self._reading = asyncio.create_task(self._read(self._process))
 
     async def _tell(self, **message: str) -> None:
+        text = json.dumps({"game": self._number, **message})
+        await self._pace.wait(text)
         with contextlib.suppress(ConnectionError, RuntimeError):  # the connection is lost: others see to that
-            await self._socket.send_str(json.dumps({"game": self._number, **message}))
+            await self._socket.send_str(text)
 
     async def _read(self, process: asyncio.subprocess.Process) -> None:
         assert process.stdout

@@ -9,6 +9,9 @@ from arena.cli.source import remote
 from arena.cli.terminal import argument, output
 from arena.cli.terminal.exit import Exit
 from arena.cli.terminal.printer import Printer, add_output
+from arena.cli.terminal.query_options import add_options, read_options
+from arena.documents.page import MAX_LIMIT
+from arena.documents.rating import LeaderboardQuery
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -16,8 +19,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "family", metavar="FAMILY", type=argument.family, help='family of games; "arena rules list" shows them'
     )
-    parser.add_argument("--pool", metavar="POOL", help="rating pool of the family (default: the family's own)")
-    parser.add_argument("--retired", action="store_true", help="also list retired versions")
+    add_options(parser, LeaderboardQuery)
     parser.add_argument(
         "--limit", metavar="COUNT", type=argument.positive, default=50, help="list at most COUNT versions (default 50)"
     )
@@ -28,13 +30,13 @@ def add(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Print it, best first."""
     client = remote.client(arguments)
-    retired = True if arguments.retired else None
     path = f"/leaderboards/{arguments.family}"
-    head = client.get(path, pool=arguments.pool, retired=retired, limit=min(arguments.limit, 200))
+    filters = read_options(arguments, LeaderboardQuery)
+    head = client.get(path, **filters, limit=min(arguments.limit, MAX_LIMIT))
     lines = list(head["items"])
     while head["next"] and len(lines) < arguments.limit:
-        left = min(arguments.limit - len(lines), 200)
-        head = client.get(path, pool=arguments.pool, retired=retired, limit=left, after=head["next"])
+        left = min(arguments.limit - len(lines), MAX_LIMIT)
+        head = client.get(path, **filters, limit=left, after=head["next"])
         lines += head["items"]
     Printer(arguments).result({**head, "items": lines}, lambda: _show(head, lines), "items")
     return Exit.DONE

@@ -14,8 +14,10 @@ from arena.cli.terminal import argument, output, text_input
 from arena.cli.terminal.actions import Actions
 from arena.cli.terminal.exit import CommandError, Exit
 from arena.cli.terminal.printer import Printer, add_output
+from arena.cli.terminal.query_options import add_options, read_options
 from arena.cli.terminal.result_statistics import show as show_findings
 from arena.client import ApiClient, ClientError
+from arena.documents.tournament import TournamentQuery
 from referee.machine import toml
 
 _VERBS = {
@@ -60,14 +62,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     change.add_argument("--schedule", action="store_true", help="ID is that of a schedule: its tournaments to come")
 
     listing = actions.add("list", _list, "all tournaments, latest first", "arena tournament list --state running")
-    listing.add_argument(
-        "--state",
-        metavar="STATE",
-        help="list only tournaments in this state: scheduled, running, paused, draining, finished or cancelled",
-    )
-    listing.add_argument(
-        "--family", metavar="FAMILY", type=argument.family, help="list only tournaments of this family"
-    )
+    add_options(listing, TournamentQuery)
     listing.add_argument(
         "--limit",
         metavar="COUNT",
@@ -228,7 +223,7 @@ def _show_problems(found: list[dict[str, str]]) -> None:
 
 def _list(arguments: argparse.Namespace) -> int:
     client = remote.client(arguments)
-    items = client.pages("/tournaments", arguments.limit, state=arguments.state, family=arguments.family)
+    items = client.pages("/tournaments", arguments.limit, **read_options(arguments, TournamentQuery))
     columns = (
         ("id", "id"),
         ("name", "name"),

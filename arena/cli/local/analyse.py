@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +21,7 @@ from arena.cli.terminal.exit import CommandError, Exit
 from arena.cli.terminal.printer import Printer, add_output
 
 if TYPE_CHECKING:
-    from arena.analysis.game_analysis import AnalysedGame
+    from arena.documents.analysis import GameAnalysis
     from referee.game.record import GameRecord
     from referee.game.spec import BotSpec
 
@@ -84,7 +84,7 @@ def run(arguments: argparse.Namespace) -> int:
     return Exit.DONE
 
 
-def _analysed(arguments: argparse.Namespace, record: GameRecord, win_model: Any) -> AnalysedGame:
+def _analysed(arguments: argparse.Namespace, record: GameRecord, win_model: Any) -> GameAnalysis:
     from arena.analysis.budget import MAX_PLIES
     from arena.analysis.engine import LIMITS, AnalysisEngine, Evaluations, PositionRef
     from arena.analysis.game_analysis import analyse
@@ -122,19 +122,20 @@ def _engine(text: str | None, family: str) -> BotSpec:
         raise CommandError(str(error)) from None
 
 
-def _show(found: AnalysedGame, record: GameRecord, arguments: argparse.Namespace) -> None:
+def _show(found: GameAnalysis, record: GameRecord, arguments: argparse.Namespace) -> None:
     if arguments.record:
         from arena.analysis.game_analysis import marks_of
 
-        output.document(replace(record, marks=marks_of(found.as_json())).as_json())
+        output.document(replace(record, marks=marks_of(asdict(found))).as_json())
         return
-    Printer(arguments).result(found.as_json(), lambda: _show_plies(found, record), "plies")
+    Printer(arguments).result(asdict(found), lambda: _show_plies(found, record), "plies")
 
 
-def _show_plies(found: AnalysedGame, record: GameRecord) -> None:
-    summary = found.summary
-    for side, blunders, accuracy in zip(("first", "second"), summary.blunders, summary.accuracy, strict=True):
-        name = record.first if side == "first" else record.second
+def _show_plies(found: GameAnalysis, record: GameRecord) -> None:
+    for name, blunders, accuracy in (
+        (record.first, found.blunders.first, found.accuracy.first),
+        (record.second, found.blunders.second, found.accuracy.second),
+    ):
         shown = "-" if accuracy is None else f"{accuracy:.1f}"
         output.text(f"{name}: {blunders} blunders, accuracy {shown}")
     output.text(f"engine {found.engine}, unit {found.nodes} nodes, win model {found.win_model}", "")

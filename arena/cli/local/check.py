@@ -39,7 +39,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--tc",
         metavar="TIME",
-        help="check only this time control, such as 5/move (default: the fastest that the bot keeps)",
+        help="longest time for a move to try, such as 5/move (default 15/move); the fastest that it keeps is found",
     )
     add_sandbox(parser)
     add_memory(parser)

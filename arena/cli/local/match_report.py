@@ -11,19 +11,10 @@ from referee.game.spec import PlannedGame
 from referee.ratings.scored import ScoredGame
 from referee.ratings.sprt import SprtVerdict
 from referee.ratings.standings import Standing, standings
-from referee.ratings.strength import Estimate, estimates
+from referee.ratings.strength import elo_words, estimates
 
 COLUMNS = 79
 _VERDICTS = {"H1": "H1 (stronger)", "H0": "H0 (not stronger)", "continue": "not decided"}
-
-
-def elo_words(diff: float, error: float, low: float, high: float, score: float) -> str:
-    """Format an Elo difference: `+35 ± 61`, or a bound after only wins or only losses: `> +386`."""
-    if score == 1:
-        return f"> {low:+z.0f}"
-    if score == 0:
-        return f"< {high:+z.0f}"
-    return f"{diff:+z.0f} ± {error:.0f}"
 
 
 def sprt_words(verdict: SprtVerdict) -> str:
@@ -71,7 +62,7 @@ def result_lines(found: Mapping[str, Any]) -> list[str]:
         f"Results of {own['name']} v {other}" + (f": {_terms_words(match, own['name'], other)}" if match else ""),
         f"Games: {count}{_time_words(found['elapsed_s'], own['games'], match)}; {own['name']} won {own['wins']}, "
         f"drew {own['draws']}, lost {own['losses']}: {own['points']:g} points, {100 * own['score']:.1f} %",
-        f"Elo: {elo_words(*(elo[key] for key in ('diff', 'error', 'low', 'high', 'score')))} (95 %), "
+        f"Elo: {elo_words(elo['diff'], elo['low'], elo['high'])} (95 %), "
         f"LOS {100 * elo['los']:.1f} %, draw ratio {100 * draw_ratio(own):.1f} %",
         f"Pairs with 0, ½, 1, 1½, 2 points: {elo['pentanomial']}",
     ]
@@ -116,17 +107,13 @@ def running_lines(
     for line in shown:
         place = f"{line.rank}. " if len(names) > 2 else ""
         draws = 100 * draw_ratio(line.as_json())
+        own = found[line.name]
         yield (
             f"    {place}{line.name}: +{line.wins} ={line.draws} -{line.losses}, {100 * line.score:.1f} %, "
-            f"Elo {_estimate_words(found[line.name])}, LOS {100 * found[line.name].los:.1f} %, draws {draws:.1f} %"
+            f"Elo {elo_words(own.elo, own.elo_low, own.elo_high)}, LOS {100 * own.los:.1f} %, draws {draws:.1f} %"
         )
     if verdict:
         yield f"    {sprt_words(verdict)}, pairs {list(verdict.pentanomial)}"
-
-
-def _estimate_words(found: Estimate) -> str:
-    error = (found.elo_high - found.elo_low) / 2
-    return elo_words(found.elo, error, found.elo_low, found.elo_high, found.score)
 
 
 def _wrapped(text: str) -> list[str]:

@@ -296,7 +296,7 @@ def _play_games(
     from arena.cli.local.match_report import running_lines, sprt_words, terms_of
     from arena.cli.local.results import summarise
     from arena.cli.terminal.game_view import show_result
-    from arena.cli.terminal.progress import Pace
+    from arena.cli.terminal.progress import RunProgress
     from referee.play.dispatch import left_to_play
 
     names = list(dict.fromkeys(name for game in games for name in (game.spec.first.name, game.spec.second.name)))
@@ -304,7 +304,7 @@ def _play_games(
     test = RunningTest(sprt, names[0], folder.records) if sprt else None
     if len(left) < len(games):
         output.note(f"{len(games) - len(left)} of {len(games)} games are there already")
-    begin, pace = time.monotonic(), Pace(len(folder.records), len(games))
+    begin, pace = time.monotonic(), RunProgress(len(folder.records), len(games))
     fresh: list[GameRecord] = []
 
     def keep(record: GameRecord) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from arena.cli.local.match_report import elo_words, result_lines
+from arena.cli.local.match_report import result_lines
 from arena.cli.terminal import output
 from arena.cli.terminal.result_statistics import show as show_findings
 from referee.game.record import GameRecord
@@ -13,7 +13,7 @@ from referee.ratings.bradley_terry import fit
 from referee.ratings.cycle import analyse_cycles
 from referee.ratings.sprt import SprtVerdict
 from referee.ratings.standings import crosstable, standings, terminations
-from referee.ratings.strength import Estimate, estimates
+from referee.ratings.strength import Estimate, elo_words, estimates
 from referee.ratings.trueskill import fold, leaderboard
 from referee.rules import load
 
@@ -126,7 +126,7 @@ def show(found: Mapping[str, Any]) -> None:
 def _performance(line: dict[str, Any] | None) -> str:
     if not line or not line["games"]:
         return ""
-    return elo_words(*(line[key] for key in ("elo", "error", "low", "high", "score")))
+    return elo_words(line["elo"], line["low"], line["high"])
 
 
 def _rating(line: dict[str, Any] | None) -> tuple[str, str, str]:

@@ -20,9 +20,10 @@ from arena.cluster.spool import Spool
 from arena.collections import following
 from arena.coordinator.coordinator import Coordinator
 from arena.coordinator.executors import publisher
+from arena.documents.tournament import TournamentItem
 from arena.events.bus import Bus, EventBus
 from arena.store import Store
-from arena.store.base.models import Tournament, Version
+from arena.store.base.models import Version
 from arena.tournaments import create
 from referee.bot.argument import SAMPLES
 from referee.game.spec import BotLimits, BotSpec
@@ -104,7 +105,9 @@ def _samples(store: Store) -> list[Version]:
     return list(store.samples.ensure({name: SAMPLES[name] for name in USUAL}, variants).values())
 
 
-def _create(store: Store, versions: list[Version], family: str, name: str, arguments: argparse.Namespace) -> Tournament:
+def _create(
+    store: Store, versions: list[Version], family: str, name: str, arguments: argparse.Namespace
+) -> TournamentItem:
     """Create a tournament of the sample bots that starts at once."""
     by, at = store.samples.owner_id(), datetime.now(UTC)
     assert by is not None

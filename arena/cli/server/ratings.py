@@ -10,7 +10,7 @@ from arena.cli.terminal import output
 from arena.cli.terminal.actions import Actions
 from arena.cli.terminal.exit import Exit
 from arena.cli.terminal.printer import Printer, add_output
-from arena.cli.terminal.progress import Pace
+from arena.cli.terminal.progress import RunProgress
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -32,11 +32,11 @@ class _Progress:
     """A line on stderr: how far it is, and how long it will take."""
 
     def __init__(self) -> None:
-        self._pace: Pace | None = None
+        self._pace: RunProgress | None = None
 
     def tell(self, done: int, total: int) -> None:
         """Show the progress."""
-        self._pace = self._pace or Pace(done, total)
+        self._pace = self._pace or RunProgress(done, total)
         output.progress(self._pace.line(done), is_last=done >= total)
 
 
@@ -48,18 +48,18 @@ def _rebuild(arguments: argparse.Namespace) -> int:
         if not arguments.check:
             games = store.ratings.rebuild(progress.tell)
             printer.result(
-                {"games": games, "pools": [name for name, _ in store.ratings.pools()]},
+                {"games": games, "pools": [one.pool for one in store.ratings.pools()]},
                 lambda: output.text(f"ratings rebuilt from {games} games"),
             )
             return Exit.DONE
         problems = store.ratings.check(progress.tell)
         pools = store.ratings.pools()
-    games = sum(count for _, count in pools)
+    games = sum(one.games for one in pools)
     if not games and not problems:
         refuse_empty(settings, "no rated games")
     verdict = f"{len(problems)} stored numbers differ" if problems else "every stored number is reproduced"
     printer.result(
-        {"games": games, "pools": [name for name, _ in pools], "problems": problems},
+        {"games": games, "pools": [one.pool for one in pools], "problems": problems},
         lambda: output.text(*problems, f"{games} games in {len(pools)} pools: {verdict}"),
     )
     return Exit.FAILED if problems else Exit.DONE

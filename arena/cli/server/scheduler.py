@@ -33,6 +33,12 @@ def add(parser: argparse.ArgumentParser) -> None:
         help="talk only to those with a certificate of the settings' authority: cluster_ca, cluster_cert, cluster_key",
     )
     parser.add_argument(
+        "--init-tls",
+        type=Path,
+        metavar="DIR",
+        help="create an authority and certificates for scheduler, referee and worker in a new folder, and exit",
+    )
+    parser.add_argument(
         "--worker-ttl",
         type=_ttl,
         default=10.0,
@@ -65,6 +71,8 @@ def run(arguments: argparse.Namespace) -> int:
         from arena.cluster.wire_config import PORT, ClusterError, security_of
     except ModuleNotFoundError as error:
         raise missing(error) from None
+    if arguments.init_tls:
+        return _init_tls(arguments.init_tls)
     port = PORT if arguments.port is None else arguments.port
     host = f"[{arguments.bind}]" if ":" in arguments.bind else arguments.bind
     address = f"{'tls' if arguments.tls else 'tcp'}://{host}:{port}"
@@ -73,6 +81,23 @@ def run(arguments: argparse.Namespace) -> int:
         asyncio.run(_serve(address, security, arguments.dashboard, arguments.worker_ttl))
     except ClusterError as error:
         raise CommandError(str(error), Exit.FAILED) from None
+    return Exit.DONE
+
+
+def _init_tls(folder: Path) -> int:
+    """Create the certificates of a cluster, and print what to do with them."""
+    from arena.cluster.certificates import ROLES, create
+    from arena.cluster.wire_config import ClusterError
+
+    try:
+        create(folder)
+    except ClusterError as error:
+        raise CommandError(str(error), Exit.FAILED) from None
+    output.text(f"{folder}: certificates of {', '.join(ROLES)}, and ca.key, which you should keep elsewhere.")
+    output.text("Copy ca.pem and ROLE.pem, ROLE.key to the machines of each role, and set there:")
+    output.text(f"  cluster_ca = {str(folder / 'ca.pem')!r}")
+    output.text("  cluster_cert = 'ROLE.pem'\n  cluster_key = 'ROLE.key'")
+    output.text("Then start `arena scheduler --tls`, and use tls://HOST:8786 for referee and workers.")
     return Exit.DONE
 
 

@@ -20,8 +20,8 @@ from arena.cli.terminal.printer import Printer, add_output
 from arena.cli.terminal.prompt import ask_secret, token_end
 
 if TYPE_CHECKING:
+    from arena.documents.account import TokenItem
     from arena.services.arena import Arena
-    from arena.store.base.models import Token
 
 _ROLES = ("author", "organiser", "admin")
 
@@ -132,17 +132,19 @@ def _token(arena: Arena, arguments: argparse.Namespace) -> int:
     from arena import services
     from arena.credentials import scopes_of
 
-    user = arena.store.users.find(arguments.name)
+    user = services.user.find(arena, arguments.name)
     scopes = arguments.scopes.replace(",", " ").split() if arguments.scopes else scopes_of(user.role)
-    token, secret = services.token.create_for(arena, user, arguments.label, scopes, arguments.days)
+    token = services.token.create_for(arena, user, arguments.label, scopes, arguments.days)
     expires = token.expires.isoformat() if token.expires else None
 
     def show() -> None:
-        output.text(secret)
-        output.note(f"A token of {user.name} for {token.scopes}.", f"It {token_end(expires)}, and is not shown again.")
+        output.text(token.token)
+        output.note(
+            f"A token of {user.name} for {' '.join(token.scopes)}.", f"It {token_end(expires)}, and is not shown again."
+        )
 
     Printer(arguments).result(
-        {"name": user.name, "token": secret, "scopes": token.scopes.split(), "expires": expires}, show
+        {"name": user.name, "token": token.token, "scopes": token.scopes, "expires": expires}, show
     )
     return Exit.DONE
 
@@ -177,11 +179,13 @@ def _change(arena: Arena, arguments: argparse.Namespace) -> int:
 
 
 def _tokens(arena: Arena, arguments: argparse.Namespace) -> int:
-    user = arena.store.users.find(arguments.name)
-    rows = arena.store.users.tokens(user.id or 0)
+    from arena import services
+
+    user = services.user.find(arena, arguments.name)
+    rows = services.token.of_user(arena, user)
     moments = ("created_at", "expires", "last_used", "revoked")
     found = [
-        {"id": row.id, "name": row.name, "scopes": row.scopes.split(), "made_with": row.parent_id}
+        {"id": row.id, "name": row.name, "scopes": row.scopes, "made_with": row.parent_id}
         | {moment: at.isoformat() if (at := getattr(row, moment)) else None for moment in moments}
         for row in rows
     ]
@@ -189,7 +193,7 @@ def _tokens(arena: Arena, arguments: argparse.Namespace) -> int:
         (
             str(row.id),
             row.name,
-            row.scopes,
+            " ".join(row.scopes),
             f"{row.created_at:%Y-%m-%d}",
             f"{row.last_used:%Y-%m-%d}" if row.last_used else "-",
             _end(row),
@@ -204,7 +208,7 @@ def _tokens(arena: Arena, arguments: argparse.Namespace) -> int:
     return Exit.DONE
 
 
-def _end(token: Token) -> str:
+def _end(token: TokenItem) -> str:
     """Format the end of a token."""
     if token.revoked:
         return "revoked"
@@ -216,7 +220,7 @@ def _end(token: Token) -> str:
 def _revoke(arena: Arena, arguments: argparse.Namespace) -> int:
     from arena import services
 
-    user = arena.store.users.find(arguments.name)
+    user = services.user.find(arena, arguments.name)
     services.token.revoke_for(arena, user, None if arguments.all else arguments.token)
     which = "all tokens" if arguments.all else f"token {arguments.token}"
     Printer(arguments).result(
@@ -240,13 +244,10 @@ def _change_own(arguments: argparse.Namespace) -> int:
 
 
 def _list(arena: Arena, arguments: argparse.Namespace) -> int:
-    users, after = [], None
-    while True:
-        page = arena.store.users.page(limit=500, after=after)
-        users += page.items
-        after = page.next
-        if after is None:
-            break
+    from arena import services
+    from arena.documents.page import MAX_LIMIT, PageQuery, joined
+
+    users = joined(lambda after: services.user.page(arena, PageQuery(limit=MAX_LIMIT, after=after)))
     rows = [
         {"name": user.name, "role": user.role, "active": user.is_active, "created_at": user.created_at.isoformat()}
         for user in users

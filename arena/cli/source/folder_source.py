@@ -53,17 +53,17 @@ class FolderSource:
 
     def search(self, query: ArchiveQuery, *, offset: int = 0) -> tuple[list[dict[str, Any]], int]:
         """Return a part of the matching games as lines, and the number of all that match."""
-        from arena.services import archive
+        from arena.services.archive import read_query
 
-        found = archive.search(self.arena, query, offset=offset)
+        found = self.arena.store.archive.search(read_query(query), offset=offset)
         return [asdict(line) for line in found.items], found.total
 
     def texts(self, query: ArchiveQuery, notation: str | None) -> Iterator[str]:
         """Return the matching games in order of their numbers: as imported, or in a notation."""
         from arena.collections.conversion import to_record, to_text
-        from arena.services.archive import find, find_format
+        from arena.services.archive import find_format, read_query
 
-        for game in find(self.arena, query):
+        for game in self.arena.store.archive.find(read_query(query)):
             if notation == "record":  # with its number, so that an import of it is the same game of the same collection
                 tags = {**game.tags, **({"Number": game.number} if game.number else {})}
                 yield json.dumps({**to_record(game).as_json(), "tags": tags}, ensure_ascii=False)

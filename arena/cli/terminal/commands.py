@@ -88,6 +88,19 @@ COMMANDS: tuple[Command, ...] = (
         ("arena playouts loa --games 1000 --seed 7", "arena playouts abalone --games 100 --max-plies 500 --json"),
     ),
     Command(
+        "solve",
+        "prove or refute that a side wins in a number of moves",
+        (
+            'arena solve loa --position "8/2w2w2/8/3bb3/2b1w3/8/3b4/8 b - 1" --in 3',
+            'arena solve abalone --position "..." --side white --in 4 --condition "marbles<=7" --json',
+        ),
+    ),
+    Command(
+        "problems",
+        "find problems in games: positions with a short forced win",
+        ("arena problems find abalone --collection migs.txt --in 2..4 --unique",),
+    ),
+    Command(
         "warmup",
         "compile the rules of all families into the cache",
         ("arena warmup", "arena warmup loa tablut --json"),
@@ -375,8 +388,8 @@ COMMANDS: tuple[Command, ...] = (
 
 COMPILING = frozenset(
     {
-        *("rules", "perft", "playouts", "play", "check", "replay", "analyse", "atlas", "tune", "datagen", "train"),
-        *("archive", "book", "demo", "serve", "referee", "worker", "verify", "analysis", "connect"),
+        *("rules", "perft", "solve", "problems", "playouts", "play", "check", "replay", "analyse", "atlas", "tune"),
+        *("datagen", "train", "archive", "book", "demo", "serve", "referee", "worker", "verify", "analysis", "connect"),
     }
 )
 """Those that run kernels, here or in processes they start."""

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import IO, Any, Literal, TypeAlias
+
+from arena.plain_text import UNSAFE
 
 Style: TypeAlias = Literal["bold", "dim", "red", "green", "yellow", "blue", "magenta", "cyan"]
 
@@ -23,6 +26,10 @@ _CODES: Mapping[Style, int] = {
 }
 SCHEMA = 1
 """Of the JSON documents of all commands: raised when a key of one changes its meaning or goes, not for a new key."""
+
+_OWN = "|".join(map(str, (0, *_CODES.values())))
+_FOREIGN = re.compile(rf"\x1b\[(?:{_OWN})(?:;(?:{_OWN}))*m|[{UNSAFE}]")
+"""A style of `styled`, or a character that a terminal must not get from a stranger."""
 
 _quiet = False
 _is_plain = False
@@ -58,18 +65,32 @@ def text(*lines: str) -> None:
     """Print lines for people on stdout."""
     _take_line_away()
     for line in lines:
-        print(line)
+        print(_shown(line))
+
+
+def _shown(line: str, stream: IO[str] | None = None) -> str:
+    """Return a line for stdout (or `stream`): on a terminal without escapes that others have put into it."""
+    if not (stream or sys.stdout).isatty():
+        return line
+    return _FOREIGN.sub(lambda found: found[0] if len(found[0]) > 1 else "\N{REPLACEMENT CHARACTER}", line)
+
+
+def _escaped(json_text: str) -> str:
+    """Return the same JSON; on a terminal with escapes in place of the characters that it must not get."""
+    if not sys.stdout.isatty():
+        return json_text
+    return re.sub(f"[{UNSAFE}]", lambda found: f"\\u{ord(found[0]):04x}", json_text)
 
 
 def document(data: Mapping[str, Any]) -> None:
     """Print the JSON document of `--json` with its schema: indented on a terminal, else compact."""
     indent = 2 if sys.stdout.isatty() else None
-    print(json.dumps({"schema": SCHEMA, **data}, indent=indent, ensure_ascii=False))
+    print(_escaped(json.dumps({"schema": SCHEMA, **data}, indent=indent, ensure_ascii=False)))
 
 
 def item(data: Any) -> None:
     """Print one line of NDJSON, flushed at once."""
-    print(json.dumps(data, separators=(",", ":"), ensure_ascii=False), flush=True)
+    print(_escaped(json.dumps(data, separators=(",", ":"), ensure_ascii=False)), flush=True)
 
 
 def csv(items: Iterable[Mapping[str, Any]], columns: Sequence[str] = ()) -> None:
@@ -77,7 +98,7 @@ def csv(items: Iterable[Mapping[str, Any]], columns: Sequence[str] = ()) -> None
     from arena.csv_text import lines as csv_lines
 
     for line in csv_lines(items, columns):
-        print(line, end="")
+        print(_shown(line.removesuffix("\r\n")), end="\r\n")
 
 
 def note(*lines: str) -> None:
@@ -85,14 +106,14 @@ def note(*lines: str) -> None:
     if not _quiet:
         _take_line_away()
         for line in lines:
-            print(line, file=sys.stderr, flush=True)
+            print(_shown(line, sys.stderr), file=sys.stderr, flush=True)
 
 
 def error(message: str, *, is_fault: bool = True) -> None:
     """Print an error on stderr in one line: what is wrong, where, and what to do."""
     _take_line_away()
     head = styled("error:", "bold", "red", stream=sys.stderr) + " " if is_fault else ""
-    print(f"{head}{message}", file=sys.stderr, flush=True)
+    print(f"{head}{_shown(message, sys.stderr)}", file=sys.stderr, flush=True)
 
 
 def trace(fault: BaseException) -> None:
@@ -110,7 +131,7 @@ def progress(line: str, *, is_last: bool = False) -> None:
     global _is_line_open  # noqa: PLW0603 - there is one terminal
     if not _quiet and sys.stderr.isatty():
         kept = line[: shutil.get_terminal_size((80, 24)).columns - 1]
-        print(f"\r\x1b[K{kept}", end="\n" if is_last else "", file=sys.stderr, flush=True)
+        print(f"\r\x1b[K{_shown(kept, sys.stderr)}", end="\n" if is_last else "", file=sys.stderr, flush=True)
         _is_line_open = not is_last
 
 
@@ -142,7 +163,9 @@ def table(
     from arena.cli.terminal.table import Table
 
     _take_line_away()
-    found = Table(tuple(columns), [tuple(row) for row in rows], frozenset(numbers), tuple(drop), frozenset(wrap))
+    found = Table(
+        tuple(columns), [tuple(map(_shown, row)) for row in rows], frozenset(numbers), tuple(drop), frozenset(wrap)
+    )
     if sys.stdout.isatty() and not _is_plain:
         columns_here = shutil.get_terminal_size((80, 24)).columns
         found.print_fitted(sys.stdout, columns_here, has_colour=has_colour(sys.stdout))

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 
 
-class Pace:
+class RunProgress:
     """Counts from when it is made, with `done` games of `total` there already. `clock` gives seconds."""
 
     def __init__(self, done: int, total: int, clock: Callable[[], float] = time.monotonic) -> None:

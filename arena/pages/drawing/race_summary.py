@@ -12,11 +12,12 @@ from referee.ratings.race import RaceState
 
 @dataclass(frozen=True, slots=True)
 class RaceSummary:
-    """A race and its present state. `names` maps seats to names."""
+    """A race and its present state. `names` maps seats to names; `is_over`: no more games are played."""
 
     settings: RaceSettings
     state: RaceState
     names: Mapping[int, str]
+    is_over: bool
 
     @property
     def words(self) -> str:
@@ -28,7 +29,8 @@ class RaceSummary:
             return f"Decided at {confidence}. The {top}: {leaders}."
         count = len(state.undecided)
         certain = f"Certain in the {top}: {leaders or 'none'}."
-        return f"Not decided yet at {confidence}. {certain} Undecided bots: {count}."
+        start = "Ended undecided" if self.is_over else "Not decided yet"
+        return f"{start} at {confidence}. {certain} Undecided bots: {count}."
 
     @property
     def rows(self) -> Sequence[tuple[str, float, int, str]]:

@@ -17,6 +17,7 @@ from arena.documents.game import GameItem
 from arena.events.messages import PlyPayload
 from arena.pages.drawing import plot
 from arena.pages.drawing.scene import Scene, Scenes
+from arena.plain_text import plain
 from referee.game.clock import GameClock
 from referee.game.record import GameRecord, Ply
 from referee.game.spec import GameSpec, read_time_controls
@@ -26,8 +27,8 @@ from referee.rules.ply_reference import read_ply
 from referee.rules.position import IllegalMoveError
 from referee.rules.rules import Rules, Ruleset
 
-_MAX_GAMES = 200
-"""Maximum of games whose scenes are cached."""
+MAX_SCENES = 20_000
+"""Maximum of cached scenes of all games together, at about 5 KB each."""
 _DECIDED, _APART = 1000, 200
 """In centipawns: scores are clipped at `_DECIDED`, and scores `_APART` from each other disagree."""
 
@@ -181,13 +182,23 @@ class _CachedScenes:
     problem: str = ""
     lock: threading.Lock = field(default_factory=threading.Lock)
 
+    @property
+    def size(self) -> int:
+        """Number of scenes."""
+        return len(self.scenes.items)
+
 
 class Replays:
     """The cached replays of a server process. Thread-safe."""
 
-    def __init__(self) -> None:
-        self._kept: LRUCache[tuple[str, int], _CachedScenes] = LRUCache(_MAX_GAMES)
+    def __init__(self, max_scenes: int = MAX_SCENES) -> None:
+        self._kept: LRUCache[tuple[str, int], _CachedScenes] = LRUCache(max_scenes, lambda kept: kept.size)
         self._lock = threading.Lock()
+
+    @property
+    def size(self) -> int:
+        """Number of cached scenes."""
+        return int(self._kept.currsize)
 
     def of_record(self, record: GameRecord, attempt: int = 0) -> Replay:
         """Return the replay of a finished game. An illegal record is shown up to its first illegal move."""
@@ -229,12 +240,17 @@ class Replays:
                     kept.scenes.extend(moves)
                 except (ParseError, IllegalMoveError) as error:
                     kept.problem = f"ply {kept.scenes.moves + 1} cannot be shown: {error}"
-            return list(kept.scenes.items), kept.problem
+            scenes = list(kept.scenes.items)
+        with self._lock:
+            self._kept.pop(key, None)
+            if len(scenes) <= self._kept.maxsize:
+                self._kept[key] = kept  # with its present size
+        return scenes, kept.problem
 
 
 def _annotated(scene: Scene, record: GameRecord) -> Scene:
     """Return a scene with the annotators' mark and comment on its ply."""
-    mark, comment = record.marks.get(scene.ply, ""), record.comments.get(scene.ply, "")
+    mark, comment = plain(record.marks.get(scene.ply, "")), plain(record.comments.get(scene.ply, ""))
     if not mark and not comment:
         return scene
     return replace(scene, move=scene.move + mark, said=" – ".join(part for part in (scene.said, comment) if part))

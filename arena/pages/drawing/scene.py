@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from copy import copy
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -88,12 +87,6 @@ class Scenes:
     def moves(self) -> int:
         """Number of plies."""
         return len(self.items) - 1
-
-    def branch(self) -> Scenes:
-        """Return a copy that can be extended by other moves."""
-        found = copy(self)
-        found.items = list(self.items)
-        return found
 
     def extend(self, moves: Sequence[str]) -> None:
         """Extend the scenes to `moves`, all moves of the game from its start. Raises ParseError or IllegalMoveError."""

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
+from arena.documents.standings import StandingItem
 from arena.pages import filters
-from arena.tournaments.standing import StandingLine
 from referee.ratings.sprt import Sprt, SprtVerdict
 
 _WIDTH, _HEIGHT, _EDGE = 340, 74, 10
@@ -16,12 +16,16 @@ _WIDTH, _HEIGHT, _EDGE = 340, 74, 10
 
 @dataclass(frozen=True, slots=True)
 class SprtChart:
-    """A test of the candidate (first seat) against its rival, with its present state."""
+    """A test of the candidate (first seat) against its rival, with its present state.
+
+    `is_over`: no more games are played.
+    """
 
     test: Sprt
     verdict: SprtVerdict
-    candidate: StandingLine
+    candidate: StandingItem
     rival: str
+    is_over: bool
 
     @property
     def words(self) -> str:
@@ -40,7 +44,7 @@ class SprtChart:
             if found.llr > 0
             else "towards H0, not stronger"
         )
-        return f"Not decided yet, leaning {lean}. {pairs}"
+        return f"{'Ended undecided' if self.is_over else 'Not decided yet'}, leaning {lean}. {pairs}"
 
     @property
     def late(self) -> int:
@@ -52,12 +56,12 @@ class SprtChart:
     @property
     def elo(self) -> str:
         """The Elo difference with its 95 % interval; one bound if the candidate won or lost every game."""
-        found = self.candidate.estimate
-        if not found.games:
+        found, score = self.candidate.estimate, self.candidate.score
+        if not self.candidate.games:
             return "–"
-        if found.score in (0, 1):
-            return filters.minus(f"> {found.elo_low:+z.0f}" if found.score else f"< {found.elo_high:+z.0f}")
-        return f"{filters.signed(found.elo)} ± {(found.elo_high - found.elo_low) / 2:.0f}"
+        if score in (0, 1):
+            return filters.minus(f"> {found['elo_low']:+z.0f}" if score else f"< {found['elo_high']:+z.0f}")
+        return f"{filters.signed(found['elo'])} ± {(found['elo_high'] - found['elo_low']) / 2:.0f}"
 
     @property
     def pairs(self) -> Sequence[tuple[str, int]]:

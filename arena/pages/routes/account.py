@@ -7,7 +7,6 @@ from typing import Any
 from aiohttp import web
 
 from arena import services
-from arena.clock import now
 from arena.documents.identity import Identity
 from arena.errors import ArenaError, ForbiddenError
 from arena.http.identity import place_of, session_of, with_password
@@ -15,7 +14,7 @@ from arena.http.problem import Problem
 from arena.http.request_context import CONTEXT, IDENTITY, RequestContext
 from arena.pages.columns import text_column
 from arena.pages.html_table import Column, sorted_table
-from arena.pages.page import allow_parameters, arena_of, error_sentence, redirect, render, run, run_use_case, store_of
+from arena.pages.page import allow_parameters, arena_of, error_sentence, redirect, render, run, run_use_case
 from arena.pages.session import begin_session, checked_form
 
 routes = web.RouteTableDef()
@@ -40,25 +39,20 @@ _TOKENS = (
 
 
 async def _show(request: web.Request, identity: Identity, *, status: int = 200, **more: Any) -> web.Response:
-    store = store_of(request)
-
-    def read() -> dict[str, Any]:
-        return {
-            "bots": store.bots.page(owner_id=identity.user_id, with_retired=True, limit=200).items,
-            "tokens": store.users.tokens(identity.user_id),
-            "usage": store.bots.usage(identity.user_id),
-            "notices": store.notices.of(identity.user_id),
-            "profile": store.users.get(identity.user_id),
-            "read_until": store.notices.read_until(identity.user_id),
-            "now": now(),
-        }
-
-    found = await run(read)
-    found["notices"] = sorted_table(request, _NEWS, found["notices"], parameter="news")
-    found["bots"] = sorted_table(request, _BOTS, found["bots"], parameter="bots")
-    found["tokens"] = sorted_table(request, _TOKENS, found["tokens"], parameter="tokens")
-    shown = {"secret": "", "problem": "", "password_problem": "", "about_problem": ""} | more
-    return render(request, "account.html", status=status, keep="no-store", me=identity, days=DAYS, **(found | shown))
+    found = await run(services.account.details, arena_of(request), identity)
+    shown = {
+        "notices": sorted_table(request, _NEWS, found.notices, parameter="news"),
+        "bots": sorted_table(request, _BOTS, found.bots, parameter="bots"),
+        "tokens": sorted_table(request, _TOKENS, found.tokens, parameter="tokens"),
+        "usage": found.account,
+        "profile": found.account,
+        "read_until": found.read_until,
+        "secret": "",
+        "problem": "",
+        "password_problem": "",
+        "about_problem": "",
+    }
+    return render(request, "account.html", status=status, keep="no-store", me=identity, days=DAYS, **(shown | more))
 
 
 @routes.get("/account")
@@ -75,7 +69,7 @@ async def show(request: web.Request) -> web.Response:
 async def mark_read(request: web.Request) -> web.Response:
     """Mark all notices as read."""
     await checked_form(request)
-    await run(store_of(request).notices.mark_read, request[IDENTITY].user_id)
+    await run(services.account.mark_read, arena_of(request), request[IDENTITY])
     return redirect("/account#news")
 
 
@@ -105,10 +99,10 @@ async def make(request: web.Request) -> web.Response:
     if days not in {str(one) for one in DAYS}:
         return await _show(request, identity, status=422, problem="Choose a lifetime from the list.")
     try:
-        _, secret = await run_use_case(services.token.create, arena_of(request), name, scopes, int(days), identity)
+        made = await run_use_case(services.token.create, arena_of(request), name, scopes, int(days), identity)
     except ArenaError as error:
         return await _show(request, identity, status=error.status, problem=error_sentence(error))
-    return await _show(request, identity, secret=secret, secret_name=name)
+    return await _show(request, identity, secret=made.token, secret_name=name)
 
 
 @routes.post("/account/tokens/revoke")

@@ -3,35 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
-from collections.abc import Sequence
 from functools import partial
-from typing import Any
 
 from aiohttp import web
 
 from arena import services
-from arena.http.problem import not_found
+from arena.documents.bot import BotQuery
 from arena.http.request_context import IDENTITY
 from arena.pages import columns
 from arena.pages.columns import text_column
 from arena.pages.html_table import Column, choice, sorted_table
-from arena.pages.page import (
-    allow_parameters,
-    arena_of,
-    redirect,
-    redirect_permanently,
-    render,
-    run,
-    run_use_case,
-    store_of,
-)
-from arena.pages.rating_plot import rating_plot
+from arena.pages.page import allow_parameters, arena_of, redirect, redirect_permanently, render, run, run_use_case
+from arena.pages.query_form import form_names, read_form
+from arena.pages.rating_plot import RatingPlot, rating_plot
 from arena.pages.score_table import score_tables
 from arena.pages.session import checked_form
-from arena.services import Arena
-from arena.store.base.models import BotIdentity
-from arena.store.bots.versions import VersionLine
 from referee.rules import families
 
 routes = web.RouteTableDef()
@@ -86,71 +72,73 @@ _CHANGES = (
 
 
 @routes.get("/bots")
-@allow_parameters("family", "retired", "after", "sort")
+@allow_parameters(*form_names(BotQuery), "after", "sort")
 async def index(request: web.Request) -> web.Response:
-    """List all bots by name; `?family=`, `?retired=1`."""
-    family = choice(request.query, "family", families())
-    retired = choice(request.query, "retired", ("0", "1"), "0") == "1"
-    store = store_of(request)
-    found = await run(
-        lambda: store.bots.page(
-            family=family or None, with_retired=retired, limit=100, after=request.query.get("after") or None
-        )
-    )
-    table = sorted_table(request, _BOTS, found.items)
-    return render(request, "bots.html", bots=found, table=table, family=family, retired=retired)
-
-
-def _read(arena: Arena, bot: BotIdentity, versions: Sequence[VersionLine], by: str, family: str) -> dict[str, Any]:
-    """Read the ratings and results of some versions of a bot, in all families or in one."""
-    store = arena.store
-    ids = [line.id for line in versions]
-    ratings = store.ratings.of_versions(ids) if ids else []
-    tallies = store.results.tally(ids) if ids else []
-    played = {line.family for line in tallies} | {line.pool.partition("/")[0] for line in ratings}
-    if family:
-        ratings = [line for line in ratings if line.pool.partition("/")[0] == family]
-        tallies = [line for line in tallies if line.family == family]
-    pools: dict[str, list[tuple[int, str]]] = defaultdict(list)
-    for line in sorted(ratings, key=lambda one: one.version_id):
-        pools[line.pool].append((line.version_id, line.name))
-    found = score_tables(tallies, set(ids))
-    return {
-        "family": family,
-        "families": sorted(played | {name for line in versions for name in line.families}),
-        "bot": bot,
-        "plays": sorted({name for line in versions for name in line.families}),
-        "owner": store.users.get(bot.owner_id).name,
-        "fit_from": store.versions.fit_from(ids),
-        "presence": services.remote.presence_of(arena, versions),
-        "ratings": ratings,
-        "curves": [rating_plot(store, pool, names, by) for pool, names in pools.items()],
-        "sides": sorted(found.sides.items()),
-        "opponents": sorted(found.opponents.values(), key=lambda score: (-score.games, score.name))[:100],
-        "endings": sorted(found.endings.values(), key=lambda score: (-score.games, score.name)),
-        "games": store.games.latest(versions=ids, family=family or None, limit=20) if ids else None,
-    }
+    """List all bots by name; `?family=`, `?owner=`, `?retired=1`."""
+    query = read_form(request, BotQuery, limit=100, after=request.query.get("after") or None).query
+    found = await run(services.bot.page, arena_of(request), query)
+    return render(request, "bots.html", bots=found, table=sorted_table(request, _BOTS, found.items), chosen=query)
 
 
 @routes.get("/bots/{bot}")
 @allow_parameters(*_SHOWN)
 async def show(request: web.Request) -> web.Response:
     """Show a bot: versions, ratings, results. `?by=game` draws plots by game number."""
-    by = choice(request.query, "by", ("date", "game"), "date")
-    family = choice(request.query, "family", families())
-    store = store_of(request)
     if spelling := _OTHER_SPELLING.fullmatch(request.match_info["bot"]):
         name, version = spelling[1].lower(), spelling[2]
         if version or name != spelling[1]:
             path = f"/bots/{name}/v/{version}" if version else f"/bots/{name}"
             return redirect_permanently(str(request.rel_url.with_path(path, keep_query=True)))
+    return await _page(request)
 
-    def read() -> dict[str, Any]:
-        bot = services.bot.find(arena_of(request), request.match_info["bot"])
-        versions = store.versions.of_bot(bot.id or 0)
-        return {"versions": versions, **_read(arena_of(request), bot, versions, by, family)}
 
-    return _page(request, by, {"version": None, **await run(read)})
+@routes.get("/bots/{bot}/v/{number}")
+@allow_parameters(*_SHOWN)
+async def version(request: web.Request) -> web.Response:
+    """Show one version of a bot."""
+    return await _page(request, request.match_info["number"])
+
+
+async def _page(request: web.Request, number: str = "") -> web.Response:
+    """Render the page of a bot or a version, its tables in the requested order."""
+    by = choice(request.query, "by", ("date", "game"), "date")
+    family = choice(request.query, "family", families())
+
+    def read() -> tuple[services.bot.BotResults, list[RatingPlot]]:
+        found = services.bot.results(arena_of(request), request.match_info["bot"], number, family)
+        return found, [rating_plot(pool, versions, by) for pool, versions in found.curves.items()]
+
+    found, curves = await run(read)
+    scores = score_tables(found.tallies, {one.id for one in found.versions})
+    opponents, endings = (
+        sorted(one.values(), key=lambda score: (-score.games, score.name)) for one in (scores.opponents, scores.endings)
+    )
+    return render(
+        request,
+        "bot.html",
+        by=by,
+        family=family,
+        found=found,
+        bot=found.bot,
+        version=found.version,
+        presence=found.presence,
+        plays=sorted({name for one in found.versions for name in one.families}),
+        curves=curves,
+        sides=sorted(scores.sides.items()),
+        versions=sorted_table(request, _VERSIONS, found.bot.versions, parameter="versions"),
+        ratings=sorted_table(request, _RATINGS, found.ratings, parameter="ratings"),
+        opponents=sorted_table(
+            request, (text_column("name", "Opponent"), *_SCORES), opponents[:100], parameter="opponents"
+        ),
+        endings=sorted_table(request, (text_column("name", "Ended by"), *_SCORES), endings, parameter="endings"),
+        games=columns.sort_games(request, found.games, with_family=True),
+        tables=[
+            sorted_table(
+                request, _CHANGES, one.changes, parameter="changes", value=lambda row, key: getattr(row[1], key)
+            )
+            for one in curves
+        ],
+    )
 
 
 @routes.post("/bots/{bot}/challenge")
@@ -171,45 +159,3 @@ async def challenge(request: web.Request) -> web.Response:
         request[IDENTITY],
     )
     return redirect(f"/tournaments/{row.id}")
-
-
-@routes.get("/bots/{bot}/v/{number}")
-@allow_parameters(*_SHOWN)
-async def version(request: web.Request) -> web.Response:
-    """Show one version of a bot."""
-    by = choice(request.query, "by", ("date", "game"), "date")
-    family = choice(request.query, "family", families())
-    store = store_of(request)
-    text = request.match_info["number"]
-
-    def read() -> dict[str, Any]:
-        bot = services.bot.find(arena_of(request), request.match_info["bot"])
-        versions = store.versions.of_bot(bot.id or 0)
-        mine = [line for line in versions if str(line.number) == text]
-        if not mine:
-            raise not_found(f"version of {bot.name}", text, [str(line.number) for line in versions])
-        return {"versions": versions, "version": mine[0], **_read(arena_of(request), bot, mine, by, family)}
-
-    return _page(request, by, await run(read))
-
-
-def _page(request: web.Request, by: str, found: dict[str, Any]) -> web.Response:
-    """Render the page of a bot or a version, its tables in the requested order."""
-    tables = {
-        "versions": sorted_table(request, _VERSIONS, found["versions"], parameter="versions"),
-        "ratings": sorted_table(request, _RATINGS, found["ratings"], parameter="ratings"),
-        "opponents": sorted_table(
-            request, (text_column("name", "Opponent"), *_SCORES), found["opponents"], parameter="opponents"
-        ),
-        "endings": sorted_table(
-            request, (text_column("name", "Ended by"), *_SCORES), found["endings"], parameter="endings"
-        ),
-        "games": columns.sort_games(request, found["games"].items if found["games"] else [], with_family=True),
-        "tables": [
-            sorted_table(
-                request, _CHANGES, one.changes, parameter="changes", value=lambda row, key: getattr(row[1], key)
-            )
-            for one in found["curves"]
-        ],
-    }
-    return render(request, "bot.html", by=by, **{**found, **tables})

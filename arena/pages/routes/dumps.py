@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from aiohttp import web
 
-from arena.collections.dump import DamagedError
-from arena.collections.dumps import DumpIndex, Dumps
+from arena.collections.dumps import Dumps
 from arena.http.problem import not_found
 from arena.http.request_context import CONTEXT
 from arena.pages.columns import text_column
@@ -31,10 +30,7 @@ def _archive(request: web.Request) -> Dumps:
 async def show(request: web.Request) -> web.Response:
     """List the files, latest month first."""
     archive = _archive(request)
-    try:
-        found = await run(archive.index)
-    except DamagedError:
-        found = DumpIndex()  # the next run rewrites it
+    found = await run(archive.current)
     settings = request.app[CONTEXT].settings
     hour = settings.dump_hour_utc
     dumps = sorted_table(request, _FILES, found.latest_first)

@@ -6,15 +6,15 @@ from typing import Any
 
 from aiohttp import web
 
+from arena import services
 from arena.documents.game import GameItem
+from arena.documents.page import PageQuery, PageResponse
+from arena.documents.service import VoidItem
 from arena.http.identity import session_of
-from arena.http.request_context import CONTEXT
 from arena.pages.columns import text_column
 from arena.pages.html_table import Column, choice, sorted_table
-from arena.pages.page import allow_parameters, render, run, store_of
-from arena.services.access import shown_void
+from arena.pages.page import allow_parameters, arena_of, render, run
 from referee.rules import families
-from referee.rules.core import Termination
 
 routes = web.RouteTableDef()
 _FORFEITS = (
@@ -44,30 +44,23 @@ _VOIDS = (
 async def show(request: web.Request) -> web.Response:
     """List forfeits, latest first, of all families or one; then void games."""
     family = choice(request.query, "family", families())
-    store = store_of(request)
+    arena, identity = arena_of(request), await session_of(request)
 
-    def read() -> dict[str, Any]:
-        return {
-            "forfeits": store.games.latest(
-                termination_class="forfeit",
-                without=(Termination.RESIGNED.value,),  # resigning is not an error
-                family=family or None,
-                limit=50,
-                after=request.query.get("after") or None,
-            ),
-            "voids": store.voids.page(limit=50, after=request.query.get("voids") or None),
-        }
+    def read() -> tuple[PageResponse[GameItem], PageResponse[VoidItem]]:
+        return (
+            services.game.forfeits(arena, family or None, request.query.get("after") or None),
+            services.game.voids(arena, identity, PageQuery(after=request.query.get("voids") or None)),
+        )
 
-    found = await run(read)
-    settings, identity = request.app[CONTEXT].settings, await session_of(request)
-    attempts = [shown_void(settings, identity, one) for one in found["voids"].items]
+    forfeits, voids = await run(read)
     return render(
         request,
         "errors.html",
         family=family,
-        guilty=sorted_table(request, _FORFEITS, found["forfeits"].items, value=_value),
-        attempts=sorted_table(request, _VOIDS, attempts, parameter="order"),
-        **found,
+        forfeits=forfeits,
+        voids=voids,
+        guilty=sorted_table(request, _FORFEITS, forfeits.items, value=_value),
+        attempts=sorted_table(request, _VOIDS, voids.items, parameter="order"),
     )
 
 

@@ -52,7 +52,7 @@ async def show(request: web.Request) -> web.Response:
         problem = error_sentence(error)
         found = await run_use_case(services.explorer.explore, arena, rules.family, ExplorerQuery())
     moves = sorted_table(request, _COLUMNS, found.moves, value=_value)
-    pools = await run(services.explorer.pools, arena, rules.family)
+    pools = [one.pool for one in await run(services.leaderboard.pools, arena, rules.family)]
     return render(
         request,
         "explorer.html",

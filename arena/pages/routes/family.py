@@ -6,12 +6,13 @@ from typing import Any
 
 from aiohttp import web
 
+from arena import services
 from arena.pages import columns
 from arena.pages.columns import text_column
 from arena.pages.drawing import board
 from arena.pages.drawing.scene import Scenes
 from arena.pages.html_table import sorted_table
-from arena.pages.page import allow_parameters, path_family, render, run, store_of
+from arena.pages.page import allow_parameters, arena_of, path_family, render, run
 from referee.rules.rules import Rules
 
 routes = web.RouteTableDef()
@@ -37,32 +38,19 @@ def start_drawing(rules: Rules, variant: str) -> Any:
 async def show(request: web.Request) -> web.Response:
     """Show a family: rules, variants, options, notation, best bots, latest games, sample bots."""
     rules = path_family(request)
-    store = store_of(request)
-
-    def read() -> dict[str, Any]:
-        owner = store.samples.owner_id()
-        pools = [(name, games) for name, games in store.ratings.pools() if name.split("/")[0] == rules.family]
-        return {
-            "pools": pools,
-            "top": store.ratings.leaderboard(rules.family, limit=10).items,
-            "recent": store.games.latest(family=rules.family, limit=10).items,
-            "samples": store.bots.page(owner_id=owner, family=rules.family).items if owner else [],
-            "tournaments": store.tournaments.page(family=rules.family, limit=5).items,
-            "drawing": start_drawing(rules, rules.variants[0].name),
-        }
-
-    found = await run(read)
-    found["recent"] = columns.sort_games(request, found["recent"])
+    found = await run(services.front_page.of_family, arena_of(request), rules.family)
     return render(
         request,
         "family.html",
         rules=rules,
+        found=found,
+        drawing=await run(start_drawing, rules, rules.variants[0].name),
         sprites=board.sprites([rules]),
         example=await run(_example, rules),
+        recent=columns.sort_games(request, found.recent),
         variants=sorted_table(request, _VARIANTS, rules.variants[:MAX_VARIANTS], parameter="variants"),
         options=sorted_table(request, _OPTIONS, rules.options, parameter="options"),
         more_variants=max(0, len(rules.variants) - MAX_VARIANTS),
-        **found,
     )
 
 

@@ -14,8 +14,7 @@ from arena import services
 from arena.errors import BadValueError
 from arena.http.identity import session_of
 from arena.http.json_text import as_json
-from arena.http.problem import Problem
-from arena.http.request_context import IDENTITY
+from arena.http.request_context import IDENTITY, charge
 from arena.pages.drawing import board
 from arena.pages.drawing.replay import Replay
 from arena.pages.drawing.scene import Scene
@@ -47,6 +46,8 @@ _ADDRESS = ("variant", "options", "position", "game", "archive", "ply", "moves")
 _MAX_PLY = 100_000
 _MAX_PIECES_LENGTH = 4000
 """Maximum length of the text that lists the pieces of a position."""
+_PLIES_PER_TOKEN = 20
+"""Plies of a game that count as one request. Moves in the address count by its length."""
 _SHOWN = 4
 """Number of moves drawn of the engine's principal variation."""
 
@@ -94,6 +95,7 @@ async def _read(request: web.Request, rules: Rules) -> _Line:
         if replay.ruleset is None or replay.rules.family != rules.family:
             raise BadValueError(f"that game belongs to the family {replay.rules.family}", field="game")
         base = ply_of(request, replay)
+        await charge(request, base / _PLIES_PER_TOKEN)
         before = [scene.canonical for scene in replay.scenes[1 : base + 1]]
         kept = (("game", text["game"]),) if text["game"] else (("archive", text["archive"]),)
         study = await run_use_case(services.study.read, replay.ruleset, replay.scenes[0].position, [*before, *moves])
@@ -187,7 +189,7 @@ async def answer(request: web.Request) -> web.Response:
     number_of = path_number(request, "question", "analysis")
     identity = await session_of(request)
     if identity is None:
-        raise Problem("unauthorised", "you are not logged in", hint="log in to see the analyses that you requested")
+        return redirect(f"/login?next={request.rel_url.raw_path}")
     found = await run(services.analysis.read_answer, arena_of(request), number_of, identity)
     record = read_record(found.record)
     if record.family != rules.family:

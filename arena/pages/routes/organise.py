@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 from urllib.parse import quote
 
@@ -11,17 +12,17 @@ from aiohttp import web
 
 from arena import services
 from arena.documents.identity import Identity
+from arena.documents.schedule import ScheduleItem
+from arena.documents.tournament import TournamentItem
 from arena.errors import ArenaError
 from arena.http.identity import session_of
 from arena.http.problem import Problem
 from arena.http.request_context import CONTEXT, IDENTITY
 from arena.pages import tournament_form
 from arena.pages.html_table import choice
-from arena.pages.page import allow_parameters, arena_of, path_number, redirect, render, run, run_use_case, store_of
-from arena.pages.routes.referee import workers_of
+from arena.pages.page import allow_parameters, arena_of, path_number, redirect, render, run, run_use_case
 from arena.pages.session import checked_form
 from arena.services.tournament import Preview
-from arena.store.base.models import Schedule, Tournament
 from arena.tournaments import as_toml
 from arena.tournaments.settings import FORMATS, Document, SettingsError, read
 from referee.machine import toml
@@ -32,6 +33,9 @@ _EDITABLE = ("scheduled", "paused")
 """States in which a tournament that has not started can be changed."""
 
 
+_Stored = TournamentItem | ScheduleItem
+
+
 @dataclass(frozen=True, slots=True)
 class _Draft:
     """Target of the form: a new tournament, or the document of an existing tournament or schedule."""
@@ -39,50 +43,39 @@ class _Draft:
     title: str
     path: str
     word: str
-    save: Callable[[Document, Identity], str]
-    """Store the document and return the address of its page."""
+    save: Callable[[Document, Identity], _Stored]
+
+
+def _page_of(row: _Stored) -> str:
+    return f"/{'schedules' if isinstance(row, ScheduleItem) else 'tournaments'}/{row.id}"
 
 
 def _new(request: web.Request) -> _Draft:
-    arena = arena_of(request)
-
-    def save(document: Document, by: Identity) -> str:
-        if document.schedule is not None:
-            return f"/schedules/{services.schedule.create(arena, document, by).id}"
-        return f"/tournaments/{services.tournament.create(arena, document, by).id}"
+    def save(document: Document, by: Identity) -> _Stored:
+        create = services.tournament.create if document.schedule is None else services.schedule.create
+        return create(arena_of(request), document, by)
 
     return _Draft("New tournament", "/tournaments/new", "Create", save)
 
 
-def _of_tournament(request: web.Request, row: Tournament) -> _Draft:
-    def save(document: Document, by: Identity) -> str:
-        services.tournament.change(arena_of(request), row.id or 0, document, by)
-        return f"/tournaments/{row.id}"
-
-    return _Draft(f"Change {row.name}", f"/tournaments/{row.id}/edit", "Save", save)
+def _of(request: web.Request, row: _Stored) -> _Draft:
+    change = services.schedule.change if isinstance(row, ScheduleItem) else services.tournament.change
+    return _Draft(f"Change {row.name}", f"{_page_of(row)}/edit", "Save", partial(change, arena_of(request), row.id))
 
 
-def _of_schedule(request: web.Request, row: Schedule) -> _Draft:
-    def save(document: Document, by: Identity) -> str:
-        services.schedule.change(arena_of(request), row.id or 0, document, by)
-        return f"/schedules/{row.id}"
-
-    return _Draft(f"Change {row.name}", f"/schedules/{row.id}/edit", "Save", save)
-
-
-async def _organiser(request: web.Request) -> Identity | web.Response:
-    """Return the organiser, or a redirect to the log-in form. Raises Problem (403)."""
+async def _require_organiser(request: web.Request) -> None:
+    """Raise a redirect to the log-in form, or Problem (403)."""
     identity = await session_of(request)
     if identity is None:
-        return redirect(f"/login?next={quote(request.rel_url.raw_path)}")
+        target = f"/login?next={quote(request.rel_url.raw_path)}"
+        raise web.HTTPSeeOther(target, headers={"Cache-Control": "no-store"})
     if "organise" not in identity.scopes:
         raise Problem(
             "forbidden", "your account may not organise tournaments", hint="ask an admin for the role organiser"
         )
-    return identity
 
 
-def settings_of(row: Tournament) -> dict[str, Any]:
+def settings_of(row: TournamentItem) -> dict[str, Any]:
     """Return a tournament's document without defaults and without its schedule, but with its start time."""
     starts = {} if row.started_at else {"start_time": row.start_time.isoformat()}
     document = read({**row.settings, "schedule": None, **starts})
@@ -93,14 +86,13 @@ def settings_of(row: Tournament) -> dict[str, Any]:
 @allow_parameters("like", "format", "family")
 async def new(request: web.Request) -> web.Response:
     """Show the empty form; `?like=` copies the settings of another tournament."""
-    if isinstance(found := await _organiser(request), web.Response):
-        return found
+    await _require_organiser(request)
     settings: dict[str, Any] = {
         "family": choice(request.query, "family", families(), families()[0]),
         "format": choice(request.query, "format", FORMATS, FORMATS[0]),
     }
     if request.query.get("like", "").isdecimal():
-        row = await run(store_of(request).tournaments.get, int(request.query["like"][:9]))
+        row = await run(services.tournament.get, arena_of(request), int(request.query["like"][:9]))
         settings = {name: value for name, value in settings_of(row).items() if name != "start_time"}
     return await _show(request, _new(request), settings)
 
@@ -115,20 +107,19 @@ async def create(request: web.Request) -> web.Response:
 @allow_parameters()
 async def edit(request: web.Request) -> web.Response:
     """Show the form of a tournament that has not started."""
-    if isinstance(found := await _organiser(request), web.Response):
-        return found
+    await _require_organiser(request)
     row = await _tournament(request)
-    return await _show(request, _of_tournament(request, row), settings_of(row))
+    return await _show(request, _of(request, row), settings_of(row))
 
 
 @routes.post("/tournaments/{tournament}/edit")
 async def change(request: web.Request) -> web.Response:
     """Replace the document of a tournament."""
-    return await _answer(request, _of_tournament(request, await _tournament(request)))
+    return await _answer(request, _of(request, await _tournament(request)))
 
 
-async def _tournament(request: web.Request) -> Tournament:
-    row = await run(store_of(request).tournaments.get, path_number(request, "tournament", "tournament"))
+async def _tournament(request: web.Request) -> TournamentItem:
+    row = await run(services.tournament.get, arena_of(request), path_number(request, "tournament", "tournament"))
     if row.started_at is not None or row.state not in _EDITABLE:
         hint = f"create a copy at /tournaments/new?like={row.id}"
         raise Problem("conflict", f"the tournament is {row.state}: its settings can no longer change", hint=hint)
@@ -139,24 +130,23 @@ async def _tournament(request: web.Request) -> Tournament:
 @allow_parameters()
 async def edit_schedule(request: web.Request) -> web.Response:
     """Show the form of a schedule."""
-    if isinstance(found := await _organiser(request), web.Response):
-        return found
-    row = await run(store_of(request).schedules.get, path_number(request, "schedule", "schedule"))
-    return await _show(request, _of_schedule(request, row), row.template)
+    await _require_organiser(request)
+    row = await run(services.schedule.get, arena_of(request), path_number(request, "schedule", "schedule"))
+    return await _show(request, _of(request, row), row.template)
 
 
 @routes.post("/schedules/{schedule}/edit")
 async def change_schedule(request: web.Request) -> web.Response:
     """Replace the document of a schedule, for its future tournaments."""
-    row = await run(store_of(request).schedules.get, path_number(request, "schedule", "schedule"))
-    return await _answer(request, _of_schedule(request, row))
+    row = await run(services.schedule.get, arena_of(request), path_number(request, "schedule", "schedule"))
+    return await _answer(request, _of(request, row))
 
 
 @routes.get("/tournaments/{tournament}/settings.toml")
 @allow_parameters()
 async def download(request: web.Request) -> web.Response:
     """Serve a tournament's document as TOML."""
-    row = await run(store_of(request).tournaments.get, path_number(request, "tournament", "tournament"))
+    row = await run(services.tournament.get, arena_of(request), path_number(request, "tournament", "tournament"))
     return _file(as_toml(read(settings_of(row))), f"tournament-{row.id}")
 
 
@@ -183,7 +173,7 @@ async def _answer(request: web.Request, draft: _Draft) -> web.Response:
         if fields.get("do") == "toml":
             return _file(as_toml(document), "tournament")
         if fields.get("do") == "save":
-            return redirect(await run_use_case(draft.save, document, by))
+            return redirect(_page_of(await run_use_case(draft.save, document, by)))
         preview = await run_use_case(services.tournament.preview, arena_of(request), document, by)
         return await _show(request, draft, settings, preview)
     except SettingsError as error:
@@ -210,11 +200,12 @@ async def _show(
     preview: Preview | None = None,
     errors: list[tuple[str, str]] | None = None,
 ) -> web.Response:
-    live, store = request.app[CONTEXT].live, store_of(request)
-    slots = sum(one.slots for one in workers_of(live.workers, live.workers_at) or () if one.is_fit)
+    arena = arena_of(request)
+    workers = services.status.workers(arena, request.app[CONTEXT].live, None)
+    slots = sum(one.slots for one in workers or () if one.is_fit)
     family = settings.get("family")
     known = family if isinstance(family, str) and family in families() else families()[0]
-    bots = await run(lambda: sorted({line.bot for line in store.versions.active(known)}))
+    bots = await run(services.tournament.bots, arena, known)
     return render(
         request,
         "organise.html",

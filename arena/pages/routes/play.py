@@ -3,23 +3,32 @@
 from __future__ import annotations
 
 import re
-from dataclasses import asdict
 from typing import Any
 
 from aiohttp import web
 
 from arena import services
-from arena.credentials import new_secret
-from arena.errors import ArenaError, BadValueError, NotFoundError, StoreError
-from arena.http.identity import is_same_origin, session_of
+from arena.documents.human_game import DecisionRequest, PlayRequest, PlayResponse
+from arena.errors import ArenaError, ForbiddenError, NotFoundError
+from arena.http.identity import is_same_origin, read_cookie, session_of
 from arena.http.json_text import as_json
 from arena.http.problem import Problem, not_found
 from arena.http.request_context import CONTEXT, IDENTITY, address_key
 from arena.pages.html_table import choice
-from arena.pages.page import GAME_ID, allow_parameters, arena_of, error_sentence, redirect, render, run_use_case
+from arena.pages.page import (
+    GAME_ID,
+    allow_parameters,
+    arena_of,
+    error_sentence,
+    read_fields,
+    redirect,
+    render,
+    run_use_case,
+)
 from arena.pages.routes.game import render_viewer
 from arena.pages.session import checked_form, give_cookie, read_form
-from arena.services.people import TIME_CONTROLS, HumanAction, HumanGameRequest, Visitor
+from arena.services.people import TIME_CONTROLS, Visitor
+from arena.validation import plain
 from referee.rules import families, load
 from referee.rules.rules import Rules
 
@@ -31,7 +40,7 @@ _YEAR_S = 365 * 24 * 3600
 
 
 async def _visitor(request: web.Request) -> Visitor:
-    cookie = request.cookies.get(GUEST_COOKIE, "")
+    cookie = read_cookie(request, GUEST_COOKIE)
     return Visitor(await session_of(request), cookie if _SECRET.fullmatch(cookie) else "", address_key(request))
 
 
@@ -46,6 +55,8 @@ async def show(request: web.Request) -> web.Response:
 async def _form(request: web.Request, given: dict[str, Any], problem: str = "", status: int = 200) -> web.Response:
     arena, visitor = arena_of(request), await _visitor(request)
     rules = family_of(given.get("family", ""))
+    people = services.people
+    opponents, mine = await run_use_case(lambda: (people.opponents(arena, rules.family), people.mine(arena, visitor)))
     return render(
         request,
         "play.html",
@@ -53,12 +64,12 @@ async def _form(request: web.Request, given: dict[str, Any], problem: str = "", 
         keep="no-store",
         rules=rules,
         families=[load(name) for name in families()],
-        opponents=await run_use_case(services.people.opponents, arena, rules.family),
+        opponents=opponents,
         variants=[one.name for one in rules.variants],
         times=TIME_CONTROLS,
         given=given,
         problem=problem,
-        mine=await run_use_case(services.people.mine, arena, visitor),
+        mine=mine,
         slots=arena.settings.human_slots,
     )
 
@@ -78,17 +89,18 @@ async def begin(request: web.Request) -> web.Response:
     visitor = await _visitor(request)
     is_new = visitor.user is None and not visitor.cookie
     if is_new:
-        visitor = Visitor(None, new_secret(), visitor.address)
-    bot = fields.get("bot", "")
-    wish = HumanGameRequest(
-        family=family_of(fields.get("family", "")).family,
-        version=int(bot) if bot.isascii() and bot.isdecimal() and len(bot) < 10 else 0,
-        variant=fields.get("variant", "")[:120],
-        side=fields.get("side", ""),
-        time=fields.get("time", "none"),
-        is_rated=fields.get("rated") == "yes",
-    )
+        visitor = Visitor.new(visitor.address)
+    family = family_of(fields.get("family", "")).family
     try:
+        wish = read_fields(
+            PlayRequest,
+            family=family,
+            bot=fields.get("bot", ""),
+            variant=fields.get("variant") or None,
+            side=fields.get("side") or None,
+            time=fields.get("time", "none"),
+            is_rated=fields.get("rated") == "yes",
+        )
         game = await run_use_case(services.people.begin, arena_of(request), wish, visitor)
     except ArenaError as error:
         if error.status >= 500:
@@ -111,49 +123,30 @@ async def board(request: web.Request) -> web.Response:
     """Show the board of a game to its human player; redirect others to the viewer."""
     name = request.match_info["game"]
     try:
-        line, visitor = await _line(request)
-    except NotFoundError:  # perhaps a game between bots
-        await run_use_case(arena_of(request).store.games.get, name)
+        seat = await _see(request)
+    except (ForbiddenError, NotFoundError):  # a game of others, or between bots
+        seat = None
+    if seat is None or seat.is_over:
         return redirect(str(request.rel_url.with_path(f"/games/{name}", keep_query=True)))
-    if not visitor.plays(line) or line.state in ("finished", "void", "cancelled"):
-        return redirect(f"/games/{name}")
     query = request.rel_url.query
-    if "flip" not in query and line.side == "second":
+    if "flip" not in query and seat.side == "second":
         return redirect(str(request.rel_url.update_query(flip="1")))
-    arena = arena_of(request)
-    ahead = await run_use_case(services.people.waiting, arena, name) if line.state == "planned" else 0
-    offer = services.people.draw_offer(line)
-    return await render_viewer(
-        request, "playing.html", keep="no-store", seat=line, ahead=ahead, offer=offer, charts=[], thoughts={}
-    )
+    return await render_viewer(request, "playing.html", keep="no-store", seat=seat, charts=[], thoughts={})
 
 
-async def _line(request: web.Request) -> tuple[Any, Visitor]:
+async def _see(request: web.Request) -> PlayResponse:
     name = request.match_info["game"]
     if not GAME_ID.fullmatch(name):
         raise not_found("game", name)
-    line = await run_use_case(arena_of(request).store.people.get, name)
-    return line, await _visitor(request)
+    return await run_use_case(services.people.see, arena_of(request), name, await _visitor(request))
 
 
 @routes.get("/play/{game}/state.json")
 @allow_parameters()
 async def state(request: web.Request) -> web.Response:
     """Return the state of the game for its human player."""
-    line, visitor = await _line(request)
-    if not visitor.plays(line):
-        raise Problem("forbidden", "this game belongs to another player")
-    ahead = (
-        await run_use_case(services.people.waiting, arena_of(request), line.game_id) if line.state == "planned" else 0
-    )
-    offer = services.people.draw_offer(line)
-    body = {
-        "state": line.state,
-        "ahead": ahead,
-        "plies": len(line.plies),
-        "is_rated": line.is_rated,
-        "draw": asdict(offer) if offer else None,
-    }
+    found = plain(await _see(request))
+    body = {name: found[name] for name in ("state", "ahead", "is_rated", "draw")} | {"plies": len(found["moves"])}
     response = web.json_response(body, dumps=as_json)
     response.headers["Cache-Control"] = "no-store"
     return response
@@ -165,10 +158,10 @@ async def decide(request: web.Request) -> web.Response:
     name = request.match_info["game"]
     try:
         await _decide(request)
-    except (ArenaError, StoreError) as error:
+    except ArenaError as error:
         if error.status >= 500:
             raise
-        raise Problem("invalid" if isinstance(error, BadValueError) else error.kind, error_sentence(error)) from None
+        raise Problem(error.kind, error_sentence(error)) from None
     return redirect(f"/play/{name}")
 
 
@@ -185,11 +178,11 @@ async def _decide(request: web.Request) -> None:
         raise not_found("game", name)
     fields = await read_form(request)
     _require_own_page(request)
-    ply = fields.get("ply", "")
-    wish = HumanAction(
+    wish = read_fields(
+        DecisionRequest,
         do=fields.get("do", "move"),
-        ply=int(ply) if ply.isascii() and ply.isdecimal() and len(ply) < 6 else -1,
-        move=fields.get("move", "").strip()[:100],
+        ply=fields.get("ply") or None,
+        move=fields.get("move", "")[:100],
         draw=fields.get("draw") == "yes",
     )
     await run_use_case(services.people.decide, arena_of(request), name, wish, await _visitor(request))

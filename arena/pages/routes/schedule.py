@@ -2,46 +2,34 @@
 
 from __future__ import annotations
 
-from itertools import islice
-from typing import Any
-
 from aiohttp import web
 
 from arena import services
-from arena.clock import now
-from arena.coordinator import cron
+from arena.documents.tournament import TournamentQuery
 from arena.http.request_context import IDENTITY
-from arena.pages.page import allow_parameters, arena_of, path_number, redirect, render, run, run_use_case, store_of
+from arena.pages.page import allow_parameters, arena_of, path_number, redirect, render, run, run_use_case
 from arena.pages.session import checked_form
-from arena.tournaments import SettingsError, as_toml, read
 
 routes = web.RouteTableDef()
-UPCOMING = 5
-"""Number of future dates shown."""
+MAX_TOURNAMENTS = 20
+"""Maximum number of tournaments on a page."""
 
 
 @routes.get("/schedules/{schedule}")
 @allow_parameters("after")
 async def show(request: web.Request) -> web.Response:
     """Show a schedule."""
-    store, number = store_of(request), path_number(request, "schedule", "schedule")
-
-    def read_all() -> dict[str, Any]:
-        row = store.schedules.get(number)
-        try:
-            dates = list(islice(cron.fires(row.cron, row.timezone, now()), UPCOMING)) if row.is_enabled else []
-            text = as_toml(read(row.template))
-        except SettingsError:  # stored by another version
-            dates, text = [], ""
-        after = request.query.get("after") or None
-        return {
-            "schedule": row,
-            "dates": dates,
-            "text": text,
-            "tournaments": store.tournaments.page(schedule_id=number, limit=20, after=after),
-        }
-
-    return render(request, "schedule.html", **await run(read_all))
+    arena, number = arena_of(request), path_number(request, "schedule", "schedule")
+    query = TournamentQuery(schedule=number, limit=MAX_TOURNAMENTS, after=request.query.get("after") or None)
+    found, created = await run(lambda: (services.schedule.show(arena, number), services.tournament.page(arena, query)))
+    return render(
+        request,
+        "schedule.html",
+        schedule=found.schedule,
+        dates=found.dates,
+        text=found.text,
+        tournaments=created,
+    )
 
 
 @routes.post("/schedules/{schedule}/switch")

@@ -10,12 +10,11 @@ from aiohttp import web
 
 from arena import services
 from arena.documents.identity import Identity
+from arena.documents.tournament import NEXT_STATES, EntryItem, TournamentItem, TournamentState
 from arena.http.request_context import IDENTITY
 from arena.pages.page import arena_of, path_number, redirect, run_use_case
 from arena.pages.session import checked_form
 from arena.services import Arena
-from arena.store.base.models import Tournament
-from arena.store.tournaments.tournaments import NEXT_STATES, EntryLine
 from arena.tournaments.extension import Length, length
 from arena.tournaments.format import is_closed, is_open
 from arena.tournaments.participants import participating
@@ -36,7 +35,7 @@ class Button:
     states: tuple[str, ...]
 
 
-def _before(state: str) -> tuple[str, ...]:
+def _before(state: TournamentState) -> tuple[str, ...]:
     """Return the states from which a state can be reached."""
     return tuple(name for name, following in NEXT_STATES.items() if state in following)
 
@@ -60,7 +59,7 @@ class Controls:
     may_withdraw: bool
 
     @classmethod
-    def of(cls, tournament: Tournament, entries: Sequence[EntryLine]) -> Controls:
+    def of(cls, tournament: TournamentItem, entries: Sequence[EntryItem]) -> Controls:
         """Return the controls of a tournament with these entries."""
         has_begun, state = tournament.started_at is not None, tournament.state
         takes_more = is_open(tournament.format) if has_begun else not is_closed(tournament.format)
@@ -73,7 +72,7 @@ class Controls:
         )
 
 
-def _length(tournament: Tournament, entries: Sequence[EntryLine]) -> Length | None:
+def _length(tournament: TournamentItem, entries: Sequence[EntryItem]) -> Length | None:
     if tournament.state == "cancelled":
         return None
     try:

@@ -179,11 +179,7 @@ async def submission(request: web.Request) -> web.Response:
         request,
         "submission.html",
         keep="no-store",
-        line=found.line,
-        report=found.report,
-        log=found.log or "",
-        is_mine=found.log is not None,
-        is_moving=found.is_moving,
+        line=found,
         steps=[_step(text) for text in request.app[CONTEXT].live.steps.get(number, ())],
     )
 

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from datetime import UTC, datetime
 
 import aiohttp_jinja2
 from aiohttp import web
 
 from arena import services
-from arena.clock import now
+from arena.documents.game import GameItem, GameQuery
+from arena.documents.page import PageQuery
 from arena.http.request_context import CONTEXT
 from arena.pages.drawing import thumbnail
 from arena.pages.drawing.scene import Scenes
-from arena.pages.page import allow_parameters, arena_of, path_family, path_number, run, store_of
+from arena.pages.page import allow_parameters, arena_of, path_family, path_number, run
 from arena.pages.routes.game import render_viewer, replay_of
 
 routes = web.RouteTableDef()
@@ -21,10 +23,10 @@ ITEMS = 30
 _FRAMED = "default-src 'self'; object-src 'none'; frame-ancestors *; base-uri 'none'; form-action 'none'"
 
 
-def _feed(request: web.Request, title: str, path: str, **filters: Any) -> web.Response:
-    games = store_of(request).games.latest(limit=ITEMS, **filters).items
+def _feed(request: web.Request, title: str, path: str, games: Sequence[GameItem]) -> web.Response:
     base = request.app[CONTEXT].settings.public_url.rstrip("/")
-    given = {"title": title, "path": path, "base": base, "games": games, "at": games[0].finished_at if games else now()}
+    at = games[0].finished_at if games else datetime.now(UTC)
+    given = {"title": title, "path": path, "base": base, "games": games, "at": at}
     text = aiohttp_jinja2.get_env(request.app).get_template("feed.atom").render(given)
     response = web.Response(text=text, content_type="application/atom+xml", charset="utf-8")
     response.headers["Cache-Control"] = "public, max-age=60"
@@ -38,9 +40,9 @@ async def of_bot(request: web.Request) -> web.Response:
     """Serve the feed of a bot's results, all versions."""
 
     def read() -> web.Response:
-        bot = services.bot.find(arena_of(request), request.match_info["bot"])
-        ids = [line.id for line in store_of(request).versions.of_bot(bot.id or 0)]
-        return _feed(request, f"Results of {bot.name}", f"/bots/{bot.name}", versions=ids)
+        bot = request.match_info["bot"]
+        games = services.bot.games(arena_of(request), [bot], PageQuery(limit=ITEMS)).items
+        return _feed(request, f"Results of {bot}", f"/bots/{bot}", games)
 
     return await run(read)
 
@@ -52,8 +54,10 @@ async def of_tournament(request: web.Request) -> web.Response:
     number = path_number(request, "tournament", "tournament")
 
     def read() -> web.Response:
-        row = store_of(request).tournaments.get(number)
-        return _feed(request, f"Results of {row.name}", f"/tournaments/{number}", tournament_id=number)
+        arena = arena_of(request)
+        row = services.tournament.get(arena, number)
+        games = services.game.search(arena, GameQuery(tournament=number, limit=ITEMS)).items
+        return _feed(request, f"Results of {row.name}", f"/tournaments/{number}", games)
 
     return await run(read)
 
@@ -63,7 +67,12 @@ async def of_tournament(request: web.Request) -> web.Response:
 async def of_family(request: web.Request) -> web.Response:
     """Serve the feed of a family's results."""
     rules = path_family(request)
-    return await run(_feed, request, f"Results of {rules.title}", f"/{rules.family}", family=rules.family)
+
+    def read() -> web.Response:
+        games = services.game.search(arena_of(request), GameQuery(family=rules.family, limit=ITEMS)).items
+        return _feed(request, f"Results of {rules.title}", f"/{rules.family}", games)
+
+    return await run(read)
 
 
 @routes.get("/games/{game}/board.png")

@@ -6,32 +6,36 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, get_args
 from urllib.parse import quote
 
 from aiohttp import web
 
 from arena import services
-from arena.http.problem import not_found
+from arena.documents.game import GameState
+from arena.documents.tournament import (
+    EntryItem,
+    PlanQuery,
+    TournamentItem,
+    TournamentQuery,
+)
 from arena.pages.columns import text_column
 from arena.pages.drawing.race_summary import RaceSummary
 from arena.pages.drawing.sprt_chart import SprtChart
 from arena.pages.filters import bot_of, path_part, plain
 from arena.pages.html_table import Column, choice, number, sorted_table, sorting
-from arena.pages.page import allow_parameters, arena_of, path_number, redirect, render, run, store_of
+from arena.pages.page import allow_parameters, arena_of, path_number, redirect, render, run
+from arena.pages.query_form import form_names, read_form
 from arena.pages.routes.steering import Controls
 from arena.services import Arena
+from arena.services.standings import TournamentView
 from arena.services.standings_cache import TournamentStandings
-from arena.store.base.models import Tournament
-from arena.store.base.page import write_cursor
-from arena.store.tournaments.tournaments import NEXT_STATES, EntryLine
 from arena.tournaments import crosstable, time_class
 from arena.tournaments.settings import read as read_settings
-from referee.rules import families, terminations
+from referee.rules import terminations
 
 routes = web.RouteTableDef()
-STATES = tuple(NEXT_STATES)
-GAME_STATES = ("planned", "queued", "running", "finished", "void", "cancelled")
+GAME_STATES: tuple[GameState, ...] = get_args(GameState)
 PAGE = 100
 _SHOWN = ("state", "ended", "bot", "sort", "games", "page", "endings", "entries", "rows", "against")
 """Query parameters of a tournament's page: filters of its schedule, orders of its tables, block of its crosstable."""
@@ -114,31 +118,25 @@ _SCHEDULE = (
 
 
 @routes.get("/tournaments")
-@allow_parameters("family", "state", "after", "sort", "recurring")
+@allow_parameters(*form_names(TournamentQuery), "after", "sort", "recurring")
 async def index(request: web.Request) -> web.Response:
-    """List all tournaments, latest start first; `?family=` and `?state=` filter."""
-    family = choice(request.query, "family", families())
-    state = choice(request.query, "state", STATES)
-    store = store_of(request)
-    found = await run(
-        lambda: store.tournaments.page(
-            state=state or None, family=family or None, after=request.query.get("after") or None
-        )
+    """List the tournaments that match the query, latest start first; `?after=` continues the list."""
+    arena = arena_of(request)
+    form = read_form(request, TournamentQuery, after=request.query.get("after") or None)
+    found, schedules = await run(
+        lambda: (services.tournament.page(arena, form.query), services.schedule.read_all(arena))
     )
-    schedules = await run(store.schedules.all)
     return render(
         request,
         "tournaments.html",
         tournaments=found,
         table=sorted_table(request, _TOURNAMENTS, found.items),
         schedules=sorted_table(request, _RECURRING, schedules, parameter="recurring"),
-        family=family,
-        state=state,
-        states=STATES,
+        form=form,
     )
 
 
-def _eta(tournament: Tournament, at: datetime) -> float | None:
+def _eta(tournament: TournamentItem, at: datetime) -> float | None:
     """Estimate the seconds until the last game from the speed so far; None without an estimate."""
     if tournament.state != "running" or not tournament.started_at or not tournament.finished_games:
         return None
@@ -148,44 +146,36 @@ def _eta(tournament: Tournament, at: datetime) -> float | None:
 
 
 def _read(arena: Arena, tournament_id: int, request: web.Request) -> dict[str, Any]:
-    store = arena.store
-    tables = services.standings.read(arena, tournament_id)
-    entries = store.tournaments.entries(tournament_id)
-    query = request.query
-    state = choice(query, "state", GAME_STATES)
-    ended = choice(query, "ended", list(terminations()))
-    names = {line.name: line.version_id for line in entries}
-    bot = choice(query, "bot", list(names))
-    shown = sorting(request, _SCHEDULE, "sequence", "games")
-    at = number(query, "page", 1, high=100_000)
-    games, count = store.games.schedule(
-        tournament_id,
-        state=state or None,
-        termination=ended or None,
-        version_id=names.get(bot),
-        sort=shown.key,
-        is_falling=shown.is_descending,
-        offset=(at - 1) * PAGE,
+    known, query = services.tournament.get(arena, tournament_id), request.query
+    if known.state == "open":
+        return {"tournament": known}
+    view = services.standings.view(arena, tournament_id)
+    names = [line.name for line in view.entries]
+    filters = PlanQuery(
+        state=choice(query, "state", GAME_STATES) or None,
+        termination=choice(query, "ended", list(terminations())) or None,
+        version=choice(query, "bot", names) or None,
         limit=PAGE,
     )
-    specs = store.games.openings([game.id for game in games])
+    shown, at = sorting(request, _SCHEDULE, "sequence", "games"), number(query, "page", 1, high=100_000)
+    plan = services.tournament.plan(
+        arena,
+        tournament_id,
+        filters,
+        sort=shown.key,
+        is_descending=shown.is_descending,
+        offset=(at - 1) * PAGE,
+    )
     return {
-        "tournament": tables.tournament,
-        "tables": tables,
-        "course": services.standings.read_progress(arena, tables.tournament),
-        "entries": entries,
-        "standing": tables.standing,
-        "forfeits": tables.forfeits,
-        "changes": store.ratings.of_tournament(tournament_id),
-        "counts": store.games.counts(tournament_id),
-        "restarted": store.rating_history.count_redispatched(tournament_id),
-        "schedule": games,
-        "openings": specs,
-        "games_found": count,
+        "tournament": view.standings.tournament,
+        "view": view,
+        "course": view.progress,
+        "tables": view.standings,
+        "plan": plan,
         "games_sorting": shown,
         "at": at,
-        "pages": max(1, -(-count // PAGE)),
-        "filters": {"state": state, "ended": ended, "bot": bot},
+        "pages": max(1, -(-plan.count // PAGE)),
+        "filters": filters,
         "versions": names,
     }
 
@@ -194,27 +184,25 @@ def _read(arena: Arena, tournament_id: int, request: web.Request) -> dict[str, A
 @allow_parameters(*_SHOWN)
 async def show(request: web.Request) -> web.Response:
     """Show a tournament. The one that holds the games of people redirects to `/play`."""
-    tournament_id = path_number(request, "tournament", "tournament")
-    known = await run(store_of(request).tournaments.get, tournament_id)
-    if known.state == "open":
-        return redirect(f"/play?family={known.family}")
-    found = await run(_read, arena_of(request), tournament_id, request)
-    tournament: Tournament = found["tournament"]
-    tables: TournamentStandings = found["tables"]
+    found = await run(_read, arena_of(request), path_number(request, "tournament", "tournament"), request)
+    tournament: TournamentItem = found["tournament"]
+    if tournament.state == "open":
+        return redirect(f"/play?family={tournament.family}")
+    view: TournamentView = found["view"]
+    tables = view.standings
     order = tables.standing.lines
     is_over = tables.is_final
     strengths = tables.standing.strengths.strengths if is_over else ()
     elo = {one.name: (one.elo, one.interval) for one in strengths}
     shown = sorting(request, _columns(tournament.format, is_over=is_over), "rank")
-    changes = {name: found["changes"].get(version) for name, version in found["versions"].items()}
+    changes = {line.name: view.changes.get(line.version_id) for line in view.entries}
 
     def value(line: Any, key: str) -> Any:
-        if key == "forfeits":
-            return found["forfeits"][line.name]
         if key == "elo":
             return elo[line.name][0] if line.name in elo else None
         if key == "change":
-            return changes[line.name][1] - changes[line.name][0] if changes.get(line.name) else None
+            change = changes.get(line.name)
+            return change[1] - change[0] if change else None
         return getattr(line, key)
 
     blocks = [(start + 1, min(start + BLOCK, len(order))) for start in range(0, len(order), BLOCK)]
@@ -244,7 +232,7 @@ async def show(request: web.Request) -> web.Response:
         block=(row, against),
         findings=tables.findings,
         comparison=tables.comparison if len(strengths) >= MIN_COMPARED_BOTS else None,
-        test=_test(tables, found["entries"]),
+        test=_test(tables, view.entries),
         race=_race(tables),
         endings=sorted_table(
             request,
@@ -253,12 +241,12 @@ async def show(request: web.Request) -> web.Response:
             parameter="endings",
             value=lambda row, key: row[key == "games"],
         ),
-        seats=sorted_table(request, _ENTRIES, found["entries"], parameter="entries"),
+        seats=sorted_table(request, _ENTRIES, view.entries, parameter="entries"),
         terminations=list(terminations()),
         game_states=GAME_STATES,
         settings_text=json.dumps(tournament.settings, indent=2, ensure_ascii=False, sort_keys=True),
-        controls=Controls.of(tournament, found["entries"]),
-        is_live=tournament.state in ("running", "draining", "scheduled", "paused"),
+        controls=Controls.of(tournament, view.entries),
+        is_live=not is_over,
     )
 
 
@@ -270,14 +258,14 @@ def _columns(form: str, *, is_over: bool) -> tuple[Column, ...]:
     return tuple(column for column in _STANDINGS if column.key not in hidden)
 
 
-def _test(tables: TournamentStandings, entries: Sequence[EntryLine]) -> SprtChart | None:
+def _test(tables: TournamentStandings, entries: Sequence[EntryItem]) -> SprtChart | None:
     """Return the state of a sequential test; None for other formats."""
     lines = {line.name: line for line in tables.standing.lines}
     seats = [entry.name for entry in entries if entry.name in lines]
     if tables.standing.verdict is None or len(seats) < 2:
         return None
     test = read_settings(tables.tournament.settings).sprt.sprt
-    return SprtChart(test, tables.standing.verdict, lines[seats[0]], seats[1])
+    return SprtChart(test, tables.standing.verdict, lines[seats[0]], seats[1], tables.is_final)
 
 
 def _race(tables: TournamentStandings) -> RaceSummary | None:
@@ -285,7 +273,7 @@ def _race(tables: TournamentStandings) -> RaceSummary | None:
     found = tables.standing
     if found.race is None:
         return None
-    return RaceSummary(read_settings(tables.tournament.settings).race, found.race, found.seats)
+    return RaceSummary(read_settings(tables.tournament.settings).race, found.race, found.seats, tables.is_final)
 
 
 @routes.get("/tournaments/{tournament}/games/{sequence}")
@@ -293,12 +281,8 @@ def _race(tables: TournamentStandings) -> RaceSummary | None:
 async def game(request: web.Request) -> web.Response:
     """Redirect to the game with a number in the tournament's plan."""
     tournament_id, sequence = path_number(request, "tournament", "tournament"), path_number(request, "sequence", "game")
-    store = store_of(request)
-    after = write_cursor(sequence - 1)
-    near = (await run(lambda: store.games.of_tournament(tournament_id, limit=1, after=after))).items
-    if not near or near[0].sequence != sequence:
-        raise not_found(f"game in tournament {tournament_id}", str(sequence))
-    return redirect(f"/games/{near[0].id}")
+    game_id = await run(services.tournament.game_id, arena_of(request), tournament_id, sequence)
+    return redirect(f"/games/{game_id}")
 
 
 @routes.get("/tournaments/{tournament}/crosstable.csv")

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from aiohttp import web
 
-from arena.errors import NotFoundError
-from arena.http.problem import not_found
+from arena import services
 from arena.pages.columns import text_column
 from arena.pages.html_table import Column, sorted_table
-from arena.pages.page import allow_parameters, render, run, store_of
+from arena.pages.page import allow_parameters, arena_of, render, run
 
 routes = web.RouteTableDef()
 _BOTS = (
@@ -26,19 +23,5 @@ _BOTS = (
 @allow_parameters("sort")
 async def show(request: web.Request) -> web.Response:
     """Show a user."""
-    store, name = store_of(request), request.match_info["user"]
-
-    def read() -> dict[str, Any]:
-        try:
-            user = store.users.find(name)
-        except NotFoundError:
-            raise not_found("user", name) from None
-        return {
-            "user": user,
-            "has_played": store.people.has_played(user.name),
-            "bots": store.bots.page(owner_id=user.id, with_retired=True, limit=200).items,
-            "tournaments": store.tournaments.page(created_by=user.id, limit=20).items,
-        }
-
-    found = await run(read)
-    return render(request, "user.html", table=sorted_table(request, _BOTS, found["bots"]), **found)
+    found = await run(services.user.profile, arena_of(request), request.match_info["user"])
+    return render(request, "user.html", table=sorted_table(request, _BOTS, found.bots), found=found, user=found.user)

@@ -8,12 +8,13 @@ from aiohttp import web
 
 from arena import services
 from arena.documents.game import GameItem
+from arena.documents.rating import Score
 from arena.pages import columns, filters
 from arena.pages.columns import text_column
 from arena.pages.html_table import Column, choice, sorted_table
 from arena.pages.page import allow_parameters, arena_of, render, run
-from arena.pages.score_table import ScoreRow, score_tables
-from arena.services.versus import Meetings
+from arena.pages.score_table import score_tables
+from arena.services.versus import HeadToHead
 
 routes = web.RouteTableDef()
 _OPENINGS = (text_column("name", "Opening"), Column("wins", "W"), Column("draws", "D"), Column("losses", "L"))
@@ -30,7 +31,7 @@ async def versus(request: web.Request) -> web.Response:
     rivals = [number for name, number in others.items() if name == (theirs or name)]
     found = await run(services.versus.read, arena, ids, rivals, request.query.get("after") or None)
     scores = score_tables(found.tallies, set(ids))
-    total = ScoreRow(names[0])
+    total = Score(names[0])
     for score in scores.endings.values():
         total.wins, total.draws = total.wins + score.wins, total.draws + score.draws
         total.losses, total.forfeits = total.losses + score.losses, total.forfeits + score.forfeits
@@ -56,18 +57,14 @@ async def versus(request: web.Request) -> web.Response:
     )
 
 
-def _by_opening(found: Meetings, mine: Sequence[int]) -> list[tuple[str, ScoreRow]]:
+def _by_opening(found: HeadToHead, mine: Sequence[int]) -> list[tuple[str, Score]]:
     """Count the results of one side by opening, or by variant for games from its start; the most frequent first."""
-    rows: dict[str, ScoreRow] = {}
+    rows: dict[str, Score] = {}
     for game in found.games.items:
         opening = found.openings.get(game.id, "")
-        score = rows.setdefault(opening or game.variant, ScoreRow(opening))
-        if game.winner == "draw":
-            score.draws += 1
-        elif game.winner and (game.winner == "first") == (game.first_id in mine):
-            score.wins += 1
-        elif game.winner:
-            score.losses += 1
+        score = rows.setdefault(opening or game.variant, Score(opening))
+        if game.winner:
+            score.add(is_first=game.first_id in mine, winner=game.winner)
     return sorted(rows.items(), key=lambda item: (-item[1].games, item[0]))
 
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from hashlib import blake2b
-from typing import Any
 
 import numpy as np
 
@@ -48,13 +47,6 @@ class ArchivedGame:
     tags: Mapping[str, str] = field(default_factory=dict)
     serial: int = 0
     """Its number in the whole archive; 0 if it is not stored."""
-
-    def summary(self) -> dict[str, Any]:
-        """Return the fields for a list."""
-        data = asdict(self)
-        for name in ("moves", "text", "tags", "options", "position"):
-            del data[name]
-        return data | {"plies": len(self.moves)}
 
     def ruleset(self) -> Ruleset:
         """Return the rules it was played by."""

@@ -13,6 +13,8 @@ from collections.abc import Callable, Hashable
 from contextlib import suppress
 from urllib.parse import quote
 
+from sqlalchemy import event
+
 from arena.store.base.engine import Sessions
 from arena.store.base.errors import translated
 
@@ -29,6 +31,7 @@ class Changes:
         self._lock = threading.Lock()
         self._file: sqlite3.Connection | None = None
         self._snapshot: tuple[float, str] | None = None
+        event.listen(sessions.engine, "engine_disposed", lambda _: self.close())
 
     def mark(self) -> Hashable | None:
         """Return the current mark without blocking, or None: then call `look` from a thread."""

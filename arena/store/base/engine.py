@@ -11,8 +11,8 @@ from itertools import count, islice
 from pathlib import Path
 from typing import Any, TypeVar
 
-from sqlalchemy import Connection, Engine, Select, Table, create_engine, event
-from sqlalchemy.engine import make_url
+from sqlalchemy import Connection, Engine, Select, Table, create_engine, event, text
+from sqlalchemy.engine import ExceptionContext, make_url
 from sqlalchemy.exc import ArgumentError, NoSuchModuleError
 from sqlalchemy.orm import Session
 from sqlmodel import SQLModel
@@ -29,9 +29,23 @@ BATCH = 500
 BUSY_MS = 5000
 """Time for which a SQLite writer waits for another one, and a PostgreSQL reader for a free connection."""
 
-_KEEP_ALIVE = {"keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3, "tcp_user_timeout": 25_000}
-"""TCP keep-alive settings: a lost server is noticed within half a minute, not hours."""
+_KEEP_ALIVE = {"keepalives_idle": 4, "keepalives_interval": 2, "keepalives_count": 3, "tcp_user_timeout": 10_000}
+"""TCP keep-alive settings: a lost server is noticed within ten seconds, not hours."""
+_SERVER_SETTINGS = {
+    "lock_timeout": 2 * BUSY_MS,
+    "idle_in_transaction_session_timeout": 60_000,
+    # A client that was cut off must not keep its locks: the server notices within ten seconds too, or within two if the
+    # client's machine says that the connection is closed, also in the middle of a statement.
+    "tcp_keepalives_idle": 4,
+    "tcp_keepalives_interval": 2,
+    "tcp_keepalives_count": 3,
+    "tcp_user_timeout": 10_000,
+    "client_connection_check_interval": 2000,
+}
+"""Settings of every PostgreSQL session; milliseconds, keep-alive settings in seconds."""
 _WRITING = "arena_writing"
+_NO_CHANGE = text("UPDATE counters SET value = value WHERE name = ''")
+"""A statement that needs the right to write, but no lock on a row."""
 
 
 def open_engine(url: str, *, pool_size: int = 10) -> Engine:
@@ -49,8 +63,8 @@ def open_engine(url: str, *, pool_size: int = 10) -> Engine:
         "max_overflow": pool_size,
     }
     if target.get_backend_name() == "postgresql":
-        waits = f"-c lock_timeout={2 * BUSY_MS} -c idle_in_transaction_session_timeout=300000"
-        options |= {"pool_pre_ping": True, "connect_args": {"connect_timeout": 5, "options": waits, **_KEEP_ALIVE}}
+        given = " ".join(f"-c {name}={value}" for name, value in _SERVER_SETTINGS.items())
+        options |= {"pool_pre_ping": True, "connect_args": {"connect_timeout": 5, "options": given, **_KEEP_ALIVE}}
     elif target.get_backend_name() != "sqlite":
         raise BadValueError(f"unsupported database {target.drivername!r}; use sqlite or postgresql+psycopg")
     elif target.database in (None, "", ":memory:"):
@@ -86,10 +100,26 @@ def _configure_sqlite(engine: Engine) -> None:
             connection.close()
             raise
 
+    @event.listens_for(engine, "handle_error")
+    def handle_error(context: ExceptionContext) -> None:
+        # SQLite opens a file that it cannot write for reading, and as long as this process has such a connection, all
+        # others to the file are so too, whatever becomes of the disk: close them all.
+        if getattr(context.original_exception, "sqlite_errorname", "").startswith("SQLITE_READONLY"):
+            context.is_disconnect = True
+            if context.execution_context is not None:
+                context.execution_context.cursor.close()  # the error refers to it, and it keeps the file open
+            close_all(engine)
+
     @event.listens_for(engine, "begin")
     def begin(connection: Connection) -> None:
         is_writing = connection.get_execution_options().get(_WRITING, False)
         connection.exec_driver_sql("BEGIN IMMEDIATE" if is_writing else "BEGIN")
+
+
+def close_all(engine: Engine) -> None:
+    """Close all connections of an engine; one in use is closed when its transaction ends."""
+    event.listen(engine.pool, "checkin", lambda _, entry: entry.close())
+    engine.dispose()
 
 
 def _write_ahead(connection: sqlite3.Connection) -> None:
@@ -151,6 +181,11 @@ class Sessions:
             yield session
             session.commit()
             self.written = next(self._commits)
+
+    def require_writable(self) -> None:
+        """Write nothing. Raises StorageError for a read-only database, StoreUnavailableError for one that is locked."""
+        with self.writing() as session:
+            session.execute(_NO_CHANGE)
 
     @contextmanager
     def _translated(self) -> Iterator[None]:

@@ -14,6 +14,7 @@ from sqlalchemy.types import TypeDecorator
 from sqlmodel import Field, SQLModel
 
 from arena.clock import now
+from arena.documents.account import MAX_ABOUT, MAX_LINK
 
 SQLModel.metadata = MetaData(
     naming_convention={
@@ -58,10 +59,6 @@ def _json(default: Any) -> Any:
 
 
 # -- users -------------------------------------------------------------------------------------------------------------
-
-
-MAX_ABOUT, MAX_LINK = 1000, 200
-"""Maximum lengths of a user's profile text and of the address of their own page."""
 
 
 class User(SQLModel, table=True):

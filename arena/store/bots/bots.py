@@ -2,42 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import datetime
+from collections.abc import Collection, Sequence
+from typing import Any
 
-from sqlalchemy import select, update
+from sqlalchemy import ColumnElement, Select, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
 from arena.credentials import CredentialError, read_name
+from arena.documents.account import Usage
+from arena.documents.attributes import of_attributes
+from arena.documents.bot import BotItem
 from arena.documents.page import PageResponse
 from arena.errors import BadValueError, NotFoundError, TakenError
 from arena.store.base.engine import Sessions, fetch
 from arena.store.base.models import BotIdentity, User, Version, VersionFamily
 from arena.store.base.page import DEFAULT_LIMIT, bounded, cut, read_cursor
-from arena.store.bots.usage import Usage, usage_of
-from arena.store.bots.versions import families_of
+from arena.store.bots.versions import families_of, usage_of
 
+_BOTS = select(BotIdentity, col(User.name)).join(User, col(User.id) == col(BotIdentity.owner_id))
 _IS_BOT = col(BotIdentity.name).not_like("@%")
 """Excludes people, who also have rows in `bots` (see `arena.store.tournaments.human_games`)."""
-
-
-@dataclass(frozen=True, slots=True)
-class BotLine:
-    """A bot in a list: its owner, the families of its active versions, its newest version."""
-
-    id: int
-    name: str
-    owner: str
-    description: str
-    is_retired: bool
-    created_at: datetime
-    families: tuple[str, ...] = ()
-    versions: int = 0
-    newest: int = 0
-    newest_state: str = ""
 
 
 class Bots:
@@ -46,7 +32,7 @@ class Bots:
     def __init__(self, sessions: Sessions) -> None:
         self._sessions = sessions
 
-    def add(self, name: str, owner_id: int, description: str = "") -> BotIdentity:
+    def add(self, name: str, owner_id: int, description: str = "") -> BotItem:
         """Add a bot without versions. Raises BadValueError for an invalid name, TakenError for a taken one."""
         try:
             bot = BotIdentity(name=read_name(name, "bot"), owner_id=owner_id, description=description[:1000])
@@ -57,23 +43,22 @@ class Bots:
                 session.add(bot)
         except IntegrityError:
             raise TakenError(f"the bot name {name!r} is taken; choose another name") from None
-        return bot
+        return self.find(name)
 
-    def get(self, bot_id: int) -> BotIdentity:
+    def get(self, bot_id: int) -> BotItem:
         """Return a bot by id. Raises NotFoundError."""
-        with self._sessions.reading() as session:
-            bot = session.get(BotIdentity, bot_id)
-        if bot is None:
-            raise NotFoundError("bot", bot_id)
-        return bot
+        return self._one(col(BotIdentity.id) == bot_id, bot_id)
 
-    def find(self, name: str) -> BotIdentity:
+    def find(self, name: str) -> BotItem:
         """Return a bot by name. Raises NotFoundError."""
+        return self._one(col(BotIdentity.name) == name, name)
+
+    def _one(self, condition: ColumnElement[bool], name: object) -> BotItem:
         with self._sessions.reading() as session:
-            bot = session.scalar(select(BotIdentity).where(col(BotIdentity.name) == name))
-        if bot is None:
+            found = _bots(session, _BOTS.where(condition))
+        if not found:
             raise NotFoundError("bot", name)
-        return bot
+        return found[0]
 
     def names(self) -> list[str]:
         """Return the names of all bots, sorted, to suggest similar ones."""
@@ -88,15 +73,10 @@ class Bots:
         with_retired: bool = False,
         limit: int = DEFAULT_LIMIT,
         after: str | None = None,
-    ) -> PageResponse[BotLine]:
+    ) -> PageResponse[BotItem]:
         """Return bots ordered by name: all, those of one owner, or those with an active version in a family."""
         limit = bounded(limit)
-        query = (
-            select(BotIdentity, col(User.name))
-            .join(User, col(User.id) == col(BotIdentity.owner_id))
-            .order_by(col(BotIdentity.name))
-        )
-        query = query.where(_IS_BOT)
+        query = _BOTS.where(_IS_BOT).order_by(col(BotIdentity.name))
         if owner_id is not None:
             query = query.where(col(BotIdentity.owner_id) == owner_id)
         if not with_retired:
@@ -115,10 +95,8 @@ class Bots:
         if keys := read_cursor(after, str):
             query = query.where(col(BotIdentity.name) > keys[0])
         with self._sessions.reading() as session:
-            rows = fetch(session, query.limit(limit + 1))
-            versions = _by_bot(session, [bot.id for bot, _ in rows])
-        lines = [_line(bot, owner, versions.get(bot.id, [])) for bot, owner in rows]
-        return cut(lines, limit, lambda line: (line.name,))
+            found = _bots(session, query.limit(limit + 1))
+        return cut(found, limit, lambda one: (one.name,))
 
     def describe(self, bot_id: int, description: str) -> None:
         """Set the description of a bot."""
@@ -143,33 +121,27 @@ class Bots:
             return usage_of(session, owner_id)
 
 
-def _by_bot(
-    session: Session, bot_ids: Sequence[int | None]
-) -> dict[int | None, list[tuple[int, str, tuple[str, ...]]]]:
-    """Return (number, state, families) of every version of these bots."""
-    found: dict[int | None, list[tuple[int, str, tuple[str, ...]]]] = {}
-    if bot_ids:
-        query = select(col(Version.id), col(Version.bot_id), col(Version.number), col(Version.state))
-        rows = fetch(session, query.where(col(Version.bot_id).in_(bot_ids)))
-        families = families_of(session, [row[0] for row in rows])
-        for version_id, bot_id, number, state in rows:
-            found.setdefault(bot_id, []).append((number, state, tuple(families.get(version_id, ()))))
-    return found
+def _bots(session: Session, query: Select[*tuple[Any, ...]]) -> list[BotItem]:
+    """Return the bots of a query of `_BOTS`, with the families of their active versions and the newest version."""
+    rows = fetch(session, query)
+    versions: dict[int, list[tuple[int, str, Collection[str]]]] = {}
+    if rows:
+        of_bots = select(col(Version.id), col(Version.bot_id), col(Version.number), col(Version.state))
+        found = fetch(session, of_bots.where(col(Version.bot_id).in_([bot.id for bot, _ in rows])))
+        families = families_of(session, [row[0] for row in found])
+        for version_id, bot_id, number, state in found:
+            versions.setdefault(bot_id, []).append((number, state, families.get(version_id, ())))
+    return [_bot(bot, owner, versions.get(bot.id, [])) for bot, owner in rows]
 
 
-def _line(bot: BotIdentity, owner: str, versions: Sequence[tuple[int, str, tuple[str, ...]]]) -> BotLine:
-    assert bot.id is not None
-    newest, state, _ = max(versions, default=(0, "", ()))
-    played = {family for _, how, families in versions if how == "active" for family in families}
-    return BotLine(
-        bot.id,
-        bot.name,
-        owner,
-        bot.description,
-        bot.is_retired,
-        bot.created_at,
-        tuple(sorted(played)),
-        len(versions),
-        newest,
-        state,
+def _bot(bot: BotIdentity, owner: str, versions: Sequence[tuple[int, str, Collection[str]]]) -> BotItem:
+    newest, newest_state, _ = max(versions, default=(0, "", ()))
+    return of_attributes(
+        BotItem,
+        bot,
+        owner=owner,
+        families=sorted({family for _, state, families in versions if state == "active" for family in families}),
+        versions=len(versions),
+        newest=newest,
+        newest_state=newest_state,
     )

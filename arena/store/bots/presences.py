@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Protocol
 
 from sqlalchemy import select
 from sqlmodel import col
 
 from arena.clock import now
+from arena.documents.attributes import of_attributes
+from arena.documents.bot import PresenceItem
 from arena.store.base.engine import Sessions
 from arena.store.base.models import RemotePresence
 
@@ -33,21 +34,6 @@ class PresenceReport(Protocol):
     def is_open(self) -> bool: ...
 
 
-@dataclass(frozen=True, slots=True)
-class PresenceLine:
-    """Connection state of a remote version: last report, games played and allowed at once, round-trip latency.
-
-    `is_open` means that other users may challenge it.
-    """
-
-    is_connected: bool
-    seen: datetime
-    games: int
-    most_games: int
-    latency_ms: float | None
-    is_open: bool
-
-
 class Presences:
     """Connection states by version."""
 
@@ -68,19 +54,12 @@ class Presences:
                 if row.is_connected:
                     row.is_connected, row.games = False, 0
 
-    def of(self, version_ids: Sequence[int]) -> dict[int, PresenceLine]:
+    def of(self, version_ids: Sequence[int]) -> dict[int, PresenceItem]:
         """Return the states of these versions; versions that never connected are omitted."""
         at = now()
         with self._sessions.reading() as session:
             rows = list(session.scalars(select(RemotePresence).where(col(RemotePresence.version_id).in_(version_ids))))
         return {
-            row.version_id: PresenceLine(
-                row.is_connected and at - row.seen < _STALE,
-                row.seen,
-                row.games,
-                row.most_games,
-                row.latency_ms,
-                row.is_open,
-            )
+            row.version_id: of_attributes(PresenceItem, row, is_connected=row.is_connected and at - row.seen < _STALE)
             for row in rows
         }

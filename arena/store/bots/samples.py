@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from sqlalchemy import select
+from sqlalchemy.orm import Session
 from sqlmodel import col
 
+from arena.documents.bot import BotItem
 from arena.store.base.engine import Sessions
-from arena.store.base.models import BotIdentity, User, Version
+from arena.store.base.models import User, Version
 from arena.store.bots.bots import Bots
 from arena.store.bots.versions import Versions
 
@@ -20,8 +22,20 @@ LEVELS: Mapping[str, Mapping[str, str]] = {
 }
 """Options of weaker champions by name, which give people and bots opponents of every strength."""
 
+_DESCRIPTION = "A sample bot of the arena."
 REVISIONS: Mapping[str, int] = {"bots.samples.mcts": 2, "bots.samples.champion": 2}
 """Revisions by module: raise one when a sample plays differently, which creates a new version. The default is 1."""
+
+
+def ensure_owner(session: Session) -> int:
+    """Return the id of the user that owns the sample bots and the games of people; it is created if missing."""
+    owner = session.scalar(select(User).where(col(User.name) == OWNER))
+    if owner is None:
+        owner = User(name=OWNER)
+        session.add(owner)
+        session.flush()
+    assert owner.id is not None
+    return owner.id
 
 
 class Samples:
@@ -42,38 +56,27 @@ class Samples:
         They run as a command of this installation: `python` stands for its interpreter, `{family}` for the family.
         `variants` are those of each family. Samples in `LEVELS` get their options.
         """
-        owner_id = self.owner_id() or self._add_owner()
-        with self._sessions.reading() as session:
-            bots = {
-                bot.name: bot
-                for bot in session.scalars(select(BotIdentity).where(col(BotIdentity.name).in_(list(samples))))
-            }
-        found = {}
+        with self._sessions.writing() as session:
+            owner_id = ensure_owner(session)
+        known, found = set(self._bots.names()), {}
         for name, module in samples.items():
-            bot = bots.get(name) or self._bots.add(name, owner_id, "A sample bot of the arena.")
+            bot = self._bots.find(name) if name in known else self._bots.add(name, owner_id, _DESCRIPTION)
             if bot.owner_id == owner_id:  # otherwise a user took the name first and keeps it
                 found[name] = self._ensure_version(bot, module, variants)
         return found
 
-    def _add_owner(self) -> int:
-        owner = User(name=OWNER)
-        with self._sessions.writing() as session:
-            session.add(owner)
-        assert owner.id is not None
-        return owner.id
-
-    def _ensure_version(self, bot: BotIdentity, module: str, variants: Mapping[str, Sequence[str]]) -> Version:
+    def _ensure_version(self, bot: BotItem, module: str, variants: Mapping[str, Sequence[str]]) -> Version:
         """Return the newest active version if it has this module, these families and the revision; else add one."""
-        bot_id, options, revision = bot.id or 0, dict(LEVELS.get(bot.name, {})), REVISIONS.get(module, 1)
+        options, revision = dict(LEVELS.get(bot.name, {})), REVISIONS.get(module, 1)
         command = ["python", "-m", module, "--family", "{family}"]
-        line = next((line for line in self._versions.of_bot(bot_id) if line.state == "active"), None)
+        line = next((line for line in self._versions.of_bot(bot.id) if line.state == "active"), None)
         if line is not None and set(line.families) == set(variants):
             version = self._versions.get(line.id)
             known = version.command, version.options, version.report.get("revision", 1)
             if known == (command, options, revision):
                 return version
         return self._versions.add(
-            bot_id,
+            bot.id,
             command=command,
             families=list(variants),
             options=options,

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from datetime import datetime
 from typing import Any
 
 from sqlalchemy import func, select
@@ -12,49 +10,21 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
+from arena.documents.account import Usage
+from arena.documents.bot import VersionItem
 from arena.errors import ConflictError, NotFoundError
 from arena.store.base.engine import Sessions, fetch
 from arena.store.base.models import BotIdentity, User, Version, VersionFamily
-from arena.store.bots.usage import usage_of
 
 STATES = ("uploaded", "checking", "active", "failed", "retired")
 
 
-@dataclass(frozen=True, slots=True)
-class VersionLine:
-    """A version in a list, with its bot and its families (family -> variants it can play)."""
-
-    id: int
-    bot_id: int
-    bot: str
-    owner: str
-    number: int
-    name: str
-    state: str
-    problem: str
-    bundle: str
-    size_bytes: int
-    created_at: datetime
-    checked: datetime | None
-    place: str = ""
-    families: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-
-
-_LINE = (
-    col(Version.id),
-    col(Version.bot_id),
-    col(BotIdentity.name),
-    col(User.name),
-    col(Version.number),
-    col(Version.name),
-    col(Version.state),
-    col(Version.problem),
-    col(Version.bundle),
-    col(Version.size_bytes),
-    col(Version.created_at),
-    col(Version.checked),
-    col(Version.place),
+_VERSION = (
+    *(col(one) for one in (Version.id, BotIdentity.name, User.name, Version.number, Version.name, Version.state)),
+    *(col(one) for one in (Version.problem, Version.bundle, Version.size_bytes, Version.created_at, Version.checked)),
+    *(col(one) for one in (Version.capabilities, Version.bot_id, Version.place)),
 )
+"""The columns of a `VersionItem`, its families excepted."""
 
 
 class Versions:
@@ -162,15 +132,15 @@ class Versions:
             raise NotFoundError("version", f"{bot} v{number}" if number else f"{bot} (active)")
         return version
 
-    def of_bot(self, bot_id: int) -> list[VersionLine]:
+    def of_bot(self, bot_id: int) -> list[VersionItem]:
         """Return all versions of a bot, newest first."""
-        return self._lines(col(Version.bot_id) == bot_id, order=(col(Version.number).desc(),))
+        return self._items(col(Version.bot_id) == bot_id, order=(col(Version.number).desc(),))
 
-    def lines(self, version_ids: Sequence[int]) -> dict[int, VersionLine]:
-        """Return the list entries of these versions by id; unknown ones are omitted."""
+    def lines(self, version_ids: Sequence[int]) -> dict[int, VersionItem]:
+        """Return these versions by id; unknown ones are omitted."""
         if not version_ids:
             return {}
-        return {line.id: line for line in self._lines(col(Version.id).in_(set(version_ids)))}
+        return {line.id: line for line in self._items(col(Version.id).in_(set(version_ids)))}
 
     def by_ids(self, version_ids: Sequence[int]) -> dict[int, Version]:
         """Return these whole versions by id; unknown ones are omitted."""
@@ -178,10 +148,10 @@ class Versions:
             found = session.scalars(select(Version).where(col(Version.id).in_(set(version_ids))))
             return {version.id: version for version in found if version.id is not None}
 
-    def active(self, family: str) -> list[VersionLine]:
+    def active(self, family: str) -> list[VersionItem]:
         """Return every active version that plays a family, bots by name, newest version first."""
         plays = select(col(VersionFamily.version_id)).where(col(VersionFamily.family) == family)
-        return self._lines(
+        return self._items(
             col(Version.state) == "active",
             col(Version.id).in_(plays),
             order=(col(BotIdentity.name), col(Version.number).desc()),
@@ -220,21 +190,7 @@ class Versions:
         with self._sessions.reading() as session:
             return families_of(session, [version_id]).get(version_id, {})
 
-    def fit_from(self, version_ids: Sequence[int]) -> dict[int, dict[str, int]]:
-        """Return the shortest time per move in milliseconds that each version keeps, by family, as far as measured."""
-        query = select(col(Version.id), col(Version.capabilities)).where(col(Version.id).in_(version_ids))
-        with self._sessions.reading() as session:
-            rows = fetch(session, query) if version_ids else ()
-        return {
-            version_id: {
-                family: int(part["fit_from_ms"])
-                for family, part in found.items()
-                if isinstance(part, Mapping) and part.get("fit_from_ms")
-            }
-            for version_id, found in rows
-        }
-
-    def retire(self, version_id: int) -> Version:
+    def retire(self, version_id: int) -> None:
         """Retire a version; its games and ratings stay. Raises ConflictError while it is being checked."""
         with self._sessions.writing() as session:
             version = session.get(Version, version_id, with_for_update=True)
@@ -243,11 +199,10 @@ class Versions:
             if version.state == "checking":
                 raise ConflictError(f"{version.name} is being checked; wait for the verdict", version.state)
             version.state = "retired"
-        return version
 
-    def _lines(self, *conditions: Any, order: Sequence[Any] = ()) -> list[VersionLine]:
+    def _items(self, *conditions: Any, order: Sequence[Any] = ()) -> list[VersionItem]:
         query = (
-            select(*_LINE)
+            select(*_VERSION)
             .select_from(Version)
             .join(BotIdentity, col(BotIdentity.id) == col(Version.bot_id))
             .join(User, col(User.id) == col(BotIdentity.owner_id))
@@ -257,7 +212,19 @@ class Versions:
         with self._sessions.reading() as session:
             rows = fetch(session, query)
             families = families_of(session, [row[0] for row in rows])
-        return [VersionLine(*(*row, families.get(row[0], {}))) for row in rows]
+        return [
+            VersionItem(*(*row, families.get(row[0], {}), _fit_from(capabilities), bot_id, place))
+            for *row, capabilities, bot_id, place in rows
+        ]
+
+
+def _fit_from(capabilities: Mapping[str, Any]) -> dict[str, int]:
+    """Return the shortest time per move in milliseconds that a version keeps, by family, as far as measured."""
+    return {
+        family: int(part["fit_from_ms"])
+        for family, part in capabilities.items()
+        if isinstance(part, Mapping) and part.get("fit_from_ms")
+    }
 
 
 def families_of(session: Session, version_ids: Sequence[int]) -> dict[int, dict[str, tuple[str, ...]]]:
@@ -268,3 +235,15 @@ def families_of(session: Session, version_ids: Sequence[int]) -> dict[int, dict[
         for row in session.scalars(query.order_by(col(VersionFamily.version_id), col(VersionFamily.family))):
             found.setdefault(row.version_id, {})[row.family] = tuple(row.variants)
     return found
+
+
+def usage_of(session: Session, owner_id: int) -> Usage:
+    """Return the present usage of a user."""
+    mine = col(BotIdentity.owner_id) == owner_id, col(BotIdentity.name).not_like("@%")
+    bots = session.scalar(select(func.count()).where(*mine, col(BotIdentity.is_retired).is_(False)))
+    versions, size = session.execute(
+        select(func.count(), func.coalesce(func.sum(col(Version.size_bytes)), 0))
+        .join(BotIdentity, col(BotIdentity.id) == col(Version.bot_id))
+        .where(*mine, col(Version.state) != "retired")
+    ).one()
+    return Usage(bots or 0, int(versions), int(size))

@@ -15,6 +15,7 @@ from sqlmodel import col
 from arena.documents.analysis import FIGURES
 from arena.documents.game import GameItem
 from arena.documents.page import PageResponse
+from arena.documents.tournament import PlanQuery
 from arena.errors import BadValueError, NotFoundError
 from arena.store.base.engine import Sessions, fetch
 from arena.store.base.models import Analysis, Game, Record
@@ -26,6 +27,9 @@ from referee.game.spec import GameSpec, spec_from_json
 
 LINE = tuple(col(getattr(Game, name)) for name in GameItem.__dataclass_fields__)
 """The columns of a `GameItem`."""
+
+
+_ALL = PlanQuery()
 
 
 class Games:
@@ -58,48 +62,34 @@ class Games:
             raise NotFoundError("record of game", game_id)
         return unpack(data)
 
-    def of_tournament(
-        self, tournament_id: int, *, state: str | None = None, limit: int = DEFAULT_LIMIT, after: str | None = None
-    ) -> PageResponse[GameItem]:
-        """Return the games of a tournament in planned order, all or those in one state."""
-        limit = bounded(limit)
-        query = select(*LINE).where(col(Game.tournament_id) == tournament_id).order_by(col(Game.sequence))
-        if state is not None:
-            query = query.where(col(Game.state) == state)
-        if keys := read_cursor(after, int):
-            query = query.where(col(Game.sequence) > keys[0])
+    def of_tournament(self, tournament_id: int, query: PlanQuery = _ALL) -> PageResponse[GameItem]:
+        """Return games of a tournament in planned order."""
+        limit, narrow = bounded(query.limit), _of_plan(tournament_id, query)
+        if keys := read_cursor(query.after, int):
+            narrow.append(col(Game.sequence) > keys[0])
+        rows = select(*LINE).where(*narrow).order_by(col(Game.sequence)).limit(limit + 1)
         with self._sessions.reading() as session:
-            lines = [GameItem(*row) for row in fetch(session, query.limit(limit + 1))]
+            lines = [GameItem(*row) for row in fetch(session, rows)]
         return cut(lines, limit, lambda line: (line.sequence,))
 
     def schedule(
-        self,
-        tournament_id: int,
-        *,
-        state: str | None = None,
-        termination: str | None = None,
-        version_id: int | None = None,
-        sort: str = "sequence",
-        is_falling: bool = False,
-        offset: int = 0,
-        limit: int = DEFAULT_LIMIT,
+        self, tournament_id: int, query: PlanQuery, *, sort: str, is_descending: bool, offset: int
     ) -> tuple[list[GameItem], int]:
-        """Return part of a tournament's filtered games, sorted by a column of `GameItem`, and the total number."""
-        conditions = [col(Game.tournament_id) == tournament_id]
-        if state is not None:
-            conditions.append(col(Game.state) == state)
-        if termination is not None:
-            conditions.append(col(Game.termination) == termination)
-        if version_id is not None:
-            conditions.append((col(Game.first_id) == version_id) | (col(Game.second_id) == version_id))
+        """Return games of a tournament from `offset` on, sorted by a column of `GameItem`, and the total number."""
         if sort not in GameItem.__dataclass_fields__:
             raise BadValueError(f"invalid sort key {sort!r}")
-        key = col(getattr(Game, sort))
-        order = [key.desc().nulls_last() if is_falling else key.asc().nulls_last(), col(Game.sequence)]
-        query = select(*LINE).where(*conditions).order_by(*order).offset(offset).limit(bounded(limit))
+        key, narrow = col(getattr(Game, sort)), _of_plan(tournament_id, query)
+        order = [key.desc().nulls_last() if is_descending else key.asc().nulls_last(), col(Game.sequence)]
+        rows = select(*LINE).where(*narrow).order_by(*order).offset(offset).limit(bounded(query.limit))
         with self._sessions.reading() as session:
-            count = session.scalar(select(func.count()).select_from(Game).where(*conditions)) or 0
-            return [GameItem(*row) for row in fetch(session, query)], count
+            count = session.scalar(select(func.count()).select_from(Game).where(*narrow)) or 0
+            return [GameItem(*row) for row in fetch(session, rows)], count
+
+    def id_of(self, tournament_id: int, sequence: int) -> str | None:
+        """Return the id of the game with a number in the plan of a tournament; None if there is none."""
+        mine = (col(Game.tournament_id) == tournament_id, col(Game.sequence) == sequence)
+        with self._sessions.reading() as session:
+            return session.scalar(select(col(Game.id)).where(*mine))
 
     def openings(self, ids: Sequence[str]) -> dict[str, str]:
         """Return position and opening moves of those games that do not begin at their variant's start."""
@@ -185,6 +175,17 @@ class Games:
         query = select(col(Game.state), func.count()).where(col(Game.tournament_id) == tournament_id)
         with self._sessions.reading() as session:
             return dict(fetch(session, query.group_by(col(Game.state))))
+
+
+def _of_plan(tournament_id: int, query: PlanQuery) -> list[Any]:
+    found: list[Any] = [col(Game.tournament_id) == tournament_id]
+    if query.state is not None:
+        found.append(col(Game.state) == query.state)
+    if query.termination is not None:
+        found.append(col(Game.termination) == query.termination)
+    if query.version is not None:
+        found.append((col(Game.first) == query.version) | (col(Game.second) == query.version))
+    return found
 
 
 def _of_versions(

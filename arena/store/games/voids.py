@@ -2,38 +2,28 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from datetime import datetime
-
 from sqlalchemy import select
 from sqlmodel import col
 
 from arena.clock import now
-from arena.documents.page import PageResponse
+from arena.documents.page import PageQuery, PageResponse
+from arena.documents.service import VoidItem
 from arena.errors import NotFoundError
 from arena.store.base.engine import Sessions, fetch
 from arena.store.base.models import Game, Record, Void
-from arena.store.base.page import DEFAULT_LIMIT, bounded, cut, read_cursor
+from arena.store.base.page import bounded, cut, read_cursor
 from arena.store.games.commit import count_over, pack
 from referee.game.record import GameRecord
 from referee.rules.core import Kind
 
+_LINE = (
+    *(col(one) for one in (Void.id, Void.game_id, Game.tournament_id, Game.family, Game.first, Game.second)),
+    *(col(one) for one in (Void.attempt, Void.termination, Void.detail, Void.voided_at, Void.lease_owner)),
+)
+"""The columns of a `VoidItem`."""
 
-@dataclass(frozen=True, slots=True)
-class VoidLine:
-    """A void attempt, with the names of its game."""
 
-    id: int
-    game_id: str
-    tournament_id: int
-    family: str
-    first: str
-    second: str
-    attempt: int
-    termination: str
-    detail: str
-    lease_owner: str
-    voided_at: datetime
+_FIRST = PageQuery()
 
 
 class Voids:
@@ -74,31 +64,14 @@ class Voids:
                 count_over(session, game.tournament_id)
         return True
 
-    def page(self, *, limit: int = DEFAULT_LIMIT, after: str | None = None) -> PageResponse[VoidLine]:
+    def page(self, query: PageQuery = _FIRST) -> PageResponse[VoidItem]:
         """Return void attempts, latest first."""
-        limit = bounded(limit)
-        query = (
-            select(
-                col(Void.id),
-                col(Void.game_id),
-                col(Game.tournament_id),
-                col(Game.family),
-                col(Game.first),
-                col(Game.second),
-                col(Void.attempt),
-                col(Void.termination),
-                col(Void.detail),
-                col(Void.lease_owner),
-                col(Void.voided_at),
-            )
-            .join(Game, col(Game.id) == col(Void.game_id))
-            .order_by(col(Void.id).desc())
-            .limit(limit + 1)
-        )
-        if keys := read_cursor(after, int):
-            query = query.where(col(Void.id) < keys[0])
+        limit = bounded(query.limit)
+        rows = select(*_LINE).join(Game, col(Game.id) == col(Void.game_id)).order_by(col(Void.id).desc())
+        if keys := read_cursor(query.after, int):
+            rows = rows.where(col(Void.id) < keys[0])
         with self._sessions.reading() as session:
-            lines = [VoidLine(*row) for row in fetch(session, query)]
+            lines = [VoidItem(*row) for row in fetch(session, rows.limit(limit + 1))]
         return cut(lines, limit, lambda line: (line.id,))
 
     def of(self, game_id: str) -> list[Void]:

@@ -16,6 +16,8 @@ from arena.store.base.models import IdempotentResponse
 
 RESPONSES_RETENTION = timedelta(hours=24)
 """Retention of a response to a request with an idempotency key."""
+ABANDONED = timedelta(minutes=15)
+"""Age from which an unanswered request counts as abandoned: its process has died."""
 
 
 class IdempotentResponses:
@@ -29,10 +31,10 @@ class IdempotentResponses:
 
         `status` 0 means that the first request is still in progress. The caller compares `route` and `digest`.
         """
+        at, created_at = now(), col(IdempotentResponse.created_at)
+        abandoned = (col(IdempotentResponse.status) == 0) & (created_at < at - ABANDONED)
         with self._sessions.writing() as session:
-            session.execute(
-                delete(IdempotentResponse).where(col(IdempotentResponse.created_at) < now() - RESPONSES_RETENTION)
-            )
+            session.execute(delete(IdempotentResponse).where((created_at < at - RESPONSES_RETENTION) | abandoned))
         try:
             with self._sessions.writing() as session:
                 session.add(IdempotentResponse(user_id=user_id, key=key, route=route, digest=digest, status=0))

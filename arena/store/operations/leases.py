@@ -25,8 +25,15 @@ from arena.store.base.models import Lease
 _LEASES = table_of(Lease)
 _OWNER = select(_LEASES.c.owner).where(_LEASES.c.name == bindparam("lease")).with_for_update(read=True)
 """Reads the owner with a row lock if supported: the lease cannot be taken between this check and the commit."""
-_IDLE_MS = 10_000
-"""Time after which PostgreSQL ends the transaction, and the row locks, of a stopped owner."""
+_IDLE_S = (2.0, 10.0)
+"""Shortest and longest time after which PostgreSQL ends an idle transaction of an owner: the lease's, within these.
+
+Its row locks would block a standby if the owner is stopped or cut off. A single statement may take twice as long.
+"""
+_BOUND = text(
+    "SELECT set_config('idle_in_transaction_session_timeout', :idle, true), "
+    "set_config('statement_timeout', :statement, true)"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,11 +55,13 @@ class Leases:
 
     def __init__(self, sessions: Sessions) -> None:
         self._sessions = sessions
+        self._idle_s = _IDLE_S[1]
 
     def take(self, name: str, owner: str, seconds: float, seen: OwnedLease | None = None) -> bool:
         """Take a lease for `seconds` if it is free, this owner's, or unchanged since `seen`; else return False."""
+        self._adopt(seconds)
         with self._sessions.writing() as session:
-            _bound(session)
+            self._bound(session)
             until = _time(session) + timedelta(seconds=seconds)
             is_free = col(Lease.owner) == owner
             if seen is not None:
@@ -71,8 +80,9 @@ class Leases:
 
     def renew(self, name: str, owner: str, seconds: float) -> bool:
         """Renew a lease for `seconds`; return False if this owner has lost it: another one may have acted since."""
+        self._adopt(seconds)
         with self._sessions.writing() as session:
-            _bound(session)
+            self._bound(session)
             until = _time(session) + timedelta(seconds=seconds)
             mine = (col(Lease.name) == name, col(Lease.owner) == owner)
             return bool(session.execute(update(Lease).where(*mine).values(until=until)).rowcount)  # type: ignore[attr-defined]
@@ -98,7 +108,7 @@ class Leases:
         """
 
         def require(session: Session) -> None:
-            _bound(session)
+            self._bound(session)
             found = session.scalar(_OWNER, {"lease": name})
             if found != owner:
                 raise LeaseLostError(f"the lease {name!r} is owned by {found or 'no process'}, not by {owner}")
@@ -106,11 +116,15 @@ class Leases:
         with self._sessions.fenced(require):
             yield
 
+    def _adopt(self, seconds: float) -> None:
+        """Bound transactions by a lease of this length from now on."""
+        self._idle_s = max(_IDLE_S[0], min(seconds, _IDLE_S[1]))
 
-def _bound(session: Session) -> None:
-    """Let PostgreSQL end this transaction if its process is stopped: its lock on the lease would block a standby."""
-    if _is_postgresql(session):
-        session.execute(text(f"SET LOCAL idle_in_transaction_session_timeout = {_IDLE_MS}"))
+    def _bound(self, session: Session) -> None:
+        """Let PostgreSQL end this transaction if its process is stopped, as its lock would block a standby."""
+        if _is_postgresql(session):
+            idle_ms = int(self._idle_s * 1000)
+            session.execute(_BOUND, {"idle": str(idle_ms), "statement": str(2 * idle_ms)})
 
 
 def _time(session: Session) -> datetime:

@@ -5,18 +5,24 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import Select, select
 from sqlmodel import col
 
+from arena.documents.account import AuditItem
 from arena.documents.page import PageResponse
-from arena.store.base.engine import Sessions
-from arena.store.base.models import Audit
+from arena.store.base.engine import Sessions, fetch
+from arena.store.base.models import Audit, User
 from arena.store.base.page import DEFAULT_LIMIT, bounded, cut, read_cursor
 
 QUARANTINED, VERIFIED = "worker.shut-out", "worker.verified"
 """Start and end of a worker's verification. A coordinator completes what its predecessor left unfinished."""
 THROTTLED = "worker.throttled"
 """Action for a worker that was quarantined for being slow; its results stay."""
+
+
+_ENTRIES = select(
+    *(col(one) for one in (Audit.id, Audit.logged_at, User.name, Audit.action, Audit.subject, Audit.detail))
+).join(User, col(User.id) == col(Audit.user_id), isouter=True)
 
 
 class AuditLog:
@@ -37,31 +43,28 @@ class AuditLog:
         user_id: int | None = None,
         limit: int = DEFAULT_LIMIT,
         after: str | None = None,
-    ) -> PageResponse[Audit]:
+    ) -> PageResponse[AuditItem]:
         """Return entries, latest first: all, those about one subject, or those by one user."""
         limit = bounded(limit)
-        query = select(Audit).order_by(col(Audit.id).desc()).limit(limit + 1)
+        query = _ENTRIES.order_by(col(Audit.id).desc()).limit(limit + 1)
         if subject is not None:
             query = query.where(col(Audit.subject) == subject)
         if user_id is not None:
             query = query.where(col(Audit.user_id) == user_id)
         if keys := read_cursor(after, int):
             query = query.where(col(Audit.id) < keys[0])
-        with self._sessions.reading() as session:
-            return cut(session.scalars(query).all(), limit, lambda line: (line.id,))
+        return cut(self._items(query), limit, lambda line: (line.id,))
 
-    def since(self, at: datetime, *actions: str) -> list[Audit]:
+    def since(self, at: datetime, *actions: str) -> list[AuditItem]:
         """Return the entries of these actions since then, latest first, at most one page."""
-        query = select(Audit).where(col(Audit.logged_at) >= at, col(Audit.action).in_(actions))
-        query = query.order_by(col(Audit.id).desc()).limit(DEFAULT_LIMIT)
-        with self._sessions.reading() as session:
-            return list(session.scalars(query))
+        query = _ENTRIES.where(col(Audit.logged_at) >= at, col(Audit.action).in_(actions))
+        return self._items(query.order_by(col(Audit.id).desc()).limit(DEFAULT_LIMIT))
 
-    def unfinished(self, begun: str, ended: str) -> list[Audit]:
+    def unfinished(self, begun: str, ended: str) -> list[AuditItem]:
         """Return the latest `begun` entry of each subject without a later `ended` entry."""
-        query = select(Audit).where(col(Audit.action).in_((begun, ended))).order_by(col(Audit.id))
-        latest: dict[str, Audit] = {}
+        found = self._items(_ENTRIES.where(col(Audit.action).in_((begun, ended))).order_by(col(Audit.id)))
+        return [one for one in {one.subject: one for one in found}.values() if one.action == begun]
+
+    def _items(self, query: Select[*tuple[Any, ...]]) -> list[AuditItem]:
         with self._sessions.reading() as session:
-            for line in session.scalars(query):
-                latest[line.subject] = line
-        return [line for line in latest.values() if line.action == begun]
+            return [AuditItem(*row) for row in fetch(session, query)]

@@ -6,36 +6,21 @@ They are derived from other tables; only the time of reading is stored.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any
 
 from sqlalchemy import Select, func, or_, select
 from sqlalchemy.orm import Mapped
 from sqlmodel import col
 
 from arena.clock import now
+from arena.documents.account import Notice
 from arena.store.base.engine import Sessions, fetch
 from arena.store.base.models import Audit, BotIdentity, Entry, Game, Tournament, Version
 from referee.rules.core import Kind, Termination
 
 LIMIT = 30
 """Maximum number of notices of each kind; the pages of bots and tournaments show older ones."""
-
-
-@dataclass(frozen=True, slots=True)
-class Notice:
-    """A notice. `name` is its version or tournament, `key` the last part of the page's address.
-
-    `what` is a version's state, a termination or a tournament's state; `detail` the reason if known.
-    """
-
-    kind: Literal["check", "fault", "suspension", "tournament"]
-    at: datetime
-    name: str
-    key: str
-    what: str
-    detail: str = ""
 
 
 class Notices:

@@ -6,19 +6,30 @@ import contextlib
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
-from sqlalchemy import delete, func, select, update
+from sqlalchemy import ColumnElement, delete, func, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlmodel import col
 
 from arena.clock import now
 from arena.credentials import CredentialError, read_name, read_scopes, scopes_of
+from arena.documents.account import TokenItem, UserItem
 from arena.documents.identity import Identity
 from arena.documents.page import PageResponse
 from arena.errors import BadValueError, ConflictError, NotFoundError, StoreUnavailableError, TakenError
-from arena.store.base.engine import Sessions
+from arena.store.base.engine import Sessions, fetch
 from arena.store.base.models import Login, Token, User
 from arena.store.base.page import DEFAULT_LIMIT, bounded, cut, read_cursor
 
+_USER = (
+    *(col(one) for one in (User.name, User.role, User.is_active, User.about, User.link)),
+    *(col(one) for one in (User.created_at, User.id)),
+)
+"""The columns of a `UserItem`."""
+_TOKEN = (
+    *(col(one) for one in (Token.id, Token.name, Token.scopes)),
+    *(col(one) for one in (Token.created_at, Token.expires, Token.last_used, Token.revoked, Token.parent_id)),
+)
+"""The columns of a `TokenItem`."""
 _USE_NOTED_EVERY = timedelta(minutes=1)
 """Resolution of a token's `last_used`, so that not every read writes."""
 
@@ -31,7 +42,7 @@ class Users:
 
     # -- users -------------------------------------------------------------------------------------------------------
 
-    def add(self, name: str, role: str = "author", password_hash: str | None = None) -> User:
+    def add(self, name: str, role: str = "author", password_hash: str | None = None) -> UserItem:
         """Add a user. Raises BadValueError for an invalid name or role, TakenError for a taken name."""
         try:
             user = User(name=read_name(name, "user"), role=role, password_hash=password_hash)
@@ -43,32 +54,36 @@ class Users:
                 session.add(user)
         except IntegrityError:
             raise TakenError(f"the user name {name!r} is taken; choose another name") from None
-        return user
+        return self.find(name)
 
-    def get(self, user_id: int) -> User:
+    def get(self, user_id: int) -> UserItem:
         """Return a user by id. Raises NotFoundError."""
-        with self._sessions.reading() as session:
-            user = session.get(User, user_id)
-        if user is None:
-            raise NotFoundError("user", user_id)
-        return user
+        return self._one(col(User.id) == user_id, user_id)
 
-    def find(self, name: str) -> User:
+    def find(self, name: str) -> UserItem:
         """Return a user by name. Raises NotFoundError."""
-        with self._sessions.reading() as session:
-            user = session.scalar(select(User).where(col(User.name) == name))
-        if user is None:
-            raise NotFoundError("user", name)
-        return user
+        return self._one(col(User.name) == name, name)
 
-    def page(self, *, limit: int = DEFAULT_LIMIT, after: str | None = None) -> PageResponse[User]:
+    def _one(self, condition: ColumnElement[bool], name: object) -> UserItem:
+        with self._sessions.reading() as session:
+            rows = fetch(session, select(*_USER).where(condition))
+        if not rows:
+            raise NotFoundError("user", name)
+        return UserItem(*rows[0])
+
+    def password_hash(self, name: str) -> str | None:
+        """Return the stored hash of a user's password; None without one, and for an unknown user."""
+        with self._sessions.reading() as session:
+            return session.scalar(select(col(User.password_hash)).where(col(User.name) == name))
+
+    def page(self, *, limit: int = DEFAULT_LIMIT, after: str | None = None) -> PageResponse[UserItem]:
         """Return all users ordered by name."""
         limit = bounded(limit)
-        query = select(User).order_by(col(User.name)).limit(limit + 1)
+        query = select(*_USER).order_by(col(User.name)).limit(limit + 1)
         if keys := read_cursor(after, str):
             query = query.where(col(User.name) > keys[0])
         with self._sessions.reading() as session:
-            return cut(session.scalars(query).all(), limit, lambda user: (user.name,))
+            return cut([UserItem(*row) for row in fetch(session, query)], limit, lambda user: (user.name,))
 
     def names(self, user_ids: Sequence[int]) -> dict[int, str]:
         """Return the names of these users; unknown ids are omitted."""
@@ -84,7 +99,7 @@ class Users:
 
     def change(
         self, name: str, *, role: str | None = None, password_hash: str | None = None, is_active: bool | None = None
-    ) -> User:
+    ) -> UserItem:
         """Change the given fields. All browser sessions of the user end.
 
         Raises NotFoundError, and ConflictError if no administrator would be left.
@@ -107,7 +122,7 @@ class Users:
             user.password_hash = password_hash or user.password_hash
             user.is_active = user.is_active if is_active is None else is_active
             session.execute(delete(Login).where(col(Login.user_id) == user.id))
-        return user
+        return self.find(name)
 
     def describe(self, user_id: int, about: str, link: str) -> None:
         """Set a user's profile."""
@@ -125,7 +140,7 @@ class Users:
         expires: datetime | None = None,
         *,
         parent_id: int | None = None,
-    ) -> Token:
+    ) -> TokenItem:
         """Store a token by its digest. A token made with another one, its parent, expires with that at the latest.
 
         Raises BadValueError for unknown scopes, for scopes the user's role lacks, and for an ended parent.
@@ -149,21 +164,24 @@ class Users:
                 ends = [moment for moment in (expires, parent.expires) if moment is not None]
                 token.expires = min(ends, default=None)
             session.add(token)
-        return token
+        return self.token(user_id, token.id or 0)
 
-    def tokens(self, user_id: int) -> list[Token]:
+    def tokens(self, user_id: int) -> list[TokenItem]:
         """Return a user's tokens, oldest first, including revoked ones."""
-        query = select(Token).where(col(Token.user_id) == user_id).order_by(col(Token.id))
-        with self._sessions.reading() as session:
-            return list(session.scalars(query))
+        return self._tokens(col(Token.user_id) == user_id)
 
-    def token(self, user_id: int, token_id: int) -> Token:
+    def token(self, user_id: int, token_id: int) -> TokenItem:
         """Return one of a user's tokens. Raises NotFoundError, also for other users' tokens."""
-        with self._sessions.reading() as session:
-            token = session.get(Token, token_id)
-        if token is None or token.user_id != user_id:
+        found = self._tokens(col(Token.user_id) == user_id, col(Token.id) == token_id)
+        if not found:
             raise NotFoundError("token", token_id)
-        return token
+        return found[0]
+
+    def _tokens(self, *conditions: ColumnElement[bool]) -> list[TokenItem]:
+        query = select(*_TOKEN).where(*conditions).order_by(col(Token.id))
+        with self._sessions.reading() as session:
+            rows = fetch(session, query)
+        return [TokenItem(*(number, name, scopes.split(), *rest)) for number, name, scopes, *rest in rows]
 
     def revoke(self, user_id: int, token_id: int) -> None:
         """Revoke a token and all tokens made with it. Revoking twice is harmless.

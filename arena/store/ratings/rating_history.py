@@ -8,32 +8,18 @@ from __future__ import annotations
 import itertools
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 
 from sqlalchemy import and_, func, select
 from sqlalchemy.orm import Session, aliased
 from sqlmodel import col
 
+from arena.documents.rating import LeaderboardLine, ResultCount, Score
 from arena.store.base.engine import Sessions, batched, fetch
 from arena.store.base.models import BotIdentity, Game, RatingChange, Tournament, User, Version
-from arena.store.ratings.rating_line import Ranking, RatingLine
+from arena.store.ratings.rating_line import Ranking
 from referee.ratings.trueskill import TrueSkillRating
 from referee.rules.core import Kind
-
-
-@dataclass(frozen=True, slots=True)
-class ResultCount:
-    """Number of rated games of two versions in one tournament and variant with the same result."""
-
-    tournament_id: int
-    variant: str
-    first_id: int
-    second_id: int
-    winner: str
-    is_forfeit: bool
-    games: int
-
 
 _POINTS = {"first": 1.0, "second": 0.0}
 
@@ -53,34 +39,12 @@ def games_of(counts: Iterable[ResultCount], names: Mapping[int, str] | None = No
         yield from itertools.repeat((first, second, _POINTS.get(count.winner, 0.5)), count.games)
 
 
-@dataclass(slots=True)
-class VersionScore:
-    """Results of a version."""
-
-    wins: int = 0
-    draws: int = 0
-    losses: int = 0
-    forfeits: int = 0
-
-    @property
-    def games(self) -> int:
-        """Number of games."""
-        return self.wins + self.draws + self.losses
-
-
-def scores_of(counts: list[ResultCount]) -> dict[int, VersionScore]:
+def scores_of(counts: Iterable[ResultCount]) -> dict[int, Score]:
     """Sum the counts by version."""
-    found: dict[int, VersionScore] = defaultdict(VersionScore)
-    for count in counts:
-        first, second = found[count.first_id], found[count.second_id]
-        if count.winner == "draw":
-            first.draws += count.games
-            second.draws += count.games
-            continue
-        winner, loser = (first, second) if count.winner == "first" else (second, first)
-        winner.wins += count.games
-        loser.losses += count.games
-        loser.forfeits += count.games if count.is_forfeit else 0
+    found: dict[int, Score] = defaultdict(Score)
+    for one in counts:
+        for version_id, is_first in ((one.first_id, True), (one.second_id, False)):
+            found[version_id].add(is_first=is_first, winner=one.winner, games=one.games, is_forfeit=one.is_forfeit)
     return dict(found)
 
 
@@ -147,7 +111,7 @@ class RatingHistory:
                 found.update((key, value) for key, value in session.execute(query) if key is not None)
         return found
 
-    def leaderboard(self, pool: str, until: int, *, with_retired: bool = False) -> list[RatingLine]:
+    def leaderboard(self, pool: str, until: int, *, with_retired: bool = False) -> list[LeaderboardLine]:
         """Return the lines of a pool after a commit number, in the form of `Ratings.leaderboard`.
 
         Names, owners and states of versions are the current ones.
@@ -162,7 +126,7 @@ class RatingHistory:
             key=lambda one: (-(ratings[one].mu - 3 * ratings[one].sigma), -one),
         )
         ranking = Ranking()
-        lines: list[RatingLine] = []
+        lines: list[LeaderboardLine] = []
         for version_id, following in zip(order, [*order[1:], None], strict=False):
             rating, score = ratings[version_id], scores[version_id]
             line = ranking.line(

@@ -1,4 +1,4 @@
-"""One line of a leaderboard, current or past."""
+"""Lines of leaderboards, current or past, built from the best to the last."""
 
 from __future__ import annotations
 
@@ -6,40 +6,9 @@ import math
 from dataclasses import dataclass
 from typing import Protocol
 
+from arena.documents.attributes import of_attributes
+from arena.documents.rating import LeaderboardLine
 from referee.ratings.trueskill import TrueSkillRating
-
-
-@dataclass(frozen=True, slots=True)
-class RatingLine:
-    """One line of a leaderboard. `place` counts all lines, `rank` only those that are not provisional.
-
-    `opponents` is the average mu of the opponents, `beats_next` the probability of being stronger than the next line.
-    """
-
-    place: int
-    rank: int | None
-    version_id: int
-    name: str
-    bot: str
-    number: int
-    owner: str
-    state: str
-    mu: float
-    sigma: float
-    conservative: float
-    games: int
-    wins: int
-    draws: int
-    losses: int
-    forfeits: int
-    opponents: float
-    is_provisional: bool
-    beats_next: float | None
-
-    @property
-    def score(self) -> float:
-        """Points per game."""
-        return (self.wins + self.draws / 2) / self.games if self.games else 0.0
 
 
 class StrengthEstimate(Protocol):
@@ -67,28 +36,29 @@ class Ranking:
         forfeits: int,
         opposition: float,
         follower: StrengthEstimate | None,
-    ) -> RatingLine:
+    ) -> LeaderboardLine:
         """Build the next line. `version` is (id, name, bot, number, owner, state).
 
         `opposition` is the sum of the opponents' mu, `follower` the rating of the next line.
         """
         self.place += 1
         self.rank += not rating.is_provisional
-        return RatingLine(
-            self.place,
-            None if rating.is_provisional else self.rank,
-            *version,
-            rating.mu,
-            rating.sigma,
-            rating.conservative,
-            rating.games,
-            rating.wins,
-            rating.draws,
-            rating.losses,
-            forfeits,
-            opposition / rating.games,
-            rating.is_provisional,
-            probability(rating, follower) if follower else None,
+        version_id, name, bot, number, owner, state = version
+        return of_attributes(
+            LeaderboardLine,
+            rating,
+            place=self.place,
+            rank=None if rating.is_provisional else self.rank,
+            name=name,
+            bot=bot,
+            number=number,
+            owner=owner,
+            state=state,
+            score=(rating.wins + rating.draws / 2) / rating.games,
+            forfeits=forfeits,
+            opponents=opposition / rating.games,
+            beats_next=probability(rating, follower) if follower else None,
+            version_id=version_id,
         )
 
 

@@ -3,54 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import datetime
 
 from sqlalchemy import and_, func, select, tuple_, union_all
 from sqlmodel import col
 
+from arena.documents.attributes import of_attributes
 from arena.documents.page import PageResponse
+from arena.documents.rating import ChangeItem, LeaderboardLine, PoolItem, PoolRating
 from arena.store.base.engine import Sessions, fetch, table_of
 from arena.store.base.models import BotIdentity, Game, RatingChange, User, Version, VersionRating
 from arena.store.base.page import DEFAULT_LIMIT, bounded, cut, read_cursor, write_cursor
 from arena.store.ratings import rebuild
-from arena.store.ratings.rating_line import Ranking, RatingLine
+from arena.store.ratings.rating_line import Ranking
 from arena.store.ratings.rows import line_of
 from referee.ratings.trueskill import TrueSkillRating as Strength
 from referee.rules.core import Kind
-
-
-@dataclass(frozen=True, slots=True)
-class PoolLine:
-    """One version's rating in one pool, for the page of a bot."""
-
-    pool: str
-    version_id: int
-    name: str
-    mu: float
-    sigma: float
-    conservative: float
-    games: int
-    wins: int
-    draws: int
-    losses: int
-    forfeits: int
-    is_provisional: bool
-
-
-@dataclass(frozen=True, slots=True)
-class ChangeLine:
-    """One point of a rating plot: a game and its effect. `points` are those of the version."""
-
-    commit_number: int
-    game_id: str
-    finished_at: datetime | None
-    opponent: str
-    points: float
-    mu_before: float
-    sigma_before: float
-    mu: float
-    sigma: float
 
 
 class Ratings:
@@ -59,11 +26,12 @@ class Ratings:
     def __init__(self, sessions: Sessions) -> None:
         self._sessions = sessions
 
-    def pools(self) -> list[tuple[str, int]]:
-        """Return every pool with rated games, and their number."""
+    def pools(self) -> list[PoolItem]:
+        """Return every pool with rated games, by name."""
         query = select(col(VersionRating.pool), func.sum(col(VersionRating.games))).group_by(col(VersionRating.pool))
         with self._sessions.reading() as session:
-            return sorted((pool, int(games) // 2) for pool, games in fetch(session, query))
+            rows = sorted(fetch(session, query))
+        return [PoolItem(pool, pool.partition("/")[0], int(games) // 2) for pool, games in rows]
 
     def size(self, pool: str) -> int:
         """Count the rated versions of a pool."""
@@ -73,7 +41,7 @@ class Ratings:
 
     def leaderboard(
         self, pool: str, *, with_retired: bool = False, limit: int = DEFAULT_LIMIT, after: str | None = None
-    ) -> PageResponse[RatingLine]:
+    ) -> PageResponse[LeaderboardLine]:
         """Return the lines of a pool, best first by mu - 3 sigma; without retired versions by default."""
         limit = bounded(limit)
         keys = (col(VersionRating.conservative), col(VersionRating.version_id))
@@ -118,7 +86,7 @@ class Ratings:
             lines, write_cursor(lines[-1].conservative, lines[-1].version_id, ranking.place, ranking.rank)
         )
 
-    def of_versions(self, version_ids: Sequence[int]) -> list[PoolLine]:
+    def of_versions(self, version_ids: Sequence[int]) -> list[PoolRating]:
         """Return the ratings of some versions in all their pools, by pool name, newest version first."""
         query = (
             select(VersionRating, col(Version.name))
@@ -128,20 +96,7 @@ class Ratings:
         with self._sessions.reading() as session:
             rows = fetch(session, query)
         lines = [
-            PoolLine(
-                row.pool,
-                row.version_id,
-                name,
-                row.mu,
-                row.sigma,
-                row.conservative,
-                row.games,
-                row.wins,
-                row.draws,
-                row.losses,
-                row.forfeits,
-                line_of(row).rating.is_provisional,
-            )
+            of_attributes(PoolRating, row, name=name, is_provisional=line_of(row).rating.is_provisional)
             for row, name in rows
         ]
         return sorted(lines, key=lambda line: (line.pool, -line.version_id))
@@ -156,7 +111,7 @@ class Ratings:
 
     def changes(
         self, version_id: int, pool: str, *, limit: int = DEFAULT_LIMIT, after: str | None = None
-    ) -> PageResponse[ChangeLine]:
+    ) -> PageResponse[ChangeItem]:
         """Return the effect of every game on one version's rating, in commit order."""
         limit = bounded(limit)
         query = (
@@ -181,19 +136,8 @@ class Ratings:
         for change, finished, first_id, first, second, winner in rows:
             is_first = first_id == version_id
             points = 0.5 if winner == "draw" else float((winner == "first") == is_first)
-            lines.append(
-                ChangeLine(
-                    change.commit_number,
-                    change.game_id,
-                    finished,
-                    second if is_first else first,
-                    points,
-                    change.mu_before,
-                    change.sigma_before,
-                    change.mu,
-                    change.sigma,
-                )
-            )
+            opponent = second if is_first else first
+            lines.append(of_attributes(ChangeItem, change, finished_at=finished, opponent=opponent, points=points))
         return cut(lines, limit, lambda line: (line.commit_number,))
 
     def of_game(self, game_id: str) -> dict[int, RatingChange]:

@@ -8,19 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Select, func, insert, select, update
 from sqlmodel import col
 
 from arena.clock import now
+from arena.documents.human_game import HumanGame, OpponentItem
 from arena.errors import ConflictError, NotFoundError
 from arena.store.base.engine import Sessions, fetch
 from arena.store.base.models import BotIdentity, Game, PersonGame, Tournament, User, Version, VersionFamily
-from arena.store.bots.samples import OWNER
+from arena.store.bots.samples import OWNER, ensure_owner
 from arena.store.tournaments.queue import row_of_game
-from referee.game.spec import GameSpec, PlannedGame, spec_from_json
+from referee.game.spec import GameSpec, PlannedGame
 from referee.rules.core import SIDES
 
 GUEST = "guest"
@@ -33,19 +33,12 @@ _OPEN = ("planned", "queued", "running")
 
 
 @dataclass(frozen=True, slots=True)
-class PersonLine:
-    """Current state of a game of a person."""
+class PendingAction:
+    """An action of a person that the referee has not processed yet; None if there is none."""
 
-    game_id: str
-    state: str
-    attempt: int
-    is_rated: bool
-    user_id: int | None
-    guest: str
-    side: str
-    plies: Sequence[Any]
-    asked: Mapping[str, Any] | None
-    created_at: datetime
+    action: Mapping[str, Any] | None
+    is_guest: bool
+    """Whether the person has no account."""
 
 
 _LINE = (
@@ -68,10 +61,9 @@ class People:
     def version(self, user_id: int | None) -> Version:
         """Return the version that represents a user, or all people without an account. It is created if missing."""
         with self._sessions.writing() as session:
-            query = select(User).where(col(User.id) == user_id if user_id else col(User.name) == OWNER)
-            user = session.scalar(query)
+            user = session.get(User, user_id or ensure_owner(session))
             if user is None:
-                raise NotFoundError("user", user_id or OWNER)
+                raise NotFoundError("user", user_id)
             name = f"@{user.name}" if user_id else GUEST
             found = session.scalar(select(Version).where(col(Version.name) == name))
             if found is None:
@@ -96,7 +88,6 @@ class People:
         with self._sessions.writing() as session:
             number = session.scalar(mine)
             if number is None:
-                owner = session.scalar(select(col(User.id)).where(col(User.name) == OWNER))
                 row = Tournament(
                     name=title,
                     family=family,
@@ -106,7 +97,7 @@ class People:
                     pool=pool,
                     state="open",
                     start_time=now(),
-                    created_by=owner or 0,
+                    created_by=ensure_owner(session),
                 )
                 session.add(row)
                 session.flush()
@@ -130,10 +121,10 @@ class People:
             session.add(person)
         return game.id
 
-    def open(self, **who: Any) -> list[PersonLine]:
+    def open(self, **who: Any) -> list[HumanGame]:
         """Return the games that are not over, oldest first: all, or those that match the given columns."""
         with self._sessions.reading() as session:
-            return [PersonLine(*row) for row in fetch(session, _open(select(*_LINE), who))]
+            return [HumanGame(*row) for row in fetch(session, _open(select(*_LINE), who))]
 
     def count_open(self, **who: Any) -> int:
         """Count the games that are not over: all, or those that match the given columns."""
@@ -141,27 +132,20 @@ class People:
             counted = _open(select(col(Game.id)), who).order_by(None).subquery()
             return session.scalar(select(func.count()).select_from(counted)) or 0
 
-    def asked(self) -> dict[str, Mapping[str, Any] | None]:
+    def asked(self) -> dict[str, PendingAction]:
         """Return the pending action of each game that is not over, by id, oldest first. Cheap enough for polling."""
+        query = _open(select(col(Game.id), col(PersonGame.asked), col(PersonGame.user_id)), {})
         with self._sessions.reading() as session:
-            return dict(fetch(session, _open(select(col(Game.id), col(PersonGame.asked)), {})))
+            return {game: PendingAction(action, user is None) for game, action, user in fetch(session, query)}
 
-    def get(self, game_id: str) -> PersonLine:
+    def get(self, game_id: str) -> HumanGame:
         """Return a game of a person. Raises NotFoundError."""
         query = select(*_LINE).join(PersonGame, col(PersonGame.game_id) == col(Game.id)).where(col(Game.id) == game_id)
         with self._sessions.reading() as session:
-            found = [PersonLine(*row) for row in fetch(session, query)]
+            found = [HumanGame(*row) for row in fetch(session, query)]
         if not found:
             raise NotFoundError("game of a person", game_id)
         return found[0]
-
-    def planned(self, game_id: str) -> PlannedGame:
-        """Return the planned game. Raises NotFoundError."""
-        with self._sessions.reading() as session:
-            spec = session.scalar(select(col(Game.spec)).where(col(Game.id) == game_id))
-        if spec is None:
-            raise NotFoundError("game", game_id)
-        return PlannedGame(game_id, spec_from_json(spec))
 
     def ask(self, game_id: str, asked: Mapping[str, Any]) -> None:
         """Store a person's action until the referee processes it. Raises ConflictError once the game is over."""
@@ -214,10 +198,10 @@ class People:
         with self._sessions.writing() as session:
             session.execute(update(BotIdentity).where(col(BotIdentity.id) == bot_id).values(plays_people=allowed))
 
-    def opponents(self, family: str) -> list[tuple[int, str]]:
-        """Return (version id, name) of people's opponents in a family: samples, then bots whose owners allow it."""
+    def opponents(self, family: str) -> list[OpponentItem]:
+        """Return the bots that people may play in a family: samples, then bots whose owners allow it."""
         query = (
-            select(col(Version.id), col(Version.name), col(BotIdentity.id), col(User.name))
+            select(col(BotIdentity.name), col(Version.name), col(Version.id))
             .join(BotIdentity, col(BotIdentity.id) == col(Version.bot_id))
             .join(User, col(User.id) == col(BotIdentity.owner_id))
             .join(VersionFamily, col(VersionFamily.version_id) == col(Version.id))
@@ -227,14 +211,14 @@ class People:
                 col(VersionFamily.family) == family,
                 (col(User.name) == OWNER) | col(BotIdentity.plays_people),
             )
-            .order_by(col(BotIdentity.name), col(Version.number).desc())
+            .order_by(col(User.name) != OWNER, col(BotIdentity.name), col(Version.number).desc())
         )
         with self._sessions.reading() as session:
             rows = fetch(session, query)
-        newest: dict[int, tuple[int, str, bool]] = {}
-        for version_id, name, bot_id, owner in rows:
-            newest.setdefault(bot_id, (version_id, name, owner == OWNER))
-        return [(number, name) for number, name, _ in sorted(newest.values(), key=lambda one: not one[2])]
+        newest: dict[str, OpponentItem] = {}
+        for opponent in (OpponentItem(*row) for row in rows):
+            newest.setdefault(opponent.bot, opponent)
+        return list(newest.values())
 
 
 def _open(query: Select[Any], who: Mapping[str, Any]) -> Select[Any]:

@@ -8,6 +8,8 @@ from sqlalchemy import select, update
 from sqlalchemy.exc import IntegrityError
 from sqlmodel import col
 
+from arena.documents.attributes import of_attributes
+from arena.documents.schedule import ScheduleItem
 from arena.errors import NotFoundError, TakenError
 from arena.store.base.engine import Sessions
 from arena.store.base.models import Schedule
@@ -19,24 +21,25 @@ class Schedules:
     def __init__(self, sessions: Sessions) -> None:
         self._sessions = sessions
 
-    def add(self, schedule: Schedule) -> Schedule:
+    def add(self, schedule: Schedule) -> ScheduleItem:
         """Store a new schedule. Raises TakenError if the name is taken."""
         try:
             with self._sessions.writing() as session:
                 session.add(schedule)
+                session.flush()
+                return of_attributes(ScheduleItem, schedule)
         except IntegrityError:
             raise TakenError(f"the schedule name {schedule.name!r} is taken; choose another name") from None
-        return schedule
 
-    def get(self, schedule_id: int) -> Schedule:
+    def get(self, schedule_id: int) -> ScheduleItem:
         """Return a schedule by id. Raises NotFoundError."""
         with self._sessions.reading() as session:
             schedule = session.get(Schedule, schedule_id)
         if schedule is None:
             raise NotFoundError("schedule", schedule_id)
-        return schedule
+        return of_attributes(ScheduleItem, schedule)
 
-    def change(self, schedule_id: int, like: Schedule) -> Schedule:
+    def change(self, schedule_id: int, like: Schedule) -> ScheduleItem:
         """Copy the settings of another schedule. Raises NotFoundError, TakenError if the name is taken."""
         try:
             with self._sessions.writing() as session:
@@ -46,20 +49,26 @@ class Schedules:
                 for name in ("name", "cron", "timezone", "catch_up", "template"):
                     setattr(schedule, name, getattr(like, name))
                 schedule.next_fire = like.next_fire if schedule.is_enabled else None
+                session.flush()
+                return of_attributes(ScheduleItem, schedule)
         except IntegrityError:
             raise TakenError(f"the schedule name {like.name!r} is taken; choose another name") from None
-        return schedule
 
-    def all(self) -> list[Schedule]:
+    def all(self) -> list[ScheduleItem]:
         """Return every schedule, ordered by name."""
         with self._sessions.reading() as session:
-            return list(session.scalars(select(Schedule).order_by(col(Schedule.name))))
+            return [
+                of_attributes(ScheduleItem, row)
+                for row in session.scalars(select(Schedule).order_by(col(Schedule.name)))
+            ]
 
-    def due(self, at: datetime) -> list[Schedule]:
+    def due(self, at: datetime) -> list[ScheduleItem]:
         """Return the enabled schedules whose fire time has come, earliest first."""
         query = select(Schedule).where(col(Schedule.next_fire) <= at, col(Schedule.is_enabled).is_(True))
         with self._sessions.reading() as session:
-            return list(session.scalars(query.order_by(col(Schedule.next_fire))))
+            return [
+                of_attributes(ScheduleItem, row) for row in session.scalars(query.order_by(col(Schedule.next_fire)))
+            ]
 
     def fired(self, schedule_id: int, fire_time: datetime | None, next_fire: datetime | None) -> bool:
         """Advance to the next fire time; return False if another process has already advanced from `fire_time`."""
@@ -71,11 +80,11 @@ class Schedules:
             )
             return bool(found.rowcount)  # type: ignore[attr-defined]
 
-    def enable(self, schedule_id: int, is_enabled: bool, next_fire: datetime | None = None) -> Schedule:
+    def enable(self, schedule_id: int, is_enabled: bool, next_fire: datetime | None = None) -> ScheduleItem:
         """Enable a schedule (with its next fire time) or disable it. Raises NotFoundError."""
         with self._sessions.writing() as session:
             schedule = session.get(Schedule, schedule_id)
             if schedule is None:
                 raise NotFoundError("schedule", schedule_id)
             schedule.is_enabled, schedule.next_fire = is_enabled, next_fire if is_enabled else None
-        return schedule
+            return of_attributes(ScheduleItem, schedule)

@@ -1,4 +1,4 @@
-"""Tournaments and their entries, and the table of allowed state changes.
+"""Tournaments and their entries.
 
 Formats decide the pairings elsewhere and store them through `arena.store.tournaments.queue`.
 """
@@ -15,36 +15,13 @@ from sqlalchemy.orm import Session
 from sqlmodel import col
 
 from arena.clock import now
+from arena.documents.attributes import of_attributes
 from arena.documents.page import PageResponse
+from arena.documents.tournament import NEXT_STATES, EntryItem, TournamentItem, TournamentQuery, TournamentState
 from arena.errors import ConflictError, NotFoundError
 from arena.store.base.engine import Sessions, fetch
 from arena.store.base.models import BotIdentity, Entry, Tournament, Version
-from arena.store.base.page import DEFAULT_LIMIT, bounded, cut, read_cursor
-
-NEXT_STATES: Mapping[str, frozenset[str]] = {
-    "scheduled": frozenset({"running", "paused", "cancelled"}),
-    "running": frozenset({"paused", "draining", "finished", "cancelled"}),
-    "draining": frozenset({"running", "paused", "finished", "cancelled"}),
-    "paused": frozenset({"scheduled", "running", "finished", "cancelled"}),
-    "finished": frozenset({"running"}),
-    "cancelled": frozenset(),
-    "open": frozenset(),
-}
-"""Allowed next states; a `finished` tournament resumes when it is extended. `open` is for games of people."""
-
-
-@dataclass(frozen=True, slots=True)
-class EntryLine:
-    """An entry with the names of its version; `seat` is its number in the tables, from 0."""
-
-    seat: int
-    version_id: int
-    name: str
-    bot: str
-    version: int
-    eligibility: str
-    withdrawn: datetime | None
-    suspended: str
+from arena.store.base.page import bounded, cut, read_cursor
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +39,12 @@ _LIVE = (
     *(col(getattr(Tournament, name)) for name in ("id", "state", "format", "start_time")),
     func.coalesce(col(Tournament.settings)["priority"].as_integer(), 0),
 )
+_ENTRY = (
+    *(col(one) for one in (Entry.seat, Version.name, BotIdentity.name, Version.number)),
+    *(col(one) for one in (Entry.eligibility, Entry.withdrawn, Entry.suspended, Entry.version_id)),
+)
+"""The columns of an `EntryItem`."""
+_ALL = TournamentQuery()
 
 
 class Tournaments:
@@ -75,7 +58,7 @@ class Tournaments:
         tournament: Tournament,
         entries: Sequence[tuple[int, str]],
         refused: Sequence[tuple[int, str]] = (),
-    ) -> Tournament:
+    ) -> TournamentItem:
         """Store a tournament with its entries as (version, why it may play) in seat order.
 
         The refused versions follow, with reasons. Raises ConflictError if its schedule has already fired for that time.
@@ -85,58 +68,47 @@ class Tournaments:
                 session.add(tournament)
                 session.flush()
                 assert tournament.id is not None
-                session.add_all(_entries(tournament.id, entries, refused))
+                _seat(session, tournament.id, entries, refused)
+                return of_attributes(TournamentItem, tournament)
         except IntegrityError as error:
             raise ConflictError(f"cannot store tournament {tournament.name!r}: {error.orig}") from None
-        return tournament
 
-    def get(self, tournament_id: int) -> Tournament:
+    def get(self, tournament_id: int) -> TournamentItem:
         """Return a tournament by id. Raises NotFoundError."""
         with self._sessions.reading() as session:
             tournament = session.get(Tournament, tournament_id)
         if tournament is None:
             raise NotFoundError("tournament", tournament_id)
-        return tournament
+        return of_attributes(TournamentItem, tournament)
 
-    def page(
-        self,
-        *,
-        state: str | None = None,
-        family: str | None = None,
-        schedule_id: int | None = None,
-        created_by: int | None = None,
-        limit: int = DEFAULT_LIMIT,
-        after: str | None = None,
-    ) -> PageResponse[Tournament]:
-        """Return tournaments, latest start first, filtered by state, family, schedule or organiser.
+    def page(self, query: TournamentQuery = _ALL, *, created_by: int | None = None) -> PageResponse[TournamentItem]:
+        """Return tournaments, latest start first: all, or those of one organiser.
 
-        Games of people are omitted unless `state` is `open`.
+        Games of people are omitted unless the state is `open`.
         """
-        limit = bounded(limit)
+        limit = bounded(query.limit)
         keys = (col(Tournament.start_time), col(Tournament.id))
-        query = select(Tournament).order_by(*(key.desc() for key in keys)).limit(limit + 1)
-        wanted = {"state": state, "family": family, "schedule_id": schedule_id, "created_by": created_by}
-        if state is None:
-            query = query.where(col(Tournament.state) != "open")
-        for name, value in wanted.items():
+        rows = select(Tournament).order_by(*(key.desc() for key in keys)).limit(limit + 1)
+        wanted = {"family": query.family, "schedule_id": query.schedule, "created_by": created_by}
+        if query.state is None:
+            rows = rows.where(col(Tournament.state) != "open")
+        for name, value in {"state": query.state, **wanted}.items():
             if value is not None:
-                query = query.where(col(getattr(Tournament, name)) == value)
-        if last := read_cursor(after, datetime, int):
-            query = query.where(tuple_(*keys) < tuple_(*last))
+                rows = rows.where(col(getattr(Tournament, name)) == value)
+        if last := read_cursor(query.after, datetime, int):
+            rows = rows.where(tuple_(*keys) < tuple_(*last))
         with self._sessions.reading() as session:
-            return cut(session.scalars(query).all(), limit, lambda found: (found.start_time, found.id))
+            found = [of_attributes(TournamentItem, row) for row in session.scalars(rows)]
+        return cut(found, limit, lambda one: (one.start_time, one.id))
 
-    def in_states(self, *states: str) -> list[Tournament]:
+    def in_states(self, *states: TournamentState) -> list[TournamentItem]:
         """Return all tournaments in these states, oldest start first."""
         query = select(Tournament).where(col(Tournament.state).in_(states))
         with self._sessions.reading() as session:
-            return sorted(session.scalars(query), key=lambda found: (found.start_time, found.id or 0))
-
-    def due(self, at: datetime) -> list[Tournament]:
-        """Return the scheduled tournaments whose start time has come, earliest first."""
-        query = select(Tournament).where(col(Tournament.state) == "scheduled", col(Tournament.start_time) <= at)
-        with self._sessions.reading() as session:
-            return list(session.scalars(query.order_by(col(Tournament.start_time), col(Tournament.id))))
+            return sorted(
+                (of_attributes(TournamentItem, row) for row in session.scalars(query)),
+                key=lambda found: (found.start_time, found.id),
+            )
 
     def live(self) -> list[LiveTournament]:
         """Return the tournaments that are or will be played, earliest first; the coordinator polls this."""
@@ -153,26 +125,17 @@ class Tournaments:
         with self._sessions.reading() as session:
             return dict(fetch(session, query))
 
-    def entries(self, tournament_id: int) -> list[EntryLine]:
+    def entries(self, tournament_id: int) -> list[EntryItem]:
         """Return the entries in seat order."""
         query = (
-            select(
-                col(Entry.seat),
-                col(Entry.version_id),
-                col(Version.name),
-                col(BotIdentity.name),
-                col(Version.number),
-                col(Entry.eligibility),
-                col(Entry.withdrawn),
-                col(Entry.suspended),
-            )
+            select(*_ENTRY)
             .join(Version, col(Version.id) == col(Entry.version_id))
             .join(BotIdentity, col(BotIdentity.id) == col(Version.bot_id))
             .where(col(Entry.tournament_id) == tournament_id)
             .order_by(col(Entry.seat))
         )
         with self._sessions.reading() as session:
-            return [EntryLine(*row) for row in fetch(session, query)]
+            return [EntryItem(*row) for row in fetch(session, query)]
 
     def seat(
         self,
@@ -189,8 +152,7 @@ class Tournaments:
             tournament = _not_begun(session, tournament_id)
             if settings is not None:
                 tournament.settings = dict(settings)
-            session.execute(delete(Entry).where(col(Entry.tournament_id) == tournament_id))
-            session.add_all(_entries(tournament_id, entries, refused))
+            _seat(session, tournament_id, entries, refused)
 
     def replace(
         self,
@@ -198,7 +160,7 @@ class Tournaments:
         like: Tournament,
         entries: Sequence[tuple[int, str]],
         refused: Sequence[tuple[int, str]],
-    ) -> Tournament:
+    ) -> TournamentItem:
         """Copy the settings of another tournament to one that has not started, with these entries.
 
         Raises NotFoundError, ConflictError.
@@ -207,9 +169,8 @@ class Tournaments:
             tournament = _not_begun(session, tournament_id)
             for name in _CHOSEN:
                 setattr(tournament, name, getattr(like, name))
-            session.execute(delete(Entry).where(col(Entry.tournament_id) == tournament_id))
-            session.add_all(_entries(tournament_id, entries, refused))
-        return tournament
+            _seat(session, tournament_id, entries, refused)
+            return of_attributes(TournamentItem, tournament)
 
     def enter(self, tournament_id: int, version_id: int, why: str) -> int:
         """Enter one more version, for formats that allow it; return its seat. Raises ConflictError if it is entered."""
@@ -239,17 +200,23 @@ class Tournaments:
                 .values(withdrawn=now(), suspended=suspended)
             )
 
-    def move(self, tournament_id: int, state: str, *, only_from: Sequence[str] = (), problem: str = "") -> Tournament:
+    def move(
+        self,
+        tournament_id: int,
+        state: TournamentState,
+        *,
+        only_from: Sequence[TournamentState] = (),
+        problem: str = "",
+    ) -> TournamentItem:
         """Change the state of a tournament. Raises NotFoundError, and ConflictError naming its present state.
 
         `only_from` restricts what `NEXT_STATES` allows. Sets `started` and `finished` accordingly.
         """
         with self._sessions.writing() as session:
-            tournament = session.get(Tournament, tournament_id, with_for_update=True)
-            if tournament is None:
-                raise NotFoundError("tournament", tournament_id)
+            tournament = _locked(session, tournament_id)
             present = tournament.state
-            if state not in NEXT_STATES[present] or (only_from and present not in only_from):
+            following = NEXT_STATES[present]  # type: ignore[index] # the table has no other states
+            if state not in following or (only_from and present not in only_from):
                 raise ConflictError(f"tournament {tournament_id} is {present}; it cannot become {state}", present)
             tournament.state = state
             tournament.problem = problem
@@ -258,27 +225,22 @@ class Tournaments:
                 tournament.finished_at = None
             elif state in ("finished", "cancelled"):
                 tournament.finished_at = now()
-        return tournament
+            return of_attributes(TournamentItem, tournament)
 
-    def reschedule(self, tournament_id: int, start_time: datetime) -> Tournament:
+    def reschedule(self, tournament_id: int, start_time: datetime) -> TournamentItem:
         """Set another start time for a scheduled tournament. Raises NotFoundError, ConflictError."""
         with self._sessions.writing() as session:
-            tournament = session.get(Tournament, tournament_id, with_for_update=True)
-            if tournament is None:
-                raise NotFoundError("tournament", tournament_id)
+            tournament = _locked(session, tournament_id)
             if tournament.state != "scheduled":
                 raise ConflictError(
                     f"tournament {tournament_id} is {tournament.state}, not scheduled", tournament.state
                 )
             tournament.start_time = start_time
-        return tournament
+            return of_attributes(TournamentItem, tournament)
 
     def keep_findings(self, tournament_id: int, findings: Mapping[str, object]) -> None:
         """Store the statistical findings of a tournament."""
-        with self._sessions.writing() as session:
-            session.execute(
-                update(Tournament).where(col(Tournament.id) == tournament_id).values(findings=dict(findings))
-            )
+        self._set(tournament_id, findings=dict(findings))
 
     def without_findings(self) -> list[int]:
         """Return the ids of finished tournaments without findings."""
@@ -290,47 +252,50 @@ class Tournaments:
 
     def extend(self, tournament_id: int, settings: Mapping[str, object]) -> None:
         """Replace the settings document, for formats that can be extended."""
-        with self._sessions.writing() as session:
-            session.execute(
-                update(Tournament).where(col(Tournament.id) == tournament_id).values(settings=dict(settings))
-            )
+        self._set(tournament_id, settings=dict(settings))
 
-    def prioritise(self, tournament_id: int, priority: int) -> Tournament:
+    def _set(self, tournament_id: int, **values: object) -> None:
+        with self._sessions.writing() as session:
+            session.execute(update(Tournament).where(col(Tournament.id) == tournament_id).values(**values))
+
+    def prioritise(self, tournament_id: int, priority: int) -> TournamentItem:
         """Set the priority of an unfinished tournament. Raises NotFoundError, ConflictError."""
         with self._sessions.writing() as session:
-            tournament = session.get(Tournament, tournament_id, with_for_update=True)
-            if tournament is None:
-                raise NotFoundError("tournament", tournament_id)
-            if not NEXT_STATES[tournament.state] or tournament.state == "finished":
+            tournament = _locked(session, tournament_id)
+            if tournament.state in ("finished", "cancelled", "open"):
                 raise ConflictError(
                     f"tournament {tournament_id} is {tournament.state}: it has no more games", tournament.state
                 )
             tournament.settings = {**tournament.settings, "priority": priority}
-        return tournament
+            return of_attributes(TournamentItem, tournament)
 
 
 _CHOSEN = ("name", "family", "variant", "options", "format", "settings", "pool", "is_rated", "problem", "start_time")
 """Columns set by a tournament's document."""
 
 
-def _not_begun(session: Session, tournament_id: int) -> Tournament:
+def _locked(session: Session, tournament_id: int) -> Tournament:
     tournament = session.get(Tournament, tournament_id, with_for_update=True)
     if tournament is None:
         raise NotFoundError("tournament", tournament_id)
+    return tournament
+
+
+def _not_begun(session: Session, tournament_id: int) -> Tournament:
+    tournament = _locked(session, tournament_id)
     if tournament.started_at is not None or tournament.state not in ("scheduled", "paused"):
         raise ConflictError(f"tournament {tournament_id} has started: it is {tournament.state}", tournament.state)
     return tournament
 
 
-def _entries(tournament_id: int, entries: Sequence[tuple[int, str]], refused: Sequence[tuple[int, str]]) -> list[Entry]:
+def _seat(
+    session: Session, tournament_id: int, entries: Sequence[tuple[int, str]], refused: Sequence[tuple[int, str]]
+) -> None:
+    """Replace all entries of a tournament."""
     at = now()
-    return [
-        Entry(
-            tournament_id=tournament_id,
-            version_id=version_id,
-            seat=seat,
-            eligibility=why,
-            withdrawn=at if seat >= len(entries) else None,
+    session.execute(delete(Entry).where(col(Entry.tournament_id) == tournament_id))
+    for seat, (version_id, why) in enumerate([*entries, *refused]):
+        withdrawn = at if seat >= len(entries) else None
+        session.add(
+            Entry(tournament_id=tournament_id, version_id=version_id, seat=seat, eligibility=why, withdrawn=withdrawn)
         )
-        for seat, (version_id, why) in enumerate([*entries, *refused])
-    ]

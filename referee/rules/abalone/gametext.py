@@ -20,6 +20,7 @@ from referee.rules.abalone.tables import CELLS, NAMES, PLACES, is_cell, number
 from referee.rules.core import ParseError, UnknownNameError
 from referee.rules.gametags import NAME, RULE, Draft, braced, placed, plain, remarked, split_mark, unescape, write_tag
 from referee.rules.gametitle import titled
+from referee.rules.reversible import REVERSIBLE
 from referee.rules.rules import GameFormat, GameText, Rules, Ruleset
 
 WIDTH: Final = 100
@@ -378,4 +379,5 @@ FORMATS: Final = (
     GameFormat(
         "aba-pro-reversed", titled(read_reversed), write_reversed, "from the last move back: …-3. g5g4 -3. c3c2"
     ),
+    REVERSIBLE,
 )

@@ -55,15 +55,17 @@ from referee.rules.abalone.state import (
     WHITE,
     WIN_SCORE,
 )
-from referee.rules.abalone.tables import CIRCLES, MOVE_TEXTS, code_shape, stays_inside
+from referee.rules.abalone.tables import CIRCLES, MOVE_TEXTS, RING, code_shape, stays_inside
 from referee.rules.jit import ctz, jit, popcount, random_below
 
 __all__ = [
+    "COUNTERS",
     "DTYPE",
     "KEY_SIZE",
     "MAX_MOVES",
     "STATE_SIZE",
     "count",
+    "counted",
     "evaluate",
     "legal",
     "play",
@@ -277,3 +279,21 @@ def evaluate(state: Any, config: Any) -> int:
     score += _standing(o) - _standing(x)
     score += 45 * min(_threats(o, x), 1) - 15 * min(_threats(x, o), 3)
     return score  # type: ignore[no-any-return]
+
+
+COUNTERS = ("marbles",)
+"""What `counted` counts: the own marbles that a move moves."""
+
+
+@jit
+def counted(state: Any, config: Any, move: int, counter: int) -> int:
+    """Return the number of own marbles that a legal move moves; those it pushes do not count."""
+    shape = (move >> 6) % 5
+    if shape:
+        return 3 - shape % 2
+    own, cell, step = _boards(state)[0], np.int64(move & 63), np.int64(STEP[(move >> 6) // 5])
+    marbles = 0
+    while own >> np.uint64(cell) & ONE:
+        marbles += 1
+        cell = (cell + step) % RING
+    return marbles

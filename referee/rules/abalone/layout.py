@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from math import sqrt
 from typing import Final
 
@@ -18,7 +19,16 @@ from referee.rules.abalone.state import (
     cells,
     ejectable,
 )
-from referee.rules.abalone.tables import INLINE, NAMES, NEIGHBOURS, PLACES, code_direction, code_line, code_shape
+from referee.rules.abalone.tables import (
+    INLINE,
+    MOVE_CODES,
+    NAMES,
+    NEIGHBOURS,
+    PLACES,
+    code_direction,
+    code_line,
+    code_shape,
+)
 from referee.rules.rules import Board, Cell, Config, Effect, Mark, Piece, State
 
 PIECES: Final = (Piece("S", "black marble", "first", "●"), Piece("s", "white marble", "second", "○"))
@@ -83,6 +93,25 @@ def move_input(code: int, state: State) -> tuple[tuple[str, ...], ...]:
     if code_shape(code) == INLINE:
         return ((NAMES[line[0]], NAMES[ahead[line[0]]]),)
     return tuple((NAMES[one], NAMES[two], NAMES[ahead[one]]) for one, two in ((line[0], line[-1]), (line[-1], line[0])))
+
+
+def take_back(move: str, pieces: Mapping[str, str]) -> dict[str, str]:
+    """Return the marbles before a move that pushed nothing, given its canonical text and the marbles after it."""
+    code = MOVE_CODES[move]
+    before, way, line = dict(pieces), NEIGHBOURS[code_direction(code)], code_line(code)
+    first = NAMES[way[line[0]]]
+    symbol = pieces.get(first, "")
+    if code_shape(code) == INLINE:
+        row = [way[line[0]]]
+        while len(row) < 3 and pieces.get(NAMES.get(way[row[-1]], ""), "") == symbol:
+            row.append(way[row[-1]])
+        moved = [NAMES[row[-1]]]
+    else:
+        moved = [NAMES[way[cell]] for cell in line]
+    for cell in moved:
+        before.pop(cell, None)
+    before |= dict.fromkeys((NAMES[cell] for cell in line), symbol)
+    return before
 
 
 MARKS = (Mark("in-danger", "can be pushed off", "flag"),)

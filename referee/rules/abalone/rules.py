@@ -6,7 +6,7 @@ from typing import Final
 
 from referee.rules.abalone.features import FEATURES
 from referee.rules.abalone.gametext import FORMATS
-from referee.rules.abalone.layout import EMBLEM, MARKS, PIECES, board, effect, move_input
+from referee.rules.abalone.layout import EMBLEM, MARKS, PIECES, board, effect, move_input, take_back
 from referee.rules.abalone.notation import NOTATION
 from referee.rules.abalone.start import VARIANTS, resolve
 from referee.rules.abalone.state import side
@@ -66,12 +66,14 @@ RULES: Final = Rules(
     position_setup=PositionSetup(("0 0 b 0 1", "0 0 w 0 1")),
     effect=effect,
     move_input=move_input,
+    take_back=take_back,
     marks=MARKS,
     emblem=EMBLEM,
     board=board,
     side=side,
     symmetry=SYMMETRY,
     features=FEATURES,
+    game_moves=100,
     kernel_module="referee.rules.abalone.kernel",
     reasons=REASONS,
     resolve=resolve,

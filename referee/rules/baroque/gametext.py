@@ -31,6 +31,7 @@ from referee.rules.gametags import (
     write_tag,
 )
 from referee.rules.gametitle import titled
+from referee.rules.reversible import REVERSIBLE
 from referee.rules.rules import Config, GameFormat, GameText, Ruleset, State
 
 WIDTH = 100
@@ -345,4 +346,5 @@ FORMATS: tuple[GameFormat, ...] = (
     GameFormat("display-table", read, write_table, "the same in a numbered row for each pair of moves"),
     GameFormat("coordinates", read, write_coordinates, "canonical moves: 1. c2c4 d4e5"),
     GameFormat("vchess", read, write_vchess, "the format of vchess.club: 1. Pc2c4X Kxe5, then a list for machines"),
+    REVERSIBLE,
 )

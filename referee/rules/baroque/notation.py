@@ -160,6 +160,8 @@ _FORM = re.compile(
 )
 
 
+_LOUD = re.compile(r"[A-H][1-8][A-H][1-8]", re.ASCII)
+"""The canonical form in upper case. No display form looks like it: a piece stands before a file."""
 _NAMES = tuple(map(square_name, range(64)))
 _SQUARES = {name: square for square, name in enumerate(_NAMES)}
 
@@ -241,7 +243,7 @@ def read_move(text: str, state: State, config: Config) -> int:
 
     Accepted are:
 
-    - `c2c4` and `d4d4`
+    - `c2c4` and `d4d4`, also in upper case
     - the display forms `Pc2c4X`, `Kd4xe5`, `Md4-off`, whose piece must be on the origin; capture marks are not checked
     - vchess's forms without origin, `Rc5X`, if exactly one legal move fits
     """
@@ -262,7 +264,8 @@ def _read_squares(text: str) -> tuple[int, int, int]:
 
     Raise ParseError.
     """
-    if len(text) > 8 or not (found := _FORM.fullmatch(text)):
+    form = text.lower() if _LOUD.fullmatch(text) else text
+    if len(text) > 8 or not (found := _FORM.fullmatch(form)):
         raise _malformed(text)
     letter, origin, end = found["letter"], found["origin"], found["end"]
     if (letter is None and (origin is None or len(text) != 4)) or (origin is None and end is None):

@@ -95,6 +95,7 @@ RULES = Rules(
     side=side,
     symmetry=SYMMETRY,
     features=FEATURES,
+    game_moves=75,
     kernel_module="referee.rules.baroque.kernel",
     reasons=REASONS,
     resolve=resolve,

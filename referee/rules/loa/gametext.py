@@ -14,6 +14,7 @@ from referee.rules.core import ParseError, UnknownNameError
 from referee.rules.gametags import MARK, RESULTS, RULE, Draft, braced, placed, plain, remarked, unescape, write_tag
 from referee.rules.gametitle import titled
 from referee.rules.loa.notation import read_move, write_move
+from referee.rules.reversible import REVERSIBLE
 from referee.rules.rules import GameFormat, GameText, Ruleset
 
 _TOKEN = re.compile(
@@ -180,4 +181,5 @@ _read = titled(read_games, moves=("pass",))
 FORMATS = (
     GameFormat("loa", _read, write_game, "numbered moves with dashes, PGN-like tags, {comments}, results"),
     GameFormat("loa-table", _read, write_table, "a numbered row for each pair of moves"),
+    REVERSIBLE,
 )

@@ -79,6 +79,7 @@ RULES = Rules(
     side=side,
     symmetry=SYMMETRY,
     features=FEATURES,
+    game_moves=19,
     kernel_module="referee.rules.loa.kernel",
     reasons=REASONS,
     formats=FORMATS,

@@ -29,6 +29,7 @@ from referee.rules.pijersi.notation import (
 )
 from referee.rules.pijersi.start import STANDARD, is_mirrored, is_setup, numbers
 from referee.rules.pijersi.state import FULL, HALF, PHASE
+from referee.rules.reversible import REVERSIBLE
 from referee.rules.rules import GameFormat, GameText, Ruleset, State
 
 KINDS = ("standard", "random", "random/symmetry", "exercise")
@@ -357,4 +358,5 @@ _read = titled(read_games, tag=lambda variant: _tag("Variant", variant) + "\n", 
 FORMATS = (
     GameFormat("pijersi", _read, write_game, "setup lines, numbered plies a4-b5=c4, # comments, #! tags"),
     GameFormat("pijersi-table", _read, write_table, "the same in a row for each pair of plies"),
+    REVERSIBLE,
 )

@@ -230,8 +230,12 @@ def _read_human(found: re.Match[str], text: str, state: State) -> int:
 
 
 def read_move(text: str, state: State, config: Config) -> int:
-    """Return the code of a move in the form of the engines, the form for people, or of a swap. Raise ParseError."""
-    swap = _SWAP.fullmatch(text)
+    """Return the code of a move in the form of the engines, the form for people, or of a swap, in either case.
+
+    Raise ParseError.
+    """
+    lower = text.lower() if text.isascii() else text
+    swap = _SWAP.fullmatch(lower)
     if swap is not None:
         if swap[1] is None:
             return SWAP
@@ -240,11 +244,11 @@ def read_move(text: str, state: State, config: Config) -> int:
         if low == high:
             raise ParseError("a swap with itself", text=text, index=swap.start(2), hint="write () to pass")
         return SWAP | low << 6 | high
-    run = _RUN.fullmatch(text)
+    run = _RUN.fullmatch(lower)
     if run is not None:
         _on_board(run, (1, 2, 3), text)
         return _code(run[1], run[2], run[3])
-    human = _HUMAN.fullmatch(text)
+    human = _HUMAN.fullmatch(lower)
     if human is not None:
         _on_board(human, (1, 3, 5), text)
         return _read_human(human, text, state)

@@ -62,6 +62,7 @@ RULES = Rules(
     side=side,
     symmetry=SYMMETRY,
     features=FEATURES,
+    game_moves=9,
     kernel_module="referee.rules.pijersi.kernel",
     reasons=REASONS,
     resolve=resolve,

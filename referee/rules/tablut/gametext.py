@@ -26,6 +26,7 @@ from referee.rules.gametags import (
     write_tag,
 )
 from referee.rules.gametitle import titled
+from referee.rules.reversible import REVERSIBLE
 from referee.rules.rules import GameFormat, GameText, Ruleset, State, Value
 from referee.rules.tablut.notation import display_move, read_move, write_move
 
@@ -470,4 +471,5 @@ FORMATS = (
         write_otn,
         "OpenTafl records: tags, moves with captures",
     ),
+    REVERSIBLE,
 )

@@ -163,6 +163,7 @@ RULES = Rules(
     side=side,
     symmetry=SYMMETRY,
     features=FEATURES,
+    game_moves=22,
     kernel_module="referee.rules.tablut.kernel",
     reasons=REASONS,
     resolve=resolve,

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
 
 from arena.analysis.budget import first_pass_nodes, second_pass_nodes
 from arena.analysis.engine import AnalysisEngine, EngineError, NotAGameError
-from arena.analysis.game_analysis import AnalysedGame, analyse, evaluate_position, marks_of
+from arena.analysis.game_analysis import analyse, evaluate_position, marks_of
 from arena.analysis.win_model import WinModel
+from arena.documents.analysis import GameAnalysis
 from referee.game.record import GameRecord
 from referee.game.spec import BotSpec
 from referee.play.roster import Roster
@@ -55,7 +56,7 @@ def scripted(folder: Path, scores: str, best: str = "'none'") -> BotSpec:
     return BotSpec("scripted", (sys.executable, "-I", str(file)))
 
 
-def analysed(record: GameRecord, spec: BotSpec, roster: Roster) -> AnalysedGame:
+def analysed(record: GameRecord, spec: BotSpec, roster: Roster) -> GameAnalysis:
     with AnalysisEngine(spec, roster, record, record.moves) as engine:
         return analyse(record, engine.evaluate_all, nodes=10, win_model=WIN_MODEL)
 
@@ -73,7 +74,7 @@ def test_analysis_evaluates_every_position_and_borderline_ones_again(tmp_path: P
 def test_analysis_marks_confirmed_blunders(tmp_path: Path, roster: Roster) -> None:
     record = game_of(load("loa").settle(), 4)
     found = analysed(record, scripted(tmp_path, "400 if plies == 3 else 0"), roster)
-    data = found.as_json()
+    data = asdict(found)
     assert marks_of(data) == {3: "??", 4: "??"}
     assert data["blunders"] == {"first": 1, "second": 1}
     assert data["plies"][2] == {

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.analysis.marking import AnalysisSummary, EvaluatedPosition, mark_moves, summarise
+from arena.analysis.marking import EvaluatedPosition, mark_moves, summarise
 from arena.analysis.win_model import WinModel
-from arena.documents.analysis import AnalysedMove, Mark
+from arena.documents.analysis import Accuracy, AnalysedMove, BlownWin, Blunders, Mark
 from referee.rules.core import SIDES, Side
 
 WIN_MODEL = WinModel(100.0, "test")
@@ -141,7 +141,8 @@ def test_book_moves_have_no_marks() -> None:
     scored = [at(0), at(500, "second"), at(0)]
     analysed = mark_moves(scored, ["a", "b"], WIN_MODEL, book={1})
     assert [one.mark for one in analysed] == ["", "??"]
-    assert summarise(analysed, "second", book={1}).accuracy[0] is None
+    _, accuracy, _, _ = summarise(analysed, "second", book={1})
+    assert accuracy.first is None
 
 
 def test_missing_scores_leave_no_marks() -> None:
@@ -152,16 +153,16 @@ def test_missing_scores_leave_no_marks() -> None:
 def test_summary_counts_blunders_and_blown_wins() -> None:
     scored = [at(250), at(20, "second"), at(-20), at(900, "second"), at(None, "first", result=-1)]
     analysed = mark_moves(scored, ["a", "best", "c", "best"], WIN_MODEL)
-    found = summarise(analysed, "second")
-    assert found.blunders == (2, 0)
-    assert found.turning_points == 1
-    assert found.blown_win == (True, False)
-    assert found.accuracy[1] == 100
-    assert found.accuracy[0] is not None
-    assert found.accuracy[0] < 50
-    assert summarise(analysed, "first").blown_win == (False, True)
-    assert summarise(analysed, None).blown_win == (False, False)
-    assert summarise([], "draw") == AnalysisSummary((0, 0), (None, None), 0, (False, False))
+    blunders, accuracy, turning_points, blown_win = summarise(analysed, "second")
+    assert blunders == Blunders(2, 0)
+    assert turning_points == 1
+    assert blown_win == BlownWin(True, False)
+    assert accuracy.second == 100
+    assert accuracy.first is not None
+    assert accuracy.first < 50
+    assert summarise(analysed, "first")[-1] == BlownWin(False, True)
+    assert summarise(analysed, None)[-1] == BlownWin(False, False)
+    assert summarise([], "draw") == (Blunders(0, 0), Accuracy(None, None), 0, BlownWin(False, False))
 
 
 @pytest.mark.parametrize(
@@ -178,7 +179,7 @@ def test_turning_point_needs_a_mark_and_a_lost_advantage(
     chance: float, loss: float, mark: Mark, turning_points: int
 ) -> None:
     analysed = AnalysedMove(1, "first", "played", 0, chance, "best", loss, mark, "")
-    assert summarise([analysed], "draw").turning_points == turning_points
+    assert summarise([analysed], "draw")[2] == turning_points
 
 
 _scores = st.one_of(st.integers(-2_000, 2_000), st.integers(29_900, 29_999), st.integers(-29_999, -29_900))
@@ -195,5 +196,5 @@ def test_laws_of_marks(scores: list[int], scale: float) -> None:
         assert 0 <= found.loss <= 2
         assert not found.mark or found.loss >= 0.0995
         assert found.mark != "??" or found.loss >= 0.2995
-    found_summary = summarise(analysed, "draw")
-    assert sum(found_summary.blunders) == sum(one.mark == "??" for one in analysed)
+    blunders, *_ = summarise(analysed, "draw")
+    assert blunders.first + blunders.second == sum(one.mark == "??" for one in analysed)

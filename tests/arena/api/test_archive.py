@@ -81,6 +81,8 @@ def test_what_was_played_in_a_position_is_the_same_here_and_on_the_command_line(
     start = server.get("/api/v1/explorer/abalone").json
     assert server.get("/api/v1/explorer/abalone?moves=").json == start
     assert server.get("/api/v1/explorer/abalone?variant=none").status == 422
+    assert server.get("/api/v1/explorer/abalone?rating=25").json["games"] == 0
+    assert server.get("/api/v1/explorer/abalone?rating=strong").json["field"] == "rating"
     assert server.get("/api/v1/explorer/chess").status == 404
 
     asked = ["explore", "abalone", "--moves", "a1b2", "--source", "two"]

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import aiohttp
 import pytest
 
 from arena.api import connection, introduction
-from arena.cli.client.connect import Connection
+from arena.cli.client.connect import Connection, Pace
 from arena.cli.terminal.exit import CommandError, Exit
 from arena.coordinator.lobby import Lobby
+from arena.credentials import digest_of
 from arena.tournaments.eligibility import check_eligibility
 from referee.bot.remote.link import LinkAllowance
 from referee.game.spec import BotSpec
@@ -126,3 +129,123 @@ def test_a_token_that_is_revoked_ends_the_connection(
 
     server.call(scene())
     assert server.store.versions.families(server.store.versions.find("eves").id or 0).keys() == {"loa", "tablut"}
+
+
+# -- limits ------------------------------------------------------------------------------------------------------------
+
+
+async def _flood(server: Server, token: str, query: str, count: int, text: str) -> tuple[list[Any], int | None]:
+    """Connect, and send a text as many times; return the last messages of the server and its code of closing.
+
+    Returns when the lobby has dropped the bot.
+    """
+    url, headers = f"{server.url}/api/v1/connect?{query}", {"Authorization": f"Bearer {token}"}
+    async with aiohttp.ClientSession(headers=headers) as session, session.ws_connect(url) as socket:
+        while "bot" not in (message := json.loads((await socket.receive()).data)):
+            if "say" in message:
+                for line in HANDSHAKE:
+                    await socket.send_json({"game": message["game"], "line": line})
+        with contextlib.suppress(ConnectionError):
+            for _ in range(count):
+                await socket.send_str(text)
+        heard = []
+        while (found := await socket.receive()).type is aiohttp.WSMsgType.TEXT:
+            heard.append(json.loads(found.data))
+    assert server.context.lobby
+    while "flood v1" in server.context.lobby.present:
+        await asyncio.sleep(0)
+    return heard, socket.close_code
+
+
+@pytest.mark.parametrize(("count", "line"), [(2000, "x"), (150, "x" * 15_000)], ids=["messages", "bytes"])
+def test_connection_that_floods_is_closed_with_a_reason(server: Server, lobby: Lobby, count: int, line: str) -> None:
+    text = json.dumps({"game": 99, "line": line})
+    heard, code = server.call(_flood(server, server.person("ada"), "bot=flood&family=loa", count, text))
+    assert "too many messages: 70 messages or KiB a second are allowed" in heard[-1]["problem"]
+    assert code == aiohttp.WSCloseCode.POLICY_VIOLATION
+
+
+def test_connection_gets_a_rate_for_each_of_its_games_and_no_more_games_than_allowed(
+    server: Server, lobby: Lobby
+) -> None:
+    most = server.context.settings.max_remote_games
+    assert connection.message_rate(most).burst == 20 * (50 + 20 * most)
+    heard, code = server.call(
+        _flood(server, server.person("ada"), "bot=flood&family=loa&games=64", 9000, '{"game": 99, "line": "x"}')
+    )
+    assert f"too many messages: {50 + 20 * most} messages" in heard[-1]["problem"]
+    assert code == aiohttp.WSCloseCode.POLICY_VIOLATION
+
+
+def test_messages_that_have_arrived_are_read_in_turn_with_other_work() -> None:
+    class Full:
+        """A WebSocket with many messages that have arrived already."""
+
+        def __init__(self) -> None:
+            self.left = 500
+
+        def __aiter__(self) -> Full:
+            return self
+
+        async def __anext__(self) -> aiohttp.WSMessage:
+            self.left -= 1
+            if self.left < 0:
+                raise StopAsyncIteration
+            return aiohttp.WSMessage(aiohttp.WSMsgType.TEXT, "{}", "")
+
+    async def scene() -> int:
+        turns = 0
+
+        async def other() -> None:
+            nonlocal turns
+            while True:
+                turns += 1
+                await asyncio.sleep(0)
+
+        task = asyncio.create_task(other())
+        count = 0
+        async for _ in connection._messages(Full(), 1):  # type: ignore[arg-type]
+            count += 1
+        task.cancel()
+        assert count == 500
+        return turns
+
+    assert asyncio.run(scene()) >= 500
+
+
+def test_client_writes_no_faster_than_the_server_allows() -> None:
+    waits: list[float] = []
+
+    async def scene() -> None:
+        pace = Pace(1)
+        now = 0.0
+        pace._limiter._clock = lambda: now
+
+        async def sleep(seconds: float) -> None:
+            nonlocal now
+            waits.append(seconds)
+            now += seconds
+
+        for _ in range(connection.message_rate(1).burst):
+            await pace.wait("x" * 24, sleep=sleep)
+        assert now == pytest.approx(10, abs=1), "half of the burst at once, the rest in ten seconds"
+
+    asyncio.run(scene())
+    assert waits
+
+
+def test_cookies_do_not_connect(server: Server, lobby: Lobby) -> None:
+    """A page of another site can open WebSockets here, and browsers send the cookies along."""
+    user = server.store.users.find("ada").id or 0
+    secret = "s" * 43
+    server.store.users.add_login(user, digest_of(secret), "csrf", datetime.now(UTC) + timedelta(hours=1))
+
+    async def come_by_cookie() -> int:
+        headers = {"Cookie": f"arena={secret}", "Origin": server.url}
+        async with aiohttp.ClientSession(headers=headers) as session:
+            with pytest.raises(aiohttp.WSServerHandshakeError) as error:
+                await session.ws_connect(f"{server.url}/api/v1/connect?bot=far&family=loa")
+            return error.value.status
+
+    assert server.get("/api/v1/account", headers={"Cookie": f"arena={secret}"}).status == 200
+    assert server.call(come_by_cookie()) == 401

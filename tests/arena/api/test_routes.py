@@ -6,6 +6,7 @@ import contextlib
 import hashlib
 import itertools
 import json
+from urllib.parse import quote
 
 import pytest
 
@@ -221,6 +222,8 @@ def test_games_by_filter(arena: Arena) -> None:
     )
     assert len(items(arena, f"/games?tournament={arena.finished}")) == 12
     assert items(arena, "/games?family=tablut") == []
+    drawn = items(arena, "/games?winner=draw")
+    assert drawn == [game for game in items(arena, "/games?limit=200") if game["winner"] == "draw"]
     forfeits = items(arena, "/games?termination_class=forfeit")
     assert forfeits
     assert all(game["termination_class"] == "forfeit" and game["detail"] for game in forfeits), (
@@ -325,11 +328,25 @@ def test_voids(arena: Arena) -> None:
     assert (found["game_id"], found["termination"]) == (game.id, "worker-lost")
 
 
+def test_games_of_a_tournament_are_filtered_like_on_its_page(arena: Arena) -> None:
+    path = f"/tournaments/{arena.finished}/games"
+    games = items(arena, path)
+    ending = games[0]["termination"]
+    assert items(arena, f"{path}?termination={ending}") == [one for one in games if one["termination"] == ending]
+    name = games[0]["first"]
+    mine = [one for one in games if name in (one["first"], one["second"])]
+    assert 0 < len(mine) < len(games)
+    assert items(arena, f"{path}?version={quote(name)}") == mine
+    assert arena.server.get(f"{PREFIX}{path}?version=X").status == 422
+    assert items(arena, "/tournaments?schedule=999") == []
+
+
 def test_limits_and_referee(arena: Arena) -> None:
     limits = arena.server.get(f"{PREFIX}/limits").json
     assert limits["max_upload_bytes"] == 64 * 1024
     referee = arena.server.get(f"{PREFIX}/referee").json
     assert referee["is_alive"] is False
+    assert referee["left_s"] is None
     assert referee["games"]["planned"] >= 1
     assert arena.store.leases.take("referee", "me", 60)
     assert arena.server.get(f"{PREFIX}/referee", token=arena.tokens["organiser"]).json["lease_owner"] == "me"

@@ -16,7 +16,7 @@ import pytest
 from arena.collections.dumps import Dumps
 from arena.errors import StorageError, StoreUnavailableError
 from arena.http.api_paths import PREFIX
-from arena.store import Store
+from arena.store import Store, url_in
 from arena.store.base import engine
 from tests.arena.api.filled import Arena, fill, planned, play, record_of
 from tests.arena.api.server import Server, settings_in
@@ -158,6 +158,32 @@ def test_read_only_database_is_a_storage_error(sqlite_store: Store) -> None:
         _write(sqlite_store, "PRAGMA query_only=1", "CREATE TABLE more (id INTEGER)")
 
 
+def test_arena_that_started_on_a_read_only_disk_recovers_when_it_can_be_written(small_disk: Path) -> None:
+    store = Store.in_folder(small_disk)
+    store.users.add("ada")
+    left = {file: file.read_bytes() for file in small_disk.glob("arena.sqlite3-*")}  # as after a kill
+    assert left
+    store.close()
+    for file, data in left.items():
+        file.write_bytes(data)
+    subprocess.run(["mount", "-o", "remount,ro", str(small_disk)], check=True)
+    server = Server(Store(url_in(small_disk)), settings_in(small_disk))
+    try:
+        reply = server.get("/readyz")
+        assert (reply.status, reply.json["status"]) == (200, "degraded"), "reading works"
+        assert reply.json["parts"]["database"] == "read-only"
+        assert reply.json["parts"]["disk"] == "unwritable"
+        with pytest.raises(StorageError):
+            server.store.users.add("bob")
+        subprocess.run(["mount", "-o", "remount,rw", str(small_disk)], check=True)
+        server.get("/readyz")
+        server.store.users.add("bob")
+        assert server.get("/readyz").json["status"] == "ok"
+    finally:
+        server.close()
+        server.store.close()
+
+
 def test_a_database_another_process_keeps_locked(
     tmp_path: Path, sqlite_template: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -172,6 +198,8 @@ def test_a_database_another_process_keeps_locked(
         assert reply.status == 503, reply.body
         assert int(reply.headers["Retry-After"]) > 0
         assert server.get(path).json["description"] == "a bot of the author"
+        ready = server.get("/readyz")
+        assert (ready.status, ready.json["status"], ready.json["parts"]["database"]) == (200, "degraded", "locked")
         other.execute("ROLLBACK")
         other.close()
         assert server.ask("PATCH", path, token=token, body={"description": "new words"}).status == 200

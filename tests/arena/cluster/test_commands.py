@@ -132,32 +132,53 @@ def test_missing_certificates_are_reported(tmp_path: Path) -> None:
         security_of(settings, "tls://x:1")
 
 
-def certificates(folder: Path) -> dict[str, str]:
-    """Yield settings with a private CA and a certificate it signed."""
-    openssl = shutil.which("openssl")
-    if openssl is None:
+def files_of(role: str, folder: Path) -> dict[str, str]:
+    """Return the settings of a role in the environment."""
+    names = {"CA": "ca.pem", "CERT": f"{role}.pem", "KEY": f"{role}.key"}
+    return {f"ARENA_CLUSTER_{name}": str(folder / file) for name, file in names.items()}
+
+
+@pytest.fixture(scope="module")
+def certificates(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with the certificates of a cluster."""
+    if shutil.which("openssl") is None:
         pytest.skip("no openssl to make certificates with; install openssl")
-
-    def run(*words: str) -> None:
-        subprocess.run([openssl, *words], cwd=folder, check=True, capture_output=True)
-
-    new = ["-newkey", "rsa:2048", "-nodes", "-days", "2"]
-    run("req", "-x509", *new, "-keyout", "ca.key", "-out", "ca.pem", "-subj", "/CN=ours")
-    run("req", *new[:3], "-keyout", "key.pem", "-out", "cert.csr", "-subj", "/CN=cluster")
-    signed = ["-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial", "-days", "2", "-out", "cert.pem"]
-    run("x509", "-req", "-in", "cert.csr", *signed)
-    names = {"ca": "ca.pem", "cert": "cert.pem", "key": "key.pem"}
-    return {f"ARENA_CLUSTER_{name.upper()}": str(folder / file) for name, file in names.items()}
+    folder = tmp_path_factory.mktemp("tls") / "certificates"
+    assert main(["scheduler", "--init-tls", str(folder)]) == 0
+    return folder
 
 
-def test_an_encrypted_cluster_rejects_clients_without_a_certificate(tmp_path: Path) -> None:
+def test_certificates_are_for_their_owner_alone_and_never_overwritten(
+    certificates: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    roles = ("ca", "scheduler", "referee", "worker")
+    assert {path.name for path in certificates.iterdir()} == {
+        f"{role}.{end}" for role in roles for end in ("pem", "key")
+    }
+    assert {path.stat().st_mode & 0o777 for path in certificates.iterdir()} == {0o600}
+    before = {path: path.read_bytes() for path in certificates.iterdir()}
+    assert main(["scheduler", "--init-tls", str(certificates)]) == 1
+    assert "is not empty; give a new folder" in capsys.readouterr().err
+    assert {path: path.read_bytes() for path in certificates.iterdir()} == before
+
+
+def test_certificates_need_openssl(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("PATH", "/nowhere")
+    assert main(["scheduler", "--init-tls", str(tmp_path / "tls")]) == 1
+    assert "openssl is not installed" in capsys.readouterr().err
+    assert not (tmp_path / "tls").exists()
+
+
+def test_an_encrypted_cluster_rejects_clients_without_a_certificate(certificates: Path, tmp_path: Path) -> None:
     from arena.cluster.executor import ClusterExecutor
 
-    environment = certificates(tmp_path)
-    with processes.scheduler(0, "--tls", **environment) as (address, _):
+    with processes.scheduler(0, "--tls", **files_of("scheduler", certificates)) as (address, _):
         assert address.startswith("tls://")
-        with processes.worker(address, tmp_path / "worker", **environment):
-            files = {name.removeprefix("ARENA_").lower(): file for name, file in environment.items()}
+        with processes.worker(address, tmp_path / "worker", **files_of("worker", certificates)):
+            own = files_of("referee", certificates)
+            files = {name.removeprefix("ARENA_").lower(): file for name, file in own.items()}
             security = security_of(Settings(data=tmp_path, **files), address)
             executor = ClusterExecutor(address, security=security)
             try:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from arena.cluster.executor import ClusterExecutor, _settle, _settle_packed
+from arena.cluster.executor import ClusterExecutor, _settle, _settle_answer
 from arena.cluster.game_runner import play_bundled
 from arena.cluster.result_codec import call_encoded, decode_result
 from arena.cluster.wire_config import ClusterError
@@ -123,7 +123,7 @@ class UnpickledError(Exception):
 )
 def test_an_invalid_result_counts_as_a_lost_worker(text: Any) -> None:
     future: Future[Any] = Future()
-    _settle_packed(future, text)
+    _settle_answer(future, {"result": text})
     assert outcome(future) is WorkerLostError
 
 

@@ -15,13 +15,13 @@ from arena.coordinator.background import Conditions
 from arena.coordinator.human_games import HumanGames
 from arena.coordinator.leadership import LEASE
 from arena.coordinator.outage_log import OutageLog
+from arena.documents.human_game import DecisionRequest, HumanGame, PlayRequest
 from arena.documents.identity import Identity
 from arena.events.messages import Event, GamePly, HumanActed
 from arena.services import people
 from arena.services.arena import Arena
-from arena.services.people import HumanAction, HumanGameRequest, Visitor
+from arena.services.people import Visitor
 from arena.store import Store
-from arena.store.tournaments.human_games import PersonLine
 from protocol.messages import Info
 from referee.bot.person import Hand, PersonSeat
 from referee.bot.seat import Thought
@@ -107,8 +107,7 @@ class Hall:
         self.arena = Arena(store, self.settings, self.told)  # type: ignore[arg-type]
         self.spool = Spool(folder / "spool")
         self.failures: list[str] = []
-        made = store.samples.ensure({"first": "bots.first"}, {"loa": ("standard",)})
-        self.bot = made["first"].id or 0
+        store.samples.ensure({"first": "bots.first"}, {"loa": ("standard",)})
 
     @contextmanager
     def open(self, bot: type[InstantBot] = InstantBot) -> Any:
@@ -149,15 +148,15 @@ class Hall:
         return Visitor(Identity(user.id or 0, name, "author", frozenset()), "", "198.51.100.7")
 
     def begin(self, by: Visitor, **words: Any) -> str:
-        return people.begin(self.arena, HumanGameRequest("loa", self.bot, **{"side": "first", **words}), by)
+        return people.begin(self.arena, PlayRequest(family="loa", bot="first", **{"side": "first", **words}), by)
 
-    def line(self, game: str) -> PersonLine:
+    def line(self, game: str) -> HumanGame:
         return self.store.people.get(game)
 
     def play(self, game: str, by: Visitor, move: str, answered: bool = True) -> None:
         """Make a move, and wait for the bot's answer."""
         before = len(self.line(game).plies)
-        people.decide(self.arena, game, HumanAction("move", before, move), by)
+        people.decide(self.arena, game, DecisionRequest(do="move", ply=before, move=move), by)
         if answered:
             self.told.until(lambda: len(self.line(game).plies) == before + 2)
 

@@ -158,7 +158,8 @@ def test_a_requested_position_is_evaluated(sqlite_store: Store) -> None:
     Stage(sqlite_store).look()
     found = sqlite_store.analyses.request(number)
     assert found.is_done
-    assert (found.answer["best"], found.answer["winning_chances"], found.answer["nodes"]) == ("best", 0.0, 70)
+    assert found.answer is not None
+    assert (found.answer.best, found.answer.winning_chances, found.answer.nodes) == ("best", 0.0, 70)
     broken = sqlite_store.analyses.ask(None, 70, question={"record": "{}"})
     Stage(sqlite_store).look()
     assert "not a game record" in sqlite_store.analyses.request(broken).problem

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from arena.config import read_settings
+from arena.documents.human_game import DecisionRequest, DrawOfferResponse, PlayRequest
 from arena.errors import BadValueError, ConflictError, ForbiddenError, QuotaError
 from arena.events.messages import GameStarted
 from arena.services import people
-from arena.services.people import HumanAction
+from arena.services.people import Visitor
 from arena.store import Store
+from arena.store.tournaments.human_games import PendingAction
 from referee.rules import load
 from referee.rules.position import Position
 from referee.verify.verification import verify
@@ -44,7 +48,7 @@ def test_a_game_survives_its_coordinator_and_is_rated_for_users_with_an_account(
     with hall.open():
         hall.told.until(lambda: len(hall.line(game).plies) == 4)
         assert _moves(hall, game)[:2] == before
-        people.decide(hall.arena, game, HumanAction("resign", 4), ann)
+        people.decide(hall.arena, game, DecisionRequest(do="resign", ply=4), ann)
         hall.over(game)
     assert [event.attempt for event in hall.told.events if isinstance(event, GameStarted)] == [1, 1]
     record = hall.store.games.record(game)
@@ -62,16 +66,16 @@ def test_a_game_with_a_move_taken_back_is_unrated(hall: Hall) -> None:
     with hall.open():
         game = hall.begin(ann)
         with pytest.raises(ConflictError, match="you have not moved yet"):
-            people.decide(hall.arena, game, HumanAction("back", 0), ann)
+            people.decide(hall.arena, game, DecisionRequest(do="back", ply=0), ann)
         hall.play(game, ann, "b1b3")
         assert hall.line(game).is_rated
-        people.decide(hall.arena, game, HumanAction("back", 2), ann)
+        people.decide(hall.arena, game, DecisionRequest(do="back", ply=2), ann)
         hall.told.until(lambda: hall.line(game).attempt == 2)
         assert _moves(hall, game) == []
         hall.play(game, ann, "c1c3")
         assert _moves(hall, game)[0] == "c1c3"
         assert not hall.line(game).is_rated
-        people.decide(hall.arena, game, HumanAction("resign", 2), ann)
+        people.decide(hall.arena, game, DecisionRequest(do="resign", ply=2), ann)
         hall.over(game)
     assert hall.store.games.record(game).moves[0] == "c1c3"
     assert hall.store.ratings.leaderboard("loa/people").items == []
@@ -89,7 +93,7 @@ def test_the_bot_declines_a_draw_with_a_reason_or_accepts_it(hall: Hall, monkeyp
     def offer(game: str, answered: bool = True) -> None:
         plies = hall.line(game).plies
         move = Position.start(LOA).play_all([str(one[0]) for one in plies]).texts[0]
-        people.decide(hall.arena, game, HumanAction("move", len(plies), move, draw=True), ann)
+        people.decide(hall.arena, game, DecisionRequest(do="move", ply=len(plies), move=move, draw=True), ann)
         if answered:
             hall.told.until(lambda: len(hall.line(game).plies) == len(plies) + 2)
 
@@ -119,13 +123,13 @@ def test_a_draw_offer_of_the_bot_can_be_accepted_even_after_a_restart(hall: Hall
     ann = hall.visitor("ann")
 
     def offered(game: str) -> bool:
-        return people.draw_offer(hall.line(game)) == people.DrawOffer("offered")
+        return people.draw_offer(hall.line(game)) == DrawOfferResponse("offered")
 
     with hall.open():
         game = hall.begin(ann)
         hall.play(game, ann, "b1b3")
         with pytest.raises(ConflictError, match="does not offer a draw"):
-            people.decide(hall.arena, game, HumanAction("draw", 2), ann)
+            people.decide(hall.arena, game, DecisionRequest(do="draw", ply=2), ann)
     hall.store.queue.give_back()
     with hall.open(OfferingBot):
         hall.play(game, ann, Position.start(LOA).play_all(_moves(hall, game)).texts[0])
@@ -133,10 +137,10 @@ def test_a_draw_offer_of_the_bot_can_be_accepted_even_after_a_restart(hall: Hall
         hall.play(game, ann, Position.start(LOA).play_all(_moves(hall, game)).texts[0])
         assert offered(game), "it continues, and offers again"
         with pytest.raises(ConflictError, match="does not offer a draw"):
-            people.decide(hall.arena, game, HumanAction("draw", 4), ann)
+            people.decide(hall.arena, game, DecisionRequest(do="draw", ply=4), ann)
     hall.store.queue.give_back()
     with hall.open():
-        people.decide(hall.arena, game, HumanAction("draw", 6), ann)
+        people.decide(hall.arena, game, DecisionRequest(do="draw", ply=6), ann)
         hall.over(game)
     record = hall.store.games.record(game)
     assert (record.winner, record.termination.value, len(record.moves)) == ("draw", "draw-agreed", 6)
@@ -149,18 +153,18 @@ def test_a_draw_offer_before_the_humans_first_move_is_ignored(hall: Hall) -> Non
         game = hall.begin(ann, side="second")
         hall.told.until(lambda: len(hall.line(game).plies) == 1)
         assert people.draw_offer(hall.line(game)) is None
-        people.decide(hall.arena, game, HumanAction("resign", 1), ann)
+        people.decide(hall.arena, game, DecisionRequest(do="resign", ply=1), ann)
         hall.over(game)
 
 
 def test_polling_all_games_reads_no_plies(hall: Hall) -> None:
     ann, guest = hall.visitor("ann"), hall.visitor()
     game, other = hall.begin(ann), hall.begin(guest)
-    people.decide(hall.arena, game, HumanAction("resign", 0), ann)
+    people.decide(hall.arena, game, DecisionRequest(do="resign", ply=0), ann)
     asked = hall.store.people.asked()
     assert list(asked) == [game, other]
-    assert asked[game] == hall.line(game).asked
-    assert asked[other] is None
+    assert asked[game] == PendingAction(hall.line(game).asked, is_guest=False)
+    assert asked[other] == PendingAction(None, is_guest=True)
     counts = hall.store.people.count_open
     assert (counts(), counts(user_id=ann.user.user_id if ann.user else 0), counts(guest=guest.guest)) == (2, 1, 1)
     hall.store.people.cancel(game)
@@ -172,23 +176,23 @@ def test_only_the_player_may_move_and_only_on_their_turn(hall: Hall) -> None:
     game = hall.begin(guest)
     assert not hall.line(game).is_rated
     with pytest.raises(ForbiddenError, match="another person's"):
-        people.decide(hall.arena, game, HumanAction("move", 0, "b1b3"), ann)
+        people.decide(hall.arena, game, DecisionRequest(do="move", ply=0, move="b1b3"), ann)
     with pytest.raises(ForbiddenError):
-        people.decide(hall.arena, game, HumanAction("move", 0, "b1b3"), replace(guest, cookie="d" * 43))
+        people.decide(hall.arena, game, DecisionRequest(do="move", ply=0, move="b1b3"), replace(guest, cookie="d" * 43))
     with pytest.raises(BadValueError, match="illegal"):
-        people.decide(hall.arena, game, HumanAction("move", 0, "b1b2"), guest)
+        people.decide(hall.arena, game, DecisionRequest(do="move", ply=0, move="b1b2"), guest)
     with pytest.raises(ConflictError, match="has changed"):
-        people.decide(hall.arena, game, HumanAction("move", 1, "b1b3"), guest)
+        people.decide(hall.arena, game, DecisionRequest(do="move", ply=1, move="b1b3"), guest)
     other = hall.begin(guest, side="second")
     with pytest.raises(ConflictError, match="not your turn"):
-        people.decide(hall.arena, other, HumanAction("move", 0, "b1b3"), guest)
+        people.decide(hall.arena, other, DecisionRequest(do="move", ply=0, move="b1b3"), guest)
     with pytest.raises(QuotaError, match="you have 2 games open"):
         hall.begin(guest)
     hall.store.people.cancel(game)
     with pytest.raises(ConflictError, match="over"):
-        people.decide(hall.arena, game, HumanAction("move", 0, "b1b3"), guest)
+        people.decide(hall.arena, game, DecisionRequest(do="move", ply=0, move="b1b3"), guest)
     with pytest.raises(BadValueError, match="does not play people"):
-        people.begin(hall.arena, people.HumanGameRequest("loa", 999), guest)
+        people.begin(hall.arena, PlayRequest(family="loa", bot="nobody"), guest)
 
 
 def test_an_abandoned_game_is_lost_or_cancelled(sqlite_store: Store, tmp_path: Path) -> None:
@@ -212,7 +216,7 @@ def test_games_beyond_the_slots_wait(sqlite_store: Store, tmp_path: Path) -> Non
         hall.told.until(lambda: hall.line(one).state == "running")
         two = hall.begin(guest)
         assert people.waiting(hall.arena, two) == 1
-        people.decide(hall.arena, one, HumanAction("resign", 0), guest)
+        people.decide(hall.arena, one, DecisionRequest(do="resign", ply=0), guest)
         hall.told.until(lambda: hall.line(two).state == "running")
     assert hall.line(one).state == "cancelled"  # neither side had moved
     (found,) = hall.store.tournaments.in_states("open")
@@ -220,7 +224,7 @@ def test_games_beyond_the_slots_wait(sqlite_store: Store, tmp_path: Path) -> Non
 
 
 def test_twenty_humans_play_at_once(sqlite_store: Store, tmp_path: Path) -> None:
-    hall = Hall(sqlite_store, tmp_path, human_slots=20, human_games_per_address=20)
+    hall = Hall(sqlite_store, tmp_path, human_slots=27, human_games_per_address=20)
     begin = time.process_time()
     guests = [replace(hall.visitor(), cookie=f"{number:043}") for number in range(20)]
     with hall.open():
@@ -229,8 +233,42 @@ def test_twenty_humans_play_at_once(sqlite_store: Store, tmp_path: Path) -> None
         for game, guest in zip(games, guests, strict=True):
             hall.play(game, guest, "b1b3")
         for game, guest in zip(games, guests, strict=True):
-            people.decide(hall.arena, game, HumanAction("resign", 2), guest)
+            people.decide(hall.arena, game, DecisionRequest(do="resign", ply=2), guest)
         for game in games:
             hall.over(game)
     assert all(hall.store.games.record(game).winner == "second" for game in games)
     assert time.process_time() - begin < 8
+
+
+def test_people_without_an_account_leave_places_and_slots_to_accounts(sqlite_store: Store, tmp_path: Path) -> None:
+    hall = Hall(sqlite_store, tmp_path)
+    assert (hall.settings.human_slots, hall.settings.guest_slots) == (4, 3)
+    guests = [Visitor(None, f"{number:043}", f"198.51.100.{number % 9}") for number in range(40)]
+    begun = []
+    for guest in guests:
+        with suppress(QuotaError):
+            begun.append(hall.begin(guest))
+    assert len(begun) == 24
+    with pytest.raises(QuotaError, match="people without an account wait"):
+        hall.begin(guests[-1])
+    ada = replace(hall.visitor("ada"), address=guests[0].address)
+    with hall.open():
+        mine = hall.begin(ada)
+        hall.told.until(lambda: hall.line(mine).state == "running")
+        running = [game for game in begun if hall.line(game).state == "running"]
+        assert running == begun[:3], "and the fourth of them waits"
+
+
+def test_people_without_an_account_fill_the_places_of_one_address_only(sqlite_store: Store, tmp_path: Path) -> None:
+    hall = Hall(sqlite_store, tmp_path, human_games_per_address=2)
+    for number in range(2):
+        hall.begin(replace(hall.visitor(), cookie=f"{number:043}"))
+    with pytest.raises(QuotaError, match="from your address"):
+        hall.begin(hall.visitor())
+    hall.begin(hall.visitor("ada"))
+    hall.begin(replace(hall.visitor(), address="203.0.113.1"))
+
+
+@pytest.mark.parametrize(("slots", "for_guests"), [(0, 0), (1, 1), (2, 1), (3, 2), (4, 3), (5, 3), (8, 6), (20, 15)])
+def test_guest_slots_are_three_quarters_of_all_and_one_of_one(tmp_path: Path, slots: int, for_guests: int) -> None:
+    assert read_settings(None, data=tmp_path, human_slots=slots).guest_slots == for_guests

@@ -188,3 +188,28 @@ def test_a_waiting_room_serves_few_and_sends_the_rest_away() -> None:
     before, after = asyncio.run(play())
     assert before == ["ada 503 5", "ada in", "cleo 503 5"]
     assert after == ["ada 503 5", "ada in", "ada in", "bob in", "cleo 503 5"]
+
+
+def test_take_of_a_long_request_takes_more_and_at_most_a_bucket() -> None:
+    clock = Clock()
+    limiter = RateLimiter(Rate(60, 10), clock=clock)
+    assert limiter.take("ada", 4.5) == 0
+    assert limiter.left("ada") == 5
+    assert limiter.take("ada", 6) == pytest.approx(0.5)
+    assert limiter.take("ada", 1000) == pytest.approx(4.5), "a full bucket"
+    clock.now += 4.5
+    assert limiter.take("ada", 1000) == 0
+    assert limiter.left("ada") == 0
+
+
+def test_processes_that_share_a_limit_count_what_requests_cost(sqlite_store: Store) -> None:
+    rate = Rate(0.001, 40)
+    one, other = (SharedRateLimiter("page", rate, sqlite_store.login_attempts) for _ in range(2))
+
+    async def ask() -> None:
+        assert await one.admit("ada", 35) == 0
+        assert await other.admit("ada", 10) == 0, "30 of the 35 are counted: by portions of 10"
+        assert await other.admit("ada", 10) > 0
+        assert await other.admit("bob", 40) == 0
+
+    asyncio.run(ask())

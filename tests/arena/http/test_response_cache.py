@@ -89,10 +89,16 @@ def test_not_for_longer_than_times_may_be_old(marks: Marks) -> None:
     assert ask(cache, maker).body == b"2"
 
 
-def test_addresses_and_forms_are_apart(cache: ResponseCache) -> None:
+def test_addresses_are_apart(cache: ResponseCache) -> None:
     maker = Maker()
-    asked: list[dict[str, str]] = [{"path": "/a"}, {"path": "/a?x=1"}, {"path": "/b"}, {"path": "/a", "Accept": "b/c"}]
-    assert len({ask(cache, maker, **words).body for words in asked}) == 4
+    asked: list[dict[str, str]] = [{"path": "/a"}, {"path": "/a?x=1"}, {"path": "/b"}]
+    assert len({ask(cache, maker, **words).body for words in asked}) == 3
+
+
+def test_headers_that_strangers_vary_do_not_bypass_the_cache(cache: ResponseCache) -> None:
+    maker = Maker()
+    asked: list[dict[str, str]] = [{}, {"Accept": "b/c"}, {"Accept": "text/html;x=1"}, {"Accept-Language": "fr"}]
+    assert {ask(cache, maker, **words).body for words in asked} == {b"1"}
 
 
 @pytest.mark.parametrize("headers", [{"Authorization": "Bearer x"}, {"Cookie": f"{COOKIE}=secret"}])

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
 import socket
+import struct
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import redirect_stderr, suppress
+from io import StringIO
 from pathlib import Path
 
 import pytest
+import structlog
 
+from arena import log
 from arena.api import handle
 from arena.http import server as module
 from arena.http.api_paths import PREFIX
@@ -118,3 +124,33 @@ def test_peers_that_read_nothing_are_the_systems_business(server: Server) -> Non
     own = handler.transport.get_extra_info("socket")  # type: ignore[union-attr]
     assert own.getsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT) == module.UNREAD_TIMEOUT_S * 1000
     connection.close()
+
+
+FORM = "Content-Type: application/x-www-form-urlencoded\r\n"
+BODIES = {
+    "half a form": f"{FORM}Content-Length: 99\r\n\r\nuser=a",
+    "half a chunk": f"{FORM}Transfer-Encoding: chunked\r\n\r\n5\r\nab",
+    "half of JSON": 'Content-Type: application/json\r\nContent-Length: 99\r\n\r\n{"user":',
+    "no gzip": f"{FORM}Content-Encoding: gzip\r\nContent-Length: 6\r\n\r\nabcdef",
+}
+
+
+@pytest.mark.parametrize("path", ["/login", "/play", f"{PREFIX}/login"])
+@pytest.mark.parametrize("body", BODIES.values(), ids=list(BODIES))
+def test_clients_that_hang_up_are_no_faults_of_the_server(server: Server, path: str, body: str) -> None:
+    log.configure("json")
+    try:
+        with redirect_stderr(StringIO()) as logged:
+            for is_reset in (False, True):
+                connection = asked(server, f"POST {path} HTTP/1.1\r\nHost: x\r\n{body}".encode())
+                if is_reset:  # closing sends a reset
+                    connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+                connection.close()
+            while logged.getvalue().count('"event": "request"') < 2:
+                server.call(asyncio.sleep(0.01))
+            server.call(asyncio.sleep(0.1))  # what aiohttp logs itself follows at once
+    finally:
+        structlog.configure(logger_factory=structlog.ReturnLoggerFactory())
+    lines = [json.loads(line) for line in logged.getvalue().splitlines()]
+    assert [line for line in lines if line["level"] not in ("info", "debug")] == []
+    assert {line["status"] for line in lines if line["event"] == "request"} <= {400, 403, 415}

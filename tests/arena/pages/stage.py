@@ -19,6 +19,7 @@ from arena.analysis.win_model import shipped
 from arena.collections.following import follow
 from arena.config import Settings
 from arena.credentials import hash_password
+from arena.documents.analysis import PositionRequest
 from arena.documents.identity import Identity
 from arena.services import Arena, analysis
 from arena.store import Store
@@ -355,7 +356,11 @@ def begin(stage: Stage, family: str, event: str = "live") -> PlannedGame:
     versions = {bot.name: store.versions.find(bot.name.split()[0], 1).id or 0 for bot in (spec.first, spec.second)}
     row = store.tournaments.add(
         Tournament(
-            **like.model_dump(include={"family", "variant", "format", "pool", "start_time", "created_by", "settings"}),
+            **{
+                name: getattr(like, name)
+                for name in ("family", "variant", "format", "pool", "start_time", "created_by")
+            },
+            settings=dict(like.settings),
             name="Live",
         ),
         [(version, "fit") for version in versions.values()],
@@ -371,14 +376,14 @@ def begin(stage: Stage, family: str, event: str = "live") -> PlannedGame:
 def _asked(stage: Stage) -> int:
     """Store an analysis request for a position, and its result."""
     arena = Arena(stage.store, Settings())
-    user = stage.store.users.add("quinn")
-    line = analysis.read_question(analysis.PositionQuery("loa", moves="b1b3"))
+    user = stage.store.users.find("zoe")
+    line = analysis.read_question(PositionRequest(family="loa", moves="b1b3"))
     found = analysis.ask_position(arena, line, Identity(user.id or 0, user.name, "author", ("read",)))
     answer = {"family": "loa", "side": "second", "engine": "alphabeta", "nodes": 200_000, "win_model": "shipped 1"}
     stage.store.analyses.answer(
-        found.id or 0, {**answer, "score": -12, "winning_chances": -0.05, "best": "a2c2", "line": ["a2c2", "b3b5"]}
+        found.id, {**answer, "score": -12, "winning_chances": -0.05, "best": "a2c2", "line": ["a2c2", "b3b5"]}
     )
-    return found.id or 0
+    return found.id
 
 
 def _analysed(stage: Stage) -> None:

@@ -118,9 +118,13 @@ def test_who_is_logged_in_asks(server: Server, games: list[GameRecord]) -> None:
     assert reply.status == 303  # type: ignore[attr-defined]
     place = reply.headers["Location"]  # type: ignore[attr-defined]
     assert 'data-state="waiting"' in server.get(place, headers={"Cookie": cookie}).body.decode()
-    assert server.get(place.replace("/loa/", "/tablut/")).headers["Location"] == place
+    elsewhere = place.replace("/loa/", "/tablut/")
+    assert server.get(elsewhere, headers={"Cookie": cookie}).headers["Location"] == place
+    assert server.get(place).headers["Location"] == f"/login?next={place}"
+    server.store.users.add("eve")
+    assert server.get(place, headers={"Cookie": logged_in(server, "eve")}).status == 404
     number = int(place.rsplit("/", 1)[1])
-    question = json.loads(server.store.analyses.request(number).question["record"])
+    question = json.loads(server.store.analyses.request(number).record)
     assert question["moves"] == ["b1b3"]
     answer = {"family": "loa", "side": "second", "engine": "fake", "nodes": 200_000, "win_model": "test"}
     more = {"score": 30, "winning_chances": 0.15, "best": "a2c2", "line": ["a2c2", "b3b5", "nonsense"]}

@@ -47,6 +47,25 @@ def test_a_bot_of_several_families_has_a_tab_for_each(server: Server) -> None:
     assert '<a href="?family=' not in body(server, "/bots/bob")
 
 
+def test_the_list_of_bots_is_filtered_by_family_and_owner(server: Server) -> None:
+    assert re.findall(r'<bdi\s+class="name">(\w+)<', body(server, "/bots?owner=zoe&family=abalone")) == ["ada"]
+    assert "No bots yet" in body(server, "/bots?family=baroque&retired=1")
+    assert server.get("/bots?owner=nobody").status == 404
+    assert server.get("/bots?retired=yes").status == 400
+
+
+def test_filters_of_a_leaderboard_are_the_same_for_page_and_interface(server: Server) -> None:
+    for query, count in (("", 4), ("variant=standard", 4), ("pace=blitz", 0), ("owner=zoe", 4), ("at=2000-01-01", 0)):
+        assert len(server.get(f"/loa/leaderboard.json?{query}").json["items"]) == count, query
+        page = body(server, f"/loa/leaderboard?{query}")
+        assert ("No bots match these filters" in page) == (not count), query
+    assert server.get("/loa/leaderboard.json?variant=standard&limit=1").json["items"][0]["elo"] is not None
+    for path, status in (("/loa/leaderboard", 400), ("/loa/leaderboard.json", 422)):
+        assert server.get(f"{path}?variant=huge").status == status
+        assert server.get(f"{path}?at=yesterday").status == status
+        assert server.get(f"{path}?state=lost").status == status
+
+
 def test_curves_of_bots_are_compared_at_an_address(server: Server) -> None:
     shown = body(server, "/loa/compare?bot=ada&bot=cleo&by=game")
     assert len(re.findall(r'<polyline class="line s\d"', shown)) == 2

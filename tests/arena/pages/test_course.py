@@ -66,15 +66,31 @@ def test_a_race_shows_who_is_settled_and_what_it_asks_next(server: Server, field
     assert "in doubt: is " in shown
 
 
+def test_a_race_that_ends_undecided_asks_nothing_more(server: Server, field: Field) -> None:
+    number = hold(field, "race", race={"top": 2, "games": 24})
+    shown = text(server, f"/tournaments/{number}")
+    assert "Ended undecided at 95 %." in shown
+    assert "Not decided yet" not in shown
+    page = server.get(f"/tournaments/{number}").body.decode()
+    assert '<a href="#course">Race</a>' in page
+    assert "Next pairings" not in page
+    running = hold(field, "race", most=24, race={"top": 2})
+    assert "in doubt: is " in text(server, f"/tournaments/{running}")
+    server.store.tournaments.move(running, "cancelled")
+    shown = text(server, f"/tournaments/{running}")
+    assert "Ended undecided" in shown
+    assert "in doubt: is " not in shown
+
+
 def test_the_verdict_of_a_race_in_words() -> None:
     settings = read({"name": "c", "family": "loa", "format": "race", "race": {"top": 2}, "entries": {"all": True}})
     scores = {(one, two): [1.0 if (one, two) != (1, 2) else 0.5] * 20 for one, two in combinations(range(4), 2)}
 
-    def picture(first: int) -> RaceSummary:
+    def picture(first: int, *, is_over: bool = False) -> RaceSummary:
         question = Race(first, 0.05)
         names = dict(enumerate(("ada v1", "bob v1", "cleo v1", "dan v1")))
         return RaceSummary(
-            settings.race.model_copy(update={"top": first}), evaluate_race(question, range(4), scores), names
+            settings.race.model_copy(update={"top": first}), evaluate_race(question, range(4), scores), names, is_over
         )
 
     assert picture(1).words == "Decided at 95 %. The top 1: ada v1."
@@ -82,6 +98,9 @@ def test_the_verdict_of_a_race_in_words() -> None:
     assert picture(3).words == "Decided at 95 %. The top 3: ada v1, bob v1, cleo v1."
     half = "Not decided yet at 95 %. Certain in the top 2: ada v1. Undecided bots: 2."
     assert picture(2).words == half
+    ended = "Ended undecided at 95 %. Certain in the top 2: ada v1. Undecided bots: 2."
+    assert picture(2, is_over=True).words == ended
+    assert picture(1, is_over=True).words == picture(1).words
     assert [row[3] for row in picture(2).rows] == [
         "decided: in the top",
         "undecided",

@@ -107,7 +107,8 @@ def test_every_page_is_visited_for_every_family(site: Site) -> None:
     of_family = {f"/{name}{rest}" for name in families() for rest in ("", "/leaderboard")}
     replays = {f"/games/{one}" for one in site.stage.finished.values()}
     assert fixed | of_family | replays | {"/bots/ada", "/bots/ada/v/1", "/bots/ada/vs/bob"} <= found
-    assert private(site) == ["/account", "/tournaments/new", "/tournaments/1/edit", "/schedules/1/edit"]
+    forms = {"/account", "/tournaments/new", "/tournaments/1/edit", "/schedules/1/edit"}
+    assert set(private(site)) == forms | {f"/{name}/board/questions/1" for name in families()}
     titles = {path: re.search("<title>(.*?)</title>", known(site, path)[1], re.DOTALL)[1] for path in found}  # type: ignore[index]
     assert all(titles.values())
 

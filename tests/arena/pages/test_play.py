@@ -222,7 +222,7 @@ def test_a_game_with_a_finger_at_320_pixels(browser: Any, store: Store, tmp_path
 
 def test_whoever_hears_the_viewer_is_there_before_it_speaks(store: Store, tmp_path: Path) -> None:
     with _open(store, tmp_path) as server:
-        bot = store.people.opponents("pijersi")[0][0]
+        bot = store.people.opponents("pijersi")[0].bot
         form = f"family=pijersi&bot={bot}&side=first&time=600%2B5".encode()
         begun = server.ask("POST", "/play", data=form, headers={"Content-Type": "application/x-www-form-urlencoded"})
         mine = {"Cookie": begun.cookies[0].split(";")[0]}
@@ -232,7 +232,7 @@ def test_whoever_hears_the_viewer_is_there_before_it_speaks(store: Store, tmp_pa
 
 def test_who_did_not_begin_a_game_watches_it(store: Store, tmp_path: Path) -> None:
     with _open(store, tmp_path) as server:
-        bot = store.people.opponents("pijersi")[0][0]
+        bot = store.people.opponents("pijersi")[0].bot
         form = f"family=pijersi&bot={bot}&side=second&time=600%2B5".encode()
         sent = {"Content-Type": "application/x-www-form-urlencoded"}
         begun = server.ask("POST", "/play", data=form, headers=sent)

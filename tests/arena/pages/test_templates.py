@@ -9,6 +9,7 @@ import pytest
 from aiohttp import web
 
 from arena.pages import site
+from tests.arena.pages.conftest import Site
 
 TEMPLATES = sorted((Path(site.__file__).parent / "templates").glob("*.html"))
 
@@ -27,3 +28,9 @@ def test_no_template_is_compiled_for_the_first_who_asks(monkeypatch: pytest.Monk
     site.warm_up(app)
     monkeypatch.setattr(environment, "compile", None)
     assert [environment.get_template(path.name).name for path in TEMPLATES] == [path.name for path in TEMPLATES]
+
+
+@pytest.mark.parametrize("path", ["/bots", "/games", "/tournaments", "/archive"])
+def test_pages_show_names_of_strangers_plain(site: Site, path: str) -> None:
+    body = site.server.get(path).body.decode()
+    assert not {"\x1b", "\x07", "\u202e", "\u200b"} & set(body)

@@ -72,9 +72,9 @@ def test_invalid_user_raises(arena: Arena, person: Person) -> None:
 
 def test_token_cannot_exceed_its_creator(arena: Arena, person: Person) -> None:
     ada = person("ada")
-    row, secret = token.create(arena, "laptop", ["submit", "read"], 3, ada)
-    assert row.expires is not None
-    found = arena.store.users.by_token(digest_of(secret))
+    made = token.create(arena, "laptop", ["submit", "read"], 3, ada)
+    assert made.expires is not None
+    found = arena.store.users.by_token(digest_of(made.token))
     assert found is not None
     assert (found.user_id, found.scopes) == (ada.user_id, {"read", "submit"})
     with pytest.raises(ForbiddenError, match="'admin'") as caught:
@@ -89,42 +89,42 @@ def test_token_cannot_exceed_its_creator(arena: Arena, person: Person) -> None:
 
 def test_only_the_owner_revokes_a_token(arena: Arena, person: Person) -> None:
     ada = person("ada")
-    row, secret = token.create(arena, "laptop", ["read"], None, ada)
+    made = token.create(arena, "laptop", ["read"], None, ada)
     with pytest.raises(NotFoundError):
-        token.revoke(arena, row.id or 0, person("bob"))
-    token.revoke(arena, row.id or 0, ada)
-    token.revoke(arena, row.id or 0, ada)
-    assert arena.store.users.by_token(digest_of(secret)) is None
+        token.revoke(arena, made.id, person("bob"))
+    token.revoke(arena, made.id, ada)
+    token.revoke(arena, made.id, ada)
+    assert arena.store.users.by_token(digest_of(made.token)) is None
 
 
 def test_token_revokes_itself_and_weaker_ones(arena: Arena, person: Person) -> None:
     ada = person("ada", "organiser")
-    strong, _ = token.create(arena, "strong", ["read", "submit"], None, ada)
-    _, secret = token.create(arena, "weak", ["read"], 3, ada)
-    weak = arena.store.users.by_token(digest_of(secret))
+    strong = token.create(arena, "strong", ["read", "submit"], None, ada)
+    made = token.create(arena, "weak", ["read"], 3, ada)
+    weak = arena.store.users.by_token(digest_of(made.token))
     assert weak is not None
     with pytest.raises(ForbiddenError, match="'submit' of that token"):
-        token.revoke(arena, strong.id or 0, weak)
+        token.revoke(arena, strong.id, weak)
     with pytest.raises(ForbiddenError, match="your own token expires") as caught:
         token.create(arena, "longer", ["read"], 4, weak)
     assert caught.value.field == "days"
-    child, child_secret = token.create(arena, "child", ["read"], None, weak)
+    child = token.create(arena, "child", ["read"], None, weak)
     assert child.parent_id == weak.token_id
     assert child.expires is not None
-    equal, _ = token.create(arena, "equal", ["read"], None, ada)
-    token.revoke(arena, equal.id or 0, weak)
+    equal = token.create(arena, "equal", ["read"], None, ada)
+    token.revoke(arena, equal.id, weak)
     token.revoke(arena, weak.token_id or 0, weak)
-    assert arena.store.users.by_token(digest_of(child_secret)) is None
+    assert arena.store.users.by_token(digest_of(child.token)) is None
     still = [one.name for one in arena.store.users.tokens(ada.user_id) if one.revoked is None]
     assert still == ["strong"]
 
 
 def test_scopes_lost_by_role_are_not_required(arena: Arena, person: Person) -> None:
     ada = person("ada", "organiser")
-    row, _ = token.create(arena, "laptop", ["read", "organise"], None, ada)
+    made = token.create(arena, "laptop", ["read", "organise"], None, ada)
     user.change(arena, "ada", role="author")
     by = Identity(ada.user_id, "ada", "author", scopes_of("author"))
-    token.revoke(arena, row.id or 0, by)
+    token.revoke(arena, made.id, by)
 
 
 @pytest.mark.usefixtures("instant")
@@ -190,14 +190,14 @@ def test_changed_password_ends_sessions_and_trust(arena: Arena) -> None:
     user.add(arena, "ada", "author", PASSWORD)
     session = account.log_in(arena, "ada", PASSWORD, HOME)
     ada = account.authenticate(arena, "ada", PASSWORD, HOME)
-    _, secret = token.create(arena, "laptop", ["read"], None, ada)
+    made = token.create(arena, "laptop", ["read"], None, ada)
     fresh = account.change_password(arena, ada, PASSWORD, "another horse, no battery", HOME)
     assert arena.store.users.by_login(digest_of(session.secret)) is None
     assert arena.store.users.by_login(digest_of(fresh.secret)) is not None
     assert not arena.store.trusted_devices.is_known_to_any_user(digest_of(session.device))
-    assert arena.store.users.by_token(digest_of(secret)) is not None
+    assert arena.store.users.by_token(digest_of(made.token)) is not None
     user.change(arena, "ada", password="yet another horse", revoke_tokens=True)
-    assert arena.store.users.by_token(digest_of(secret)) is None
+    assert arena.store.users.by_token(digest_of(made.token)) is None
     assert not arena.store.trusted_devices.is_known_to_any_user(digest_of(fresh.device))
 
 
@@ -237,3 +237,20 @@ def test_invalid_profile_raises(arena: Arena, person: Person, about: str, link: 
         account.update_profile(arena, ada, about, link)
     assert (caught.value.field, caught.value.status) == (field, 422)
     assert arena.store.users.find("ada").about == arena.store.users.find("ada").link == ""
+
+
+def test_account_details_name_notices_until_they_are_read(arena: Arena, person: Person) -> None:
+    ada = person("ada")
+    bot = arena.store.bots.add("zeta", ada.user_id)
+    arena.store.versions.add(bot.id, command=["./bot"], families=["loa"], size_bytes=7)
+    claimed = arena.store.checks.claim()
+    assert claimed is not None
+    arena.store.checks.conclude(claimed.id or 0, report={}, variants={}, capabilities={}, problem="it crashes")
+    token.create(arena, "laptop", ["read"], None, ada)
+    found = account.details(arena, ada)
+    assert (found.account.bots, found.account.versions, found.account.size_bytes) == (1, 1, 7)
+    assert ([one.name for one in found.bots], [one.name for one in found.tokens]) == (["zeta"], ["laptop"])
+    assert [(one.kind, one.what, one.detail) for one in found.notices] == [("check", "failed", "it crashes")]
+    assert (found.read_until, account.count_unread(arena, ada)) == (None, 1)
+    account.mark_read(arena, ada)
+    assert (account.details(arena, ada).read_until is None, account.count_unread(arena, ada)) == (False, 0)

@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 import pytest
 
 from arena.collections.notation import write_record
 from arena.config import Settings
+from arena.documents.analysis import AnalysedMove, PositionRequest
 from arena.documents.identity import Identity
 from arena.errors import BadValueError, ConflictError, NotFoundError
 from arena.services import Arena, analysis
-from arena.services.analysis import PositionQuery
 from arena.store import Store
 from referee.rules import load
 from tests.arena.field import Field
 from tests.arena.store.games.test_analyses import figures
 
 DATA: dict[str, Any] = {
+    "game": "",
     "nodes": 10_000,
-    "plies": [{"number": 1, "side": "first", "mark": "??"}, {"number": 2, "side": "second", "mark": ""}],
+    "plies": [
+        asdict(AnalysedMove(1, "first", "b1b3", 30, 0.2, "c1c3", 0.4, "??", "c1c3 a2c2")),
+        asdict(AnalysedMove(2, "second", "a2c2", 30, 0.2, "a2c2", 0.0, "", "a2c2")),
+    ],
 }
 
 
@@ -40,6 +44,8 @@ def test_game_is_analysed_only_when_over(arena: Arena) -> None:
     (game,) = field.play(1)
     (planned,) = field.plan(1, first_sequence=2)
     assert analysis.read(arena, game.id).state == "none"
+    with pytest.raises(NotFoundError):
+        analysis.read(arena, "0" * 16)
     assert analysis.ask(arena, game.id, ada).state == "waiting"
     assert analysis.ask(arena, game.id, ada).state == "waiting"
     with pytest.raises(ConflictError, match="when it is over"):
@@ -50,7 +56,7 @@ def test_game_is_analysed_only_when_over(arena: Arena) -> None:
         analysis.ask(arena, game.id, ada, 10**9)
     arena.store.analyses.put(figures(game.id), DATA)
     found = analysis.ask(arena, game.id, ada)
-    assert (found.state, found.plies[1]["mark"]) == ("done", "??")
+    assert (found.state, found.by_ply[1].mark) == ("done", "??")
     assert arena.store.analyses.next() is None
     analysis.ask(arena, game.id, ada, 50_000)
     task = arena.store.analyses.next()
@@ -71,14 +77,16 @@ def test_annotated_adds_marks_unless_people_gave_some(arena: Arena) -> None:
 
 def test_position_is_analysed_on_request(arena: Arena) -> None:
     ada = who(arena)
-    line = analysis.read_question(PositionQuery("loa", moves="b1b3 a2c2"))
+    line = analysis.read_question(PositionRequest(family="loa", moves="b1b3 a2c2"))
     found = analysis.ask_position(arena, line, ada)
     assert not found.is_done
-    assert found.id is not None
-    assert analysis.read_answer(arena, found.id, ada).nodes == analysis.POSITION_NODES
+    assert analysis.read_answer(arena, found.id, ada) == found
+    task = arena.store.analyses.next()
+    assert task is not None
+    assert (task.request, task.nodes) == (found.id, analysis.POSITION_NODES)
     with pytest.raises(NotFoundError):
         analysis.read_answer(arena, found.id, who(arena, "eve"))
     with pytest.raises(BadValueError, match="is illegal"):
-        analysis.read_question(PositionQuery("loa", moves="a1a8"))
+        analysis.read_question(PositionRequest(family="loa", moves="a1a8"))
     with pytest.raises(BadValueError, match="chess"):
-        analysis.read_question(PositionQuery("chess"))
+        analysis.read_question(PositionRequest(family="chess"))

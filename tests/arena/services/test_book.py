@@ -8,9 +8,9 @@ import pytest
 
 from arena.__main__ import main
 from arena.collections.book import BookError
+from arena.documents.explorer import ExplorerQuery
 from arena.services import Arena, book
 from arena.services.book import BookCriteria, make_from_games
-from arena.services.explorer import ExplorerRequest
 from arena.store.archive.archived_game import ArchivedGame
 from referee.game.openings import file_openings
 from referee.rules import load
@@ -41,27 +41,27 @@ def played(arena: Arena) -> Arena:
 
 def test_book_keeps_even_lines_with_evidence(played: Arena) -> None:
     demand = BookCriteria(plies=2, games=4, balance=0.1)
-    lines = make_from_games(played, ExplorerRequest("loa"), demand, count=3, seed=1)
+    lines = make_from_games(played, "loa", ExplorerQuery(), demand, count=3, seed=1)
     assert {line.opening.moves for line in lines} == set(LEVEL)
     assert {line.evidence for line in lines} == {
         "4 games, 2 won by first, 0 drawn, 2 won by second: 50% (15% to 85%)",
         "5 games, 2 won by first, 1 drawn, 2 won by second: 50% (17% to 83%)",
     }
-    unlevel = make_from_games(played, ExplorerRequest("loa"), BookCriteria(2, 4, 0.5), count=4, seed=1)
+    unlevel = make_from_games(played, "loa", ExplorerQuery(), BookCriteria(2, 4, 0.5), count=4, seed=1)
     assert WON in {line.opening.moves for line in unlevel}
-    drawn = [make_from_games(played, ExplorerRequest("loa"), demand, count=1, seed=seed)[0] for seed in range(9)]
+    drawn = [make_from_games(played, "loa", ExplorerQuery(), demand, count=1, seed=seed)[0] for seed in range(9)]
     assert drawn == [
-        make_from_games(played, ExplorerRequest("loa"), demand, count=1, seed=seed)[0] for seed in range(9)
+        make_from_games(played, "loa", ExplorerQuery(), demand, count=1, seed=seed)[0] for seed in range(9)
     ]
     assert len({line.opening.moves for line in drawn}) > 1
 
 
 def test_too_few_lines_error_names_options(played: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(BookError, match="only 1 lines of 2 plies have 5 games"):
-        make_from_games(played, ExplorerRequest("loa"), BookCriteria(2, 5, 0.1), count=2, seed=1)
+        make_from_games(played, "loa", ExplorerQuery(), BookCriteria(2, 5, 0.1), count=2, seed=1)
     monkeypatch.setattr(book, "MAX_POSITIONS", 3)
     with pytest.raises(BookError, match="raise --games"):
-        make_from_games(played, ExplorerRequest("loa"), BookCriteria(2, 4, 0.1), count=1, seed=1)
+        make_from_games(played, "loa", ExplorerQuery(), BookCriteria(2, 4, 0.1), count=1, seed=1)
 
 
 def test_command_writes_a_book_for_tournaments(played: Arena, tmp_path: Path) -> None:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 
 from arena.documents.identity import Identity
+from arena.documents.page import PageQuery
 from arena.errors import ForbiddenError, NotFoundError
 from arena.services import Arena, bot
+from tests.arena.field import Field
 from tests.arena.services.conftest import Person
 
 
@@ -48,3 +50,25 @@ def test_unknown_bot_error_suggests_similar_names(arena: Arena, ada: Identity) -
         bot.retire(arena, "zetta", ada)
     assert caught.value.extra["near"] == ["zeta"]
     assert caught.value.hint == "did you mean zeta?"
+
+
+def test_results_are_those_of_a_version_and_a_family(arena: Arena) -> None:
+    field = Field(arena.store)
+    field.play(8)
+    whole = bot.results(arena, "ada")
+    assert (whole.families, whole.version, len(whole.games)) == (
+        ["loa"],
+        None,
+        len(bot.results(arena, "ada", "1").games),
+    )
+    assert [line.name for line in whole.versions] == ["ada v1"]
+    (curve,) = whole.curves["loa"].values()
+    assert len(curve) == len(whole.games) == sum(one.count for one in whole.tallies)
+    elsewhere = bot.results(arena, "ada", "1", "abalone")
+    assert (elsewhere.ratings, elsewhere.tallies, elsewhere.games) == ([], [], [])
+    with pytest.raises(NotFoundError, match="no version of ada '7'"):
+        bot.results(arena, "ada", "7")
+    mutual = bot.games(arena, ["ada", "bob"], PageQuery()).items
+    assert {(one.first, one.second) for one in mutual} <= {("ada v1", "bob v1"), ("bob v1", "ada v1")}
+    arena.store.bots.add("idle", field.user_id)
+    assert bot.games(arena, ["ada", "idle"], PageQuery()).items == []

@@ -7,16 +7,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from arena.collections.following import follow, rebuild
 from arena.config import read_settings
+from arena.documents.archive import HERE
+from arena.documents.explorer import ExplorerQuery, ExplorerResponse, PlayedFigures
 from arena.errors import BadValueError
 from arena.services import Arena, explorer
-from arena.services.explorer import ExplorerRequest, ExplorerResult, Figures
 from arena.store import Store
-from arena.store.archive.archived_game import HERE, ArchivedGame
+from arena.store.archive.archived_game import ArchivedGame
 from referee.rules import families, load
 from referee.rules.position import Position
 from referee.rules.symmetry import key_of, keys_of
@@ -80,14 +82,16 @@ def merit(game: ArchivedGame, strengths: dict[str, float]) -> tuple[int, int]:
     return sum(int((strengths.get(name, 0.0) + 100) * 1000) for name in (game.first, game.second)), game.serial
 
 
-def said(found: Figures, games: dict[int, ArchivedGame], strengths: dict[str, float]) -> dict[str, object]:
+def said(found: PlayedFigures, games: dict[int, ArchivedGame], strengths: dict[str, float]) -> dict[str, object]:
     day = [*map(int, found.last.split("-"))] if found.last else [0]
     told = {name: getattr(found, name) for name in ("games", "first", "draw", "second", "other", "score", "rating")}
     number = sum(part * 10 ** (4 - 2 * place) for place, part in enumerate(day))
     return {**told, "last": number, "best": merit(games[found.best.serial], strengths) if found.best else None}
 
 
-def check(found: ExplorerResult, position: Position, games: Sequence[ArchivedGame], strengths: dict[str, float]) -> int:
+def check(
+    found: ExplorerResponse, position: Position, games: Sequence[ArchivedGame], strengths: dict[str, float]
+) -> int:
     """Compare the explorer with brute force; return the number of games."""
     seen = list(visits(games, position))
     numbered = {game.serial: game for game in games}
@@ -101,14 +105,17 @@ def check(found: ExplorerResult, position: Position, games: Sequence[ArchivedGam
     wanted = {
         move: (same[1:], figures(there, position.side, strengths)) for move, same, there in expected.values() if there
     }
-    assert {one.move: (one.same, said(one, numbered, strengths)) for one in found.moves} == wanted
+    assert {one.move: (tuple(one.same), said(one, numbered, strengths)) for one in found.moves} == wanted
     assert [one.games for one in found.moves] == sorted((one.games for one in found.moves), reverse=True)
     return len(seen)
 
 
-def asked(position: Position, **more: object) -> ExplorerRequest:
-    ruleset = position.ruleset
-    return ExplorerRequest(ruleset.rules.family, ruleset.variant.name, position=str(position), **more)  # type: ignore[arg-type]
+def asked(position: Position, **more: Any) -> ExplorerQuery:
+    return ExplorerQuery(variant=position.ruleset.variant.name, position=str(position), **more)
+
+
+def explored(arena: Arena, family: str = "loa", **words: Any) -> ExplorerResponse:
+    return explorer.explore(arena, family, ExplorerQuery(**words))
 
 
 def at_random(games: Sequence[ArchivedGame], rng: random.Random) -> Position:
@@ -130,7 +137,7 @@ def test_explore_matches_brute_force(arena: Arena, field: Field) -> None:
     count = 0
     for _ in range(10):
         position = at_random(games, rng)
-        found = explorer.explore(arena, asked(position))
+        found = explorer.explore(arena, position.ruleset.rules.family, asked(position))
         count += check(found, position, games, strengths if found.pool == "loa" else {})
     assert count > 60
     start = Position.start(load("loa").settle())
@@ -146,21 +153,21 @@ def test_explore_matches_brute_force(arena: Arena, field: Field) -> None:
         ),
     ):
         known = {} if question.pool == "loa/none" else strengths
-        check(explorer.explore(arena, question), start, [game for game in games if chosen(game)], known)
-    before = explorer.explore(arena, asked(start))
+        check(explorer.explore(arena, "loa", question), start, [game for game in games if chosen(game)], known)
+    before = explorer.explore(arena, "loa", asked(start))
     rebuild(store, lambda done: None)
-    assert explorer.explore(arena, asked(start)) == before
+    assert explorer.explore(arena, "loa", asked(start)) == before
 
 
 def test_explore_omits_undone_result(arena: Arena, field: Field) -> None:
     start = asked(Position.start(load("loa").settle()))
     records = field.play(3)
     follow(arena.store)
-    before = explorer.explore(arena, start)
+    before = explorer.explore(arena, "loa", start)
     arena.store.results.undo({records[0].id: "wrong"})
     arena.store.results.commit(again := record_of_again(field, records[0].id))
     follow(arena.store)
-    after = explorer.explore(arena, start)
+    after = explorer.explore(arena, "loa", start)
     assert (before.games, after.games) == (3, 3)
     change = {side: getattr(after, side) - getattr(before, side) for side in ("first", "draw", "second")}
     assert change == {side: (again.winner == side) - (records[0].winner == side) for side in change}
@@ -176,17 +183,17 @@ def test_symmetric_moves_are_merged_and_repetitions_count_once(
     ruleset = start.ruleset
     game = ArchivedGame("1", family, ruleset.variant.name, {}, str(start), (move,), "a", "b", "first", "resigned")
     sqlite_store.archive.add([game, replace(game, id="2", winner="draw")])
-    (found,) = explorer.explore(arena, ExplorerRequest(family)).moves
+    (found,) = explored(arena, family).moves
     keys = {one: key_of(ruleset, start.play(one).state) for one in start.texts}
     assert (found.move, *found.same) == tuple(one for one in start.texts if keys[one] == keys[move])
     assert (found.games, found.score) == (2, 0.75 if start.side == "first" else 0.25)
-    assert explorer.explore(arena, ExplorerRequest(family, moves=found.move)).games == 2
+    assert explored(arena, family, moves=found.move).games == 2
 
 
 def test_performance_follows_from_results_and_opponents(arena: Arena, field: Field) -> None:
     field.play(8)
     follow(arena.store)
-    found = explorer.explore(arena, ExplorerRequest("loa"))
+    found = explored(arena)
     assert found.performance is not None
     points = found.first + found.draw / 2
     even = explorer._performance(25.0, 4.0, 8)
@@ -201,19 +208,19 @@ def test_performance_follows_from_results_and_opponents(arena: Arena, field: Fie
 
 
 @pytest.mark.parametrize(
-    ("question", "name"),
+    ("words", "name"),
     [
-        (ExplorerRequest("chess"), "family"),
-        (ExplorerRequest("loa", "nonsense"), "variant"),
-        (ExplorerRequest("loa", position="nonsense"), "position"),
-        (ExplorerRequest("loa", moves="z9z9"), "moves"),
-        (ExplorerRequest("loa", moves="b1b3 b3b5"), "moves"),
-        (ExplorerRequest("loa", moves="b1b3 " * 4000), "moves"),
-        (ExplorerRequest("loa", since="yesterday"), "since"),
-        (ExplorerRequest("loa", bot="<b>"), "bot"),
+        ({"family": "chess"}, "family"),
+        ({"variant": "nonsense"}, "variant"),
+        ({"position": "nonsense"}, "position"),
+        ({"moves": "z9z9"}, "moves"),
+        ({"moves": "b1b3 b3b5"}, "moves"),
+        ({"moves": "b1b3 " * 4000}, "moves"),
+        ({"since": "yesterday"}, "since"),
+        ({"bot": "<b>"}, "bot"),
     ],
 )
-def test_explore_invalid_request_raises(arena: Arena, question: ExplorerRequest, name: str) -> None:
+def test_explore_invalid_query_raises(arena: Arena, words: dict[str, str], name: str) -> None:
     with pytest.raises(BadValueError) as caught:
-        explorer.explore(arena, question)
+        explored(arena, **words)
     assert caught.value.field == name

@@ -7,11 +7,11 @@ import io
 import pytest
 
 from arena.coordinator.lobby import ConnectedBot
+from arena.documents.bot import VersionItem
 from arena.documents.identity import Identity
 from arena.errors import ConflictError, ForbiddenError, NotFoundError, QuotaError
 from arena.services import Arena, remote, submission
 from arena.services.remote import ChallengeError
-from arena.store.base.models import Version
 from arena.submission.receive import NotYoursError
 from arena.tournaments.entry import resolve
 from arena.tournaments.settings import read
@@ -20,9 +20,9 @@ from tests.arena.services.ear import Ear
 from tests.arena.submission.packing import SCRIPT
 
 
-def connected(arena: Arena, by: Identity, name: str, *, is_open: bool = False) -> Version:
+def connected(arena: Arena, by: Identity, name: str, *, is_open: bool = False) -> VersionItem:
     version = remote.admit(arena, name, ["loa"], by)
-    arena.store.presences.report({version.id or 0: ConnectedBot(version.id or 0, 1, 4, 80.5, is_open)})
+    arena.store.presences.report({version.id: ConnectedBot(version.id, 1, 4, 80.5, is_open)})
     return version
 
 
@@ -34,7 +34,7 @@ def samples(arena: Arena) -> None:
 def test_admit_creates_a_bot_and_reuses_it(arena: Arena, person: Person) -> None:
     ada = person("ada")
     version = remote.admit(arena, "far", ["loa"], ada)
-    assert (version.name, version.state, version.place, version.bundle) == ("far v1", "active", "remote", "")
+    assert (version.name, version.state, version.place, version.sha256) == ("far v1", "active", "remote", "")
     assert remote.admit(arena, "far", ["loa"], ada).id == version.id
     assert arena.store.versions.remote() == {"far v1"}
     other = remote.admit(arena, "far", ["tablut", "loa"], ada)

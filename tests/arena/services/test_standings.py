@@ -80,6 +80,33 @@ def test_replayed_result_is_counted(arena: Arena, field: Field) -> None:
     assert points(standings.read(arena, mine))[game.spec.first.name] == 0
 
 
+def test_view_counts_games_by_state_and_those_dispatched_again(arena: Arena, field: Field) -> None:
+    mine = cup(field)
+    field.play(2, mine)
+    (game,) = field.plan(1, mine, first_sequence=3)
+    assert standings.view(arena, mine).restarted == 0
+    for _ in range(2):
+        arena.store.queue.hand_out([game.id], "here")
+        arena.store.queue.give_back(ids=[game.id])
+    found = standings.view(arena, mine)
+    assert (found.restarted, found.games) == (1, {"finished": 2, "planned": 1})
+    assert [entry.name for entry in found.entries] == [version.name for version in field.versions]
+
+
+def test_crosstable_has_the_lines_of_the_standings(arena: Arena, field: Field) -> None:
+    mine = cup(field)
+    field.play(6, mine)
+    row, found = standings.show(arena, mine)
+    _, table = standings.crosstable(arena, mine)
+    assert (row.id, table.tournament, table.is_final) == (mine, mine, found.is_final)
+    assert [line.name for line in table.items] == [line.name for line in found.items]
+    for place, line in enumerate(table.items):
+        assert line.cells[place] is None
+        others = [cell for cell in line.cells if cell]
+        assert sum(cell.games for cell in others) == line.games
+        assert sum(cell.points for cell in others) == line.points
+
+
 def test_cache_evicts_the_least_recently_read(arena: Arena, field: Field) -> None:
     arena.standings = standings_cache.StandingsCache(2)
     one, two, three = (cup(field) for _ in range(3))

@@ -6,10 +6,10 @@ from statistics import fmean
 
 import pytest
 
+from arena.documents.tournament import PlanItem, PlanQuery, TournamentItem
 from arena.errors import BadValueError, ConflictError, ForbiddenError, NotFoundError
 from arena.services import Arena, schedule, tournament
 from arena.store.base.models import Tournament
-from arena.tournaments.extension import PlannedSize
 from arena.tournaments.settings import read
 from tests.arena.field import Field
 from tests.arena.services.conftest import Person
@@ -25,7 +25,7 @@ def field(arena: Arena) -> Field:
 
 
 @pytest.fixture
-def open_one(arena: Arena, field: Field, person: Person) -> Tournament:
+def open_one(arena: Arena, field: Field, person: Person) -> TournamentItem:
     return tournament.create(arena, SOON, person("olga", "organiser"))
 
 
@@ -46,9 +46,9 @@ def test_only_organisers_change_tournaments(arena: Arena, field: Field, person: 
 
 
 def test_steer_changes_state_and_wakes_coordinator(
-    arena: Arena, open_one: Tournament, person: Person, ear: Ear
+    arena: Arena, open_one: TournamentItem, person: Person, ear: Ear
 ) -> None:
-    by, number = person("otto", "organiser"), open_one.id or 0
+    by, number = person("otto", "organiser"), open_one.id
     assert ear.heard == ["CoordinatorWakeup"]
     assert tournament.steer(arena, number, "pause", by).state == "paused"
     assert tournament.steer(arena, number, "resume", by).state == "scheduled"
@@ -66,8 +66,8 @@ def test_steer_changes_state_and_wakes_coordinator(
     assert done == ["tournament.cancel", "tournament.resume", "tournament.pause"]
 
 
-def test_enter_and_withdraw(arena: Arena, open_one: Tournament, person: Person) -> None:
-    by, number = person("otto", "organiser"), open_one.id or 0
+def test_enter_and_withdraw(arena: Arena, open_one: TournamentItem, person: Person) -> None:
+    by, number = person("otto", "organiser"), open_one.id
     tournament.enter(arena, number, "cleo", None, by)
     tournament.withdraw(arena, number, "ada", 1, by)
     assert [line.bot for line in arena.store.tournaments.entries(number) if line.withdrawn is None] == ["bob", "cleo"]
@@ -80,10 +80,10 @@ def test_enter_and_withdraw(arena: Arena, open_one: Tournament, person: Person) 
         tournament.enter(arena, number, "nobody", None, by)
 
 
-def test_extend_adds_games(arena: Arena, open_one: Tournament, person: Person) -> None:
-    by, number = person("otto", "organiser"), open_one.id or 0
-    assert tournament.extend(arena, number, by, amount=2) == PlannedSize(4, games_per_pairing=4, rounds=2)
-    assert tournament.extend(arena, number, by, to=10) == PlannedSize(10, games_per_pairing=10, rounds=5)
+def test_extend_adds_games(arena: Arena, open_one: TournamentItem, person: Person) -> None:
+    by, number = person("otto", "organiser"), open_one.id
+    assert tournament.extend(arena, number, by, amount=2) == PlanItem(4, games_per_pairing=4, rounds=2)
+    assert tournament.extend(arena, number, by, to=10) == PlanItem(10, games_per_pairing=10, rounds=5)
     notes = arena.store.audit.page(user_id=by.user_id).items
     assert [(note.action, note.detail) for note in notes] == [
         ("tournament.extend", {"to": 10}),
@@ -97,9 +97,9 @@ def playing(arena: Arena, number: int) -> list[str]:
 
 
 def test_withdraw_accepts_version_names_and_suggests_similar_ones(
-    arena: Arena, field: Field, open_one: Tournament, person: Person
+    arena: Arena, field: Field, open_one: TournamentItem, person: Person
 ) -> None:
-    by, number = person("otto", "organiser"), open_one.id or 0
+    by, number = person("otto", "organiser"), open_one.id
     tournament.enter(arena, number, "cleo v1", None, by)
     with pytest.raises(NotFoundError, match="no entry 'boob'") as missing:
         tournament.withdraw(arena, number, "boob", None, by)
@@ -130,8 +130,8 @@ def test_withdraw_by_bot_withdraws_the_playing_version(arena: Arena, field: Fiel
     assert playing(arena, number) == ["bob v1", "cleo v1"]
 
 
-def test_enter_unknown_name_suggests_similar_ones(arena: Arena, open_one: Tournament, person: Person) -> None:
-    by, number = person("otto", "organiser"), open_one.id or 0
+def test_enter_unknown_name_suggests_similar_ones(arena: Arena, open_one: TournamentItem, person: Person) -> None:
+    by, number = person("otto", "organiser"), open_one.id
     with pytest.raises(NotFoundError) as bot:
         tournament.enter(arena, number, "cloe", None, by)
     assert bot.value.hint == "did you mean cleo?"
@@ -165,3 +165,40 @@ def test_preview_estimates_duration_from_latest_games(arena: Arena, field: Field
         (line.finished_at - line.started_at).total_seconds() for line in lines if line.finished_at and line.started_at
     )
     assert tournament.preview(arena, document, by).extent.usual(1) == pytest.approx(6 * took)
+
+
+def test_show_has_entries_and_counts_of_games(arena: Arena, field: Field) -> None:
+    field.play(2)
+    field.plan(3, first_sequence=3)
+    found = tournament.show(arena, field.tournament_id)
+    assert [entry.name for entry in found.entries] == [version.name for version in field.versions]
+    assert found.games == {"finished": 2, "planned": 3}
+    assert (found.name, found.settings) == (tournament.get(arena, field.tournament_id).name, found.settings)
+
+
+def test_game_id_of_a_number_outside_the_plan_raises(arena: Arena, field: Field) -> None:
+    _, second = field.plan(2)
+    assert tournament.game_id(arena, field.tournament_id, 2) == second.id
+    with pytest.raises(NotFoundError, match=f"no game in tournament {field.tournament_id} '3'"):
+        tournament.game_id(arena, field.tournament_id, 3)
+
+
+def test_plan_sorts_and_counts_the_games_that_match(arena: Arena, field: Field) -> None:
+    field.play(3)
+    field.plan(2, first_sequence=4)
+    query = PlanQuery(state="finished", limit=2)
+    found = tournament.plan(arena, field.tournament_id, query, sort="sequence", is_descending=True, offset=1)
+    assert [line.sequence for line in found.games] == [2, 1]
+    assert found.count == 3
+
+
+def test_news_has_the_results_after_a_commit_number(arena: Arena, field: Field) -> None:
+    number = field.tournament_id
+    field.play(3)
+    start = tournament.news(arena, number, None, 10)
+    assert (len(start.results), start.commit_number) == (0, 3)
+    later = tournament.news(arena, number, 1, 10)
+    assert [line.commit_number for line in later.results] == [2, 3]
+    assert later.commit_number == 3
+    assert tournament.news(arena, number, 3, 10).commit_number == 3
+    assert tournament.news(arena, number, 0, 1).commit_number == 1

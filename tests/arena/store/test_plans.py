@@ -11,6 +11,8 @@ import pytest
 from sqlalchemy import event
 
 from arena.clock import now
+from arena.documents.page import PageQuery
+from arena.documents.tournament import PlanQuery, TournamentQuery
 from arena.store import Store
 from arena.store.base.page import write_cursor
 from tests.arena.field import START, Field, void_of
@@ -32,15 +34,14 @@ PAGES: dict[str, Page] = {
     "lines": lambda store, field: store.versions.lines([1, 2, 3]),
     "active versions": lambda store, field: store.versions.active("loa"),
     "usage": lambda store, field: store.bots.usage(field.user_id),
-    "tournaments": lambda store, field: store.tournaments.page(after=write_cursor(START, 10)),
-    "tournaments of a family": lambda store, field: store.tournaments.page(family="loa"),
-    "tournaments in a state": lambda store, field: store.tournaments.page(state="running"),
+    "tournaments": lambda store, field: store.tournaments.page(TournamentQuery(after=write_cursor(START, 10))),
+    "tournaments of a family": lambda store, field: store.tournaments.page(TournamentQuery(family="loa")),
+    "tournaments in a state": lambda store, field: store.tournaments.page(TournamentQuery(state="running")),
     "tournaments that are on": lambda store, field: store.tournaments.in_states("running", "paused"),
-    "due tournaments": lambda store, field: store.tournaments.due(now()),
     "entries": lambda store, field: store.tournaments.entries(field.tournament_id),
     "game": lambda store, field: store.games.get(field.games(1, seed=field.tournament_id)[0].id),
-    "games of a tournament": lambda store, field: store.games.of_tournament(field.tournament_id, after=HALF),
-    "planned games": lambda store, field: store.games.of_tournament(field.tournament_id, state="planned"),
+    "games of a tournament": lambda store, field: store.games.of_tournament(field.tournament_id, PlanQuery(after=HALF)),
+    "planned games": lambda store, field: store.games.of_tournament(field.tournament_id, PlanQuery(state="planned")),
     "waiting games": lambda store, field: store.queue.waiting(field.tournament_id, 10),
     "game counts": lambda store, field: store.games.counts(field.tournament_id),
     "open games": lambda store, field: store.queue.open(),
@@ -63,7 +64,7 @@ PAGES: dict[str, Page] = {
     "results of a pool": lambda store, field: store.results.of(pool="loa", limit=100),
     "records": lambda store, field: list(store.results.records(after=80)),
     "records of a tournament": lambda store, field: list(store.results.records(tournament_id=field.tournament_id)),
-    "voids": lambda store, field: store.voids.page(after=write_cursor(3)),
+    "voids": lambda store, field: store.voids.page(PageQuery(after=write_cursor(3))),
     "voids of a game": lambda store, field: store.voids.of("x"),
     "last commit": lambda store, field: store.results.last_commit(),
     "pools": lambda store, field: store.ratings.pools(),

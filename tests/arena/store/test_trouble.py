@@ -7,12 +7,13 @@ import sqlite3
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
 from sqlalchemy import event
 
-from arena.errors import BadValueError, StoreUnavailableError
+from arena.errors import BadValueError, StorageError, StoreUnavailableError
 from arena.store import Store, url_in
 from arena.store.base import engine
 from arena.store.base.models import User
@@ -158,3 +159,52 @@ def test_connection_in_use_is_closed_after_its_store(store: Store) -> None:
     used.close()
     with pytest.raises(Exception, match="closed"):
         driver.cursor()
+
+
+def test_connections_that_cannot_write_are_dropped(sqlite_store: Store) -> None:
+    """SQLite opens a file on a read-only disk for reading, and does not notice that the disk can be written again."""
+    read_only = [True]
+
+    @event.listens_for(sqlite_store.engine, "connect")
+    def connect(connection: sqlite3.Connection, _: object) -> None:
+        connection.execute(f"PRAGMA query_only={int(read_only[0])}")
+
+    sqlite_store.engine.dispose()
+    for _ in range(2):
+        with pytest.raises(StorageError, match="read-only"):
+            sqlite_store.users.add("ada")
+        with pytest.raises(StorageError, match="read-only"):
+            sqlite_store.require_writable()
+        assert sqlite_store.users.page().items == []
+    read_only[0] = False
+    with suppress(StorageError):
+        sqlite_store.require_writable()  # it may meet a connection from before once more
+    sqlite_store.users.add("ada")
+    sqlite_store.require_writable()
+    assert [user.name for user in sqlite_store.users.page().items] == ["ada"]
+
+
+def test_require_writable_of_a_locked_database_raises_and_changes_nothing(impatient: Store, tmp_path: Path) -> None:
+    other = sqlite3.connect(tmp_path / "arena.sqlite3", isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    with pytest.raises(StoreUnavailableError, match="locked"):
+        impatient.require_writable()
+    other.execute("ROLLBACK")
+    other.close()
+    before = impatient.changes.look()
+    impatient.require_writable()
+    assert impatient.changes.look() == before
+
+
+def test_require_writable_of_a_standby_server_raises(cluster: Cluster) -> None:
+    cluster.empty()
+    with closing(Store(cluster.url("arena"))) as store:
+        store.require_writable()
+        with store.engine.begin() as connection:
+            connection.exec_driver_sql("ALTER ROLE arena IN DATABASE arena SET default_transaction_read_only = on")
+        try:
+            with closing(Store(cluster.url("arena"))) as other, pytest.raises(StoreUnavailableError, match="read-only"):
+                other.require_writable()
+        finally:
+            with store.engine.begin() as connection:
+                connection.exec_driver_sql("ALTER ROLE arena IN DATABASE arena RESET default_transaction_read_only")

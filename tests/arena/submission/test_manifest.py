@@ -64,6 +64,14 @@ def test_bridge_runs_with_the_python_of_the_player(tmp_path: Path) -> None:
         read('command = ["bridge:phyton", "run.py"]', tmp_path / "other")
 
 
+def test_manifest_of_a_bridge_makes_the_program_behind_it_executable(tmp_path: Path) -> None:
+    files = {"bot.toml": b'command = "bridge:bologna --seconds 3 -- ./client"', "client": SCRIPT}
+    contents = unpack(io.BytesIO(zipped(files)), tmp_path / "new", BundleBounds())
+    (contents.folder / "client").chmod(0o444)
+    assert read_manifest(contents).command[-2:] == ("--", "./client")
+    assert os.access(contents.folder / "client", os.X_OK)
+
+
 def test_a_single_executable_needs_no_manifest(tmp_path: Path) -> None:
     contents = unpack(io.BytesIO(SCRIPT), tmp_path / "new", BundleBounds())
     assert read_manifest(contents) == Manifest(("./bot",))
@@ -77,8 +85,10 @@ def test_a_single_executable_needs_no_manifest(tmp_path: Path) -> None:
         ("command = [1]", "missing command"),
         ("command = 'a \"b'", "quote"),
         ('command = "./nothing"', "no file './nothing'"),
-        ('command = "../../bin/sh"', "no file"),
-        ('command = "data/../../x"', "no file"),
+        ('command = "../../bin/sh"', "outside the bundle"),
+        ('command = "data/../../x"', "outside the bundle"),
+        ('command = "./run.sh --book=../x"', "'--book=../x' lies outside the bundle"),
+        ('command = "bridge:bologna -- ../client"', "'../client' lies outside the bundle"),
         ('command = "./run.sh \\u0007"', "printable"),
         (f"command = {['x'] * 40}", "at most 32"),
         ('command = "./run.sh"\nfamilies = ["chess"]', "unknown family 'chess'"),

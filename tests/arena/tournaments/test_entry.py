@@ -239,7 +239,7 @@ def test_standings_of_every_format_add_up(stage: Stage) -> None:
         if format == "knockout":
             assert [line.round for line in found.lines] == sorted((line.round for line in found.lines), reverse=True)
             assert found.lines[0].round == 4
-        assert found.lines[0].as_json()["estimate"]["games"] == found.lines[0].games
+        assert found.lines[0].estimate["games"] == found.lines[0].games
 
 
 def found_rounds(stage: Stage, number: int) -> int:

@@ -44,6 +44,7 @@ def meet(
     *,
     variant: str = "",
     options: Sequence[tuple[str, int]] = (),
+    opening: Sequence[str] = (),
     time: TimeControl | None = None,
     sandbox: Sandbox | None = None,
 ) -> GameRecord:
@@ -52,8 +53,6 @@ def meet(
 
     name = variant or load(family).variants[0].name
     control = time or TimeControl("clock", 20_000, 100)
+    rules = {"options": dict(options), "opening": tuple(opening), "time": control, "limits": LIMITS}
     with Roster(sandbox or Sandbox("none")) as roster:
-        return play(
-            PlannedGame.of(GameSpec(family, name, first, second, options=dict(options), time=control, limits=LIMITS)),
-            roster,
-        )
+        return play(PlannedGame.of(GameSpec(family, name, first, second, **rules)), roster)

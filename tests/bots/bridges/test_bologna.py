@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import struct
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+import referee.check.check as checking
 from bots.bridges import tablut_client, tablut_wire
 from bots.bridges.bologna import Bridge
 from bots.bridges.failure import BridgeError, BridgeExit
@@ -24,6 +26,7 @@ from bots.bridges.writable_folder import writable_folder
 from bots.sdk.clock import Clock
 from protocol.messages import Go, IsReady, SetPosition, Ugi, UgiResult
 from referee.bot.argument import read_bot
+from referee.check.check import check
 from referee.check.probe import Candidate, GameConditions, IneligibleError, probe
 from referee.game.record import GameRecord
 from referee.game.spec import BotSpec, TimeControl
@@ -31,12 +34,15 @@ from referee.rules import load
 from referee.rules.position import Position
 from referee.sandbox import Sandbox
 from tests.bots.bridges.table import HERE, LIMITS, ROOT, bridge, has_networks, honest, meet
-from tests.conftest import INTERPRETED
+from tests.bots.compilers import works
+from tests.conftest import INTERPRETED, OPTIONAL
 from tests.port import free_port
 from tests.referee.sandbox.levels import sandbox_or_skip
 
 ASHTON = load("tablut").settle("ashton")
 SLOW = TimeControl("movetime", 8000, 0)
+THREADS = [sys.executable, "-S", "-E", str(HERE / "tablut_threads.py")]
+OPENING = ("e4f4", "a4a3", "e3g3", "a6a7", "e6f6", "i4i3")
 
 
 def client(*habits: str) -> list[str]:
@@ -44,6 +50,10 @@ def client(*habits: str) -> list[str]:
     for habit in habits:
         words += ["--habit", habit]
     return words
+
+
+def threads() -> BotSpec:
+    return bridge("bologna", "--name", "threads", "--seconds", "3", "--", *THREADS)
 
 
 def bologna(*habits: str, seconds: int = 3) -> BotSpec:
@@ -87,9 +97,9 @@ def ports(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @contextmanager
-def bridged(*habits: str, seconds: int = 3) -> Iterator[Bridge]:
+def bridged(*habits: str, seconds: int = 3, command: Sequence[str] = ()) -> Iterator[Bridge]:
     """A bridge in this process, made ready."""
-    bridge = Bridge(Desk(), client(*habits), seconds, "client")  # type: ignore[arg-type]
+    bridge = Bridge(Desk(), command or client(*habits), seconds, "client")  # type: ignore[arg-type]
     try:
         bridge.handle(Ugi())
         bridge.handle(IsReady())
@@ -131,18 +141,96 @@ def test_a_client_plays_whatever_its_habits(
         bridge.clients["WHITE"].close()
         assert (bridge.clients["WHITE"]._process.returncode == -signal.SIGKILL) == ("stays" in habits)
     log = capfd.readouterr().err
-    assert f"WHITE with {seconds or 7} s" in log
+    assert f"WHITE with {seconds or 6} s" in log
     assert "WHITE heard WHITEWIN" in log
     assert ("unasked" in log) == ("chatty" in habits)
 
 
-def test_a_client_that_plays_black_sees_every_board(ports: None, capfd: pytest.CaptureFixture[str]) -> None:
-    with bridged() as bridge:
-        assert Position.start(ASHTON).play("e4f4").play(asked(bridge, "e4f4")).outcome is None
-        assert [str(position).split()[1] for position in bridge.sent] == ["d", "a", "d"]
+# What a client sees
+
+
+def states(log: str) -> list[str]:
+    """The turns of the states a client was sent, in order."""
+    return re.findall(r"state \d+: (\w+)", log)
+
+
+@pytest.mark.parametrize(("opening", "seen"), [(6, ["WHITE"]), (5, ["WHITE", "BLACK"])])
+def test_bridge_after_an_opening_sends_no_older_board_with_the_clients_turn(
+    opening: int, seen: list[str], ports: None, capfd: pytest.CaptureFixture[str]
+) -> None:
+    role = seen[-1]
+    with bridged(command=THREADS) as bridge:
+        position = Position.start(ASHTON).play_all(OPENING[:opening])
+        moves = list(OPENING[:opening])
+        for _ in range(2):
+            moves.append(asked(bridge, *moves))
+            position = position.play(moves[-1])
+            moves.append(position.texts[0])
+            position = position.play(moves[-1])
+        assert position.outcome is None
         bridge.handle(UgiResult("draw", "repetition"))
-        bridge.clients["BLACK"].close()
-    assert "BLACK heard DRAW" in capfd.readouterr().err
+        bridge.clients[role].close()
+    other = {"WHITE": "BLACK", "BLACK": "WHITE"}[role]
+    log = capfd.readouterr().err
+    assert states(log) == [*seen, other, role, other], log
+    assert f"{role} heard DRAW" in log
+
+
+@pytest.mark.parametrize("moves", [("e4f4", "a4a3"), ("e4f4",), OPENING[:6], ("e4f4", "a4a2", "e3f3", "a2a1")], ids=len)
+def test_bridge_with_a_position_that_does_not_continue_starts_a_new_client(moves: tuple[str, ...], ports: None) -> None:
+    with bridged(command=THREADS) as bridge:
+        asked(bridge, "e4f4", "a4a3")
+        (old,) = bridge.clients.values()
+        assert asked(bridge, *moves) in Position.start(ASHTON).play_all(moves).texts
+        (new,) = bridge.clients.values()
+        assert new is not old
+        assert old._process.returncode is not None
+
+
+def test_bridge_with_a_position_that_continues_keeps_the_client(ports: None) -> None:
+    with bridged(command=THREADS) as bridge:
+        move = asked(bridge)
+        (old,) = bridge.clients.values()
+        asked(bridge, move, "a4a3")
+        assert list(bridge.clients.values()) == [old]
+
+
+@pytest.mark.long
+def test_check_of_a_client_asks_every_question_of_a_new_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    if not has_networks():
+        pytest.skip("no network namespaces here")
+    monkeypatch.setattr(checking, "LEGAL_S", 3.0)
+    monkeypatch.setattr(checking, "ABILITIES", ())
+    report = check(threads(), [ASHTON], Sandbox("none"), LIMITS, move_ms=2000)
+    assert report.is_fit, report.fault
+    assert not report.capabilities.clocks
+    legal = next(step for step in report.steps if step.name == "legal moves in ashton")
+    asked = [line for line in legal.lines if line.startswith("> go")]
+    assert len(asked) == legal.lines.count("> isready") > 1
+
+
+def test_match_of_two_clients_from_an_opening_has_no_forfeit() -> None:
+    if not has_networks():
+        pytest.skip("no network namespaces here")
+    record = meet(
+        threads(), threads(), "tablut", variant="ashton", time=SLOW, opening=OPENING, options=[("max_plies", 16)]
+    )
+    assert record.kind == "rules", (record.detail, record.logs)
+    assert len(record.moves) == 16
+
+
+def test_match_of_a_java_client_has_no_forfeit(tmp_path: Path) -> None:
+    for program in ("javac", "java"):
+        if not works(program):
+            pytest.skip(f"{OPTIONAL}no {program} here")
+    if not has_networks():
+        pytest.skip("no network namespaces here")
+    subprocess.run(["javac", "-d", str(tmp_path), str(HERE / "TablutThreads.java")], check=True, timeout=200)
+    java = bridge("bologna", "--seconds", "3", "--", "java", "-Xmx64m", "-cp", str(tmp_path), "TablutThreads")
+    record = meet(java, threads(), "tablut", variant="ashton", time=SLOW, opening=OPENING, options=[("max_plies", 16)])
+    assert record.kind == "rules", (record.detail, record.logs)
+    assert "to move is WHITE" in record.logs["first"]
+    assert len(record.moves) == 16
 
 
 @pytest.mark.parametrize(
@@ -288,6 +376,18 @@ def test_clients_that_keep_a_log_can_write_it_in_the_sandbox() -> None:
     other = honest(*announced, "a4a3", "resign")
     record = meet(spec, other, "tablut", variant="ashton", time=SLOW, sandbox=sandbox_or_skip("bwrap"))
     assert (record.winner, record.termination) == ("first", "resigned"), (record.detail, record.logs)
+
+
+def test_client_beside_a_folder_that_cannot_be_written_to_is_found(
+    tmp_path: Path, ports: None, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "here").mkdir()
+    (tmp_path / "client.py").write_text((HERE / "tablut_player.py").read_text(), encoding="utf-8")
+    monkeypatch.chdir(tmp_path / "here")
+    access = os.access
+    monkeypatch.setattr(os, "access", lambda path, mode: mode != os.W_OK and access(path, mode))
+    with bridged(command=[sys.executable, "-S", "-E", "../client.py"]) as bridge:
+        assert asked(bridge) in Position.start(ASHTON).texts
 
 
 def test_a_workplace_mirrors_a_folder_that_cannot_be_written_to(

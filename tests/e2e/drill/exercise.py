@@ -11,6 +11,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 
+from arena.documents.page import PageQuery
 from tests.e2e.drill import fault as faults
 from tests.e2e.drill import verdict
 from tests.e2e.drill.contest import DrillError
@@ -58,7 +59,7 @@ def drill(
         _await(stage, stage.is_finished, "the tournament is not declared finished")
         _await(stage, stage.is_ready, "the pages do not come back")
         _time(stage, report)
-        for line in stage.store.voids.page(limit=500).items:
+        for line in stage.store.voids.page(PageQuery(limit=500)).items:
             report.voids[line.termination] = report.voids.get(line.termination, 0) + 1
         shots = [
             verdict.Shot(hit.fault.label, hit.ended)

@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from arena.client import ApiClient
+from arena.documents.page import PageQuery
 from arena.store import Store, url_in
 from tests.e2e.drill.contest import ROOT, DrillError, command
 from tests.e2e.drill.service import Service, Supervisor
@@ -288,7 +289,7 @@ class RemoteDrill:
         report.latency_ms = sorted(usual)[len(usual) // 2] if usual else 0.0
         after = None
         while True:
-            page = store.voids.page(limit=100, after=after)
+            page = store.voids.page(PageQuery(limit=100, after=after))
             for void in page.items:
                 report.voids[void.termination] = report.voids.get(void.termination, 0) + 1
             if (after := page.next) is None:

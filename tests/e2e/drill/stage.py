@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from arena.documents.game import GameItem
+from arena.documents.tournament import PlanQuery
 from arena.errors import StoreError
 from arena.store import Store
 from tests.e2e.drill.contest import ROOT, Contest, DrillError, command
@@ -208,7 +209,7 @@ class Stage(ABC):
         found, after = [], None
         for number in self.contest.numbers:
             while True:
-                page = self.store.games.of_tournament(number, limit=500, after=after)
+                page = self.store.games.of_tournament(number, PlanQuery(limit=500, after=after))
                 found += page.items
                 after = page.next
                 if after is None:

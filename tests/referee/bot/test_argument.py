@@ -184,6 +184,41 @@ def test_what_was_written_down_starts_in_the_sandbox(place: Path) -> None:
     assert not why_not(read_bot("bridge:python agents/agent.py:choose", "loa"), sandbox, FAST)
 
 
+@pytest.mark.parametrize(
+    ("command", "found"),
+    [
+        ("bridge:bologna -- {here}/client", "./client"),
+        ("bridge:bologna -- {here}/../own/lib/x.jar", "./lib/x.jar"),
+        ("bridge:bologna -- {link}/client", "./client"),
+        ("java -cp {here}/lib/x.jar:lib", "./lib/x.jar:lib"),
+        ("./client --weights={here}/lib/x.jar", "--weights=./lib/x.jar"),
+        ("./client /usr/bin", "/usr/bin"),
+        ("./client {here}/nothing", "{here}/nothing"),
+    ],
+)
+def test_read_bot_file_with_absolute_paths_in_its_folder_makes_them_relative(
+    command: str, found: str, tmp_path: Path
+) -> None:
+    own, link = tmp_path / "own", tmp_path / "link"
+    (own / "lib").mkdir(parents=True)
+    for name in ("client", "lib/x.jar"):
+        (own / name).touch()
+    link.symlink_to(own)
+    (own / "bot.toml").write_text(f'command = "{command.format(here=own, link=link)}"')
+    assert read_bot(str(own), "tablut").command[-1] == found.format(here=own)
+
+
+@pytest.mark.parametrize("command", ["bridge:bologna -- ../client", "../client", "java -cp lib:../x.jar Client"])
+def test_read_bot_file_with_a_path_outside_its_folder_is_refused(command: str, tmp_path: Path) -> None:
+    (tmp_path / "own").mkdir()
+    (tmp_path / "client").touch()
+    (tmp_path / "own" / "bot.toml").write_text(f'command = "{command}"')
+    with pytest.raises(
+        ValueError, match=r"'\.\./.*' lies outside .*own, the only folder of the bot that a sandbox shows"
+    ):
+        read_bot(str(tmp_path / "own"), "tablut")
+
+
 def test_a_bot_file_may_name_a_bridge_and_the_family(place: Path) -> None:
     (place / "bot.toml").write_text('command = "bridge:python agents/agent.py:choose"\n', encoding="utf-8")
     command = (PYTHON, "-P", "-m", "bots.bridges.python_agent", "--family", "tablut", "agents/agent.py:choose")

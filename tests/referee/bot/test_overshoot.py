@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 
+from bots.samples.champion import INCREMENT_SHARE, MOVES_TO_GO
+from bots.sdk.clock import Clock
+from protocol.capabilities import movetime_for, shares_of_game
+from protocol.messages import Go
 from referee.bot.overshoot import ANSWERS, ENOUGH, UNKNOWN_MS, Overshoot
 from referee.game.spec import read_time_control
 from referee.play.roster import Roster
 from referee.rules.core import Termination
-from tests.engines.modelled import Habit, Table, match, normal, steady
+from tests.engines.modelled import MOVES, USUAL_MOVES, Habit, Table, match, normal, steady
 from tests.referee.conftest import FAST, scripted
 
 
@@ -77,17 +83,38 @@ def test_what_was_learned_outlives_the_process_and_is_each_bots_own() -> None:
 CLOCKS = ("1+0.05", "2+0.1", "10+0.1", "60+0.6")
 
 
+@pytest.mark.parametrize("moves", [USUAL_MOVES, MOVES], ids=["usual", "long"])
 @pytest.mark.parametrize("control", CLOCKS)
 @pytest.mark.parametrize(
     "habit",
     [Habit("punctual"), Habit("15", steady(15)), Habit("30", steady(30), found_ms=40), Habit("10±5", normal(10, 5))],
     ids=lambda habit: habit.name,
 )
-def test_an_engine_without_clocks_uses_its_time_and_keeps_it(habit: Habit, control: str) -> None:
-    found = match(habit, read_time_control(control), games=4)
+def test_engine_without_clocks_uses_most_of_the_champions_time_and_loses_none(
+    habit: Habit, control: str, moves: Sequence[str]
+) -> None:
+    found = match(habit, read_time_control(control), games=4, moves=moves)
     assert found.lost == 0
-    assert 0.6 <= found.share <= (0.95 if habit.name != "30" or control != "1+0.05" else 1)
+    assert 0.6 <= found.share <= (0.95 if moves is USUAL_MOVES else 1.05)
     assert min(found.offered_ms) >= 20
+
+
+@pytest.mark.parametrize(("moves", "low", "high"), [(9, 0.6, 0.95), (20, 0.6, 0.95), (60, 0.6, 0.95), (110, 0.6, 1.0)])
+@pytest.mark.parametrize("control", CLOCKS)
+def test_share_of_a_clock_follows_the_length_of_the_familys_games(
+    control: str, moves: int, low: float, high: float
+) -> None:
+    """A bot that keeps its move times exactly, against the champion's plan for the same clock."""
+    time, shares = read_time_control(control), shares_of_game(moves)
+    left_ms, used_ms, champions_ms, champion_left_ms = time.base_ms, 0.0, 0.0, float(time.base_ms)
+    for _ in range(moves):
+        told_ms = movetime_for(left_ms, time.increment_ms, 0, UNKNOWN_MS, shares=shares)
+        used_ms, left_ms = used_ms + told_ms, left_ms - told_ms + time.increment_ms
+        clock = Clock(Go(int(champion_left_ms), 1, time.increment_ms, 0), 0)
+        clock.plan(MOVES_TO_GO, INCREMENT_SHARE)
+        budget_ms = clock.budget_ms() or 0.0
+        champions_ms, champion_left_ms = champions_ms + budget_ms, champion_left_ms - budget_ms + time.increment_ms
+    assert low <= used_ms / champions_ms <= high
 
 
 @pytest.mark.parametrize("control", ["0.5/move", "1/move", "10/move"])

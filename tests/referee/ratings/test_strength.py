@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from referee.ratings.strength import SideScores, elo_of, estimate, estimates, pentanomial, score_of
+from referee.ratings.strength import SideScores, elo_of, elo_words, estimate, estimates, pentanomial, score_of
 from referee.ratings.trueskill import SUCCESSOR_SIGMA, TrueSkillRating, start
 from referee.rules.core import Kind, Termination
 from tests.referee.conftest import a_record
@@ -27,6 +27,27 @@ def test_known_values() -> None:
     assert found.score == pytest.approx(mean)
     assert found.normalised_elo == pytest.approx(800 / math.log(10) * (mean - 0.5) / (deviation * math.sqrt(2)))
     assert found.los == pytest.approx(0.5 * math.erfc(-(mean - 0.5) / (deviation / 10) / math.sqrt(2)))
+
+
+@pytest.mark.parametrize(
+    ("pairs", "words"),
+    [
+        ([], "too few games"),
+        ([1.0], "too few games"),
+        ([2.0], "> +7"),
+        ([2.0] * 8, "> +474"),
+        ([0.0] * 8, "< -474"),
+        ([2.0] * 400, "> +1165"),
+        ([2.0] * 3 + [1.0], "> +117"),
+        ([2.0] * 2 + [1.0] * 2, "> +3"),
+        ([2.0, 2.0, 0.0, 1.0], "too few games"),
+        ([1.5] * 10 + [1.0] * 10, "+89 ± 41"),
+        ([1.0] * 20, "+0 ± 17"),
+    ],
+)
+def test_elo_words_with_an_open_interval_give_a_bound_or_nothing(pairs: list[float], words: str) -> None:
+    found = estimate(pairs)
+    assert elo_words(found.elo, found.elo_low, found.elo_high) == words
 
 
 @given(PAIRS)

@@ -9,7 +9,7 @@ import subprocess
 import pytest
 
 from referee.sandbox import kernel_memory, watchdog
-from referee.sandbox.kernel_memory import descriptor_bytes, held_by_descriptors, held_by_mappings
+from referee.sandbox.kernel_memory import descriptor_bytes, held_by_descriptors, held_by_processes
 from referee.sandbox.reaper import children, kill_tree
 from referee.sandbox.watchdog import Census, WatchedTree
 
@@ -33,7 +33,7 @@ def test_descriptors_and_mappings_are_counted() -> None:
     assert held_by_descriptors(os.getpid()) - before == 2 * descriptor_bytes()
     for end in pipe:
         os.close(end)
-    assert 10 * kernel_memory._MAPPING_BYTES < held_by_mappings(os.getpid()) < 2**26
+    assert 10 * kernel_memory._MAPPING_BYTES < held_by_processes((os.getpid(),)) < 2**26
     with pytest.raises(OSError, match=r"/proc/\d+/fd"):
         held_by_descriptors(2**22 + 1)
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import select
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -79,6 +81,45 @@ def test_no_process_of_a_bot_outlives_a_killed_referee(name: str, state: str) ->
             poll.unregister(descriptor)
             os.close(descriptor)
             watched.discard(descriptor)
+
+
+# Each generation starts the next and ends, as the shell does; the word is how they are found.
+FORKING = """import os
+if not os.fork():
+    os.write(1, b'ready')
+    while True:
+        if os.fork(): os._exit(0)
+os.wait()
+os.read(0, 1)
+"""
+
+
+@pytest.mark.usefixtures("strays")
+@pytest.mark.parametrize("name", LEVELS)
+def test_processes_that_fork_all_the_time_do_not_outlive_a_killed_referee(name: str) -> None:
+    sandbox_or_skip(name)
+    word = f"forking-{name}-{os.getpid()}"
+    script = f"""exec /usr/bin/env python3 -ISBc "{FORKING}" {word}"""
+    line = [sys.executable, "-c", REFEREE, name, script, "running"]
+    with subprocess.Popen(line, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as referee:
+        assert referee.stdout is not None
+        assert referee.stdout.readline() == b"ready\n"
+        assert processes_with(word)
+        os.kill(referee.pid, signal.SIGKILL)
+    deadline = time.monotonic() + WAIT_TIMEOUT_MS / 1000
+    while left := processes_with(word):
+        assert time.monotonic() < deadline, f"{left} outlived the referee"
+
+
+def processes_with(word: str) -> list[int]:
+    """List the processes with a word in their command line."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        with contextlib.suppress(OSError):
+            words = path.read_bytes().split(b"\0")
+            if word.encode() in words:
+                found.append(int(path.parent.name))
+    return found
 
 
 @pytest.mark.usefixtures("strays")

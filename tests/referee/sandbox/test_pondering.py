@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -14,13 +16,16 @@ import pytest
 
 from referee.game.record import GameRecord, read_record
 from referee.game.record_text import read_texts, write_text
-from referee.game.spec import BotSpec, GameSpec, PlannedGame, Pondering, TimeControl
+from referee.game.spec import BotLimits, BotSpec, GameSpec, PlannedGame, Pondering, TimeControl
 from referee.play import roster as rosters
 from referee.play.play import play
 from referee.play.roster import Roster
 from referee.sandbox import Sandbox, pondering
 from referee.sandbox.cgroup import Cgroup
+from referee.sandbox.child import Child
 from referee.sandbox.pondering import PONDER_GRACE_NS, PonderLimiter
+from referee.sandbox.privilege import is_passable
+from referee.sandbox.watchdog import Watchdog
 from tests.badbots.catalogue import LIMITS
 from tests.referee.sandbox.levels import sandbox_or_skip, working
 
@@ -171,6 +176,78 @@ def test_a_process_with_its_children_is_stopped_and_goes_on() -> None:
         assert os.sched_getaffinity(process.pid) == os.sched_getaffinity(0)
         process.kill()
         limiter.close()
+
+
+EVASIONS = {
+    # Every generation starts the next and ends, in a group of its own if it can have one; each leaves a mark.
+    "forks": """
+while True:
+    if os.fork():
+        os._exit(0)
+    os.setsid()
+    os.write(1, b"x")
+""",
+    # A timer resumes the process whenever it is stopped.
+    "timer": """
+event = struct.pack("=QiiQ40x", 0, signal.SIGCONT, 0, 0)
+timer = ctypes.c_void_p()
+if ctypes.CDLL(None).timer_create(1, event, ctypes.byref(timer)) == 0:
+    ctypes.CDLL(None).timer_settime(timer, 0, struct.pack("=4q", 0, 10**6, 0, 10**6), None)
+signal.signal(signal.SIGCONT, lambda *_: None)
+while True:
+    time.sleep(0.0002)
+    os.write(1, b"x")
+""",
+    # A child lives on its own, and starts children in turn.
+    "orphans": """
+if os.fork():
+    time.sleep(600)
+if os.fork():
+    os._exit(0)
+while True:
+    if not os.fork():
+        os.write(1, b"x")
+        os._exit(0)
+    os.wait()
+""",
+}
+START = "import ctypes, os, signal, struct, time\nos.write(1, b'x')\n"
+
+
+@pytest.mark.parametrize("evasion", EVASIONS)
+@pytest.mark.parametrize("level", ["bwrap", "landlock", "rlimits"])
+def test_nothing_of_a_stopped_bot_runs(level: str, evasion: str) -> None:
+    """Without control groups, whose freezer is the kernel's business."""
+    python = sys.executable if is_passable(os.path.realpath(sys.executable)) else "/usr/bin/python3"
+    # The first process stays, as the bot; what tries to run on is its child.
+    code = f"{START}if os.fork(): time.sleep(600)\n{EVASIONS[evasion]}"
+    launch = sandbox_or_skip(level, uses_groups=False).confine((python, "-ISBc", code), None, BotLimits())
+    child = Child(launch, BotLimits(), Watchdog())
+    try:
+        for _ in range(6):
+            marks(child, 0.02)
+            child.ponder_limiter.freeze()
+            # A process on a busy core notices the signal a little later.
+            deadline = time.monotonic() + 2
+            while marks(child, 0.05):
+                assert time.monotonic() < deadline, "it runs while it is stopped"
+            child.ponder_limiter.resume()
+            assert marks(child, 30) > 0, "it does not run again"
+    finally:
+        child.end()
+
+
+def marks(child: Child, wait_s: float) -> int:
+    """Return how many marks a bot leaves until one is there, or the time is over; takes all that are there."""
+    poll = select.poll()
+    poll.register(child.stdout, select.POLLIN)
+    if not poll.poll(wait_s * 1000):
+        return 0
+    found = 0
+    with contextlib.suppress(BlockingIOError):
+        while data := os.read(child.stdout, 65536):
+            found += len(data)
+    return found
 
 
 def come_to(pid: int, wanted: set[str]) -> bool:

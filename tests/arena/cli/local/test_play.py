@@ -16,7 +16,7 @@ from arena.cli.local import play, play_run, results
 from arena.cli.terminal import output
 from arena.cli.terminal.exit import Exit
 from arena.cli.terminal.printer import cell
-from arena.cli.terminal.progress import Pace
+from arena.cli.terminal.progress import RunProgress
 from arena.cli.terminal.run import run
 from referee.check.probe import ProbeError
 from referee.game.record import GameRecord
@@ -25,7 +25,7 @@ from referee.machine.run_folder import FolderError
 from referee.play.dispatch import Dispatcher
 from referee.ratings.bradley_terry import FittedStrength
 from referee.ratings.interval import elo_of
-from referee.ratings.strength import estimates
+from referee.ratings.strength import elo_words, estimates
 from referee.sandbox import Sandbox
 from tests.referee.conftest import a_record
 
@@ -157,7 +157,7 @@ def test_two_bots_get_a_difference_in_elo_and_more_a_performance_each(capsys: An
 
 def test_the_line_of_progress_has_the_pace_and_the_time_left() -> None:
     at = 100.0
-    pace = Pace(10, 400, lambda: at)
+    pace = RunProgress(10, 400, lambda: at)
     assert pace.line(10) == "10/400 games"
     at += 30
     assert pace.line(50) == "50/400 games, 80 a minute, 4 min left"
@@ -183,7 +183,7 @@ def test_a_line_of_progress_gives_way_to_the_next_line(monkeypatch: pytest.Monke
 
 @pytest.mark.parametrize("none", [-0.0, -0.3, 0.0])
 def test_no_figure_is_shown_as_minus_zero(none: float) -> None:
-    assert results.elo_words(none, 60, -50, 50, 0.5) == "+0 ± 60"
+    assert elo_words(none, -60, 60) == "+0 ± 60"
     line = {"conservative": none / 100, "mu": none / 100, "sigma": 1.0}
     assert results._rating(line) == ("0.00", "0.00", "2.00")
     assert cell(none / 100) == "0.00"

@@ -39,7 +39,7 @@ def test_a_new_arena(run: Run, tmp_path: Path) -> None:
     store = Store(url_in(tmp_path / "data"))
     user = store.users.find("admin")
     assert user.role == "admin"
-    assert verify_password(user.password_hash, admin["password"])
+    assert verify_password(store.users.password_hash("admin"), admin["password"])
     identity = store.users.by_token(digest_of(admin["token"]))
     assert identity is not None
     assert "admin" in identity.scopes
@@ -69,7 +69,7 @@ def test_users(run: Run, tmp_path: Path) -> None:
     assert "nothing to change" in str(run("user", "change", "zoe", code=2))
     changed = run("user", "change", "zoe", "--enable", "--new-password", "--json")
     store = Store(url_in(tmp_path / "data"))
-    assert verify_password(store.users.find("zoe").password_hash, changed["password"])  # type: ignore[index]
+    assert verify_password(store.users.password_hash("zoe"), changed["password"])  # type: ignore[index]
     store.close()
 
 
@@ -78,7 +78,7 @@ def test_user_add_password_from_a_pipe_is_taken(run: Run, tmp_path: Path, monkey
     monkeypatch.setattr("sys.stdin", io.StringIO("correct horse battery\nzoe2\n"))
     assert run("user", "add", "zoe", "--json")["password"] is None  # type: ignore[index]
     store = Store(url_in(tmp_path / "data"))
-    assert verify_password(store.users.find("zoe").password_hash, "correct horse battery")
+    assert verify_password(store.users.password_hash("zoe"), "correct horse battery")
     store.close()
     monkeypatch.setattr("sys.stdin", io.StringIO(""))
     assert run("user", "add", "ada", "--json")["password"]  # type: ignore[index]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Literal
 
 import numpy as np
@@ -134,8 +134,8 @@ def everything(store: Store, search: ArchiveSearch) -> list[ArchiveItem]:
 
 def fields_of(search: ArchiveSearch) -> list[tuple[str, object]]:
     """Return the filters of a search with their values."""
-    names = set(ArchiveSearch.__dataclass_fields__) - {"limit", "sort", "order"}
-    return [(name, getattr(search, name)) for name in sorted(names) if getattr(search, name)]
+    names = [one.name for one in fields(search) if one.name not in ("limit", "sort", "order")]
+    return [(name, getattr(search, name)) for name in names if getattr(search, name)]
 
 
 def is_shadowed(one: ArchiveSearch, two: ArchiveSearch) -> bool:

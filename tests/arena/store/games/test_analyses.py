@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from datetime import timedelta
 from typing import Any
 
@@ -10,11 +11,12 @@ from sqlalchemy import text
 
 from arena.clock import now
 from arena.collections import following
+from arena.documents.analysis import AnalysedGamesQuery, AnalysisFigures, PositionEvaluation
 from arena.errors import QuotaError
 from arena.store import Store
 from arena.store.archive.search import ArchiveSearch
 from arena.store.base.models import StoredWinModel
-from arena.store.games.analyses import MAX_WAITING_PER_USER, AnalysisFigures, AnalysisFilter, AnalysisTask
+from arena.store.games.analyses import MAX_WAITING_PER_USER, AnalysisTask
 from tests.arena.field import Field
 
 
@@ -49,10 +51,12 @@ def test_next_returns_requests_first_and_positions_before_games(store: Store) ->
     first = store.analyses.ask(user, 100, game_id="g1")
     assert store.analyses.ask(user, 100, game_id="g1") == first
     store.analyses.ask(user, 100, game_id="g2")
-    question = store.analyses.ask(user, 500, question={"moves": ["a"]})
-    assert store.analyses.next() == AnalysisTask(question, None, {"moves": ["a"]}, 500)
-    store.analyses.answer(question, {"score": 3})
-    assert store.analyses.request(question).answer == {"score": 3}
+    question = store.analyses.ask(user, 500, question={"record": "a"})
+    assert store.analyses.next() == AnalysisTask(question, None, {"record": "a"}, 500)
+    answer = PositionEvaluation("loa", "first", "alphabeta", 500, "test", 3, 0.1, "b1b3", ["b1b3"])
+    store.analyses.answer(question, asdict(answer))
+    found = store.analyses.request(question)
+    assert (found.is_done, found.answer, found.record, found.user_id) == (True, answer, "a", user)
     wanted = store.analyses.next()
     assert wanted is not None
     assert (wanted.game_id, wanted.request) == ("g1", first)
@@ -124,20 +128,20 @@ def test_games_are_filtered_and_sorted_by_analysis(store: Store) -> None:
     one, two, three, _ = (game.id for game in games)
 
     def found(**words: Any) -> list[str]:
-        return [line.id for line in store.games.latest(analysed=AnalysisFilter(**words)).items]
+        return [line.id for line in store.games.latest(analysed=AnalysedGamesQuery(**words)).items]
 
-    assert found(min_blunders=1) == [three, one]
+    assert found(blunders=1) == [three, one]
     assert found(max_blunders=0) == [two]
     assert found(max_accuracy=60) == [one]
-    assert found(min_accuracy=60, min_turning_points=1) == [three]
-    assert found(has_blown_win=False) == [three, two]
+    assert found(accuracy=60, min_turning_points=1) == [three]
+    assert found(blown_win="no") == [three, two]
     page = store.games.by_figure("blunders", limit=2)
     assert [line.id for line in page.items] == [three, one]
     assert [line.id for line in store.games.by_figure("blunders", limit=2, after=page.next).items] == [two]
     assert [line.id for line in store.games.by_figure("accuracy", is_falling=False).items] == [one, three]
     assert [line.id for line in store.games.by_figure("second_accuracy").items] == [three, one]
     assert [line.id for line in store.games.by_figure("first_accuracy").items] == [three, two, one]
-    assert not AnalysisFilter()
+    assert not AnalysedGamesQuery().is_about_analysis
 
 
 def test_archive_search_filters_by_analysis(sqlite_store: Store) -> None:
@@ -147,16 +151,16 @@ def test_archive_search_filters_by_analysis(sqlite_store: Store) -> None:
         sqlite_store.analyses.put(figures(game.id, blunders, has_blown_win=blunders == 5), {})
     archive = sqlite_store.archive
 
-    def found(sort: str = "number", **words: Any) -> list[int]:
-        search = ArchiveSearch(analysed=AnalysisFilter(**words) or None)
-        return [line.serial for line in archive.search(search, sort=sort, is_falling=True).games]
+    def found(sort: Any = "number", **words: Any) -> list[int]:
+        return [line.serial for line in archive.search(ArchiveSearch(sort=sort, **words)).items]
 
     assert found() == [3, 2, 1]
-    assert found(min_blunders=1) == [2, 1]
-    assert found(has_blown_win=True) == [2]
+    assert found(blunders=1) == [2, 1]
+    assert found(blown_win="yes") == [2]
     assert found("blunders") == [2, 1]
-    assert archive.search(ArchiveSearch(), sort="blunders", limit=1).next == 1
-    assert [line.serial for line in archive.search(ArchiveSearch(), sort="blunders", after=1).games] == [2]
+    first = archive.search(ArchiveSearch(sort="blunders", limit=1))
+    assert [line.serial for line in first.items] == [2]
+    assert [line.serial for line in archive.search(ArchiveSearch(sort="blunders", after=first.next)).items] == [1]
 
 
 def test_lists_by_figures_use_indexes(sqlite_store: Store) -> None:

@@ -10,6 +10,7 @@ import pytest
 from sqlalchemy import text, update
 from sqlmodel import col
 
+from arena.documents.page import PageQuery
 from arena.errors import ConflictError, NotFoundError
 from arena.store import Store
 from arena.store.base.models import RatingChange, VersionRating
@@ -217,7 +218,7 @@ def test_void_game_is_stored_and_replayed(store: Store, field: Field) -> None:
     )
     assert store.tournaments.get(field.tournament_id).finished_games == 1
     assert [void.attempt for void in store.voids.of(game.id)] == [1, 2]
-    assert [line.game_id for line in store.voids.page(limit=1).items] == [game.id]
+    assert [line.game_id for line in store.voids.page(PageQuery(limit=1)).items] == [game.id]
     assert store.results.commit(record_of(game)) is None  # too late
     assert not store.voids.add(void_of(game))
     with pytest.raises(ValueError, match="void"):

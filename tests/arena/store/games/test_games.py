@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from arena.documents.tournament import PlanQuery
 from arena.errors import NotFoundError
 from arena.store import Store
 from referee.game.record import read_record
@@ -64,14 +65,32 @@ def test_of_tournament_pages_in_planned_order(store: Store, field: Field) -> Non
     field.plan(4, first_sequence=6)
     found, after = [], None
     while True:
-        page = store.games.of_tournament(field.tournament_id, limit=4, after=after)
+        page = store.games.of_tournament(field.tournament_id, PlanQuery(limit=4, after=after))
         found += [line.sequence for line in page.items]
         after = page.next
         if after is None:
             break
     assert found == list(range(1, 10))
-    planned = store.games.of_tournament(field.tournament_id, state="planned", limit=2)
+    planned = store.games.of_tournament(field.tournament_id, PlanQuery(state="planned", limit=2))
     assert [line.sequence for line in planned.items] == [6, 7]
+
+
+def test_of_tournament_is_filtered_by_termination_and_version(store: Store, field: Field) -> None:
+    records = field.play(6)
+    number = field.tournament_id
+
+    def found(**filters: str) -> list[str]:
+        return [line.id for line in store.games.of_tournament(number, PlanQuery(**filters)).items]  # type: ignore[arg-type]
+
+    endings = {record.termination.value for record in records}
+    for ending in endings:
+        assert found(termination=ending) == [one.id for one in records if one.termination.value == ending]
+    assert found(termination="time") == [one.id for one in records if one.termination.value == "time"]
+    name = field.versions[0].name
+    assert found(version=name) == [one.id for one in records if name in (one.first, one.second)]
+    assert found(version="nobody v1") == []
+    assert store.games.id_of(number, 6) == records[5].id
+    assert store.games.id_of(number, 7) is None
 
 
 def test_latest_filtered_by_time_is_ordered_by_end(store: Store, field: Field) -> None:

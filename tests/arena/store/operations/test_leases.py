@@ -83,7 +83,7 @@ def test_take_waits_for_fenced_transaction(store: Store) -> None:
 
 @pytest.mark.parametrize("store", ["postgresql"], indirect=True)  # SQLite has one lock, which a stopped writer keeps
 def test_stopped_owner_does_not_block_standby(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(leases, "_IDLE_MS", 200)
+    monkeypatch.setattr(leases, "_IDLE_S", (0.2, 0.2))
     assert store.leases.take("referee", "one", 10)
     seen = store.leases.get("referee")
     fencing = store.leases.fencing("referee", "one")

@@ -6,6 +6,7 @@ from itertools import pairwise
 
 import pytest
 
+from arena.documents.rating import PoolItem
 from arena.store import Store
 from referee.ratings.trueskill import PROVISIONAL_GAMES
 from tests.arena.field import Field, record_of
@@ -26,7 +27,7 @@ def test_leaderboard_pages_are_consistent(store: Store, field: Field) -> None:
     assert parts == whole
     assert whole[-1].beats_next is None
     assert all(0 < (line.beats_next or 0) < 1 for line in whole[:-1])
-    assert store.ratings.pools() == [("loa", 30)]
+    assert store.ratings.pools() == [PoolItem("loa", "loa", 30)]
     assert store.ratings.leaderboard("nothing").items == []
 
 

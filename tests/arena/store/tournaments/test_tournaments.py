@@ -6,6 +6,7 @@ from datetime import timedelta
 
 import pytest
 
+from arena.documents.tournament import TournamentQuery
 from arena.errors import ConflictError, NotFoundError
 from arena.store import Store
 from arena.store.base.models import Schedule, Tournament
@@ -51,7 +52,7 @@ def test_page_is_latest_first(store: Store, field: Field) -> None:
     field.add_tournament(start_time=START + timedelta(days=5))  # the same time: the later one first
     found, after = [], None
     while True:
-        page = store.tournaments.page(limit=2, after=after)
+        page = store.tournaments.page(TournamentQuery(limit=2, after=after))
         found += page.items
         after = page.next
         if after is None:
@@ -59,31 +60,10 @@ def test_page_is_latest_first(store: Store, field: Field) -> None:
     keys = [(tournament.start_time, tournament.id or 0) for tournament in found]
     assert keys == sorted(keys, reverse=True)
     assert len(found) == 7
-    assert len(store.tournaments.page(family="tablut").items) == 3
-    assert len(store.tournaments.page(state="running", family="loa").items) == 4
-    assert store.tournaments.page(state="paused").items == []
+    assert len(store.tournaments.page(TournamentQuery(family="tablut")).items) == 3
+    assert len(store.tournaments.page(TournamentQuery(state="running", family="loa")).items) == 4
+    assert store.tournaments.page(TournamentQuery(state="paused")).items == []
     assert len(store.tournaments.in_states("running", "paused")) == 7
-
-
-def test_due_returns_tournaments_to_start(store: Store, field: Field) -> None:
-    def add(minutes: int) -> None:
-        store.tournaments.add(
-            Tournament(
-                name="cup",
-                family="loa",
-                variant="standard",
-                format="swiss",
-                pool="loa",
-                start_time=START + timedelta(minutes=minutes),
-                created_by=field.user_id,
-            ),
-            [],
-        )
-
-    for minutes in (5, 1, 10):
-        add(minutes)
-    due = store.tournaments.due(START + timedelta(minutes=5))
-    assert [tournament.start_time.minute for tournament in due] == [1, 5]
 
 
 def test_schedule_fires_once(store: Store, field: Field) -> None:

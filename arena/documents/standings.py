@@ -1,76 +1,16 @@
-"""Tournaments, their entries and tables."""
+"""Standings and crosstables of tournaments."""
 
 from __future__ import annotations
 
-from datetime import datetime
-from typing import Any, Literal
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
-from arena.api.schemas.word import Out
-
-TournamentState = Literal["scheduled", "running", "paused", "draining", "finished", "cancelled", "open"]
-
-
-class TournamentItem(Out):
-    """A tournament in a list."""
-
-    id: int
-    name: str
-    family: str
-    variant: str
-    format: str
-    pool: str
-    is_rated: bool
-    state: TournamentState
-    problem: str
-    priority: int
-    start_time: datetime
-    started_at: datetime | None
-    finished_at: datetime | None
-    planned_games: int
-    finished_games: int
+from arena.documents.query import hidden
 
 
-class EntryItem(Out):
-    """An entry. `eligibility` says why it may play or not; `suspended` says why the coordinator withdrew it, if so."""
-
-    seat: int
-    name: str
-    bot: str
-    version: int
-    eligibility: str
-    withdrawn: datetime | None
-    suspended: str
-
-
-class TournamentResponse(TournamentItem):
-    """A tournament with its settings and entries. `games` counts its games by state."""
-
-    options: dict[str, Any]
-    settings: dict[str, Any]
-    created_at: datetime
-    entries: list[EntryItem]
-    games: dict[str, int]
-
-
-class PlanItem(Out):
-    """The plan of a tournament. `games` counts all games, played and planned; with `is_most` it is an upper bound.
-
-    `games_per_pairing` and `rounds` are null in formats without them.
-    """
-
-    games: int
-    is_most: bool
-    games_per_pairing: int | None
-    rounds: int | None
-
-
-class LongerTournament(TournamentResponse):
-    """An extended tournament with its new plan. Its games are added as rounds are paired."""
-
-    plan: PlanItem
-
-
-class StandingItem(Out):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StandingItem:
     """A line of the standings, provisional until all games are over. `points` include the byes of a Swiss.
 
     `round` is the last one reached in a knockout. `estimate` has Elo ± 95 %, nElo, LOS and the pentanomial counts.
@@ -91,20 +31,29 @@ class StandingItem(Out):
     round: int
     forfeits: int
     is_withdrawn: bool
-    estimate: dict[str, Any]
+    estimate: Mapping[str, Any]
+    version_id: int = hidden()
 
 
-class RulesItem(Out):
+@dataclass(frozen=True, slots=True)
+class RulesItem:
     """Results of the games by one set of rules; `won` counts wins by side names."""
 
     variant: str
-    options: dict[str, Any]
+    options: Mapping[str, Any]
     games: int
-    won: dict[str, int]
+    won: Mapping[str, int]
     draws: int
 
+    @property
+    def text(self) -> str:
+        """The variant and its options in readable form."""
+        options = (f"{name}={str(value).lower()}" for name, value in self.options.items())
+        return " ".join([self.variant, *options])
 
-class Standings(Out):
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standings:
     """The standings, best first: by points, then by `tie_breaks` in order.
 
     `rules` has results by rule set; it is empty if all games have the same rules. `strengths` is a Bradley-Terry
@@ -119,15 +68,16 @@ class Standings(Out):
     items: list[StandingItem]
     next: None = None
     is_final: bool
-    tie_breaks: list[str]
-    strengths: dict[str, Any]
-    verdict: dict[str, Any] | None
-    race: dict[str, Any] | None
-    rules: list[RulesItem]
-    findings: dict[str, Any] | None
+    tie_breaks: Sequence[str]
+    strengths: Mapping[str, Any]
+    verdict: Mapping[str, Any] | None
+    race: Mapping[str, Any] | None
+    rules: Sequence[RulesItem]
+    findings: Mapping[str, Any] | None
 
 
-class CrossCell(Out):
+@dataclass(frozen=True, slots=True)
+class CrossCell:
     """One bot's games against another: `pairs` are the letters (W, D, L) of each opening, played with both sides.
 
     When all games are over: the `expected` points by both strengths, and the likelihood of superiority (`superiority`).
@@ -141,13 +91,15 @@ class CrossCell(Out):
     superiority: float | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CrossRow(StandingItem):
     """A bot's line of the standings with its cells, null on the diagonal. Columns have the order of the rows."""
 
     cells: list[CrossCell | None]
 
 
-class Crosstable(Out):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Crosstable:
     """The crosstable: all bots against all."""
 
     tournament: int

@@ -1,8 +1,8 @@
-"""Field types of the schemas: names, numbers, times; and the base classes of requests and responses."""
+"""Types of parameters and of fields of requests: names, numbers, texts; and the base class of requests."""
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -16,19 +16,9 @@ EntryName = Annotated[str, Field(**words.ENTRY)]
 UserName = BotName
 GameId = Annotated[str, Field(**words.GAME)]
 VariantName = Annotated[str, Field(**words.VARIANT)]
-PoolName = Annotated[str, Field(**words.POOL)]
 OneLine = Annotated[str, Field(**words.ONE_LINE)]
 Prose = Annotated[str, Field(**words.PROSE)]
 Sha256 = Annotated[str, Field(**words.SHA256)]
-ScopeName = Literal["read", "submit", "organise", "admin", "worker"]
-RoleName = Literal["author", "organiser", "admin"]
-Side = Literal["first", "second"]
-
-
-class Out(BaseModel):
-    """Base class of responses."""
-
-    model_config = ConfigDict(from_attributes=True, json_schema_serialization_defaults_required=True)
 
 
 class In(BaseModel):

@@ -1,34 +1,38 @@
-"""Families of games."""
+"""Families of games: their rules, and the legal moves of positions."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Literal
 
-from arena.api.schemas.word import Out, Side
-from arena.atlas.report import StartFigures
+from arena.documents.words import Side, Winner
 
 
-class OptionResponse(Out):
+@dataclass(frozen=True, slots=True)
+class OptionResponse:
     """A rule option. `changes` is `moves`, `result`, `limits` or `display`."""
 
     name: str
     type: Literal["combo", "spin", "check"]
     default: str | int | bool
-    values: list[str]
+    values: Sequence[str]
     changes: str
     meaning: str
 
 
-class VariantResponse(Out):
+@dataclass(frozen=True, slots=True)
+class VariantResponse:
     """A named start position with its rule options."""
 
     name: str
     position: str
-    options: dict[str, str | int | bool]
+    options: Mapping[str, str | int | bool]
     note: str
 
 
-class FamilyItem(Out):
+@dataclass(frozen=True, slots=True)
+class FamilyItem:
     """A family in a list."""
 
     family: str
@@ -36,16 +40,18 @@ class FamilyItem(Out):
     summary: str
 
 
+@dataclass(frozen=True, slots=True)
 class FamilyResponse(FamilyItem):
     """A family with its variants and rule options."""
 
     version: int
-    sides: list[str]
+    sides: Sequence[str]
     variants: list[VariantResponse]
     options: list[OptionResponse]
 
 
-class MoveResponse(Out):
+@dataclass(frozen=True, slots=True)
+class MoveResponse:
     """A legal move, in canonical notation (`move`) and in the family's usual one (`shown`).
 
     `ways` lists every sequence of cells that enters the move on a board. `effect` describes side effects, such as
@@ -54,29 +60,23 @@ class MoveResponse(Out):
 
     move: str
     shown: str
-    ways: list[list[str]]
+    ways: Sequence[Sequence[str]]
     effect: str
 
 
-class OutcomeResponse(Out):
+@dataclass(frozen=True, slots=True)
+class OutcomeResponse:
     """The end of a game by the rules."""
 
-    winner: Literal["first", "second", "draw"]
+    winner: Winner
     termination: str
 
 
-class MovesResponse(Out):
+@dataclass(frozen=True, slots=True)
+class MovesResponse:
     """The legal moves of the side to move in a position."""
 
     position: str
     side: Side
     moves: list[MoveResponse]
     outcome: OutcomeResponse | None
-
-
-class StartsResponse(Out):
-    """The atlas of a family: `remarks` on the measurement, and every start; empty where nothing was measured."""
-
-    family: str
-    remarks: str
-    starts: list[StartFigures]

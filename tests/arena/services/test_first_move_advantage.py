@@ -4,32 +4,32 @@ from __future__ import annotations
 
 import pytest
 
-from arena.services import Arena, first_move_advantage, ratings
+from arena.services import Arena, first_move_advantage
 from tests.arena.field import Field, record_of
 
 
 def test_advantage_is_fitted_to_games_of_the_pool(arena: Arena) -> None:
     field = Field(arena.store)
-    assert ratings.first_move_advantage(arena, "loa", 0) is None
+    assert arena.first_move_advantages.of(arena.store, "loa", 0) is None
     for number, game in enumerate(field.plan(100)):
         arena.store.results.commit(record_of(game, winner="second" if number % 5 in (0, 3) else "first"))
-    found = ratings.first_move_advantage(arena, "loa", 100)
+    found = arena.first_move_advantages.of(arena.store, "loa", 100)
     assert found is not None
     assert found.is_sure
     assert 30 < found.elo < 150
     assert 0 < found.error < found.elo
-    assert ratings.first_move_advantage(arena, "tablut", 1) == first_move_advantage.FirstMoveAdvantage(
+    assert arena.first_move_advantages.of(arena.store, "tablut", 1) == first_move_advantage.FirstMoveAdvantage(
         0.0, 0.0, is_sure=False
     )
 
 
 def test_large_pool_has_no_advantage(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
     Field(arena.store).play(8)
-    assert ratings.first_move_advantage(arena, "loa", first_move_advantage.MAX_GAMES) is not None
-    assert ratings.first_move_advantage(arena, "loa", 2 * first_move_advantage.MAX_GAMES) is None
-    assert ratings.first_move_advantage(arena, "loa", 8) is not None
+    assert arena.first_move_advantages.of(arena.store, "loa", first_move_advantage.MAX_GAMES) is not None
+    assert arena.first_move_advantages.of(arena.store, "loa", 2 * first_move_advantage.MAX_GAMES) is None
+    assert arena.first_move_advantages.of(arena.store, "loa", 8) is not None
     monkeypatch.setattr(first_move_advantage, "MAX_VERSIONS", 3)
-    assert ratings.first_move_advantage(arena, "loa", 9) is None
+    assert arena.first_move_advantages.of(arena.store, "loa", 9) is None
 
 
 def test_grown_pool_is_fitted_again(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -38,5 +38,5 @@ def test_grown_pool_is_fitted_again(arena: Arena, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(first_move_advantage, "_fitted", lambda store, pool, games: fitted.append(games))
     arena.first_move_advantages.read_ahead(arena.store)
     for games in (8, 100, 101, 102, 103, 99):
-        ratings.first_move_advantage(arena, "loa", games)
+        arena.first_move_advantages.of(arena.store, "loa", games)
     assert fitted == [8, 100, 103, 99]

@@ -2,28 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
 
-from arena.api.schemas.rating import PoolRating
-from arena.api.schemas.word import In, Out, Prose
+from arena.documents import words
+from arena.documents.page import PageQuery
+from arena.documents.query import described, hidden
+from arena.documents.rating import PoolRating
 
 
-class BotItem(Out):
+@dataclass(frozen=True, slots=True)
+class BotItem:
     """A bot in a list, with the families of its active versions and its newest version."""
 
     name: str
     owner: str
     description: str
     is_retired: bool
+    plays_people: bool
     created_at: datetime
     families: list[str]
     versions: int
     newest: int
     newest_state: str
+    id: int = hidden()
+    owner_id: int = hidden()
 
 
-class VersionItem(Out):
+@dataclass(frozen=True, slots=True)
+class VersionItem:
     """A version of a bot. `families` maps each family to the variants in which it passed its check.
 
     `fit_from_ms` maps families to the shortest time per move it kept in the check.
@@ -40,13 +49,29 @@ class VersionItem(Out):
     size_bytes: int
     created_at: datetime
     checked: datetime | None
-    families: dict[str, list[str]]
-    fit_from_ms: dict[str, int]
+    families: Mapping[str, tuple[str, ...]]
+    fit_from_ms: Mapping[str, int]
+    bot_id: int = hidden()
     place: str = ""
     """Location of the program: empty in the arena, `remote` on its author's machine."""
 
 
-class PresenceItem(Out):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SubmissionResponse(VersionItem):
+    """A version being checked. `report` is the check so far; `log`, the bot's standard error, is for its owner only."""
+
+    report: dict[str, Any]
+    log: str | None = None
+    url: str = ""
+
+    @property
+    def is_moving(self) -> bool:
+        """True while its check is pending or running."""
+        return self.state in ("uploaded", "checking")
+
+
+@dataclass(frozen=True, slots=True)
+class PresenceItem:
     """Connection of a remote bot. It plays `games` of at most `most_games` at once; `latency_ms` is the round trip of a
     message.
 
@@ -61,7 +86,8 @@ class PresenceItem(Out):
     is_open: bool
 
 
-class BotResponse(Out):
+@dataclass(frozen=True, slots=True)
+class BotResponse:
     """A bot with all its versions, newest first, and their ratings."""
 
     name: str
@@ -76,16 +102,10 @@ class BotResponse(Out):
     """Connection of a bot that runs on its author's machine; null for others."""
 
 
-class SubmissionResponse(VersionItem):
-    """A version being checked. `report` is the check so far; `log`, the bot's standard error, is for its owner only."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BotQuery(PageQuery):
+    """Filters of bots."""
 
-    report: dict[str, Any]
-    log: str | None = None
-    url: str
-
-
-class BotChange(In):
-    """Changes of a bot. Omitted fields stay. `plays_people`: people may play against it."""
-
-    description: Prose | None = None
-    plays_people: bool | None = None
+    family: str | None = described("bots with an active version in this family", words.FAMILY, label="Plays")
+    owner: str | None = described("the owner", words.NAME)
+    retired: bool = described("retired bots too", default=False, label="include retired bots")

@@ -1,0 +1,54 @@
+"""Creates the certificates of a cluster: an authority, and a certificate for each role, with the program openssl."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+from arena.cluster.wire_config import ClusterError
+
+ROLES = ("scheduler", "referee", "worker")
+DAYS = 3650
+_NEW_KEY = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes")
+
+
+def create(folder: Path) -> None:
+    """Create `ca.pem`, `ca.key`, and `ROLE.pem` and `ROLE.key` of each role in a new folder, for their owner alone.
+
+    Raises ClusterError if the folder has files already, cannot be written, or openssl is not installed or fails.
+    """
+    program = shutil.which("openssl")
+    if program is None:
+        raise ClusterError("openssl is not installed; apt-get install openssl")
+    if folder.exists() and any(folder.iterdir()):
+        raise ClusterError(f"{folder} is not empty; give a new folder, or remove the old certificates first")
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=folder.parent) as name:
+            new = Path(name, "new")
+            new.mkdir(mode=0o700)
+            _sign_all(program, new)
+            for path in new.iterdir():
+                path.chmod(0o600)
+            os.rename(new, folder)
+    except OSError as error:
+        raise ClusterError(f"{folder}: {error.strerror}; give a folder that this user can write") from None
+
+
+def _sign_all(program: str, folder: Path) -> None:
+    def run(*words: str) -> None:
+        done = subprocess.run([program, *words], cwd=folder, capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise ClusterError(f"openssl {words[0]} failed: {done.stderr.strip()[-500:]}; openssl 1.1.1 is required")
+
+    days = ("-days", str(DAYS))
+    run("req", "-x509", *_NEW_KEY, *days, "-subj", "/CN=arena cluster", "-keyout", "ca.key", "-out", "ca.pem")
+    for role in ROLES:
+        run("req", *_NEW_KEY, "-subj", f"/CN={role}", "-keyout", f"{role}.key", "-out", f"{role}.csr")
+        authority = ("-CA", "ca.pem", "-CAkey", "ca.key", "-set_serial", f"0x{secrets.token_hex(16)}")
+        run("x509", "-req", "-in", f"{role}.csr", *authority, *days, "-out", f"{role}.pem")
+        (folder / f"{role}.csr").unlink()

@@ -1,0 +1,162 @@
+"""Connections of the arena to a scheduler that never unpickle: all they read is plain data, as of JSON.
+
+Dask unpickles parts of most messages wherever it reads them, and its client unpickles more, so anyone who reached a
+scheduler or worker could run programs in every client. Here, what only unpickling could read is replaced by a text, as
+are all bytes. It is a transport of Dask's with the addresses `plain://` and `plains://` (encrypted).
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import Any
+
+import msgpack
+from distributed.comm import CommClosedError
+from distributed.comm.registry import Backend, backends
+from distributed.comm.tcp import TCP, TLS, TCPBackend, TCPConnector, TLSBackend, TLSConnector
+
+MAX_MESSAGE_BYTES = 2**28
+UNREADABLE = "<not plain data>"
+"""Replaces everything that is not plain data."""
+_MARKS = ("__Pickled__", "__Serialized__", "__Enum__")
+"""Keys of Dask's placeholders for data outside of a message, and for objects of modules."""
+_SCHEMES = {"tcp://": "plain://", "tls://": "plains://"}
+
+
+def plain_address(address: str) -> str:
+    """Return the address at which this process reaches a scheduler without unpickling anything."""
+    backends.setdefault("plain", PlainBackend(TCPBackend(), PlainConnector))
+    backends.setdefault("plains", PlainBackend(TLSBackend(), PlainTLSConnector))
+    for scheme, plain in _SCHEMES.items():
+        if address.startswith(scheme):
+            return plain + address.removeprefix(scheme)
+    return address
+
+
+def decode(message: bytes | memoryview) -> Any:
+    """Decode the first frame of a message. Raises ValueError if it is malformed."""
+    found = msgpack.unpackb(
+        message, object_hook=_plain_object, ext_hook=_plain_extension, use_list=False, strict_map_key=False, raw=False
+    )
+    return _without_bytes(found)
+
+
+def _plain_object(data: dict[Any, Any]) -> Any:
+    if any(mark in data for mark in _MARKS):
+        return UNREADABLE
+    return list(data.get("as-list", ())) if "__Set__" in data else data
+
+
+def _plain_extension(code: int, data: bytes) -> str:
+    return UNREADABLE
+
+
+def _without_bytes(value: Any) -> Any:
+    match value:
+        case bytes() | bytearray():
+            return UNREADABLE
+        case dict():
+            return {_without_bytes(key): _without_bytes(each) for key, each in value.items()}
+        case tuple() | list():
+            return [_without_bytes(each) for each in value]
+        case str() | int() | float() | None:
+            return value
+        case _:
+            return UNREADABLE
+
+
+async def _read_plain(comm: TCP) -> Any:
+    """Read one message of a connection. Raises CommClosedError."""
+    stream = comm.stream
+    if stream is None:
+        raise CommClosedError("the connection is closed")
+    try:
+        (size,) = struct.unpack("=Q", await stream.read_bytes(8))
+        first = await _read_first(stream, size)
+        found = decode(first)
+    except OSError as error:
+        comm.abort()
+        raise CommClosedError(str(error)) from error
+    except (ValueError, TypeError, RecursionError, struct.error, msgpack.UnpackException) as error:
+        comm.abort()
+        raise CommClosedError(f"invalid message: {error}") from error
+    except BaseException:  # it is not known what was read, as in Dask's own
+        comm.abort()
+        raise
+    return found
+
+
+async def _read_first(stream: Any, size: int) -> memoryview:
+    """Read a message of that size, and what follows it, and return its first frame. Raises ValueError."""
+    if not 16 <= size <= MAX_MESSAGE_BYTES:
+        raise ValueError(f"{size} bytes")
+    data = memoryview(await stream.read_bytes(size))
+    (count,) = struct.unpack_from("=Q", data)
+    if not 0 < count <= size // 8 - 1:
+        raise ValueError(f"{count} parts")
+    lengths = struct.unpack_from(f"={count}Q", data, 8)
+    start = 8 * (1 + count)
+    if start + lengths[0] > size:
+        raise ValueError("a part is missing")
+    # Large parts follow the message: they are never plain data.
+    for place in range(count):
+        if sum(lengths[: place + 1]) + start > size:
+            rest = sum(lengths[place:])
+            if rest > MAX_MESSAGE_BYTES:
+                raise ValueError(f"{rest} bytes")
+            await stream.read_bytes(rest)
+            break
+    return data[start : start + lengths[0]]
+
+
+class PlainTCP(TCP):  # type: ignore[misc]
+    """A connection that reads plain data only."""
+
+    async def read(self, deserializers: Any = None) -> Any:
+        return await _read_plain(self)
+
+
+class PlainTLS(TLS):  # type: ignore[misc]
+    """An encrypted connection that reads plain data only."""
+
+    async def read(self, deserializers: Any = None) -> Any:
+        return await _read_plain(self)
+
+
+class PlainConnector(TCPConnector):  # type: ignore[misc]
+    """Opens connections that read plain data only."""
+
+    prefix = "plain://"
+    comm_class = PlainTCP
+
+
+class PlainTLSConnector(TLSConnector):  # type: ignore[misc]
+    """Opens encrypted connections that read plain data only."""
+
+    prefix = "plains://"
+    comm_class = PlainTLS
+
+
+class PlainBackend(Backend):  # type: ignore[misc]
+    """A transport of Dask that can only connect; addresses are those of another one."""
+
+    def __init__(self, addresses: Backend, connector: type[TCPConnector | TLSConnector]) -> None:
+        self._addresses, self._connector = addresses, connector
+
+    def get_connector(self) -> TCPConnector | TLSConnector:
+        return self._connector()
+
+    def get_listener(self, loc: str, handle_comm: Any, deserialize: bool, **connection_args: Any) -> Any:
+        raise NotImplementedError("the arena does not listen for Dask")
+
+    def get_address_host(self, loc: str) -> str:
+        return str(self._addresses.get_address_host(loc))
+
+    def get_address_host_port(self, loc: str) -> Any:
+        return self._addresses.get_address_host_port(loc)
+
+    def resolve_address(self, loc: str) -> str:
+        return str(self._addresses.resolve_address(loc))
+
+    def get_local_address_for(self, loc: str) -> str:
+        return str(self._addresses.get_local_address_for(loc))

@@ -1,0 +1,118 @@
+"""Users, their accounts, tokens, notices and actions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Literal
+
+from arena.clock import now
+from arena.documents.query import hidden
+from arena.errors import QuotaError
+
+MAX_ABOUT, MAX_LINK = 1000, 200
+"""Maximum lengths of a user's profile text and of the address of their own page."""
+RoleName = Literal["author", "organiser", "admin"]
+ScopeName = Literal["read", "submit", "organise", "admin", "worker"]
+
+
+@dataclass(frozen=True, slots=True)
+class UserItem:
+    """A user account."""
+
+    name: str
+    role: RoleName
+    is_active: bool
+    about: str
+    link: str
+    created_at: datetime
+    id: int = hidden()
+
+
+@dataclass(frozen=True, slots=True)
+class TokenItem:
+    """A token without its secret."""
+
+    id: int
+    name: str
+    scopes: list[str]
+    created_at: datetime
+    expires: datetime | None
+    last_used: datetime | None
+    revoked: datetime | None
+    parent_id: int | None = hidden()
+
+    @property
+    def has_expired(self) -> bool:
+        """True once its expiry has passed."""
+        return self.expires is not None and self.expires <= now()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewToken(TokenItem):
+    """A new token with its secret, which is shown only in this response."""
+
+    token: str
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """A user's numbers of bots and unretired versions, and the bytes of their bundles."""
+
+    bots: int
+    versions: int
+    size_bytes: int
+
+    def require_room(self, size_bytes: int, max_versions: int | None, max_bytes: int | None) -> None:
+        """Raise QuotaError unless one more version of that size fits both limits; None means unlimited."""
+        if max_versions is not None and self.versions >= max_versions:
+            raise QuotaError(f"you have {self.versions} versions; the limit is {max_versions}; retire some")
+        if max_bytes is not None and self.size_bytes + size_bytes > max_bytes:
+            raise QuotaError(
+                f"your bundles take {self.size_bytes} bytes; with {size_bytes} more they exceed the limit of "
+                f"{max_bytes}; retire some versions"
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """Your account: name, role, storage use and profile. `token` is the number of the token you sent, `scopes` are its
+    scopes.
+    """
+
+    name: str
+    role: RoleName
+    scopes: list[str]
+    token: int | None
+    bots: int
+    versions: int
+    size_bytes: int
+    about: str
+    link: str
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """A notice. `name` is its version or tournament, `key` the last part of the page's address.
+
+    `what` is a version's state, a termination or a tournament's state; `detail` the reason if known.
+    """
+
+    kind: Literal["check", "fault", "suspension", "tournament"]
+    at: datetime
+    name: str
+    key: str
+    what: str
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class AuditItem:
+    """An entry of the audit log: the user, the action, and its subject."""
+
+    id: int
+    logged_at: datetime
+    user: str | None
+    action: str
+    subject: str
+    detail: dict[str, Any]

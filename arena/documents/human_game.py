@@ -1,0 +1,129 @@
+"""Games of people against bots."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import MISSING, dataclass
+from datetime import datetime
+from typing import Any, Literal
+
+from arena.documents import words
+from arena.documents.family import OutcomeResponse
+from arena.documents.game import OVER, GameState
+from arena.documents.query import Query, described, hidden
+from arena.documents.words import Side
+
+
+@dataclass(frozen=True, slots=True)
+class HumanGame:
+    """A game of a person, who has an account (`user_id`) or a cookie with the digest `guest`.
+
+    `plies` are `[move, ply]` each, `asked` is the person's action that the referee has not processed yet.
+    """
+
+    id: str
+    state: GameState
+    attempt: int
+    is_rated: bool
+    user_id: int | None
+    guest: str
+    side: Side
+    plies: Sequence[Any]
+    asked: Mapping[str, Any] | None
+    created_at: datetime
+
+    @property
+    def is_over(self) -> bool:
+        """True once the game has ended."""
+        return self.state in OVER
+
+
+@dataclass(frozen=True, slots=True)
+class OpponentItem:
+    """A bot that people may play, and the version they play against."""
+
+    bot: str
+    version: str
+    version_id: int = hidden()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlayRequest(Query):
+    """A game to start. `side` is random by default. `time` is your clock, `none` or such as `600+5`; the bot has a
+    second per move.
+
+    `variant` is by default the family's first one.
+    """
+
+    family: str = described("a family", words.FAMILY, default=MISSING)
+    bot: str = described("a bot that plays people", words.NAME, default=MISSING)
+    variant: str | None = described("a variant", words.VARIANT)
+    side: Side | None = None
+    time: str = described("your clock", {"max_length": 40}, default="none")
+    is_rated: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DecisionRequest(Query):
+    """A decision: `move` (any spelling, with a `draw` offer or without), accept the bot's `draw`, `resign`, or take
+    `back` your last move.
+
+    `ply` is the number of plies you have seen: a decision about another position is refused.
+    """
+
+    do: Literal["move", "draw", "resign", "back"] = "move"
+    move: str = described("a move in any notation", {"max_length": 100}, default="")
+    ply: int | None = described("the number of plies you have seen", {"ge": 0, "le": 100_000})
+    draw: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenGameItem:
+    """A game of yours that is not over."""
+
+    id: str
+    state: Literal["planned", "queued", "running"]
+    side: Side
+    plies: int
+    is_rated: bool
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class DrawOfferResponse:
+    """A draw offer: `offered` by the bot with its last move, or your offer, which is `waiting` or was `declined`, with
+    the reason `why`.
+    """
+
+    state: Literal["offered", "waiting", "declined"]
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlayResponse:
+    """A game from its player's view. `ahead` counts the games queued before it. `moves` lead from `start` to
+    `position`.
+
+    `outcome` is the result once the game is over.
+    """
+
+    id: str
+    family: str
+    variant: str
+    first: str
+    second: str
+    side: Side
+    state: GameState
+    ahead: int
+    is_rated: bool
+    start: str
+    moves: Sequence[str]
+    position: str
+    to_move: Side | None
+    draw: DrawOfferResponse | None
+    outcome: OutcomeResponse | None
+
+    @property
+    def is_over(self) -> bool:
+        """True once the game has ended."""
+        return self.state in OVER

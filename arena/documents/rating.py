@@ -1,0 +1,232 @@
+"""Ratings: pools, leaderboards, changes by game."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import MISSING, dataclass
+from datetime import datetime
+from typing import Literal
+
+from arena.documents import words
+from arena.documents.page import PageQuery, PageResponse
+from arena.documents.query import described, hidden
+
+
+@dataclass(frozen=True, slots=True)
+class PoolItem:
+    """A set of comparable ratings, and its number of rated games."""
+
+    pool: str
+    family: str
+    games: int
+
+
+@dataclass(frozen=True, slots=True)
+class LeaderboardLine:
+    """A version's line in a leaderboard. `rank` is null while the rating is provisional; `place` counts all lines.
+
+    `conservative` = mu - 3 sigma is the sort key. `beats_next` is the probability of being stronger than the next line.
+    `opponents` is the average mu of the opponents. `elo`, with half its 95 % interval, is fitted to the counted games
+    if only some count.
+    """
+
+    place: int
+    rank: int | None
+    name: str
+    bot: str
+    number: int
+    owner: str
+    state: str
+    mu: float
+    sigma: float
+    conservative: float
+    games: int
+    wins: int
+    draws: int
+    losses: int
+    score: float
+    forfeits: int
+    opponents: float
+    is_provisional: bool
+    beats_next: float | None
+    version_id: int = hidden()
+    elo: float | None = None
+    elo_interval: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PoolRating:
+    """A version's rating in one pool."""
+
+    pool: str
+    name: str
+    mu: float
+    sigma: float
+    conservative: float
+    games: int
+    wins: int
+    draws: int
+    losses: int
+    forfeits: int
+    is_provisional: bool
+    version_id: int = hidden()
+
+    @property
+    def family(self) -> str:
+        """The family of the pool."""
+        return self.pool.partition("/")[0]
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeItem:
+    """Change of a rating by one game; `points` is the version's score in it."""
+
+    commit_number: int
+    game_id: str
+    finished_at: datetime | None
+    opponent: str
+    points: float
+    mu_before: float
+    sigma_before: float
+    mu: float
+    sigma: float
+
+
+@dataclass(frozen=True, slots=True)
+class ResultCount:
+    """Number of rated games of two versions in one tournament and variant with the same result."""
+
+    tournament_id: int
+    variant: str
+    first_id: int
+    second_id: int
+    winner: str
+    is_forfeit: bool
+    games: int
+
+
+@dataclass(slots=True)
+class Score:
+    """A sum of results: those of a player, or of a part of the games under a heading, its `name`."""
+
+    name: str = ""
+    wins: int = 0
+    draws: int = 0
+    losses: int = 0
+    forfeits: int = 0
+
+    @property
+    def games(self) -> int:
+        """Number of games."""
+        return self.wins + self.draws + self.losses
+
+    @property
+    def share(self) -> float:
+        """Points per game."""
+        return (self.wins + self.draws / 2) / self.games if self.games else 0.0
+
+    def add(self, *, is_first: bool, winner: str, games: int = 1, is_forfeit: bool = False) -> None:
+        """Count some games with the same result, played on the first or the second side."""
+        if winner == "draw":
+            self.draws += games
+        elif (winner == "first") == is_first:
+            self.wins += games
+        else:
+            self.losses += games
+            self.forfeits += games if is_forfeit else 0
+
+
+@dataclass(frozen=True, slots=True)
+class FirstMoveAdvantage:
+    """First-move advantage in Elo; `error` is half the 95 % confidence interval, `is_sure` means it excludes 0."""
+
+    elo: float
+    error: float
+    is_sure: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SideResults:
+    """Rated games of a variant won by each side, and drawn ones; `first` is the family's first side in all variants."""
+
+    variant: str
+    first: int
+    draw: int
+    second: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeaderboardQuery(PageQuery):
+    """Filters of the ratings of a family."""
+
+    pool: str | None = described("a rules class of the family (default: the family's own)", words.POOL)
+    retired: bool = described("retired versions too, as with `state=all`", default=False)
+    state: Literal["active", "all", "retired"] = described("states of the versions", default="active")
+    owner: str | None = described("the owner of the bots", words.NAME)
+    variant: str | None = described("count only games of this variant", words.VARIANT)
+    pace: Literal["lightning", "bullet", "blitz", "rapid", "classical", "untimed"] | None = described(
+        "count only games of this time class"
+    )
+    at: str | None = described(
+        "a past day (its end) or time, such as 2026-11-30 or 2026-11-30T12:00", {"max_length": 40}
+    )
+
+    @property
+    def with_retired(self) -> bool:
+        """True if retired versions are read."""
+        return self.retired or self.state != "active"
+
+    @property
+    def is_part(self) -> bool:
+        """True if only some of the pool's games count."""
+        return bool(self.variant or self.pace)
+
+    @property
+    def is_filtered(self) -> bool:
+        """True if it is not the current leaderboard of active versions, or of all."""
+        return bool(self.is_part or self.owner or self.at or self.state == "retired")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Leaderboard(PageResponse[LeaderboardLine]):
+    """The ratings of a pool, best first. A rating is provisional below `needed_games` or above `needed_sigma`.
+
+    `advantage` is the first-move advantage in the pool: `elo`, `error` (95 %) and `is_sure`, true if it differs from
+    zero. It is null in an empty pool and in a large one. `games` and `sides` count the rated games of the pool. `at` is
+    the past time of the ratings, null for the present ones.
+    """
+
+    items: list[LeaderboardLine]
+    pool: str
+    pools: list[str]
+    needed_games: int
+    needed_sigma: float
+    advantage: FirstMoveAdvantage | None
+    games: int
+    sides: list[SideResults]
+    at: datetime | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangeQuery(PageQuery):
+    """The pool whose ratings to return."""
+
+    pool: str = described("a pool", words.POOL, default=MISSING)
+
+
+@dataclass(frozen=True, slots=True)
+class RatingCurve:
+    """The rating of a bot in a pool over time: its best line in the leaderboard, and the changes of its versions."""
+
+    best: LeaderboardLine
+    changes: list[ChangeItem]
+
+
+@dataclass(frozen=True, slots=True)
+class RatingComparison:
+    """Rating curves of some bots of a pool by name; the `pools` of the family and the `bots` to choose from."""
+
+    pool: str
+    pools: list[str]
+    bots: list[str]
+    curves: Mapping[str, RatingCurve]

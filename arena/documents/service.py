@@ -1,0 +1,48 @@
+"""The service: its coordinator, and void games."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from arena.documents.page import PageQuery
+from arena.documents.query import described, hidden
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Referee:
+    """The coordinator, which schedules, plays and records games. `lease_owner` is null when none is active.
+
+    The lease expires at `until`, in `left_s` seconds by the clock of the database.
+    """
+
+    lease_owner: str | None
+    until: datetime | None
+    left_s: float | None
+    is_alive: bool
+    games: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class VoidItem:
+    """A void attempt at a game: it failed through no fault of a bot."""
+
+    id: int
+    game_id: str
+    tournament_id: int
+    family: str
+    first: str
+    second: str
+    attempt: int
+    termination: str
+    detail: str
+    voided_at: datetime
+    lease_owner: str = hidden()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditQuery(PageQuery):
+    """The subject of the actions, such as `bot:zeta`."""
+
+    subject: str | None = described("the subject of the actions, such as bot:zeta")

@@ -1,0 +1,201 @@
+"""Leaderboards: the ratings of a pool, now or at an earlier time, and the rating curves of bots."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, time
+from functools import partial
+
+from arena.documents.page import PageResponse, joined
+from arena.documents.rating import (
+    ChangeItem,
+    Leaderboard,
+    LeaderboardLine,
+    LeaderboardQuery,
+    PoolItem,
+    RatingComparison,
+    RatingCurve,
+    ResultCount,
+    SideResults,
+)
+from arena.errors import BadValueError, NotFoundError, did_you_mean, near
+from arena.services.arena import Arena
+from arena.store.base.page import MAX_LIMIT, cut, read_cursor
+from arena.store.ratings.rating_history import games_of, scores_of
+from arena.tournaments import time_class
+from referee.ratings.bradley_terry import fit
+from referee.ratings.trueskill import PROVISIONAL_GAMES, PROVISIONAL_SIGMA
+from referee.rules import load
+from referee.rules.core import ParseError, UnknownNameError
+
+MAX_FILTERED = 5000
+"""Maximum of versions that are searched for matches of a filter."""
+MAX_COMPARED = 6
+"""Maximum of bots in one comparison; more curves cannot be distinguished."""
+_OFFERED = 300
+"""Number of versions whose bots are offered for a comparison."""
+_MAX_POINTS = 3000
+"""Maximum of points of a rating curve, the first ones."""
+
+
+def pools(arena: Arena, family: str | None = None) -> list[PoolItem]:
+    """Return every pool with rated games, or those of a family."""
+    return [one for one in arena.store.ratings.pools() if family in (None, one.family)]
+
+
+def read(arena: Arena, family: str, query: LeaderboardQuery) -> Leaderboard:
+    """Return the lines of a pool of a family, by default its own, that match the query.
+
+    Raises NotFoundError for a pool of another family, BadValueError for an unknown variant or time.
+    """
+    games = {one.pool: one.games for one in pools(arena, family)}
+    known, pool = sorted({family, *games}), query.pool or family
+    if pool not in known:
+        raise NotFoundError("pool", pool, known)
+    sides = _sides(family, arena.store.results.sides(pool))
+    if query.variant:
+        _require("variant", query.variant, [one.variant for one in sides])
+    at = moment(query.at) if query.at else None
+    found = _filtered(arena, pool, query, at) if query.is_filtered else _present(arena, pool, query)
+    return Leaderboard(
+        items=found.items,
+        next=found.next,
+        pool=pool,
+        pools=known,
+        needed_games=PROVISIONAL_GAMES,
+        needed_sigma=PROVISIONAL_SIGMA,
+        advantage=arena.first_move_advantages.of(arena.store, pool, games.get(pool, 0)),
+        games=games.get(pool, 0),
+        sides=sides,
+        at=at,
+    )
+
+
+def moment(text: str) -> datetime:
+    """Return a day (its end) or a time in UTC. Raises BadValueError."""
+    try:
+        at = datetime.fromisoformat(text)
+        if len(text) == 10:
+            at = datetime.combine(at.date(), time.max)
+        return at.replace(tzinfo=UTC) if at.tzinfo is None else at.astimezone(UTC)
+    except (ValueError, OverflowError):
+        hint = "expected a day such as 2026-11-30, or a time such as 2026-11-30T12:00"
+        raise BadValueError(f"invalid date {text[:60]!r}", field="at", hint=hint) from None
+
+
+def _require(field: str, value: str, known: Sequence[str]) -> None:
+    if value not in known:
+        hint = "choose from " + ", ".join(known[:20])
+        raise BadValueError(f"invalid {field} {value[:60]!r}", hint=hint, field=field)
+
+
+def _present(arena: Arena, pool: str, query: LeaderboardQuery) -> PageResponse[LeaderboardLine]:
+    """Return one page of the current ratings."""
+    return arena.store.ratings.leaderboard(pool, with_retired=query.with_retired, limit=query.limit, after=query.after)
+
+
+def _filtered(arena: Arena, pool: str, query: LeaderboardQuery, at: datetime | None) -> PageResponse[LeaderboardLine]:
+    """Return one page of the lines that match; cursors name the place in the whole pool."""
+    store, with_retired = arena.store, query.with_retired
+    until = store.rating_history.commit_at(pool, at) if at else None
+    if until is not None:
+        lines = store.rating_history.leaderboard(pool, until, with_retired=with_retired)
+    else:
+        present = partial(store.ratings.leaderboard, pool, with_retired=with_retired, limit=MAX_LIMIT)
+        lines = joined(lambda after: present(after=after), MAX_FILTERED)
+    if query.state == "retired":
+        lines = [line for line in lines if line.state == "retired"]
+    if query.owner:
+        lines = [line for line in lines if line.owner == query.owner]
+    if query.is_part:
+        lines = _counted(lines, _chosen(arena, pool, query, until))
+    if last := read_cursor(query.after, int):
+        lines = [line for line in lines if line.place > last[0]]
+    return cut(lines, query.limit, lambda line: (line.place,))
+
+
+def _chosen(arena: Arena, pool: str, query: LeaderboardQuery, until: int | None) -> list[ResultCount]:
+    """Return the results of the chosen variant and time class."""
+    history = arena.store.rating_history
+    counts = history.counts(pool, until)
+    if query.variant:
+        counts = [one for one in counts if one.variant == query.variant]
+    if query.pace:
+        settings = history.settings({one.tournament_id for one in counts})
+        mine = {key for key, document in settings.items() if time_class.time_class_in(document) == query.pace}
+        counts = [one for one in counts if one.tournament_id in mine]
+    return counts
+
+
+def _counted(lines: Sequence[LeaderboardLine], counts: list[ResultCount]) -> list[LeaderboardLine]:
+    """Return the lines with the results of the chosen games only, and with the Elo fitted to them."""
+    scores = scores_of(counts)
+    names = {line.version_id: line.name for line in lines}
+    strengths = {one.name: one for one in fit(games_of(counts, names)).strengths}
+    found = []
+    for line in lines:
+        if score := scores.get(line.version_id):
+            elo = strengths.get(line.name)
+            found.append(
+                replace(
+                    line,
+                    wins=score.wins,
+                    draws=score.draws,
+                    losses=score.losses,
+                    games=score.games,
+                    score=score.share,
+                    forfeits=score.forfeits,
+                    elo=elo.elo if elo else None,
+                    elo_interval=elo.interval if elo else None,
+                )
+            )
+    return found
+
+
+def _sides(family: str, counts: Mapping[tuple[str, str], int]) -> list[SideResults]:
+    """Return the results of each variant by the names of the family's sides, whichever of them moves first."""
+    rules, found = load(family), []
+    for name in dict.fromkeys(variant for variant, _ in counts):
+        first, draws, second = (counts.get((name, winner), 0) for winner in ("first", "draw", "second"))
+        try:
+            is_turned = rules.settle(name).sides != rules.sides
+        except (UnknownNameError, ParseError):  # a variant that no longer exists
+            is_turned = False
+        found.append(SideResults(name, second, draws, first) if is_turned else SideResults(name, first, draws, second))
+    return found
+
+
+def compare(arena: Arena, family: str, pool: str, names: Sequence[str]) -> RatingComparison:
+    """Return the rating curves of these bots, by default of the three best ones.
+
+    Raises BadValueError for an unknown pool, a bot without a rating in it, and more than `MAX_COMPARED` bots.
+    """
+    known = [one.pool for one in pools(arena, family)]
+    if pool != family:
+        _require("pool", pool, known)
+    lines = arena.store.ratings.leaderboard(pool, with_retired=True, limit=_OFFERED).items
+    by_bot: dict[str, list[LeaderboardLine]] = {}
+    for line in lines:
+        by_bot.setdefault(line.bot, []).append(line)
+    chosen = list(dict.fromkeys(names or list(by_bot)[:3]))
+    for name in chosen:
+        if name not in by_bot:
+            hint = did_you_mean(near(name, by_bot)) or "choose a bot of this pool"
+            raise BadValueError(f"no bot {name[:60]!r} has a rating in {pool}", hint=hint, field="bot")
+    if len(chosen) > MAX_COMPARED:
+        hint = f"choose at most {MAX_COMPARED}"
+        raise BadValueError(f"too many bots for one plot: {len(chosen)}", hint=hint, field="bot")
+    curves = {}
+    for name in chosen:
+        versions = sorted(by_bot[name], key=lambda line: line.number)
+        curves[name] = RatingCurve(
+            by_bot[name][0], [one for line in versions for one in changes_of(arena, line.version_id, pool)]
+        )
+    return RatingComparison(pool, known, list(by_bot), curves)
+
+
+def changes_of(arena: Arena, version_id: int, pool: str) -> list[ChangeItem]:
+    """Return the rating changes of a version in a pool, oldest first, as many as a plot shows."""
+    read = partial(arena.store.ratings.changes, version_id, pool, limit=MAX_LIMIT)
+    return joined(lambda after: read(after=after), _MAX_POINTS)

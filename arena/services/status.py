@@ -1,0 +1,106 @@
+"""The state of the service: coordinator, workers, games and tournaments in progress; the audit log."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from arena.clock import now
+from arena.documents.account import AuditItem
+from arena.documents.game import GameItem
+from arena.documents.identity import Identity
+from arena.documents.page import PageResponse
+from arena.documents.service import AuditQuery, Referee
+from arena.events.live import Live
+from arena.events.messages import WorkerPayload
+from arena.services.access import may_read_hosts, shown_owner
+from arena.services.arena import Arena
+from arena.store.people.audit import QUARANTINED, THROTTLED, VERIFIED
+
+FRESH_S = 30.0
+"""Age after which the latest worker status no longer counts."""
+SHOWN = timedelta(days=7)
+"""Time for which quarantined workers are listed."""
+MAX_RUNNING = 100
+"""Maximum number of running games in the status."""
+
+
+def coordinator(arena: Arena, by: Identity | None) -> Referee:
+    """Return the coordinator as a reader may see it, with the numbers of waiting and running games."""
+    lease, games = arena.store.leases.get("referee"), arena.store.queue.open()
+    return Referee(
+        lease_owner=shown_owner(arena.settings, by, lease.owner) if lease else None,
+        until=lease.until if lease else None,
+        left_s=round(lease.left_s, 1) if lease else None,
+        is_alive=lease is not None and lease.is_alive,
+        games=games,
+    )
+
+
+def audit(arena: Arena, query: AuditQuery) -> PageResponse[AuditItem]:
+    """Return the audit log, latest first. Raises BadValueError for an invalid cursor."""
+    if query.subject is not None and not query.subject.isprintable():
+        return PageResponse([])
+    return arena.store.audit.page(subject=query.subject, limit=query.limit, after=query.after)
+
+
+@dataclass(frozen=True, slots=True)
+class QuarantinedWorker:
+    """A quarantined worker, and what happened to its results."""
+
+    name: str
+    problem: str
+    results: str
+    quarantined_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceStatus:
+    """The state of the service. `tournaments` counts them by state."""
+
+    coordinator: Referee
+    running: Sequence[GameItem]
+    tournaments: Mapping[str, int]
+    quarantined: Sequence[QuarantinedWorker]
+
+
+def read(arena: Arena, by: Identity | None) -> ServiceStatus:
+    """Return the state of the service as a reader may see it."""
+    store = arena.store
+    return ServiceStatus(
+        coordinator(arena, by),
+        store.games.in_state("running", MAX_RUNNING),
+        store.tournaments.counts(),
+        _quarantined(
+            store.audit.since(now() - SHOWN, QUARANTINED, THROTTLED, VERIFIED),
+            with_names=may_read_hosts(arena.settings, by),
+        ),
+    )
+
+
+def _quarantined(lines: Sequence[AuditItem], *, with_names: bool) -> list[QuarantinedWorker]:
+    """Return the quarantined workers from the audit log, latest first."""
+    found, verified = [], set()
+    for line in lines:
+        if line.action == VERIFIED:
+            verified.add(line.subject)
+            continue
+        if line.action == THROTTLED:
+            results = "kept: both bots of each game were equally slow"
+        else:
+            results = "verified; wrong ones are replayed" if line.subject in verified else "being verified"
+        name = str(line.detail["worker"]) if with_names else "a worker"
+        found.append(QuarantinedWorker(name, str(line.detail.get("problem", "")), results, line.logged_at))
+    return found
+
+
+def workers(arena: Arena, live: Live, by: Identity | None) -> list[WorkerPayload] | None:
+    """Return the workers as a reader may see them; None without a recent status."""
+    if live.workers is None or time.time() - live.workers_at > FRESH_S:
+        return None
+    found = live.workers.workers
+    if may_read_hosts(arena.settings, by):
+        return list(found)
+    return [replace(one, name=f"worker {number}") for number, one in enumerate(found, 1)]

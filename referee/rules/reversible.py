@@ -1,0 +1,260 @@
+"""A notation of whole games that can be replayed backwards: each move is followed by what it took away.
+
+The text begins with the final position. A move whose undoing is not obvious has parentheses with what was there before:
+`d8c7(b7:s | . . . 14 .)`: a white marble stood on b7, and the fourth field after the board in the position string was
+14 instead of what undoing the move gives. `-` is an empty cell, `.` a field that needs no note. `(=…)` holds the whole
+position before the move.
+
+The same code serves every family. From the position after a move it predicts the one before: the pieces by
+`Rules.take_back`, or by moving what is on the last cell that the move names to the first; the counters by playing the
+move from there. The notes are the differences from this prediction, so writer and reader agree in every family.
+"""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from dataclasses import dataclass, field
+from typing import Final
+
+from referee.rules.core import ParseError, UnknownNameError
+from referee.rules.gametags import MARK, NAME, RESULTS, RULE, Draft, braced, placed, step, unescape, write_tag
+from referee.rules.position import IllegalMoveError
+from referee.rules.position_setup import read_board, rows_of, write_board
+from referee.rules.rules import GameFormat, GameText, PositionSetup, Ruleset
+
+FINAL: Final = "FinalPosition"
+_WIDTH: Final = 100
+_KEPT: Final = "\0"
+"""Stands for a blank at which no line may end."""
+_TOKEN: Final = re.compile(
+    rf"""\[(?P<tag>{NAME})[ \t]+"(?P<value>(?:[^"\\]|\\.)*)"[ \t]*\]
+      | \{{(?P<comment>[^{{}}]*)\}}
+      | (?P<number>[0-9]+\.+)
+      | (?P<result>1-0|0-1|1/2-1/2|\*)(?=\s|$)
+      | (?P<move>\([^()\s|:=]*\)|[^\s()\[\]{{}}!?]+)(?:\((?P<note>[^()]*)\))?(?P<mark>{MARK})?
+      | (?P<space>\s+)
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+
+
+class _Board:
+    """The position strings of one game: their pieces, and the position before a move."""
+
+    def __init__(self, ruleset: Ruleset) -> None:
+        self.ruleset = ruleset
+        self.setup = ruleset.rules.position_setup
+        cells = ruleset.rules.board(ruleset.read(), ruleset.config).cells
+        self.rows = rows_of(self.setup, cells) if self.setup else []
+        names = sorted((cell.name for cell in cells), key=len, reverse=True)
+        self.names = frozenset(names)
+        self._cells = re.compile("|".join(map(re.escape, names)))
+        self._last: tuple[str, str, str | None] = ("", "", None)
+        self._letters = (
+            [set(pair) for pair in zip(*map(str.split, self.setup.tails), strict=True)] if self.setup else []
+        )
+
+    def code(self, move: str, position: str) -> int:
+        """Return the code of a move. Raise ParseError."""
+        return self.ruleset.rules.notation.read_move(move, self.ruleset.read(position), self.ruleset.config)
+
+    def played(self, position: str, move: str) -> str | None:
+        """Return the position after a move, or None if the position does not exist or does not allow the move."""
+        # A prediction that turns out right is the position that is played from next.
+        if self._last[:2] != (position, move):
+            self._last = position, move, self._play(position, move)
+        return self._last[2]
+
+    def _play(self, position: str, move: str) -> str | None:
+        try:
+            state = self.ruleset.read(position)
+            code = self.ruleset.rules.notation.read_move(move, state, self.ruleset.config)
+        except ParseError:
+            return None
+        after = step(self.ruleset, state, code)
+        return None if after is None else self.ruleset.write(after)
+
+    def note(self, before: str, move: str, after: str) -> str:
+        """Return the note of a move: what undoing it from `after` needs in order to give `before`."""
+        if self.setup is None:
+            return f"={before}"
+        board, *tail = before.split(" ")
+        pieces = read_board(self.setup, self.rows, board)
+        if write_board(self.setup, self.rows, pieces) != board:
+            return f"={before}"
+        predicted = self._predicted_pieces(self.setup, after, move)
+        cells = [name for name in {**predicted, **pieces} if predicted.get(name) != pieces.get(name)]
+        notes = [f"{name}:{pieces.get(name, '-')}" for name in sorted(cells)]
+        guess = self._predicted_tail(board, after, move)
+        if tail != guess:
+            is_alike = len(tail) == len(guess)
+            notes += ["|", *("." if is_alike and had == guess[place] else had for place, had in enumerate(tail))]
+        return " ".join(notes)
+
+    def undone(self, after: str, move: str, note: str) -> str:
+        """Return the position before a move, from the position after it and the note. Raise ParseError."""
+        before = note[1:] if note.startswith("=") else self._before(after, move, note)
+        if self.played(before, move) != after:
+            raise ParseError(f"{move} does not lead to {after}", text=note or move, hint=f"undone it gives {before}")
+        return before
+
+    def _before(self, after: str, move: str, note: str) -> str:
+        if self.setup is None:
+            raise ParseError("a note without its position", text=note, hint="write (=…) with the position before")
+        cells, _, fields = note.partition("|")
+        pieces = self._predicted_pieces(self.setup, after, move)
+        for word in cells.split():
+            name, _, symbols = word.partition(":")
+            if name not in self.names:
+                raise ParseError(f"unknown cell {name[:20]!r}", text=note, hint="write cell:piece, as c3:w or c3:-")
+            pieces[name] = symbols.strip("-")
+        board = write_board(self.setup, self.rows, pieces)
+        tail, words = self._predicted_tail(board, after, move), fields.split()
+        if words:
+            is_alike = len(words) == len(tail)
+            tail = [tail[at] if is_alike and word == "." else word for at, word in enumerate(words)]
+        return " ".join([board, *tail])
+
+    def _predicted_pieces(self, setup: PositionSetup, after: str, move: str) -> dict[str, str]:
+        """Return the pieces before a move if it took nothing away."""
+        pieces = read_board(setup, self.rows, after.split(" ", maxsplit=1)[0])
+        if self.ruleset.rules.take_back is not None:
+            return dict(self.ruleset.rules.take_back(move, pieces))
+        cells = self._cells.findall(move)
+        if cells and cells[-1] in pieces:
+            pieces[cells[0]] = pieces.pop(cells[-1])
+        return pieces
+
+    def _predicted_tail(self, board: str, after: str, move: str) -> list[str]:
+        """Return the fields after the board before a move, from the position after it.
+
+        A counter that the move reset keeps its value, and so do all if the board does not allow the move.
+        """
+        tail = after.split(" ")[1:]
+        guess = [
+            next(iter(pair - {word})) if len(pair) == 2 and word in pair else word
+            for word, pair in zip(tail, [*self._letters, *[set[str]()] * len(tail)], strict=False)
+        ]
+        there = self.played(" ".join([board, *guess]), move)
+        found = there.split(" ")[1:] if there else []
+        if len(found) != len(tail):
+            return tail
+        return [
+            str(max(0, 2 * int(had) - int(has))) if had != has and had.isdecimal() and int(had) else had
+            for had, has in zip(guess, found, strict=True)
+        ]
+
+
+@dataclass
+class _Undoing(Draft):
+    """A game while it is being read."""
+
+    final: str = ""
+    words: list[tuple[str, str, int]] = field(default_factory=list)
+    """(move, note, index in the text) of each ply."""
+
+    def take(self, name: str, value: str, ruleset: Ruleset) -> None:
+        """Store a tag. Raise UnknownNameError."""
+        if name == FINAL:
+            self.final = value
+        elif name == "Variant":
+            self.variant = ruleset.rules.variant(value).name
+        elif name == "Result":
+            self.result = value
+        elif name.startswith(RULE):
+            self.take_rule(name, value, ruleset.rules)
+        else:
+            self.tags[name] = value
+
+    def undo(self, ruleset: Ruleset, text: str) -> GameText:
+        """Replay the game from its end to its start and return it. Raise ParseError."""
+        if not self.final:
+            hint = f'write [{FINAL} "…"] before the moves'
+            raise ParseError("a game without its final position", text=text, hint=hint)
+        variant = self.variant or ruleset.variant.name
+        kept = ruleset.overrides if variant == ruleset.variant.name else {}
+        try:
+            ruleset = ruleset.rules.settle(variant, {**kept, **self.options})
+            position = ruleset.write(ruleset.read(self.final))
+        except ParseError as error:
+            raise ParseError(f"invalid position: {error.problem}", text=text, hint=error.hint) from None
+        moves: list[str] = []
+        board = _Board(ruleset)
+        for word, note, index in reversed(self.words):
+            try:
+                moves.append(ruleset.rules.notation.write_move(board.code(word, position)))
+                position = board.undone(position, moves[-1], note)
+            except ParseError as error:
+                raise placed(error, text, index) from None
+        if position != ruleset.start:
+            self.position = position
+        return self.game(reversed(moves))
+
+
+def read_games(text: str, ruleset: Ruleset) -> list[GameText]:
+    """Return the games of a text, each replayed from its end to its start. Raise ParseError."""
+    games: list[GameText] = []
+    draft, index = _Undoing(), 0
+    while index < len(text):
+        token = _TOKEN.match(text, index)
+        if token is None:
+            raise ParseError("unreadable game text", text=text, index=index, hint="write moves as a1c3 or a1c3(c3:w)")
+        if token["tag"]:
+            if draft.words:
+                games.append(draft.undo(ruleset, text))
+                draft = _Undoing()
+            try:
+                draft.take(token["tag"], unescape(token["value"]), ruleset)
+            except UnknownNameError as error:
+                raise ParseError(str(error), text=text, index=index) from None
+        elif token["result"]:
+            draft.result = token["result"] if draft.result == "*" else draft.result
+            games.append(draft.undo(ruleset, text))
+            draft = _Undoing()
+        elif token["move"]:
+            draft.words.append((token["move"], token["note"] or "", index))
+            draft.mark(len(draft.words), token["mark"] or "")
+        elif token["comment"] is not None:
+            draft.comment(len(draft.words), token["comment"])
+        index = token.end()
+    if draft.words or draft.final:
+        games.append(draft.undo(ruleset, text))
+    return games
+
+
+def write_game(game: GameText, ruleset: Ruleset) -> str:
+    """Return one game's text: tags with the final position, the moves with their notes, the result.
+
+    Raise ParseError or IllegalMoveError for a game that the rules do not allow.
+    """
+    ruleset = ruleset.rules.settle(game.variant or ruleset.variant.name, game.options)
+    state = ruleset.read(game.position)
+    turn = ruleset.rules.side(state, ruleset.config)
+    board, position, words = _Board(ruleset), ruleset.write(state), [braced(game.comments.get(0, ""))]
+    for ply, move in enumerate(game.moves, 1):
+        after = board.played(position, move)
+        if after is None:
+            raise IllegalMoveError(f"illegal move {move!r} in {position}")
+        number, second = divmod(ply - 1 + turn, 2)
+        note = board.note(position, move, after)
+        words += [f"{number + 1}." + ".." * second] if ply == 1 or not second else []
+        # No line begins inside a note: collections are cut at lines that look like a setup, `a1:…`.
+        words.append((move + (f"({note})" if note else "")).replace(" ", _KEPT) + game.marks.get(ply, ""))
+        words.append(braced(game.comments.get(ply, "")))
+        position = after
+    tags = [("Variant", game.variant)] if game.variant else []
+    tags += [(RULE + name, str(value).lower()) for name, value in game.options.items()]
+    lines = [write_tag(name, re.sub(r"[\r\n]", " ", value)) for name, value in (*game.tags.items(), *tags)]
+    lines += [write_tag(FINAL, position)]
+    is_known = game.result in RESULTS
+    lines += [] if is_known else [write_tag("Result", game.result)]
+    text = " ".join(word for word in [*words, game.result if is_known else "*"] if word)
+    lines += textwrap.wrap(text, _WIDTH, break_long_words=False, break_on_hyphens=False)
+    return "\n".join(lines).replace(_KEPT, " ") + "\n"
+
+
+REVERSIBLE: Final = GameFormat(
+    "reversible", read_games, write_game, "the final position, and after each move what it took away: c6d5(d5:s)"
+)
+"""The notation, the same for every family."""

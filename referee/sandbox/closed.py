@@ -1,0 +1,39 @@
+"""Files that only their owner may read, found in what a bot says: the sandbox's user is another one."""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections.abc import Iterable, Iterator
+
+from referee.sandbox.privilege import closed_folder
+from referee.sandbox.view import is_shared
+
+_WORD = re.compile(r"[^\s'\"`:;,=()\[\]<>]+")
+
+
+def closed_place(path: str) -> str:
+    """Return the folder above a path, or the path itself, that not every user may read; empty if all may."""
+    mode = os.stat(path).st_mode
+    needed = stat.S_IROTH | (stat.S_IXOTH if stat.S_ISDIR(mode) else 0)
+    return closed_folder(path) or (path if mode & needed != needed else "")
+
+
+def named_paths(text: str, command: Iterable[str], folder: str | None) -> Iterator[str]:
+    """Yield the existing files and folders that a text names, then those of a command.
+
+    Those that every bot needs (the system's, the arena's) come last, and only if the text names them.
+    """
+    here = folder or os.getcwd()
+    said, run = (
+        [path for word in _WORD.findall(words) if os.path.exists(path := os.path.normpath(os.path.join(here, word)))]
+        for words in (text, " ".join(command))
+    )
+    yield from (path for path in (*said, *run) if not is_shared(path))
+    yield from filter(is_shared, said)
+
+
+def closed_file(text: str, command: Iterable[str], folder: str | None) -> str:
+    """Return the first file or folder that is named and not open to every user; empty if there is none."""
+    return next((place for path in named_paths(text, command, folder) if (place := closed_place(path))), "")

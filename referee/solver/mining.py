@@ -1,0 +1,120 @@
+"""Finds problems in games: positions with a short forced win whose first move is not obvious, and grades them.
+
+A position qualifies if its side to move wins in one of the lengths looked for and the main line's first move is not a
+recapture on the cell where the move before captured. Of a win that a game carries out or misses
+for some moves, only the first position is kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from referee.rules.position import Position
+from referee.rules.rules import Ruleset
+from referee.solver.solver import Solution, WinProblem, solve
+
+Level = Literal["easy", "medium", "hard"]
+
+TABLE_BYTES = 8 << 20
+MAX_NODES = 1_000_000
+"""The default number of moves played for one position."""
+WIN_IN_ONE = 10_000
+"""Static scores from here on are wins in one move (see `Kernel.evaluate`)."""
+_MANY_TRIES = 8
+_MEDIUM, _HARD = 3, 5
+"""Points from which a problem is no longer easy, and no longer medium."""
+
+
+@dataclass(frozen=True, slots=True)
+class MiningLimits:
+    """The problems to look for: lengths in moves of the winning side, and the nodes spent on one position."""
+
+    shortest: int = 2
+    longest: int = 5
+    is_unique: bool = False
+    max_nodes: int = MAX_NODES
+
+
+@dataclass(frozen=True, slots=True)
+class MinedProblem:
+    """A position of a game with its solution and grade.
+
+    `tries` counts the plausible wrong moves: first moves that do not win in time although the static score after them
+    is at least that after the key. `is_quiet` says that the key captures nothing.
+    """
+
+    ply: int
+    """The number of moves played before the position."""
+    position: Position
+    solution: Solution
+    is_quiet: bool
+    tries: int
+
+    @property
+    def level(self) -> Level:
+        """The grade, from the length, the plausible wrong moves and whether the key captures."""
+        points = (self.solution.moves or 0) - 1 + self.is_quiet + (self.tries > 0) + (self.tries >= _MANY_TRIES)
+        return "easy" if points < _MEDIUM else "medium" if points < _HARD else "hard"
+
+
+def mine(ruleset: Ruleset, start: str | None, moves: Sequence[str], limits: MiningLimits) -> Iterator[MinedProblem]:
+    """Yield the problems of a game, in its order. Raise ParseError or IllegalMoveError for an impossible game."""
+    line = [Position.start(ruleset, start)]
+    for move in moves:
+        line.append(line[-1].play(move))
+    known = {"first": 0, "second": 0}
+    for ply, position in enumerate(line):
+        if position.outcome is not None:
+            break
+        before = known[position.side]
+        known[position.side] = 0
+        if _wins_at_once(position):
+            continue
+        # Read again: a problem has no earlier moves.
+        state = ruleset.read(str(position))
+        problem = WinProblem(ruleset, state, position.side, limits.longest, max_nodes=limits.max_nodes)
+        solution = solve(problem, table_bytes=TABLE_BYTES)
+        if solution.moves is None:
+            continue
+        known[position.side] = solution.moves
+        is_known = 0 < solution.moves <= before
+        if is_known or solution.moves < limits.shortest or (limits.is_unique and not solution.is_unique):
+            continue
+        if solution.keys and not _is_recapture(position, solution.keys[0]):
+            key = solution.keys[0]
+            yield MinedProblem(
+                ply, Position(ruleset, state), solution, not _captures(position, key), _tries(position, solution)
+            )
+
+
+def _wins_at_once(position: Position) -> bool:
+    """Return whether the static score already shows a win with this move, which is too easy for a problem."""
+    return int(position.ruleset.rules.kernel.evaluate(position.state, position.ruleset.config)) >= WIN_IN_ONE
+
+
+def _pieces(position: Position) -> int:
+    return sum(map(len, position.board.pieces.values()))
+
+
+def _captures(position: Position, move: int) -> bool:
+    return _pieces(position.play(move)) < _pieces(position)
+
+
+def _is_recapture(position: Position, key: int) -> bool:
+    """Return whether `key` captures a piece that has just captured, which is too obvious for a problem."""
+    previous = position.previous
+    if previous is None or position.move is None or _pieces(position) == _pieces(previous):
+        return False
+    moved = {cell for cell, symbols in position.board.pieces.items() if previous.board.pieces.get(cell) != symbols}
+    then = position.play(key).board.pieces
+    return _captures(position, key) and any(then.get(cell) != position.board.pieces[cell] for cell in moved)
+
+
+def _tries(position: Position, solution: Solution) -> int:
+    """Return the number of moves that do not win in time but look at least as good as the best key."""
+    kernel, config = position.ruleset.rules.kernel, position.ruleset.config
+    scores = {move: -int(kernel.evaluate(position.play(move).state, config)) for move in position.moves}
+    best = max(scores[key] for key in solution.keys)
+    return sum(score >= best for move, score in scores.items() if move not in solution.keys)

@@ -1,0 +1,104 @@
+"""Uploaded texts: read in a process of its own, which is ended beyond its bounds; and what is kept of them."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from arena.collections import upload
+from arena.collections.collection import best_reading, read_collection
+from arena.collections.conversion import remarks_of, to_archived, to_text
+from arena.collections.record_format import RECORD
+from arena.collections.upload import read_upload
+from arena.offload import Bounds, call_bounded
+from referee.machine.pool import JobError, WorkerLostError
+from referee.rules import families, load
+from referee.rules.position import Position
+from referee.rules.rules import GameText
+
+
+def spin(numbers: int) -> int:
+    """Use the processor for ever."""
+    while numbers:
+        numbers += 1
+    return numbers
+
+
+def fill(mebibytes: int) -> int:
+    """Use memory."""
+    return len(bytearray(mebibytes * 2**20))
+
+
+def test_call_within_its_bounds_returns_its_result() -> None:
+    assert call_bounded(Bounds(60, 2**29), fill, 100) == 100 * 2**20
+
+
+def test_call_that_needs_too_much_time_is_ended() -> None:
+    with pytest.raises(WorkerLostError):
+        call_bounded(Bounds(1, 2**29), spin, 1)
+
+
+def test_call_that_needs_too_much_memory_is_ended() -> None:
+    with pytest.raises(JobError, match="MemoryError"):
+        call_bounded(Bounds(60, 2**26), fill, 100)
+
+
+def test_upload_is_read_like_any_text() -> None:
+    text = "1. a4c4 b1b3 2. a5c5"
+    found = read_upload(text, "loa", "standard", None)
+    assert found is not None
+    assert found.games == best_reading(text, load("loa").settle(), load("loa").formats).games
+    assert found.format == "loa"
+    assert read_upload(text, "loa", "standard", "record") is not None
+    assert read_upload("", "loa", "standard", None) is None
+
+
+def test_upload_beyond_the_bounds_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(upload, "BOUNDS", Bounds(1, 2**30))
+    with pytest.raises(WorkerLostError):
+        read_upload("1. a4c4 b1b3 2. a5c5\n\n" * 180_000, "loa", "standard", None)
+
+
+@pytest.mark.parametrize("family", families())
+def test_games_of_one_document_are_each_kept_with_their_own_text(family: str) -> None:
+    ruleset = load(family).settle()
+    moves = Position.start(ruleset).texts[:50]
+    games = [
+        {"moves": [move], "tags": {"First": f"a{place}"}, "comments": {"1": "so"}} for place, move in enumerate(moves)
+    ]
+    document = json.dumps({"games": games})
+    found = read_collection(document, RECORD, ruleset)
+    assert [one.game.moves for one in found.games] == [(move,) for move in moves]
+    assert sum(len(one.text) for one in found.games) < 40 * len(document)
+    for one in found.games:
+        archived = to_archived(one, "test", found.format)
+        assert json.loads(one.text)["moves"] == list(one.game.moves)
+        assert remarks_of(archived) == ({}, {1: "so"})
+
+
+def test_game_whose_own_text_cannot_be_written_is_kept_without() -> None:
+    ruleset = load("loa").settle()
+    move = Position.start(ruleset).texts[0]
+
+    def refuse(game: GameText, _: object) -> str:
+        raise ValueError("this notation has no tags")
+
+    form = RECORD.__class__("odd", lambda text, _: [GameText((move,)), GameText((move,))], refuse, "")
+    found = read_collection("1. a", form, ruleset)
+    assert [one.text for one in found.games] == ["", ""]
+    assert move in to_text(to_archived(found.games[0], "test", "loa")).replace("-", "")
+
+
+def test_many_bad_games_of_one_document_are_listed_without_reading_it_again_for_each() -> None:
+    ruleset = load("loa").settle()
+    reads = 0
+
+    def read(text: str, rules: object) -> list[GameText]:
+        nonlocal reads
+        reads += 1
+        return [GameText(("a1a1",)) for _ in range(1000)]
+
+    found = read_collection("1. a\n" * 1000, RECORD.__class__("odd", read, RECORD.write, ""), ruleset)
+    assert len(found.problems) == 1000
+    assert reads < 400

@@ -1,0 +1,36 @@
+"""The front page: what is being played, what comes next, who leads."""
+
+from __future__ import annotations
+
+from arena.services import Arena, front_page
+from referee.rules import families
+from tests.arena.field import Field
+
+
+def test_read_without_running_games_returns_the_latest_results(arena: Arena) -> None:
+    field = Field(arena.store)
+    played = field.play(3)
+    found = front_page.read(arena)
+    assert (found.running, found.specs) == ([], {})
+    assert [(line.id, record.id) for line, record in found.ends] == [(played[-1].id, played[-1].id)]
+    assert [line.id for line in found.recent] == [one.id for one in reversed(played)]
+    games, top = found.leaders["loa"]
+    assert (games, list(found.leaders)) == (3, list(families()))
+    assert [line.conservative for line in top] == sorted((line.conservative for line in top), reverse=True)
+    assert [one.id for one in found.tournaments] == [field.tournament_id]
+
+
+def test_read_returns_running_games_strongest_first(arena: Arena) -> None:
+    field = Field(arena.store)
+    field.play(8)
+    planned = field.plan(3, first_sequence=9)
+    arena.store.queue.hand_out([one.id for one in planned], "worker-1")
+    for one in planned[:2]:
+        arena.store.queue.start(one.id)
+    found = front_page.read(arena)
+    assert {line.id for line in found.running} == {one.id for one in planned[:2]} == set(found.specs)
+    assert [line.id for line in found.following] == [planned[2].id]
+    assert found.ends == []
+    strength = {line.name: line.conservative for line in found.leaders["loa"][1]}
+    sums = [strength[line.first] + strength[line.second] for line in found.running]
+    assert sums == sorted(sums, reverse=True)

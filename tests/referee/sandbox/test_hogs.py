@@ -1,0 +1,98 @@
+"""Programs that take memory where it is hard to see: each is refused it, or killed before it has much too much."""
+
+from __future__ import annotations
+
+import os
+import select
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+
+from referee.game.spec import BotLimits
+from referee.sandbox import LEVELS, open_sandbox
+from referee.sandbox.child import Child
+from referee.sandbox.privilege import is_passable
+from referee.sandbox.reaper import become_subreaper, children, sweep
+from referee.sandbox.watchdog import INTERVAL_NS, Watchdog
+from tests.referee.sandbox.attacks import hog
+from tests.referee.sandbox.levels import sandbox_or_skip
+
+LIMITS = replace(BotLimits(), memory_bytes=128 * 2**20, processes=64)
+MAX_HELD = LIMITS.memory_bytes * 3 // 2
+TIMEOUT_S = 60
+OPEN = {
+    # A bot that is not confined may use what any program of its user may.
+    ("rlimits", "watchdog"): {"disk", "network"},
+    ("none", "watchdog"): {"disk", "network", "in_flight", "rulesets", "locks", "locks_of_files", "timers"},
+}
+"""Kinds that a level does not see, as SECURITY.md says."""
+CASES = [
+    (level, counter, kind)
+    for level in LEVELS
+    for counter in ("control groups", "watchdog")
+    for kind in hog.KINDS
+    if (level, counter) != ("none", "control groups") and kind not in OPEN.get((level, counter), ())
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """How a hog ended, and the most that it said it held."""
+
+    refusal: str
+    excess: str
+    held: int
+
+
+@pytest.fixture(autouse=True)
+def no_strays() -> Iterator[None]:
+    become_subreaper()
+    before = children()
+    yield
+    sweep(before)
+
+
+@contextmanager
+def started(level: str, *words: str, uses_groups: bool) -> Iterator[Child]:
+    sandbox = sandbox_or_skip(level, uses_groups=uses_groups)
+    python = sys.executable if is_passable(os.path.realpath(sys.executable)) else "/usr/bin/python3"
+    text = Path(hog.__file__).read_text()
+    child = Child(sandbox.confine((python, "-ISBc", text, *words), None, LIMITS), LIMITS, Watchdog())
+    try:
+        yield child
+    finally:
+        child.end()
+
+
+def watch(child: Child) -> Result:
+    """Check the limits as a referee that waits for a move, until the hog has ended, is refused, or has too much."""
+    text, refusal, held = "", "", 0
+    deadline = time.monotonic() + TIMEOUT_S
+    while time.monotonic() < deadline:
+        select.select([child.stdout, child.pid_fd], [], [], INTERVAL_NS / 1e9)
+        child.check_limits()
+        with suppress(BlockingIOError):
+            text += os.read(child.stdout, 65536).decode()
+        *lines, text = text.split("\n")
+        for word, _, rest in (line.partition(" ") for line in lines):
+            refusal = rest if word == "refused:" else refusal
+            held = int(rest) if word == "held" else held
+        if refusal or child.excess() or child.has_exited or held > MAX_HELD:
+            break
+    return Result(refusal, child.excess(), held)
+
+
+@pytest.mark.parametrize(("level", "counter", "kind"), CASES)
+def test_a_hog_is_refused_or_killed_within_half_more_than_its_limit(level: str, counter: str, kind: str) -> None:
+    uses_groups = counter == "control groups"
+    if uses_groups and open_sandbox(level).cgroup_parent is None:
+        pytest.skip("optional: no control groups can be made here")
+    with started(level, kind, uses_groups=uses_groups) as child:
+        result = watch(child)
+    assert result.refusal or result.excess == "memory", result
+    assert result.held <= MAX_HELD, result
