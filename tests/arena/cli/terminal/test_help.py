@@ -11,7 +11,7 @@ import pytest
 from arena.cli.terminal.parser import Parser, build
 from arena.cli.terminal.run import run
 
-UNITS = ("MS", "MB", "MU", "ID")
+UNITS = ("MS", "MB", "MU", "ID", "AT")
 
 
 def parsers(parser: Parser) -> Iterator[Parser]:
