@@ -112,14 +112,14 @@ async def _read_first(stream: Any, size: int) -> memoryview:
 class PlainTCP(TCP):  # type: ignore[misc]
     """A connection that reads plain data only."""
 
-    async def read(self, deserializers: Any = None) -> Any:
+    async def read(self, *_: Any, **__: Any) -> Any:
         return await _read_plain(self)
 
 
 class PlainTLS(TLS):  # type: ignore[misc]
     """An encrypted connection that reads plain data only."""
 
-    async def read(self, deserializers: Any = None) -> Any:
+    async def read(self, *_: Any, **__: Any) -> Any:
         return await _read_plain(self)
 
 
@@ -146,7 +146,7 @@ class PlainBackend(Backend):  # type: ignore[misc]
     def get_connector(self) -> TCPConnector | TLSConnector:
         return self._connector()
 
-    def get_listener(self, loc: str, handle_comm: Any, deserialize: bool, **connection_args: Any) -> Any:
+    def get_listener(self, *_: Any, **__: Any) -> Any:
         raise NotImplementedError("the arena does not listen for Dask")
 
     def get_address_host(self, loc: str) -> str:

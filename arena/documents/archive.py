@@ -112,14 +112,8 @@ class ImportResponse:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArchiveQuery(AnalysedGamesQuery):
-    """Filters and order of games. `id` is a game's ID, `number` its number in the archive or in its collection.
-
-    `player`, `first` and `second` are parts of names, `name` is a whole name. `moves` (the first moves) and `position`
-    (up to symmetry, anywhere in the game) need a `family`. `source` is a collection; `arena` means games played here.
-
-    `blunders`, `accuracy` (of the less accurate side) and `min_turning_points` are lower bounds, `max_blunders` and
-    `max_accuracy` upper bounds. `blown_win` selects games in which a side reached a winning position and did not win.
-    These filters, and sorting by these figures, leave out games without an analysis.
+    """Filters and order of games. `moves` and `position` need a `family`. Filters by analysis, and sorting by its
+    figures, leave out games without one.
     """
 
     id: str | None = described("the ID of one game", words.WORDS)

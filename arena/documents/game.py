@@ -101,11 +101,8 @@ class Tally:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GameQuery(AnalysedGamesQuery):
-    """Filters of games. `bot` may have either side; `since` and `until` (exclusive) refer to the end of a game, in UTC.
-
-    `blunders`, `accuracy` (of the less accurate side) and `min_turning_points` are lower bounds, `max_blunders` and
-    `max_accuracy` upper bounds. `blown_win` selects games in which a side reached a winning position and did not win.
-    These filters, and sorting by these figures, leave out games without an analysis. `order` applies to these sorts.
+    """Filters of games; times are UTC. Filters by analysis, and sorting by its figures in `order`, leave out games
+    without one.
     """
 
     tournament: int | None = described("games of a tournament", words.ID)

@@ -13,10 +13,9 @@ class _InUtc:
     """Makes pydantic read a day or a time, not a number, and convert it to UTC."""
 
     def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
-        from pydantic_core import core_schema as schema
+        from pydantic import AfterValidator, BeforeValidator
 
-        read = schema.no_info_before_validator_function(_checked, handler(source))
-        return schema.no_info_after_validator_function(_in_utc, read)
+        return handler.generate_schema(Annotated[source, BeforeValidator(_checked), AfterValidator(_in_utc)])
 
 
 def _checked(value: Any) -> Any:

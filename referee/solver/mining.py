@@ -82,7 +82,7 @@ def mine(ruleset: Ruleset, start: str | None, moves: Sequence[str], limits: Mini
         is_known = 0 < solution.moves <= before
         if is_known or solution.moves < limits.shortest or (limits.is_unique and not solution.is_unique):
             continue
-        if solution.keys and not _is_recapture(position, solution.keys[0]):
+        if solution.keys and not is_recapture(position, solution.keys[0]):
             key = solution.keys[0]
             yield MinedProblem(
                 ply, Position(ruleset, state), solution, not _captures(position, key), _tries(position, solution)
@@ -102,7 +102,7 @@ def _captures(position: Position, move: int) -> bool:
     return _pieces(position.play(move)) < _pieces(position)
 
 
-def _is_recapture(position: Position, key: int) -> bool:
+def is_recapture(position: Position, key: int) -> bool:
     """Return whether `key` captures a piece that has just captured, which is too obvious for a problem."""
     previous = position.previous
     if previous is None or position.move is None or _pieces(position) == _pieces(previous):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from referee.rules import load
-from referee.solver.mining import MinedProblem, MiningLimits, mine
+from referee.rules.position import Position
+from referee.solver.mining import MinedProblem, MiningLimits, is_recapture, mine
 
 WON_IN_THREE = "8/4bwb1/1b1bb3/2bwbw2/1wwwb3/2ww4/3b4/2w5 b - 17"
 LOA = load("loa").settle()
@@ -43,10 +44,10 @@ def test_mining_without_nodes_finds_nothing() -> None:
     assert not found(MiningLimits(max_nodes=10))
 
 
-def test_mining_leaves_out_recaptures() -> None:
-    """The key takes the piece that took; the same position without the move before qualifies."""
-    recaptures = 0
-    start = "2b1b1b1/wb6/3b4/1wbwb1b1/1w1b4/1wwww3/8/8 w - 16"
-    for problem in found(MiningLimits(), start=start):
-        recaptures += problem.is_quiet
-    assert recaptures == 1
+def test_only_taking_the_piece_that_took_is_a_recapture() -> None:
+    start = Position.start(LOA, "3b4/3b4/3wb1w1/2wb1bw1/1b2bw2/2wb4/4w3/2b5 b - 23")
+    taken = start.play("c1f4")
+    assert [taken.display(move) for move in taken.moves if is_recapture(taken, move)] == ["d6xf4"]
+    quiet = start.play("d8e8")
+    assert not any(is_recapture(quiet, move) for move in quiet.moves)
+    assert not any(is_recapture(start, move) for move in start.moves), "no move was played before it"
