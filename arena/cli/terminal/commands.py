@@ -98,7 +98,10 @@ COMMANDS: tuple[Command, ...] = (
     Command(
         "problems",
         "find problems in games: positions with a short forced win",
-        ("arena problems find abalone --collection migs.txt --in 2..4 --unique",),
+        (
+            "arena problems find abalone --collection migs.txt --in 2..4 --unique",
+            "arena problems find loa --collection games.ndjson --limit 10 -o ndjson",
+        ),
     ),
     Command(
         "warmup",
