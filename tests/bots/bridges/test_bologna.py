@@ -199,14 +199,14 @@ def test_bridge_with_a_position_that_continues_keeps_the_client(ports: None) -> 
 def test_check_of_a_client_asks_every_question_of_a_new_process(monkeypatch: pytest.MonkeyPatch) -> None:
     if not has_networks():
         pytest.skip("no network namespaces here")
-    monkeypatch.setattr(checking, "LEGAL_S", 3.0)
+    monkeypatch.setattr(checking, "LEGAL_S", 0.0)
     monkeypatch.setattr(checking, "ABILITIES", ())
     report = check(threads(), [ASHTON], Sandbox("none"), LIMITS, move_ms=2000)
     assert report.is_fit, report.fault
     assert not report.capabilities.clocks
-    legal = next(step for step in report.steps if step.name == "legal moves in ashton")
-    asked = [line for line in legal.lines if line.startswith("> go")]
-    assert len(asked) == legal.lines.count("> isready") > 1
+    step = next(step for step in report.steps if step.name == "time for a move")
+    asked = [line for line in step.lines if line.startswith("> go")]
+    assert len(asked) == step.lines.count("> isready") > 1
 
 
 def test_match_of_two_clients_from_an_opening_has_no_forfeit() -> None:
