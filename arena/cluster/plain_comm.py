@@ -87,7 +87,7 @@ async def _read_plain(comm: TCP) -> Any:
 
 
 async def _read_first(stream: Any, size: int) -> memoryview:
-    """Read a message of that size, and what follows it, and return its first frame. Raises ValueError."""
+    """Read a message of that size, and the parts that follow it, and return its first part. Raises ValueError."""
     if not 16 <= size <= MAX_MESSAGE_BYTES:
         raise ValueError(f"{size} bytes")
     data = memoryview(await stream.read_bytes(size))
@@ -95,18 +95,21 @@ async def _read_first(stream: Any, size: int) -> memoryview:
     if not 0 < count <= size // 8 - 1:
         raise ValueError(f"{count} parts")
     lengths = struct.unpack_from(f"={count}Q", data, 8)
-    start = 8 * (1 + count)
-    if start + lengths[0] > size:
-        raise ValueError("a part is missing")
-    # Large parts follow the message: they are never plain data.
-    for place in range(count):
-        if sum(lengths[: place + 1]) + start > size:
-            rest = sum(lengths[place:])
-            if rest > MAX_MESSAGE_BYTES:
-                raise ValueError(f"{rest} bytes")
-            await stream.read_bytes(rest)
-            break
-    return data[start : start + lengths[0]]
+    if sum(lengths) > MAX_MESSAGE_BYTES:
+        raise ValueError(f"{sum(lengths)} bytes")
+    first: memoryview | None = None
+    place = 8 * (1 + count)
+    for length in lengths:
+        if place == size:  # large parts follow the message, one by one
+            part = memoryview(await stream.read_bytes(length) if length else b"")
+        elif place + length <= size:
+            part = data[place : place + length]
+            place += length
+        else:
+            raise ValueError("a part is cut")
+        first = part if first is None else first
+    assert first is not None
+    return first
 
 
 class PlainTCP(TCP):  # type: ignore[misc]

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
+from arena.documents import words
 from arena.documents.page import PageQuery
 from arena.documents.query import described, hidden
 
@@ -43,6 +44,7 @@ class VoidItem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditQuery(PageQuery):
-    """The subject of the actions, such as `bot:zeta`."""
+    """Filters of the audit log."""
 
     subject: str | None = described("the subject of the actions, such as bot:zeta")
+    user: str | None = described("the user who acted", words.NAME)

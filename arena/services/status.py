@@ -43,7 +43,7 @@ def audit(arena: Arena, query: AuditQuery) -> PageResponse[AuditItem]:
     """Return the audit log, latest first. Raises BadValueError for an invalid cursor."""
     if query.subject is not None and not query.subject.isprintable():
         return PageResponse([])
-    return arena.store.audit.page(subject=query.subject, limit=query.limit, after=query.after)
+    return arena.store.audit.page(query)
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,40 +43,46 @@ def add(parser: argparse.ArgumentParser) -> None:
         "arena bot submit folder/ --watch",
         "arena bot submit ./mybot --name mybot --family loa --watch",
     )
-    submit.add_argument("path", metavar="PATH", type=Path)
+    submit.add_argument("path", metavar="PATH", type=Path, help="executable, script, zip, tar, or folder with bot.toml")
     submit.add_argument(
-        "--name", metavar="N", help="the bot's name; a new one makes a new bot (default: that in the folder's bot.toml)"
+        "--name",
+        metavar="NAME",
+        help="name of the bot; a new name makes a new bot (default: that in the folder's bot.toml)",
     )
     submit.add_argument(
         "--family",
         action="append",
         default=[],
-        metavar="F",
+        metavar="FAMILY",
         type=argument.family,
         help="plays this family; may be repeated",
     )
     submit.add_argument(
-        "--tc", metavar="TC", help="check it at this time control alone, such as 5/move (default: the fastest it keeps)"
+        "--tc",
+        metavar="TIME",
+        help="check only this time control, such as 5/move (default: the fastest that the bot keeps)",
     )
     submit.add_argument("--watch", action="store_true", help="wait for the verdict; exit 1 if the bot is unfit")
 
     listing = actions.add("list", _list, "all bots", "arena bot list --family loa")
     add_options(listing, BotQuery)
-    listing.add_argument("--limit", metavar="N", type=argument.positive, help="at most so many")
+    listing.add_argument(
+        "--limit", metavar="COUNT", type=argument.positive, help="list at most COUNT bots (default: all)"
+    )
 
     show = actions.add("show", _show, "a bot, or one version with its check", "arena bot show mybot --version 2")
-    show.add_argument("name", metavar="NAME")
+    show.add_argument("name", metavar="NAME", help="name of the bot")
     show.add_argument(
         "--version",
         dest="number",
-        metavar="N",
+        metavar="NUMBER",
         type=argument.positive,
         help="this version, with the report of its check",
     )
 
     retire = actions.add("retire", _retire, "enter it no more; games and ratings stay", "arena bot retire mybot")
-    retire.add_argument("name", metavar="NAME")
-    retire.add_argument("--version", dest="number", metavar="N", type=argument.positive, help="only this version")
+    retire.add_argument("name", metavar="NAME", help="name of the bot")
+    retire.add_argument("--version", dest="number", metavar="NUMBER", type=argument.positive, help="only this version")
 
     quota = actions.add("quota", _quota, "what your bots take, and what they may", "arena bot quota")
 
@@ -155,7 +161,7 @@ def _pack_program(archive: tarfile.TarFile, path: Path) -> None:
 
 
 def _name_in(path: Path) -> str:
-    """The name that the bot.toml of a folder gives. Raises CommandError."""
+    """Return the name that the bot.toml of a folder gives. Raises CommandError."""
     if not path.is_dir():
         raise CommandError(f"{path}: what is the bot called? Add --name N; only a folder's bot.toml may give the name")
     from referee.bot.file import read_bot_file
@@ -167,7 +173,7 @@ def _name_in(path: Path) -> str:
 
 
 def _plain(info: tarfile.TarInfo) -> tarfile.TarInfo | None:
-    """Files and folders without their owner and time, so that the same folder makes the same bundle."""
+    """Remove owner and time, so that the same folder makes the same bundle; None leaves the file out."""
     if not (info.isfile() or info.isdir()) or "/__pycache__" in info.name or "/.git" in info.name:
         return None
     info.uid = info.gid = info.mtime = 0
@@ -187,7 +193,7 @@ def _watch(client: ApiClient, submission: int) -> dict[str, Any]:
 
 
 def _steps(found: dict[str, Any]) -> list[str]:
-    """The report of a check, a line a step."""
+    """Return the report of a check, a line for each step."""
     lines = []
     for family, report in found["report"].get("families", {}).items():
         for step in report.get("steps", []):
@@ -198,7 +204,7 @@ def _steps(found: dict[str, Any]) -> list[str]:
 
 
 def _last_words(found: dict[str, Any]) -> list[str]:
-    """What an unfit bot last wrote to standard error."""
+    """Return the end of what an unfit bot wrote to standard error."""
     if found["state"] != "failed" or not found.get("log"):
         return []
     return ["standard error:", *(f"      {line}" for line in found["log"].splitlines()[-_LAST_LINES:])]

@@ -12,12 +12,16 @@ from arena.cli.terminal.printer import Printer, add_output
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("opponent", metavar="OPPONENT", help="a sample, another of yours, or one open to challenges")
-    parser.add_argument("--bot", required=True, metavar="N", help="your bot, which is connected")
-    parser.add_argument("--family", required=True, metavar="F", type=argument.family, help="what is played")
-    parser.add_argument("--variant", metavar="V", help="(default: the family's first)")
-    parser.add_argument("--games", metavar="N", type=argument.positive, default=2, help="how many (default 2)")
-    parser.add_argument("--tc", metavar="TC", default="10+0.1", help="the time control (default 10+0.1)")
+    parser.add_argument(
+        "opponent", metavar="OPPONENT", help="sample, another bot of yours, or one that is open to challenges"
+    )
+    parser.add_argument("--bot", required=True, metavar="NAME", help="your bot, which must be connected")
+    parser.add_argument("--family", required=True, metavar="FAMILY", type=argument.family, help="family of games")
+    parser.add_argument("--variant", metavar="VARIANT", help="variant of the family (default: its first)")
+    parser.add_argument(
+        "--games", metavar="COUNT", type=argument.positive, default=2, help="play COUNT games (default 2)"
+    )
+    parser.add_argument("--tc", metavar="TIME", default="10+0.1", help="time control (default 10+0.1)")
     remote.add_server(parser)
     add_output(parser)
 

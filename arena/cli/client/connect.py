@@ -1,7 +1,7 @@
 """`arena connect`: play on a server with a program of this machine, over one connection that this machine opens.
 
 The server's lines go to the program and the program's back, unchanged; each game has a process of its own. A lost
-connection is made again, and its games go on with fresh processes. Refuses to know what a line says.
+connection is opened again, and its games continue with new processes.
 """
 
 from __future__ import annotations
@@ -49,28 +49,32 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--url", "--server", dest="server", metavar="URL", help="the server (default: that of arena login)"
     )
-    parser.add_argument("--token", metavar="T", help="a token with the scope submit (default: that of arena login)")
-    parser.add_argument("--name", required=True, metavar="N", help="the bot's name there; a new one makes a new bot")
+    parser.add_argument(
+        "--token", metavar="TOKEN", help="API token with the scope submit (default: that of arena login)"
+    )
+    parser.add_argument(
+        "--name", required=True, metavar="NAME", help="name of the bot on the server; a new name makes a new bot"
+    )
     parser.add_argument(
         "--family",
         action="append",
         required=True,
-        metavar="F",
+        metavar="FAMILY",
         type=argument.family,
-        help="it plays it; may be repeated",
+        help="family that the bot plays; may be repeated",
     )
     parser.add_argument(
         "--games",
-        metavar="N",
+        metavar="COUNT",
         type=argument.positive,
         default=1,
-        help="games at once, each with its process (default 1)",
+        help="play COUNT games at once, each in its own process (default 1)",
     )
     parser.add_argument("--open", action="store_true", help="others may challenge it, not only you")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Be connected until told to stop."""
+    """Connect, and play until a signal stops it."""
     from referee.bot.argument import read_bot
 
     client = remote.client(arguments)
@@ -126,7 +130,7 @@ class Connection:
         """What the server wants to hear when this program connects again: it knows the bot then."""
 
     async def last(self, url: str, token: str) -> str:
-        """Be connected for as long as it lasts; why it ended. Raises CommandError for what will not get better."""
+        """Play until the connection ends."""
         import aiohttp
 
         headers = {"Authorization": f"Bearer {token}"}
@@ -175,7 +179,7 @@ class Connection:
             await self._do(json.loads(message.data), socket)
 
     async def _leave(self, socket: aiohttp.ClientWebSocketResponse) -> str:
-        """After the order to stop: take no more games, and go when those there are have ended."""
+        """Wait for the order to stop, then take no more games and return when the running ones have ended."""
         await self._stop.wait()
         await socket.send_str(json.dumps({"games": 0}))
         while not self._aborted.is_set() and (self._programs or time.monotonic() - self._ended < _LEAVING_S):
@@ -265,14 +269,14 @@ class Program:
                 return
             text = line.rstrip(b"\r\n").decode("utf-8", "replace")
             if len(json.dumps(text)) > FRAME_BYTES:
-                await self._tell(gone="wrote a long line of what is no text")
+                await self._tell(gone="wrote a long line that is not text")
                 return
             await self._tell(line=text)
         code = await process.wait()
         await self._tell(gone=f"exit code {code}" if code >= 0 else f"killed by signal {-code}")
 
     async def say(self, lines: str) -> None:
-        """Lines for the program; one that is gone has been reported."""
+        """Send lines to the program; the end of the program is reported elsewhere."""
         if self._process and self._process.stdin:
             self._process.stdin.write(lines.encode() + b"\n")
             with contextlib.suppress(ConnectionError):

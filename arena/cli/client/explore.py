@@ -16,7 +16,9 @@ from arena.documents.explorer import ExplorerQuery
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("family", metavar="FAMILY", type=argument.family)
+    parser.add_argument(
+        "family", metavar="FAMILY", type=argument.family, help='family of games; "arena rules list" shows them'
+    )
     add_options(parser, ExplorerQuery, without=())
     add_source(parser)
     add_output(parser)

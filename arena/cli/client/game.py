@@ -14,12 +14,12 @@ from arena.cli.terminal.printer import Printer, add_output
 
 FORMS = {"json": "application/json", "text": "text/plain"}
 _FILTERS = {
-    "family": "of this family",
-    "variant": "of this variant",
-    "pool": "that move these ratings",
-    "bot": "of any version of this bot",
-    "since": "that ended on or after this day or time (UTC)",
-    "until": "that ended before this day or time (UTC)",
+    "family": ("FAMILY", "export games of this family"),
+    "variant": ("VARIANT", "export games of this variant"),
+    "pool": ("POOL", "export games that are rated in this pool"),
+    "bot": ("NAME", "export games of any version of this bot"),
+    "since": ("TIME", "export games that ended on or after this day or time (UTC)"),
+    "until": ("TIME", "export games that ended before this day or time (UTC)"),
 }
 _RESULTS = {"first": "1-0", "second": "0-1", "draw": "½-½"}
 
@@ -45,16 +45,19 @@ def add(parser: argparse.ArgumentParser) -> None:
         "arena game export --bot mybot --kind forfeit --since 2026-11-01 --output text",
         "arena game export --family loa -o csv > loa.csv",
     )
-    for name, meaning in _FILTERS.items():
-        export.add_argument(f"--{name}", metavar=name[0].upper(), help=meaning)
-    export.add_argument("--tournament", metavar="N", type=argument.positive, help="of this tournament")
+    for name, (metavar, text) in _FILTERS.items():
+        export.add_argument(f"--{name}", metavar=metavar, help=text)
+    export.add_argument("--tournament", metavar="ID", type=argument.positive, help="export games of this tournament")
     export.add_argument(
-        "--kind", dest="termination_class", choices=("rules", "adjudication", "forfeit"), help="that ended so"
+        "--kind",
+        dest="termination_class",
+        choices=("rules", "adjudication", "forfeit"),
+        help="export games that ended in this way: rules, adjudication or forfeit",
     )
     remote.add_file(export, EXPORTS)
     remote.add_server(export)
     for command in (show, watch, download):
-        command.add_argument("id", metavar="ID")
+        command.add_argument("id", metavar="ID", help="id of the game")
         remote.add_server(command)
     for command in (show, watch):
         add_output(command)

@@ -16,9 +16,13 @@ from arena.documents.rating import LeaderboardQuery
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("family", metavar="FAMILY", type=argument.family)
+    parser.add_argument(
+        "family", metavar="FAMILY", type=argument.family, help='family of games; "arena rules list" shows them'
+    )
     add_options(parser, LeaderboardQuery)
-    parser.add_argument("--limit", metavar="N", type=argument.positive, default=50, help="at most so many (default 50)")
+    parser.add_argument(
+        "--limit", metavar="COUNT", type=argument.positive, default=50, help="list at most COUNT versions (default 50)"
+    )
     remote.add_server(parser)
     add_output(parser, "csv")
 

@@ -20,14 +20,14 @@ def add(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     remote.add_server(parser)
     add_output(parser)
-    parser.add_argument("--user", metavar="NAME", help="log in with a password, asked for (or read from a pipe)")
-    parser.add_argument("--scopes", metavar="S,S", help="what the token may do (default: all that your role may)")
+    parser.add_argument("--user", metavar="NAME", help="log in with a password, read from the terminal or a pipe")
+    parser.add_argument("--scopes", metavar="S,S", help="scopes of the token (default: all that your role may have)")
     parser.add_argument(
         "--days",
-        metavar="N",
+        metavar="DAYS",
         type=argument.days,
         default=90,
-        help="the token ends after so many days (default 90); 0 or never: no end",
+        help="the token expires after DAYS days (default 90); 0 or never: it does not expire",
     )
 
 
@@ -58,7 +58,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _by_password(arguments: argparse.Namespace, bare: ApiClient) -> tuple[str, str]:
-    """A new token, and when it ends, in words."""
+    """Return a new token, and a sentence on its end."""
     scopes = arguments.scopes and [scope.strip() for scope in arguments.scopes.split(",") if scope.strip()]
     if unknown := [scope for scope in scopes or () if scope not in SCOPES]:
         raise CommandError(f"no scope {unknown[0]!r}; there are {', '.join(SCOPES)}")

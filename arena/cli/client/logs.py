@@ -12,8 +12,8 @@ from arena.cli.terminal.printer import Printer, add_output
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("game", metavar="GAME", help="a game's id")
-    parser.add_argument("--side", choices=("first", "second"), required=True)
+    parser.add_argument("game", metavar="GAME", help="id of the game")
+    parser.add_argument("--side", choices=("first", "second"), required=True, help="side of your bot: first or second")
     remote.add_server(parser)
     add_output(parser)
 

@@ -10,7 +10,10 @@ from arena.cli.terminal.actions import Actions
 from arena.cli.terminal.exit import Exit
 from arena.cli.terminal.printer import Printer, add_output
 
-_VERBS = {"enable": "go on from its next time after now", "disable": "create no more tournaments; those created stay"}
+_VERBS = {
+    "enable": "continue with its next time after now",
+    "disable": "create no more tournaments; those created stay",
+}
 _NAMES = ("name", "cron", "timezone", "catch_up", "is_enabled", "next_fire", "created_at")
 
 
@@ -21,7 +24,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     show = actions.add("show", _show, "one schedule, with its template in JSON", "arena schedule show 2 --json")
     verbs = [actions.add(verb, _switch, meaning, f"arena schedule {verb} 2") for verb, meaning in _VERBS.items()]
     for command in (show, *verbs):
-        command.add_argument("id", metavar="ID", type=argument.positive)
+        command.add_argument("id", metavar="ID", type=argument.positive, help="number of the schedule")
         remote.add_server(command)
         add_output(command)
     remote.add_server(listing)

@@ -18,7 +18,7 @@ _POINTS = {"first": (1.0, 0.0), "second": (0.0, 1.0), "draw": (0.5, 0.5)}
 
 
 def show(form: str, lines: Sequence[Mapping[str, Any]]) -> None:
-    """The table, best first."""
+    """Print the table, best first."""
     own = _OWN.get(form, ())
     columns = (
         "#",
@@ -55,7 +55,7 @@ def show(form: str, lines: Sequence[Mapping[str, Any]]) -> None:
 
 
 def show_verdict(verdict: Mapping[str, Any], test: Mapping[str, Any]) -> None:
-    """What a sequential test has found so far, and between which bounds."""
+    """Print the state of a sequential test, and its bounds."""
     words = {"H1": "stronger", "H0": "not stronger", "continue": "not decided yet"}[verdict["state"]]
     output.text(
         f"SPRT: {words} ({verdict['state']}), LLR {verdict['llr']:z.2f} in ({verdict['lower']:.2f}, "
@@ -66,7 +66,7 @@ def show_verdict(verdict: Mapping[str, Any], test: Mapping[str, Any]) -> None:
 
 
 def show_race(race: Mapping[str, Any], settings: Mapping[str, Any]) -> None:
-    """Who is settled to be among the first, and what is in doubt."""
+    """Print which entries are among the first, which are not, and which are in doubt."""
     words = "settled" if race["state"] == "settled" else "not settled yet"
     output.text(f"first {settings['first']} at {100 * settings['confidence']:g} %: {words}")
     for key, heading in (("leaders", "among the first"), ("undecided", "undecided"), ("others", "not among them")):
@@ -79,7 +79,7 @@ def show_race(race: Mapping[str, Any], settings: Mapping[str, Any]) -> None:
 
 
 def show_bracket(games: Iterable[Mapping[str, Any]]) -> None:
-    """The matches of a knockout by round, with the points of their games so far."""
+    """Print the matches of a knockout by round, with the points of their games so far."""
     rounds: dict[int, dict[frozenset[str], dict[str, float]]] = {}
     for game in games:
         pair = frozenset((game["first"], game["second"]))
@@ -92,7 +92,7 @@ def show_bracket(games: Iterable[Mapping[str, Any]]) -> None:
         for match in matches.values():
             (one, ones), (two, twos) = match.items()
             on = [name for name in (one, two) if name in later]
-            output.text(f"  {one} {ones:g} - {twos:g} {two}" + (f"   {on[0]} goes on" if len(on) == 1 else ""))
+            output.text(f"  {one} {ones:g} - {twos:g} {two}" + (f"   {on[0]} advances" if len(on) == 1 else ""))
         playing = {name for pair in matches for name in pair}
         if number == min(rounds):
             for name in sorted(later - playing):
@@ -100,7 +100,7 @@ def show_bracket(games: Iterable[Mapping[str, Any]]) -> None:
 
 
 def show_rules(lines: list[dict[str, Any]]) -> None:
-    """What handicaps and the lot did to the results; nothing where all games were played by the same rules."""
+    """Print the results by rules; nothing if all games were played by the same rules."""
     if not lines:
         return
     sides = list(lines[0]["won"])

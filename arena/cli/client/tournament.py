@@ -24,7 +24,7 @@ _VERBS = {
     "start": "let it begin now",
     "pause": "call off what is being played; it is played again later",
     "drain": "finish the running games, then pause",
-    "resume": "go on",
+    "resume": "continue",
     "cancel": "end it for good; results stay",
 }
 FORMATS = ("round-robin", "gauntlet", "swiss", "knockout", "ladder", "race", "sprt")
@@ -44,7 +44,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         "arena tournament create --example swiss > open.toml",
         "arena tournament create open.toml --check",
     )
-    create.add_argument("file", metavar="FILE.toml", nargs="?", help="- for stdin")
+    create.add_argument("file", metavar="FILE.toml", nargs="?", help="tournament file; - for stdin")
     what = create.add_mutually_exclusive_group()
     what.add_argument("--check", action="store_true", help="create nothing: name all that is wrong; exit 1 if anything")
     what.add_argument("--example", choices=FORMATS, metavar="FORMAT", help=f"print a file: {', '.join(FORMATS)}")
@@ -57,14 +57,18 @@ def add(parser: argparse.ArgumentParser) -> None:
         "arena tournament change 7 open.toml",
         "arena tournament change 3 weekly.toml --schedule",
     )
-    change.add_argument("id", metavar="ID", type=argument.positive)
-    change.add_argument("file", metavar="FILE.toml", help="- for stdin")
+    change.add_argument("id", metavar="ID", type=argument.positive, help="number of the tournament")
+    change.add_argument("file", metavar="FILE.toml", help="tournament file; - for stdin")
     change.add_argument("--schedule", action="store_true", help="ID is that of a schedule: its tournaments to come")
 
     listing = actions.add("list", _list, "all tournaments, latest first", "arena tournament list --state running")
     add_options(listing, TournamentQuery)
     listing.add_argument(
-        "--limit", metavar="N", type=argument.positive, default=50, help="at most so many (default 50)"
+        "--limit",
+        metavar="COUNT",
+        type=argument.positive,
+        default=50,
+        help="list at most COUNT tournaments (default 50)",
     )
 
     show = actions.add(
@@ -82,7 +86,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     remote.add_file(export, FORMS)
     verbs = [actions.add(verb, _move, meaning, f"arena tournament {verb} 7") for verb, meaning in _VERBS.items()]
     for command in (show, watch, export, *verbs):
-        command.add_argument("id", metavar="ID", type=argument.positive)
+        command.add_argument("id", metavar="ID", type=argument.positive, help="number of the tournament")
     enter = actions.add(
         "enter", _enter, "enter a bot before it begins, or into a running ladder", "arena tournament enter 7 mybot"
     )
@@ -96,7 +100,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     extend = actions.add(
         "extend",
         _extend,
-        "make it longer; a finished one goes on",
+        "extend it; a finished one continues",
         "arena tournament extend 7 6",
         "arena tournament extend 7 +2",
     )
@@ -104,24 +108,26 @@ def add(parser: argparse.ArgumentParser) -> None:
         "priority", _prioritise, "play its games before those of a lower priority", "arena tournament priority 7 10"
     )
     for command in (enter, withdraw, extend, priority):
-        command.add_argument("id", metavar="ID", type=argument.positive)
+        command.add_argument("id", metavar="ID", type=argument.positive, help="number of the tournament")
     for command in (enter, withdraw):
         command.add_argument("bot", metavar="BOT", help='its name, or a version as standings show it: "mybot v2"')
         command.add_argument(
             "--version",
             dest="number",
-            metavar="N",
+            metavar="NUMBER",
             type=argument.positive,
-            help="this version (default: its newest)",
+            help="version of the bot (default: its newest)",
         )
     extend.add_argument(
         "amount",
-        metavar="N",
+        metavar="COUNT",
         type=_extension,
         help="the number to reach: games of each pairing, rounds of a Swiss, or games in all of a ladder, a race or a "
-        "test; +N for so many more",
+        "test; +COUNT to add that number",
     )
-    priority.add_argument("priority", metavar="N", type=int, help="from -100 to 100; usual is 0")
+    priority.add_argument(
+        "priority", metavar="NUMBER", type=int, help="priority from -100 to 100 (default of tournaments: 0)"
+    )
     for command in (create, change, enter, withdraw, extend, priority, *verbs):
         add_output(command)
     add_output(show, "csv")
@@ -185,7 +191,7 @@ def _change(arguments: argparse.Namespace) -> int:
 
 
 def _read(file: str) -> dict[str, Any]:
-    """The document of a TOML file, as JSON has it. Raises CommandError."""
+    """Return the content of a TOML file. Raises CommandError."""
     text = text_input.read_text(file)
     try:
         return toml.read_plain(text)
@@ -280,7 +286,7 @@ def _watch(arguments: argparse.Namespace) -> int:
 
 
 def _follow(client: ApiClient, number: int, tell: Callable[[dict[str, Any]], None]) -> dict[str, Any]:
-    """The tournament as it is at its end; every event is told."""
+    """Show every event of a tournament, and return its final state."""
     for event in client.events(f"/tournaments/{number}/stream"):
         tell(event)
     found: dict[str, Any] = client.get(f"/tournaments/{number}")
@@ -316,7 +322,7 @@ def _enter(arguments: argparse.Namespace) -> int:
 
 
 def _extension(text: str) -> dict[str, int]:
-    """The number to reach, or with a plus sign how many more. Raises ArgumentTypeError."""
+    """Parse the number to reach, or with a plus sign the number to add. Raises ArgumentTypeError."""
     return {"amount" if text.startswith("+") else "to": argument.positive(text.removeprefix("+"))}
 
 
@@ -329,7 +335,7 @@ def _extend(arguments: argparse.Namespace) -> int:
 
 
 def _plan(form: str, plan: dict[str, Any]) -> str:
-    """The plan of a longer tournament in words, first what was made longer."""
+    """Describe the plan of an extended tournament, first what was extended."""
     words = [f"{plan['rounds']} rounds"] if plan["rounds"] else []
     if plan["games_per_pairing"]:
         words.insert(len(words) if form == "swiss" else 0, f"{plan['games_per_pairing']} games of each pairing")

@@ -33,17 +33,26 @@ def add(parser: argparse.ArgumentParser) -> None:
     from arena.analysis.budget import DEFAULT_NODES
 
     parser.add_argument(
-        "game", metavar="RECORD|ID|FILE", help="a file of records, - for stdin, or a game of the database"
+        "game",
+        metavar="RECORD|ID|FILE",
+        help="file of records, - for stdin, or the id or archive number of a stored game",
     )
-    parser.add_argument("--game", dest="pick", metavar="ID|N", help="which game of a file: its id or number from 1")
+    parser.add_argument(
+        "--game",
+        dest="pick",
+        metavar="ID|N",
+        help="choose a game of a file by its id or its number from 1 (default: the first)",
+    )
     parser.add_argument(
         "--nodes",
-        metavar="N",
+        metavar="COUNT",
         type=_nodes,
         default=DEFAULT_NODES,
         help=f"unit: a position is searched with 8 times as many, one in doubt with 100 (default {DEFAULT_NODES})",
     )
-    parser.add_argument("--bot", metavar="BOT", help="the engine, any bot that gives scores (default sample:alphabeta)")
+    parser.add_argument(
+        "--bot", metavar="BOT", help="analyse with this bot, which must send scores (default sample:alphabeta)"
+    )
     add_sandbox(parser)
     parser.add_argument("--record", action="store_true", help="print the record with the marks, for arena replay")
     add_output(parser)

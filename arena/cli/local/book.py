@@ -37,34 +37,59 @@ def add(parser: argparse.ArgumentParser) -> None:
         "arena book make loa --from-games --plies 4 --games 20 --balance 0.1 --count 30 --output-file played.book",
     )
     argument.add_rules(make)
-    make.add_argument("--plies", type=argument.whole, metavar="N", help="moves played (default 4; 0 with --setups)")
-    make.add_argument("--setups", metavar="V", help="start from set-ups drawn from this variant")
-    make.add_argument("--count", type=argument.positive, default=20, metavar="K", help="how many (default 20)")
-    make.add_argument("--seed", type=argument.whole, default=0, metavar="S", help="the same seed, the same book")
+    make.add_argument(
+        "--plies", type=argument.whole, metavar="COUNT", help="length of the openings (default 4; 0 with --setups)"
+    )
+    make.add_argument("--setups", metavar="VARIANT", help="start from set-ups drawn from this variant")
+    make.add_argument(
+        "--count", type=argument.positive, default=20, metavar="COUNT", help="make COUNT openings (default 20)"
+    )
+    make.add_argument(
+        "--seed", type=argument.whole, default=0, metavar="SEED", help="seed of the random moves (default 0)"
+    )
     make.add_argument(
         "--margin",
         type=argument.whole,
         default=50,
-        metavar="M",
-        help="hundredths either side may be ahead (default 50)",
+        metavar="CENTIPAWNS",
+        help="centipawns that either side may be ahead (default 50)",
     )
-    make.add_argument("--depth", type=argument.whole, default=4, metavar="D", help="of the search; 0: none (default 4)")
     make.add_argument(
-        "--fair", type=_share, metavar="B", help="starts of the atlas in which nobody is ahead by that, with 95 %%"
+        "--depth",
+        type=argument.whole,
+        default=4,
+        metavar="PLIES",
+        help="search to this depth; 0: no search (default 4)",
     )
-    make.add_argument("--output-file", type=Path, metavar="FILE", help="default: stdout")
+    make.add_argument(
+        "--fair",
+        type=_share,
+        metavar="SHARE",
+        help="take starts of the atlas in which no side is ahead by SHARE of a point, with 95 %% confidence",
+    )
+    make.add_argument("--output-file", type=Path, metavar="FILE", help="write the book to FILE (default: stdout)")
     games = make.add_argument_group("from games of the archive (without a search)")
-    games.add_argument("--from-games", action="store_true", help="lines that were played, level by their results")
-    games.add_argument("--games", type=argument.positive, default=20, metavar="N", help="with a result (default 20)")
+    games.add_argument("--from-games", action="store_true", help="choose lines that were played, by their results")
     games.add_argument(
-        "--balance", type=_share, default=0.1, metavar="B", help="points away from a half at most (default 0.1)"
+        "--games",
+        type=argument.positive,
+        default=20,
+        metavar="COUNT",
+        help="take lines with at least COUNT results (default 20)",
+    )
+    games.add_argument(
+        "--balance",
+        type=_share,
+        default=0.1,
+        metavar="SHARE",
+        help="take lines in which the first side's share of points differs from a half by at most SHARE (default 0.1)",
     )
     add_options(games, ExplorerQuery, without=_LINE)
     add_database(make)
 
     check = actions.add("check", _check, "read a book, and name the line of the first mistake")
-    check.add_argument("file", type=Path, metavar="FILE")
-    check.add_argument("--family", required=True, metavar="F", type=argument.family)
+    check.add_argument("file", type=Path, metavar="FILE", help="book of openings")
+    check.add_argument("--family", required=True, metavar="FAMILY", type=argument.family, help="family of the openings")
     argument.add_rules(check, has_family=False)
     add_output(check)
 
@@ -84,7 +109,7 @@ def _make(arguments: argparse.Namespace) -> int:
         return _make_from_games(arguments, ruleset)
     plies = arguments.plies if arguments.plies is not None else 0 if arguments.setups else 4
     if plies > MAX_PLIES:
-        raise CommandError(f"--plies {plies} is no opening any more; take at most {MAX_PLIES}")
+        raise CommandError(f"--plies {plies} is too long for an opening; choose at most {MAX_PLIES}")
 
     if arguments.output_file:
         _try(arguments.output_file)
@@ -99,7 +124,7 @@ def _make(arguments: argparse.Namespace) -> int:
     heading[0] += f", seed {arguments.seed}"
     try:
         if arguments.depth:
-            heading.append(f"within {arguments.margin} hundredths by {ANALYSIS_ENGINE} at depth {arguments.depth}")
+            heading.append(f"within {arguments.margin} centipawns by {ANALYSIS_ENGINE} at depth {arguments.depth}")
         with Roster(Sandbox("none")) as roster:
             lines = make_book(
                 ruleset,
@@ -135,7 +160,7 @@ def _write(arguments: argparse.Namespace, text: str, count: int) -> None:
 
 
 def _make_from_games(arguments: argparse.Namespace, ruleset: Ruleset) -> int:
-    """Lines that were played, with what speaks for each."""
+    """Make a book of lines that were played, with their results."""
     from contextlib import closing
 
     from arena.collections.book import BookError, write_book
@@ -176,7 +201,7 @@ def _make_from_games(arguments: argparse.Namespace, ruleset: Ruleset) -> int:
 
 
 def _make_fair(arguments: argparse.Namespace, ruleset: Ruleset) -> int:
-    """Fair starts of the atlas, as many as are asked for and there are."""
+    """Make a book of fair starts of the atlas."""
     from arena.atlas.published import fair, fair_openings
     from arena.collections.book import BookLine, write_book
 
@@ -201,7 +226,7 @@ def _make_fair(arguments: argparse.Namespace, ruleset: Ruleset) -> int:
 
 
 def _share(text: str) -> float:
-    """An argument that is a part of a point. Raises argparse.ArgumentTypeError."""
+    """Parse a share of a point. Raises ArgumentTypeError."""
     try:
         if 0 <= (value := float(text)) <= 0.5:
             return value

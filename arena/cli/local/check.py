@@ -29,13 +29,17 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "bot", metavar="BOT", help="path, quoted command, sample:NAME, 'bridge:NAME …', folder or bot.toml"
     )
-    parser.add_argument("--family", required=True, metavar="F", type=argument.family, help=", ".join(families()))
-    parser.add_argument("--variant", action="append", metavar="V", help="a variant to check; may be repeated")
-    parser.add_argument("--option", action="append", default=[], metavar="K=V", help="a rule option; may be repeated")
+    parser.add_argument("--family", required=True, metavar="FAMILY", type=argument.family, help=", ".join(families()))
+    parser.add_argument(
+        "--variant", action="append", metavar="VARIANT", help="variant to check; may be repeated (default: the first)"
+    )
+    parser.add_argument(
+        "--option", action="append", default=[], metavar="NAME=VALUE", help="rule option; may be repeated"
+    )
     parser.add_argument(
         "--tc",
-        metavar="TC",
-        help="the longest time for a move to try, such as 5/move (default 15/move); the fastest it keeps is found",
+        metavar="TIME",
+        help="longest time for a move to try, such as 5/move (default 15/move); the fastest that it keeps is found",
     )
     add_sandbox(parser)
     add_memory(parser)
@@ -113,11 +117,11 @@ def _keep(report: CheckReport, spec: BotSpec, file: Path | None, saved: SavedCap
         output.note(f"written to {file}; use it in place of the bot's command")
     if saved:
         saved.write(found)
-        output.note(f"what was found stands in {saved.file} now")
+        output.note(f"the capabilities in {saved.file} are up to date")
 
 
 def _move_ms(text: str | None) -> int:
-    """The time for a move of a time control; 0 for none. Raises CommandError."""
+    """Return the time for each move of a time control; 0 without one. Raises CommandError."""
     if not text:
         return 0
     move_ms = read_time_control(text).move_ms
@@ -134,5 +138,5 @@ def _verdict(report: CheckReport) -> str:
 
 
 def _shortened(lines: list[str]) -> list[str]:
-    """The lines, the middle of a long exchange left out."""
+    """Leave out the middle of a long exchange."""
     return lines if len(lines) <= 16 else [*lines[:8], f"… {len(lines) - 16} lines …", *lines[-8:]]

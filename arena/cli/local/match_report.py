@@ -18,13 +18,14 @@ _VERDICTS = {"H1": "H1 (stronger)", "H0": "H0 (not stronger)", "continue": "not 
 
 
 def sprt_words(verdict: SprtVerdict) -> str:
-    """Where a test stands: `LLR 1.20 in (-2.94, 2.94)`."""
+    """Format the state of a test: `LLR 1.20 in (-2.94, 2.94)`."""
     return f"LLR {verdict.llr:z.2f} in ({verdict.lower:.2f}, {verdict.upper:.2f})"
 
 
 def terms_of(games: Sequence[PlannedGame], openings: str, earlier: int) -> dict[str, Any]:
-    """What a match is played by, as JSON: `family`, `variant`, `options`, `time_control` by bot, `openings`, the games
-    that are `planned`, and how many of those an `earlier` start of the same run has played.
+    """Return the conditions of a match as JSON data.
+
+    `time_control` is by bot, `planned` the number of games, `earlier` the games that an earlier start has played.
     """
     spec = games[0].spec
     times: dict[str, str] = {}
@@ -43,12 +44,12 @@ def terms_of(games: Sequence[PlannedGame], openings: str, earlier: int) -> dict[
 
 
 def draw_ratio(standing: Mapping[str, Any]) -> float:
-    """The share of drawn games of a line of the standings; 0 without games."""
+    """Return the share of drawn games of a line of the standings; 0 without games."""
     return standing["draws"] / standing["games"] if standing["games"] else 0.0
 
 
 def result_lines(found: Mapping[str, Any]) -> list[str]:
-    """The result of two bots from what `results.summarise` gives, its `match` included where that is known."""
+    """Format the result of two bots from `results.summarise`, with its `match` if that is known."""
     elo = found["elo"]
     lines = {line["name"]: line for line in found["standings"]}
     own = lines.pop(elo["name"])
@@ -75,7 +76,7 @@ def result_lines(found: Mapping[str, Any]) -> list[str]:
 
 
 def _time_words(elapsed_s: float, games: int, match: Mapping[str, Any] | None) -> str:
-    """How long it took, of a run that was continued its last part."""
+    """Format the time of a run; of a continued run that of its last part."""
     played = games - (match["earlier"] if match else 0)
     if played <= 0:
         return ""
@@ -99,7 +100,7 @@ def _terms_words(match: Mapping[str, Any], *names: str) -> str:
 def running_lines(
     records: Sequence[ScoredGame], names: Sequence[str], verdict: SprtVerdict | None = None
 ) -> Iterator[str]:
-    """How a run stands: the first of two bots against the other, all of more bots, best first."""
+    """Format the present state of a run: the first of two bots against the other, or all bots, best first."""
     table = standings(records, names)
     found = estimates(records, names)
     shown: Iterable[Standing] = table if len(names) > 2 else (line for line in table if line.name == names[0])

@@ -15,8 +15,10 @@ def add(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     argument.add_rules(parser)
     argument.add_position(parser)
-    parser.add_argument("--depth", metavar="N", type=argument.whole, required=True, help="plies")
-    parser.add_argument("--divide", action="store_true", help="the leaves below every move")
+    parser.add_argument(
+        "--depth", metavar="PLIES", type=argument.whole, required=True, help="count leaves at this depth"
+    )
+    parser.add_argument("--divide", action="store_true", help="show the leaves below each move")
     add_output(parser)
 
 

@@ -39,6 +39,7 @@ MOST_GAMES = 100_000
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
+    parser.usage = "arena play [OPTIONS] --family FAMILY BOT BOT [BOT ...]"
     parser.add_argument(
         "bots",
         nargs="*",
@@ -53,101 +54,133 @@ def add(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="SETTING",
-        help="settings of all bots: 'tc=5+0.05;option.Hash=64', or one in each word; a bot's own settings win",
+        help="settings of all bots: 'tc=5+0.05;option.Hash=64', or one each; a bot's own settings win",
     )
     parser.add_argument(
         "--config",
         type=Path,
         metavar="FILE",
-        help="a match from a TOML file: these options are its keys, bots a list; what is typed wins (example below)",
+        help="read the match from a TOML file with these options as keys and a list of bots; options given here win "
+        "(example below)",
     )
-    parser.add_argument("--family", metavar="F", type=argument.family, help=f"needed: {', '.join(families())}")
-    parser.add_argument("--variant", metavar="V", help="a variant of the family (default: its first)")
-    parser.add_argument("--option", action="append", default=[], metavar="K=V", help="a rule option; may be repeated")
-    parser.add_argument("--games", type=int, default=2, metavar="N", help="games per pairing (default 2)")
-    parser.add_argument(
+    rules = parser.add_argument_group("rules")
+    games = parser.add_argument_group("games")
+    limits = parser.add_argument_group("time and limits")
+    adjudication = parser.add_argument_group("adjudication")
+    machine = parser.add_argument_group("machine")
+    files = parser.add_argument_group("run")
+    rules.add_argument(
+        "--family", metavar="FAMILY", type=argument.family, help=f"family of games, required: {', '.join(families())}"
+    )
+    rules.add_argument("--variant", metavar="VARIANT", help="variant of the family (default: its first)")
+    rules.add_argument(
+        "--option", action="append", default=[], metavar="NAME=VALUE", help="rule option; may be repeated"
+    )
+    games.add_argument("--games", type=int, default=2, metavar="COUNT", help="play COUNT games per pairing (default 2)")
+    limits.add_argument(
         "--tc",
         default="10+0.1",
-        metavar="TC",
-        help="10+0.1 (s, the default), 40/60 (s for every 40 moves), 1/move, depth:4, nodes:10000",
+        metavar="TIME",
+        help="time control: 10+0.1 (seconds, the default), 40/60 (seconds for every 40 moves), 1/move, depth:4, "
+        "nodes:10000",
     )
-    parser.add_argument("--concurrency", type=int, default=1, metavar="C", help="games at once (default 1)")
-    parser.add_argument(
+    machine.add_argument(
+        "--concurrency", type=int, default=1, metavar="COUNT", help="play COUNT games at once (default 1)"
+    )
+    games.add_argument(
         "--format",
         choices=("round-robin", "gauntlet"),
         default="round-robin",
-        help="who meets whom (default round-robin)",
+        help="pairings: round-robin (default), or the first bot against all others",
     )
-    parser.add_argument(
+    rules.add_argument(
         "--openings",
         default="auto",
-        metavar="O",
+        metavar="OPENINGS",
         help="auto (default: the start once, then four random plies; new deals in a dealt variant), none, "
         "random:PLIES:SEED, setups:VARIANT:SEED or a file; 'FILE;order=random;plies=8' shuffles its "
         "openings by the seed (default: sequential) and cuts them",
     )
-    parser.add_argument(
+    games.add_argument(
         "--sides",
         choices=SIDES,
         default=SIDES[0],
         help="who has the first side of a single game, and which side moves first if the rules leave that open: "
         "alternate, bots in turns (default), or random",
     )
-    parser.add_argument("--sprt", metavar="S", help="elo0=0,elo1=10,alpha=.05,beta=.05: stop when decided (two bots)")
-    parser.add_argument(
+    games.add_argument(
+        "--sprt", metavar="TEST", help="stop two bots when an SPRT is decided: elo0=0,elo1=10,alpha=.05,beta=.05"
+    )
+    games.add_argument(
         "--rating-interval",
         type=whole,
         default=0,
-        metavar="N",
-        help="show score, Elo, LOS, draws and LLR after every N games (default 0: at the end only)",
+        metavar="COUNT",
+        help="show score, Elo, LOS, draws and LLR after every COUNT games (default 0: only at the end)",
     )
-    parser.add_argument("--draw", metavar="D", help="adjudicate draws by score: after=40,moves=8,score=10")
-    parser.add_argument("--resign", metavar="R", help="adjudicate wins by score: moves=4,score=600,both=1")
-    parser.add_argument(
-        "--max-plies", type=whole, default=0, metavar="N", help="draw after N plies (default 0: by the rules alone)"
+    adjudication.add_argument("--draw", metavar="RULE", help="adjudicate draws by score: after=40,moves=8,score=10")
+    adjudication.add_argument("--resign", metavar="RULE", help="adjudicate wins by score: moves=4,score=600,both=1")
+    adjudication.add_argument(
+        "--max-plies",
+        type=whole,
+        default=0,
+        metavar="PLIES",
+        help="adjudicate a draw after PLIES plies (default 0: never)",
     )
     margin = BotLimits().margin_ms
-    parser.add_argument(
-        "--margin", type=whole, default=margin, metavar="MS", help=f"time margin per move (default {margin})"
+    limits.add_argument(
+        "--margin",
+        type=whole,
+        default=margin,
+        metavar="MS",
+        help=f"allow MS milliseconds more for each move (default {margin})",
     )
-    add_memory(parser)
-    parser.add_argument(
+    add_memory(limits)
+    limits.add_argument(
         "--suspend-after",
         type=whole,
         default=SUSPEND_AFTER,
-        metavar="N",
-        help=f"a bot not ready N times in a row forfeits its other games (default {SUSPEND_AFTER}; 0: never)",
+        metavar="COUNT",
+        help=f"a bot not ready COUNT times in a row forfeits its other games (default {SUSPEND_AFTER}; 0: never)",
     )
-    parser.add_argument(
+    limits.add_argument(
         "--pondering",
         choices=PONDERING,
         default=PONDERING[0],
-        help="a bot while its opponent thinks: frozen (default), pinned to a core of its own, allowed to think",
+        help="while its opponent thinks a bot is frozen (default), pinned to a core of its own, or allowed to think",
     )
-    parser.add_argument("--seed", type=int, default=0, metavar="S", help="seed of openings (default 0)")
-    add_sandbox(parser)
-    parser.add_argument(
-        "--affinity", default="off", choices=("auto", "off"), help="auto pins each game to a core (default off)"
+    games.add_argument("--seed", type=int, default=0, metavar="SEED", help="seed of the openings (default 0)")
+    add_sandbox(machine)
+    machine.add_argument(
+        "--affinity",
+        default="off",
+        choices=("auto", "off"),
+        help="auto pins each game to a core of its own (default off)",
     )
-    parser.add_argument("--out", type=Path, metavar="DIR", help="keep everything there; the same command continues it")
-    parser.add_argument("--log", action="store_true", help="print the reason and the logs of every forfeit")
+    files.add_argument("--out", type=Path, metavar="DIR", help="store the run in DIR; the same command continues it")
+    files.add_argument("--log", action="store_true", help="print the reason and standard error of every forfeit")
     add_output(parser, "csv", meanings={"ndjson": "a game record on each line"})
     example = "\n".join(f"  {line}" for line in EXAMPLE.splitlines())
     parser.epilog = f"{parser.epilog or ''}\n\na file for --config:\n{example}".lstrip()
 
 
-def add_sandbox(parser: argparse.ArgumentParser) -> None:
-    """`--sandbox`."""
+def add_sandbox(parser: Any) -> None:
+    """Add `--sandbox` to a parser or a group."""
     choices = ("auto", "bwrap", "landlock", "rlimits", "none")
     parser.add_argument(
-        "--sandbox", default="auto", choices=choices, help="auto (default): the strongest in which all bots start"
+        "--sandbox",
+        default="auto",
+        choices=choices,
+        help="sandbox of the bots; auto (default): the strongest in which all bots start",
     )
 
 
-def add_memory(parser: argparse.ArgumentParser) -> None:
-    """`--memory`."""
+def add_memory(parser: Any) -> None:
+    """Add `--memory` to a parser or a group."""
     usual = BotLimits().memory_bytes // 2**20
-    parser.add_argument("--memory", type=memory, default=usual, metavar="MB", help=f"of one bot (default {usual})")
+    parser.add_argument(
+        "--memory", type=memory, default=usual, metavar="MB", help=f"memory of each bot in MiB (default {usual})"
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -202,7 +235,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _refuse_excess(arguments: argparse.Namespace) -> None:
-    """Raises CommandError for more games than a run plans, or more at once than a machine plays."""
+    """Raise CommandError for more games than a run plans, or more at once than a machine plays."""
     if arguments.games < 1 or arguments.concurrency < 1:
         raise CommandError("--games and --concurrency must be at least 1")
     refuse_concurrency(arguments.concurrency)
@@ -216,7 +249,7 @@ def _refuse_excess(arguments: argparse.Namespace) -> None:
 
 @contextmanager
 def open_slots(arguments: argparse.Namespace) -> Iterator[SlotPool]:
-    """Game slots for the bots of the person at the keyboard."""
+    """Yield game slots for bots of the user."""
     from referee.machine.pool import SlotPool
 
     pinned = arguments.affinity == "auto"
@@ -263,7 +296,7 @@ def _play_games(
     from arena.cli.local.match_report import running_lines, sprt_words, terms_of
     from arena.cli.local.results import summarise
     from arena.cli.terminal.game_view import show_result
-    from arena.cli.terminal.progress import Pace
+    from arena.cli.terminal.progress import RunProgress
     from referee.play.dispatch import left_to_play
 
     names = list(dict.fromkeys(name for game in games for name in (game.spec.first.name, game.spec.second.name)))
@@ -271,7 +304,7 @@ def _play_games(
     test = RunningTest(sprt, names[0], folder.records) if sprt else None
     if len(left) < len(games):
         output.note(f"{len(games) - len(left)} of {len(games)} games are there already")
-    begin, pace = time.monotonic(), Pace(len(folder.records), len(games))
+    begin, pace = time.monotonic(), RunProgress(len(folder.records), len(games))
     fresh: list[GameRecord] = []
 
     def keep(record: GameRecord) -> None:
@@ -322,8 +355,10 @@ def _dispatch(
     is_decided: Callable[[], bool] | None,
     suspension: Suspension,
 ) -> tuple[list[GameRecord], bool]:
-    """Play games until all are done or nothing depends on them any more; those that stayed void, and whether somebody
-    told it to stop."""
+    """Play games until all are done or the result is decided.
+
+    Returns the games that stayed void, and whether the run was interrupted.
+    """
     from arena.cli.terminal.interrupt import InterruptThread
     from referee.play.dispatch import Dispatcher
 

@@ -31,7 +31,7 @@ draw = { after = 40, moves = 8, score = 10 }
 option.Hash = 64
 option.Threads = 1
 """
-"""Its texts stand in `--help` and the documentation; a test plays them."""
+"""An example, shown by `--help` and the documentation; a test plays it."""
 
 BOTS = "bots"
 _OF_BOT = ("bot", "name", "tc", "option")
@@ -41,7 +41,7 @@ _NOT_IN_FILES = frozenset({"config", "run"})
 
 
 def preset(parser: argparse.ArgumentParser, words: Sequence[str]) -> argparse.Namespace | None:
-    """What the file says that `--config` names among these words, as `parser` reads it; None without one.
+    """Return the settings of the file named by `--config` among these words, parsed by `parser`; None without one.
 
     Raises CommandError naming the file and the key, OSError.
     """
@@ -67,7 +67,7 @@ def preset(parser: argparse.ArgumentParser, words: Sequence[str]) -> argparse.Na
 
 
 def _words(table: Mapping[str, Any], known: Mapping[str, Any]) -> Iterator[str]:
-    """The words of a command line that say the same; `known` are the options with their defaults. Raises CommandError.
+    """Translate a table to words of a command line; `known` are the options with defaults. Raises CommandError.
 
     A list belongs to an option that may be repeated, and a table to one whose values are `key=value`.
     """
@@ -92,7 +92,7 @@ def _words(table: Mapping[str, Any], known: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _pairs(key: str, value: object, prefix: str = "") -> Iterator[str]:
-    """`key=value` of a table, and of tables in it `outer.key=value`."""
+    """Yield `key=value` of a table; of tables in it `outer.key=value`."""
     if not isinstance(value, Mapping):
         raise CommandError(f'{key}: expected a table or a list of texts such as "name=value"')
     for name, inner in value.items():
@@ -111,15 +111,16 @@ def _text(key: str, value: object) -> str:
 
 
 def _quoted(value: str) -> str:
-    """A value as it stands behind a semicolon: in quotes where it holds one."""
+    """Quote a value that contains a semicolon."""
     if ";" not in value:
         return value
     return f"'{value}'" if '"' in value else f'"{value}"'
 
 
 def _bots(value: object) -> list[str]:
-    """The bots as they are typed: texts stay, `{ bot = "./mybot", name = "new", tc = "5+0.05", option.Hash = 64 }` is
-    put together. Raises CommandError.
+    """Translate bots to arguments: texts are kept, tables are joined. Raises CommandError.
+
+    A table is `{ bot = "./mybot", name = "new", tc = "5+0.05", option.Hash = 64 }`.
     """
     if not isinstance(value, list):
         raise CommandError('bots: expected a list, such as ["./mybot", "sample:greedy"]')

@@ -1,4 +1,4 @@
-"""The games of `arena play`: planned anew, or those of an earlier start that are continued."""
+"""The games of `arena play`: a new plan, or the continuation of an earlier start."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _IDENTITY = (
 
 
 class UnkeptRun:
-    """A run that nobody keeps: the same face as `RunFolder`."""
+    """A run that is not stored: it has the interface of `RunFolder`."""
 
     def __init__(self) -> None:
         self.records: list[GameRecord] = []
@@ -73,7 +73,7 @@ class UnkeptRun:
 
 
 def limits_of(arguments: argparse.Namespace) -> BotLimits:
-    """What bots may use."""
+    """Return the resources that bots may use."""
     return replace(BotLimits(), margin_ms=arguments.margin, memory_bytes=arguments.memory * 2**20)
 
 
@@ -84,7 +84,7 @@ def games_of(
     header: Mapping[str, Any] | None,
     pool: Executor,
 ) -> list[PlannedGame]:
-    """The schedule, the finished games of an earlier start read into `folder.records`, which has that `header`.
+    """Return the schedule, with the finished games of an earlier start (`header`) in `folder.records`.
 
     The slot of `pool` that takes the first job gets ready for the games. Raises FolderError for a folder that holds
     another run, UnintroducedError, IneligibleError, ValueError, WorkerLostError.
@@ -108,13 +108,15 @@ def games_of(
         ]
         folder.begin({"arguments": identity_of(arguments), "bots": known_bots, "games": len(games), "schedule": known})
     elif header.get("schedule") != known:
-        raise FolderError(f"{arguments.out}: was planned by another version of the rules or the program; start anew")
+        raise FolderError(
+            f"{arguments.out}: was planned by another version of the rules or program; use another folder"
+        )
     folder.resume(games)
     return games
 
 
 def _introduced(arguments: argparse.Namespace, plan: TournamentPlan, pool: Executor) -> tuple[BotSpec, ...]:
-    """The bots with what they say of themselves, while what samples among them call is compiled."""
+    """Return the bots after their handshakes; meanwhile compile what samples among them call."""
     output.note(f"{len(plan.bots)} bots, asking each for its name ...")
     is_shown = any(opening.position for opening in plan.openings)
     also = opened_by_each(plan.ruleset) if plan.sides == "random" else ()
@@ -122,7 +124,7 @@ def _introduced(arguments: argparse.Namespace, plan: TournamentPlan, pool: Execu
     each = read_each(arguments.each).options
     guests = [Candidate(bot, typed_options(text), each) for bot, text in zip(plan.bots, arguments.bots, strict=True)]
     asked = pool.submit(probe_all, guests, terms)
-    import arena.cli.local.results  # noqa: F401 - wanted for the first result: here it is loaded beside the bots
+    import arena.cli.local.results  # noqa: F401 - needed for the first result: loaded while the bots start
 
     if len(os.sched_getaffinity(0)) > 1:
         have_warm(plan.bots, arguments.family)
@@ -135,7 +137,7 @@ def _introduced(arguments: argparse.Namespace, plan: TournamentPlan, pool: Execu
 
 
 def _tell_of_each(each: Sequence[tuple[str, str]], bots: Sequence[BotSpec]) -> None:
-    """Say which bots play without an option of `--each`. Raises ValueError where all of them do."""
+    """Report the bots that have no such option as one of `--each`. Raises ValueError if none has it."""
     for name, _ in each:
         without = [bot.name for bot in bots if name not in dict(bot.options)]
         if len(without) == len(bots):
@@ -145,7 +147,7 @@ def _tell_of_each(each: Sequence[tuple[str, str]], bots: Sequence[BotSpec]) -> N
 
 
 def _too_fast_for(bot: BotSpec, time: TimeControl) -> str:
-    """What to say where a bot was found to need more time than it gets; empty where it was not."""
+    """Return a warning if a bot was found to need more time than it gets; else an empty text."""
     needs_ms, has_ms = bot.capabilities.get("fit_from_ms", 0), time.move_ms
     if has_ms is None or needs_ms <= has_ms:
         return ""
@@ -153,14 +155,14 @@ def _too_fast_for(bot: BotSpec, time: TimeControl) -> str:
 
 
 def identity_of(arguments: argparse.Namespace) -> dict[str, Any]:
-    """What a run keeps of the arguments it began with."""
+    """Return the arguments that identify a run."""
     return {name: getattr(arguments, name) for name in _IDENTITY} | {"bots": arguments.bots}
 
 
 def remembered(
     arguments: argparse.Namespace, header: Mapping[str, Any], bots: Sequence[BotSpec]
 ) -> tuple[BotSpec, ...]:
-    """The bots as an earlier start of the same run knew them. Raises FolderError where it was another one."""
+    """Return the bots as the first start of the run knew them. Raises FolderError for a different run."""
     before = header.get("arguments", {})
     changed = [name for name, value in identity_of(arguments).items() if before.get(name) != value]
     if changed:
@@ -175,7 +177,7 @@ def remembered(
 
 
 def _book(name: str) -> str:
-    """The text of a book of openings. Raises CommandError where there is none, OSError."""
+    """Return the text of a book of openings. Raises CommandError if it does not exist, OSError."""
     if not os.path.exists(name):
         raise CommandError(
             f"--openings: no such file: {name[:200]}; name a book, or write auto, none, random:PLIES:SEED or "
@@ -186,16 +188,16 @@ def _book(name: str) -> str:
 
 
 def _remembered(bot: BotSpec, *, options: Iterable[Sequence[str]] | None = None, **known: Any) -> BotSpec:
-    """The bot with what was known of it; earlier versions do not name its options."""
+    """Return the bot with its stored facts; earlier versions did not store its options."""
     if options is not None:
         known["options"] = tuple((name, value) for name, value in options)
     return replace(bot, **known)
 
 
 def plan_of(arguments: argparse.Namespace, ruleset: Ruleset, bots: tuple[BotSpec, ...]) -> TournamentPlan:
-    """The plan that the arguments describe. Raises ValueError, ParseError, OSError.
+    """Return the plan that the arguments describe. Raises ValueError, ParseError, OSError.
 
-    What is quickly read comes first: openings may need the compiled rules.
+    Cheap checks come first: openings may need compiled rules.
     """
     time = read_time_control(arguments.tc)
     adjudication = Adjudication(max_plies=arguments.max_plies)

@@ -11,19 +11,25 @@ from arena.cli.terminal.exit import Exit
 from arena.cli.terminal.printer import Printer, add_output
 
 MAX_PLIES = 10_000
-"""Where a random game is given up unless told otherwise: far above what any family's random games last."""
+"""The default limit of a random game: far above what any family's random games last."""
 
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     argument.add_rules(parser)
     argument.add_position(parser)
-    parser.add_argument("--games", metavar="N", type=argument.positive, required=True)
     parser.add_argument(
-        "--seed", metavar="S", type=argument.whole, default=1, help="same seed, same games (default: 1)"
+        "--games", metavar="COUNT", type=argument.positive, required=True, help="number of games to play"
     )
     parser.add_argument(
-        "--max-plies", metavar="M", type=argument.positive, default=MAX_PLIES, help=f"default {MAX_PLIES:,}"
+        "--seed",
+        metavar="SEED",
+        type=argument.whole,
+        default=1,
+        help="seed of the random moves; the same seed gives the same games (default 1)",
+    )
+    parser.add_argument(
+        "--max-plies", metavar="PLIES", type=argument.positive, default=MAX_PLIES, help=f"default {MAX_PLIES:,}"
     )
     add_output(parser)
 

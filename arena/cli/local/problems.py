@@ -49,7 +49,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         default=1_000_000,
         help="moves played for one position before it is passed over (default: 1,000,000)",
     )
-    find.add_argument("--limit", metavar="COUNT", type=argument.positive, help="stop after so many problems")
+    find.add_argument("--limit", metavar="COUNT", type=argument.positive, help="stop after COUNT problems")
     add_output(find)
 
 

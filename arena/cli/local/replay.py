@@ -20,9 +20,13 @@ if TYPE_CHECKING:
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("record", metavar="RECORD", help="a file of game records (JSON, NDJSON or text); - for stdin")
-    parser.add_argument("--game", metavar="ID|N", help="which game of a file of many: its id or its number from 1")
-    parser.add_argument("--ply", metavar="N", help="after ply N, or after a side's move: 17x, 17y (default: the last)")
+    parser.add_argument("record", metavar="RECORD", help="file of game records (JSON, NDJSON or text); - for stdin")
+    parser.add_argument(
+        "--game", metavar="ID|N", help="choose a game of a file by its id or its number from 1 (default: the first)"
+    )
+    parser.add_argument(
+        "--ply", metavar="PLY", help="show the position after PLY, or after a side's move: 17x, 17y (default: last)"
+    )
     parser.add_argument(
         "--verify", action="store_true", help="replay every game by the rules and compare it with its record"
     )
@@ -48,7 +52,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def read(path: str) -> list[GameRecord]:
-    """The records of a file, or of stdin for `-`. Raises RecordError, OSError."""
+    """Return the records of a file, or of stdin for `-`. Raises RecordError, OSError."""
     from referee.game.record import RecordError
     from referee.game.record_text import read_texts
 
@@ -65,7 +69,7 @@ def read(path: str) -> list[GameRecord]:
 
 
 def _document(text: str) -> list[GameRecord]:
-    """The record of one JSON document, or all those of a result such as `arena play --json` prints."""
+    """Return the records of one JSON document, such as the result of `arena play --json`."""
     from referee.game.record import RecordError, read_record
 
     try:
@@ -79,7 +83,7 @@ def _document(text: str) -> list[GameRecord]:
 
 
 def place_of(error: Exception) -> str:
-    """Where a text stops being JSON; empty where that is not known."""
+    """Return where a text stops being JSON; empty if unknown."""
     return f" at line {error.lineno}, column {error.colno}" if isinstance(error, json.JSONDecodeError) else ""
 
 
@@ -93,7 +97,7 @@ def _record(line: str, number: int) -> GameRecord:
 
 
 def pick(records: list[GameRecord], name: str | None) -> GameRecord:
-    """One record by id or number from 1; the only one, or the first of many. Raises CommandError."""
+    """Return a record by id or number from 1; without a name the first. Raises CommandError."""
     if name is None:
         if len(records) > 1:
             output.note(f"the first of {len(records)} games; choose another with --game ID or --game N")

@@ -21,7 +21,7 @@ from referee.rules import load
 def summarise(
     records: list[GameRecord], fresh: list[GameRecord], names: list[str], elapsed: float, verdict: SprtVerdict | None
 ) -> dict[str, Any]:
-    """All there is to say of a run beside its games, as JSON; `fresh` are the games of the last `elapsed` seconds."""
+    """Return the summary of a run as JSON data; `fresh` are the games of the last `elapsed` seconds."""
     moves = sum(len(record.moves) for record in fresh)
     draw_probability = load(records[0].family).draw_probability if records else 0.0
     found: dict[str, Any] = {
@@ -41,7 +41,7 @@ def summarise(
 
 
 def _beyond(records: Sequence[GameRecord]) -> dict[str, Any]:
-    """`first`: what moving first is worth in Elo, with its error (95 %); `findings` are None with too few bots."""
+    """Return the advantage of moving first in Elo with its error (95 %), and `findings`: None with too few bots."""
     points = {"first": 1.0, "draw": 0.5, "second": 0.0}
     results = [(one.first, one.second, points[one.winner]) for one in records if one.winner]
     fitted = fit(results, with_advantage=True)
@@ -54,7 +54,7 @@ def _beyond(records: Sequence[GameRecord]) -> dict[str, Any]:
 
 
 def _strengths(records: Sequence[GameRecord], names: Sequence[str]) -> dict[str, Any]:
-    """`elo` of the first of two bots against the other; `performance` of each of more against all others, best first.
+    """Return `elo` of the first of two bots, or the `performance` of each of more bots against all others, best first.
 
     `diff` and `elo` are Elo differences, `error` the half-width of their 95 % interval from `low` to `high`; what is
     rounded to nothing is 0 and not -0 (`+ 0.0`). `pentanomial` are the pairs that gave 0, ½, 1, 1½ and 2 points.

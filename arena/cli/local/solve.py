@@ -37,7 +37,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         dest="moves",
         metavar="MOVES",
         type=_moves,
-        help="look for a win in at most so many moves of the winning side; a win by a move of the other side counts "
+        help="look for a win in at most MOVES moves of the winning side; a win by a move of the other side counts "
         "like one by the next own move (default: look until the nodes are used up)",
     )
     parser.add_argument(
@@ -51,7 +51,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         metavar="COUNT",
         type=_nodes,
         default=100_000_000,
-        help="give up after playing so many moves (default: 100,000,000)",
+        help="give up after playing COUNT moves (default: 100,000,000)",
     )
     add_output(parser)
 

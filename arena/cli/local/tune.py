@@ -127,7 +127,7 @@ def _tune(
     identity: dict[str, Any],
 ) -> int:
     from arena.cli.terminal.interrupt import InterruptThread
-    from arena.cli.terminal.progress import Pace
+    from arena.cli.terminal.progress import RunProgress
     from arena.laboratory.tuning import PAIRS, PairFile, Tuner
     from referee.machine.run_folder import RunFolder
 
@@ -139,7 +139,7 @@ def _tune(
         file.read(spsa)
         if spsa.result_count:
             output.note(f"{2 * spsa.result_count} of {2 * spsa.pairs} games were played before")
-        pace, drawn_s = Pace(2 * spsa.result_count, 2 * spsa.pairs), time.monotonic()
+        pace, drawn_s = RunProgress(2 * spsa.result_count, 2 * spsa.pairs), time.monotonic()
 
         def tell() -> None:
             nonlocal drawn_s

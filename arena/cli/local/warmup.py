@@ -19,11 +19,16 @@ if TYPE_CHECKING:
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("families", metavar="FAMILY", type=argument.family, nargs="*", help="only these (default: all)")
     parser.add_argument(
-        "--jobs", metavar="N", type=argument.positive, help="families at once (default: one per processor)"
+        "families", metavar="FAMILY", type=argument.family, nargs="*", help="compile only these families (default: all)"
     )
-    parser.add_argument("--bots", action="store_true", help="also the searches of the sample bots")
+    parser.add_argument(
+        "--jobs",
+        metavar="COUNT",
+        type=argument.positive,
+        help="compile COUNT families at once (default: one per processor)",
+    )
+    parser.add_argument("--bots", action="store_true", help="also compile the searches of the sample bots")
     add_output(parser)
 
 

@@ -1,4 +1,4 @@
-"""Makes families ready while something else goes on: several at once, with a line for each step."""
+"""Compiles families in the background: several at once, with a line for each step."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Compiling:
         await self._begin(name)
 
     def _make_ready(self, name: str) -> tuple[str, Warmed, float]:
-        """What went wrong, the kernels, and how long it took."""
+        """Compile a family; return the problem if any, the kernels, and the seconds."""
         began = time.perf_counter()
         problem = have_all_warm(name, self._stopped, partial(self._tell, name))
         warmed = warm(name)
@@ -61,7 +61,7 @@ class Compiling:
         return problem, warmed, time.perf_counter() - began
 
     def _tell(self, name: str, what: str) -> None:
-        """A line for each bot; what is compiled for it at the moment, on a terminal."""
+        """Print a line for each bot, and the function being compiled as progress."""
         bot, _, function = what.partition(" ")
         if not function:
             output.note(f"{name:<10} compiling what {bot} calls ...")

@@ -32,9 +32,9 @@ async def act(
     *,
     open_door: Callable[[Lobby], AbstractAsyncContextManager[None]],
 ) -> None:
-    """Play and record until told to stop, or until the coordinator fails. Raises CommandError where it cannot begin.
+    """Play and record until `interrupts` stop it or the coordinator fails. Raises CommandError if it cannot start.
 
-    `open_door`: has remote bots come to the lobby, as long as it is there.
+    `open_door` admits remote bots to the lobby.
     """
     from arena.cluster.spool import Spool
     from arena.coordinator.coordinator import Coordinator
@@ -63,20 +63,20 @@ async def act(
 
 
 def unable_to_serve(host: str, port: int, error: OSError, advice: str) -> CommandError:
-    """What to tell where an address cannot be listened on: the system's reason, and the advice."""
+    """Return the error for an address that cannot be bound: the system's reason, and the advice."""
     # asyncio puts the address into the message once more; a host that is not found has a number of its own kind.
     reason = os.strerror(error.errno or 0) if error.errno in errno.errorcode else error.strerror or str(error)
     return CommandError(f"cannot serve on {host}:{port}: {reason}; {advice}", Exit.FAILED)
 
 
 def place_of(settings: Settings) -> str:
-    """Where the games are kept, in words for people."""
+    """Describe where the games are stored."""
     return "the database" if settings.database else str(settings.data)
 
 
 @contextlib.asynccontextmanager
 async def announced(store: Store, bus: EventBus, coordinator: Coordinator, place: str) -> AsyncIterator[None]:
-    """Meanwhile, say who plays the games of `place`, whenever that changes: this process, or the one with the lease."""
+    """Report which process plays the games of `place`, whenever that changes."""
     from arena.events.messages import CoordinatorChanged
 
     async with bus.subscribe(CoordinatorChanged, lease_owner=coordinator.leadership.name) as changes:
@@ -101,7 +101,7 @@ async def announced(store: Store, bus: EventBus, coordinator: Coordinator, place
 
 
 def player_of(store: Store) -> str:
-    """The process that has the lease, in words for people; empty where nobody does or the database is away."""
+    """Return the process that has the lease; empty if no process has it or the database is unavailable."""
     from arena.coordinator.leadership import LEASE
     from arena.coordinator.process_identity import is_dead, process_of
     from arena.errors import StoreUnavailableError

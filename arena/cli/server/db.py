@@ -89,7 +89,7 @@ def _dump(arguments: argparse.Namespace) -> int:
 
 
 def _load(arguments: argparse.Namespace) -> int:
-    """Nothing is made where the file is no dump or was cut."""
+    """Fill an empty database from a dump. Nothing is created if the file is not a whole dump."""
     from arena.store.operations.backup import load, load_new, require_dump
 
     settings = settings_of(arguments)
@@ -120,7 +120,7 @@ def _backup(arguments: argparse.Namespace) -> int:
 
 
 def _restore(arguments: argparse.Namespace) -> int:
-    """The database is set aside; what finished since the backup and can be read there is recorded at the start."""
+    """Put a backup in place; results that are newer and readable are recorded at the next start."""
     from arena.clock import now
     from arena.cluster.spool import Spool
     from arena.store.operations.sqlite_backup import SqliteBackups, restore, salvage
@@ -152,7 +152,7 @@ def _restore(arguments: argparse.Namespace) -> int:
 
 
 def _file_of(settings: Settings) -> Path:
-    """The file of the database. Raises CommandError for a server's."""
+    """Return the file of the database. Raises CommandError for a database server."""
     file = file_of(settings)
     if file is None:
         raise CommandError("the database is a server's: take `arena db dump` and `load`, or pg_dump and pg_restore")

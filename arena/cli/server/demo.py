@@ -12,14 +12,24 @@ from arena.cli.terminal.argument import refuse_concurrency
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("--once", action="store_true", help="serve no pages, and exit after the games")
-    parser.add_argument("--games", type=_games, default=2, metavar="N", help="games per pairing (default 2)")
-    parser.add_argument("--tc", default="0.5+0.02", metavar="TC", help="time control (default 0.5+0.02)")
+    parser.add_argument("--once", action="store_true", help="exit after the games, and serve no pages")
     parser.add_argument(
-        "--family", action="append", metavar="F", type=argument.family, help="only this family; may be repeated"
+        "--games", type=_games, default=2, metavar="COUNT", help="play COUNT games per pairing (default 2)"
+    )
+    parser.add_argument("--tc", default="0.5+0.02", metavar="TIME", help="time control (default 0.5+0.02)")
+    parser.add_argument(
+        "--family",
+        action="append",
+        metavar="FAMILY",
+        type=argument.family,
+        help="play only this family; may be repeated (default: all)",
     )
     parser.add_argument(
-        "--concurrency", type=argument.positive, default=os.cpu_count() or 1, metavar="C", help="games at once"
+        "--concurrency",
+        type=argument.positive,
+        default=os.cpu_count() or 1,
+        metavar="COUNT",
+        help="play COUNT games at once (default: one per processor)",
     )
     parser.add_argument("--data", type=Path, default=Path("data"), metavar="DIR", help="data folder (default ./data)")
     parser.add_argument("--bind", default="127.0.0.1", metavar="HOST", help="address of the pages (default 127.0.0.1)")
@@ -33,7 +43,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 def _games(text: str) -> int:
-    """An argument that is a number of games per pairing, as many as a tournament may have."""
+    """Parse a number of games per pairing, as many as a tournament may have."""
     return argument.between(text, 1, 1000)
 
 

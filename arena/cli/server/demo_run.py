@@ -83,7 +83,7 @@ async def _run(
         if not arguments.once:
             output.note(
                 f"all games are played; the pages stay at {address} until Ctrl-C",
-                f"this process plays nothing more; to go on, end it and start `arena serve --data {data}`",
+                f"this process plays no more games; to continue, end it and run `arena serve --data {data}`",
             )
             await _until_told()
         output.note(f"the demo has ended; its games are kept in {data}")
@@ -91,7 +91,7 @@ async def _run(
 
 
 def _tell(store: Store, tournaments: list[int]) -> None:
-    """A table per family, and whether the ratings follow from the games. Raises CommandError."""
+    """Print a table for each family. Raises CommandError if the ratings do not follow from the games."""
     for number in tournaments:
         _show(store, store.tournaments.get(number).family, number)
     output.text("rating = mu - 3 sigma (TrueSkill), of all games so far; the rest of this demo")
@@ -100,7 +100,7 @@ def _tell(store: Store, tournaments: list[int]) -> None:
 
 
 def _samples(store: Store) -> list[Version]:
-    """The sample bots of the arena, made if need be."""
+    """Return the sample bots of the arena, created if needed."""
     variants = {name: tuple(variant.name for variant in load(name).variants) for name in families()}
     return list(store.samples.ensure({name: SAMPLES[name] for name in USUAL}, variants).values())
 
@@ -108,7 +108,7 @@ def _samples(store: Store) -> list[Version]:
 def _create(
     store: Store, versions: list[Version], family: str, name: str, arguments: argparse.Namespace
 ) -> TournamentItem:
-    """A tournament of the sample bots, to be played at once."""
+    """Create a tournament of the sample bots that starts at once."""
     by, at = store.samples.owner_id(), datetime.now(UTC)
     assert by is not None
     document = {
@@ -182,11 +182,11 @@ class _Progress:
 
     @property
     def tournaments(self) -> list[int]:
-        """Those that have begun."""
+        """Tournaments that have started."""
         return list(self._seen)
 
     def add(self, tournament_id: int) -> None:
-        """A tournament begins."""
+        """Add a tournament that starts."""
         self._seen[tournament_id] = 0
 
     def look(self) -> bool:
@@ -202,7 +202,7 @@ class _Progress:
 
 
 def _show(store: Store, family: str, tournament_id: int) -> None:
-    """Who is where, by rating, and what they scored in this tournament: one small table."""
+    """Print the ratings and results of a tournament."""
     results = store.results.of(tournament_id=tournament_id)
     names = list(dict.fromkeys(name for result in results for name in (result.first, result.second)))
     scored = {standing.name: standing for standing in standings(results, names)}

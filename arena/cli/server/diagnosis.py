@@ -1,4 +1,4 @@
-"""What `arena doctor` says of one part of an arena. Refuses to know how it was found out."""
+"""The diagnosis of one part of an arena, as `arena doctor` prints it."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def examine(settings: Settings) -> Iterator[Diagnosis]:
-    """Every part, as it is looked at."""
+    """Yield the diagnosis of every part as it is examined."""
     yield machine_checks.python()
     yield machine_checks.sandbox()
     yield machine_checks.uploads()

@@ -85,11 +85,11 @@ def _write_settings(file: Path) -> bool:
 
 
 def _ensure_admin(arena: Arena, name: str) -> tuple[str, str] | None:
-    """Password and token of a new administrator; None when there is one."""
+    """Return password and token of a new administrator; None if there is one already."""
     from arena import services
     from arena.errors import ConflictError
 
     try:
         return services.user.ensure_admin(arena, name)
     except ConflictError as error:
-        raise CommandError(f"{error}, who is no administrator; choose another --admin", Exit.FAILED) from None
+        raise CommandError(f"{error}, who is not an administrator; choose another --admin", Exit.FAILED) from None

@@ -27,7 +27,7 @@ _WAITS = 40
 
 
 def python() -> Diagnosis:
-    """The version of Python."""
+    """Check the version of Python."""
     version = platform.python_version()
     is_fit = (3, 11) <= sys.version_info < (3, 15)
     return Diagnosis(
@@ -36,7 +36,7 @@ def python() -> Diagnosis:
 
 
 def sandbox() -> Diagnosis:
-    """The strongest level that works, and why none above it does."""
+    """Find the strongest sandbox that works."""
     name = open_sandbox("auto").name
     above = [assess(level) for level in LEVELS[: LEVELS.index(name)]]
     below = [level for level in LEVELS[LEVELS.index(name) + 1 :] if assess(level).works]
@@ -50,7 +50,7 @@ def _state_of(above: list[Assessment]) -> State:
 
 
 def uploads() -> Diagnosis:
-    """Whether bots of strangers may be run here."""
+    """Check whether uploaded bots can be confined."""
     reason = refusal(open_sandbox("auto"))
     if reason:
         return Diagnosis("uploads", "weak", f"bots of strangers are refused: {reason}", assess("bwrap").fix)
@@ -58,7 +58,7 @@ def uploads() -> Diagnosis:
 
 
 def user() -> Diagnosis:
-    """Whom the arena runs as."""
+    """Find the user that bots run as."""
     if os.geteuid():
         return Diagnosis("user", "ok", f"user {os.geteuid()}; bots are kept in by namespaces or Landlock")
     return Diagnosis(
@@ -70,7 +70,7 @@ def user() -> Diagnosis:
 
 
 def groups() -> Diagnosis:
-    """What control groups there are."""
+    """Check how the memory of a bot can be limited."""
     place = find_cgroup_parent()
     if isinstance(place, CgroupParent):
         controllers = ", ".join(sorted({*place.folders} - {"kill"}))
@@ -86,7 +86,7 @@ def groups() -> Diagnosis:
 
 
 def programs() -> Iterator[Diagnosis]:
-    """The programs that the arena calls."""
+    """Look for optional programs."""
     for name, package, purpose in (
         ("bwrap", "bubblewrap", "the strongest sandbox"),
         ("setpriv", "util-linux", "another user inside of bwrap"),
@@ -101,13 +101,13 @@ def programs() -> Iterator[Diagnosis]:
 
 
 def rules() -> Diagnosis:
-    """By which sources games are judged here: the same number on all machines of a cluster."""
+    """Check how the rules are executed."""
     compilers = ", ".join(f"{name} {source.parts()[name]}" for name in ("numba", "numpy"))
     return Diagnosis("rules", "ok", f"{source.digest()}: rules, referee and protocol, with {compilers}")
 
 
 def kernels() -> Diagnosis:
-    """Where compiled kernels are kept."""
+    """Check the cache of compiled kernels."""
     folder = cache_root()
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -117,7 +117,7 @@ def kernels() -> Diagnosis:
         return Diagnosis(
             "numba cache",
             "weak",
-            f"{folder} cannot be written ({error.strerror}): every process compiles anew what is not in it",
+            f"{folder} cannot be written ({error.strerror}): every process compiles again what is not in it",
             "set NUMBA_CACHE_DIR to a folder that the arena, and no bot, may write; then arena warmup",
         )
     kept = sum(1 for one in folder.iterdir() if one.is_dir())
@@ -127,14 +127,14 @@ def kernels() -> Diagnosis:
 
 
 def cores() -> Diagnosis:
-    """How many games at once keep the clocks fair."""
+    """Count the processors."""
     usable, all_of_them = len(os.sched_getaffinity(0)), os.cpu_count() or 1
     detail = f"{usable} of {all_of_them} may be used; that many games at once keep the clocks fair"
     return Diagnosis("cores", "ok" if usable > 1 else "weak", detail, "" if usable > 1 else "one game at a time")
 
 
 def memory() -> Diagnosis:
-    """How many games the memory is enough for."""
+    """Check the available memory."""
     total = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     games = total // (2 * BotLimits().memory_bytes)
     return Diagnosis(
@@ -146,7 +146,7 @@ def memory() -> Diagnosis:
 
 
 def clock() -> Diagnosis:
-    """How late this process wakes up from waits of a millisecond."""
+    """Check the synchronisation of the clock."""
     poll = select.poll()
     late = []
     for _ in range(_WAITS):
@@ -162,7 +162,7 @@ def clock() -> Diagnosis:
 
 
 def lag_meter() -> Diagnosis:
-    """Whether the kernel tells how long this process waits for a core."""
+    """Check whether the time a process waits for a core can be measured."""
     try:
         fields = Path("/proc/thread-self/schedstat").read_text(encoding="ascii").split()
     except OSError:

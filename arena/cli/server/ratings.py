@@ -1,4 +1,4 @@
-"""`arena ratings rebuild`: every rating folded anew from the recorded games, or compared with what is stored."""
+"""`arena ratings rebuild`: rebuild all ratings from the recorded games, or compare them with the stored ones."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from arena.cli.terminal import output
 from arena.cli.terminal.actions import Actions
 from arena.cli.terminal.exit import Exit
 from arena.cli.terminal.printer import Printer, add_output
-from arena.cli.terminal.progress import Pace
+from arena.cli.terminal.progress import RunProgress
 
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     actions = Actions(parser)
     rebuild = actions.add(
-        "rebuild", _rebuild, "fold all ratings anew from the games; killed, it continues where it stood"
+        "rebuild", _rebuild, "rebuild all ratings from the games; an interrupted rebuild is continued"
     )
     rebuild.add_argument(
         "--check",
@@ -32,11 +32,11 @@ class _Progress:
     """A line on stderr: how far it is, and how long it will take."""
 
     def __init__(self) -> None:
-        self._pace: Pace | None = None
+        self._pace: RunProgress | None = None
 
     def tell(self, done: int, total: int) -> None:
-        """Show it anew."""
-        self._pace = self._pace or Pace(done, total)
+        """Show the progress."""
+        self._pace = self._pace or RunProgress(done, total)
         output.progress(self._pace.line(done), is_last=done >= total)
 
 

@@ -31,8 +31,14 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--mqtt", metavar="URL", help="broker for events between processes, or embedded (default: none)"
     )
-    parser.add_argument("--executor", metavar="E", help="where games are played: local, local:N, dask://HOST:PORT")
-    parser.add_argument("--sandbox", choices=("auto", "bwrap", "landlock", "rlimits", "none"))
+    parser.add_argument(
+        "--executor", metavar="EXECUTOR", help="where games are played: local, local:N, dask://HOST:PORT"
+    )
+    parser.add_argument(
+        "--sandbox",
+        choices=("auto", "bwrap", "landlock", "rlimits", "none"),
+        help="sandbox of the bots: auto, bwrap, landlock, rlimits or none (default auto)",
+    )
     parser.add_argument(
         "--metrics", metavar="[HOST:]PORT", help="offer metrics for Prometheus there (default: nowhere)"
     )
@@ -78,7 +84,7 @@ async def _run(settings: Settings, store: Store) -> None:
 
 
 def _is_damaged(store: Store) -> bool:
-    """Whether the database is known to be damaged; False where that cannot be known now."""
+    """Return whether the database is known to be damaged; False if it is unavailable."""
     from arena.errors import StoreError
 
     try:
@@ -89,7 +95,7 @@ def _is_damaged(store: Store) -> bool:
 
 @contextlib.asynccontextmanager
 async def _door(settings: Settings, store: Store, bus: EventBus, metrics: Metrics, lobby: Lobby) -> AsyncIterator[None]:
-    """Remote bots come in by the web processes, where that is wanted."""
+    """Admit remote bots through the web processes, if that is configured."""
     from arena.app import build_door, context_of
     from arena.http.server import Runner
 
@@ -114,7 +120,7 @@ async def _door(settings: Settings, store: Store, bus: EventBus, metrics: Metric
 
 @contextlib.contextmanager
 def _offered(settings: Settings, metrics: Metrics) -> Iterator[None]:
-    """The metrics over HTTP, where that is wanted."""
+    """Serve metrics over HTTP, if that is configured."""
     from arena.metrics import offered
 
     if settings.metrics_address is None:

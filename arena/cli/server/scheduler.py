@@ -1,6 +1,6 @@
 """`arena scheduler`: the meeting point of an arena and its workers, Dask's scheduler set up for games.
 
-Refuses to know games: it may be killed and started again at any time, and loses nothing that counts.
+It may be killed and started again at any time; no result is lost.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from arena.cli.terminal.interrupt import heard
 def add(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.description = (
-        "The meeting point of an arena and its workers. Whoever reaches its port, or that of a worker, can run "
-        "programs there: keep them in a network of your own, or use --tls."
+        "The meeting point of an arena and its workers. Anyone who reaches its port, or that of a worker, can "
+        "run programs there: keep them in a private network, or use --tls."
     )
     parser.add_argument(
         "--bind", default="127.0.0.1", metavar="HOST", help="address to listen on (default 127.0.0.1: this machine)"
@@ -50,7 +50,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 def _ttl(text: str) -> float:
-    """Seconds, at least five: workers say something every second or two."""
+    """Parse seconds, at least five: workers send a heartbeat every second or two."""
     try:
         found = float(text)
     except ValueError:
@@ -108,14 +108,14 @@ async def _serve(address: str, security: object, dashboard: str | None, worker_t
 
     def tell(found: str) -> None:
         output.text(found.replace("tcp://", "dask://"))
-        sys.stdout.flush()  # whoever started us may be waiting for the address
+        sys.stdout.flush()  # the parent process may be waiting for the address
 
     with heard(stop):
         await serve(address, stop, security=security, dashboard=dashboard, worker_ttl_s=worker_ttl_s, on_start=tell)
 
 
 def missing(error: ModuleNotFoundError) -> CommandError:
-    """What to say where the cluster's packages are not installed."""
+    """Return the error for missing packages of the cluster."""
     return CommandError(
         f"{error.name} is not installed; install the arena with its extra: pip install 'bot-arena[cluster]'"
     )

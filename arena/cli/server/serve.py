@@ -1,4 +1,4 @@
-"""`arena serve`: the web server, and unless told otherwise the referee, as tasks of one event loop.
+"""`arena serve`: the web server and, without `--no-referee`, the referee, as tasks of one event loop.
 
 The first Ctrl-C (or SIGTERM) ends in good order: no new requests, streams closed, running games finished or handed
 back. The second one does not wait for them.
@@ -51,12 +51,14 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--mqtt", metavar="URL", help="broker for events between processes, or embedded (default: none)"
     )
-    parser.add_argument("--executor", metavar="E", help="where games are played: local, local:N, dask://HOST:PORT")
+    parser.add_argument(
+        "--executor", metavar="EXECUTOR", help="where games are played: local, local:N, dask://HOST:PORT"
+    )
     parser.add_argument("--no-referee", action="store_true", help="pages and interface only; play and record nothing")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Open everything, serve until told to stop, close everything."""
+    """Open everything, serve until a signal comes, close everything."""
     from arena import log
     from arena.config import read_settings
     from arena.submission.bundle_store import BundleError
@@ -121,12 +123,12 @@ async def _with_bus(settings: Settings, store: Store, bus: EventBus, metrics: Me
 
 
 def _read_ahead(arena: Arena, app: web.Application) -> None:
-    """So that the first visitor of a page or a leaderboard does not wait; whoever comes earlier does."""
+    """Prepare pages and leaderboards, so that the first visitor does not wait."""
     from arena.errors import StoreError
     from arena.pages import site
 
     site.warm_up(app)
-    with contextlib.suppress(StoreError):  # then whoever asks first reads it, or is told why not
+    with contextlib.suppress(StoreError):  # the first request reads it, or reports the error
         arena.first_move_advantages.read_ahead(arena.store)
     gc.collect()
     gc.freeze()  # what is loaded by now stays: no collection has to look through it
@@ -151,4 +153,4 @@ async def _listen(runner: Runner, settings: Settings) -> None:
         raise unable_to_serve(settings.bind, settings.port, error, advice) from None
     for host, port, *_ in runner.addresses:
         output.text(f"http://{f'[{host}]' if ':' in host else host}:{port}")
-    sys.stdout.flush()  # whoever started us may be waiting for the address
+    sys.stdout.flush()  # the parent process may be waiting for the address

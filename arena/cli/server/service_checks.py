@@ -17,7 +17,7 @@ _PORTS = {"postgresql": 5432, "dask": 8786}
 
 
 def sqlite(settings: Settings) -> Diagnosis:
-    """Whether SQLite is new enough, and its write-ahead log works in the data folder."""
+    """Check the version of SQLite, and its write-ahead log in the data folder."""
     version = sqlite3.sqlite_version
     folder = settings.data if settings.data.is_dir() else None
     with tempfile.TemporaryDirectory(dir=folder) as place:
@@ -43,7 +43,7 @@ def sqlite(settings: Settings) -> Diagnosis:
 
 
 def data_folder(settings: Settings) -> Diagnosis:
-    """Whether other users of this machine may read what the arena keeps."""
+    """Check that other users of this machine cannot read the arena's data."""
     if settings.data.exists() and not settings.data.is_dir():
         return Diagnosis("data folder", "broken", f"{settings.data} is no folder", "name another one with --data")
     if not settings.data.is_dir():
@@ -59,7 +59,7 @@ def data_folder(settings: Settings) -> Diagnosis:
 
 
 def broker(settings: Settings) -> Diagnosis:
-    """Whether the broker lets us in."""
+    """Check whether the broker accepts a connection."""
     if not settings.mqtt:
         return Diagnosis("broker", "ok", "none: events stay in one process")
     from arena.events.bus import BusError
@@ -77,7 +77,7 @@ def broker(settings: Settings) -> Diagnosis:
 
 
 def cluster(settings: Settings) -> Diagnosis:
-    """Who plays: the workers of the scheduler."""
+    """Count the workers of the scheduler."""
     fix = "start `arena scheduler` there, or change the setting 'executor'"
     try:
         from arena.cluster.state import look
@@ -105,7 +105,7 @@ def cluster(settings: Settings) -> Diagnosis:
 
 
 def service(name: str, setting: str, url: str, otherwise: str) -> Diagnosis:
-    """Whether somebody listens where a URL says."""
+    """Check whether a service listens at a URL."""
     parts = urlsplit(url)
     if not parts.hostname:
         return Diagnosis(name, "ok", otherwise)
@@ -115,5 +115,5 @@ def service(name: str, setting: str, url: str, otherwise: str) -> Diagnosis:
         socket.create_connection((parts.hostname, port), 2).close()
     except OSError as error:
         fix = f"start it, or change the setting {setting!r}"
-        return Diagnosis(name, "broken", f"nobody answers at {place}: {error.strerror or error}", fix)
+        return Diagnosis(name, "broken", f"no answer at {place}: {error.strerror or error}", fix)
     return Diagnosis(name, "ok", f"{parts.scheme} at {place} answers")

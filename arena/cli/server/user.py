@@ -1,4 +1,4 @@
-"""`arena user`: accounts and API tokens, straight in the database: for whoever runs the arena.
+"""`arena user`: accounts and API tokens, directly in the database, for the operator.
 
 `arena user password` alone is for everybody: it asks a server for another password of one's own.
 """
@@ -37,10 +37,22 @@ def add(parser: argparse.ArgumentParser) -> None:
 
     token = actions.add("token", _token, "a new API token of a user, shown once")
     token.add_argument("name", metavar="NAME", help="whose")
-    token.add_argument("--label", default="from the command line", metavar="TEXT", help="what it is for")
-    token.add_argument("--scopes", metavar="S", help='such as "read submit" (default: all that the role may)')
     token.add_argument(
-        "--days", type=days, metavar="N", help="ends after so many days (default 90); 0 or never: no end"
+        "--label",
+        default="from the command line",
+        metavar="TEXT",
+        help="purpose of the token (default: from the command line)",
+    )
+    token.add_argument(
+        "--scopes",
+        metavar="SCOPES",
+        help='scopes of the token, such as "read submit" (default: all that the role may have)',
+    )
+    token.add_argument(
+        "--days",
+        type=days,
+        metavar="DAYS",
+        help="the token expires after DAYS days (default 90); 0 or never: it does not expire",
     )
 
     change = actions.add("change", _change, "another role or password; disable or enable a user")
@@ -91,7 +103,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _piped_password() -> str:
-    """The first line of standard input, where that is a pipe or a file; empty without any."""
+    """Return the first line of standard input if that is a pipe or a file; else an empty text."""
     return "" if sys.stdin is None or sys.stdin.isatty() else sys.stdin.readline().rstrip("\r\n")
 
 
@@ -197,7 +209,7 @@ def _tokens(arena: Arena, arguments: argparse.Namespace) -> int:
 
 
 def _end(token: TokenItem) -> str:
-    """The end of a token, for a table."""
+    """Format the end of a token."""
     if token.revoked:
         return "revoked"
     if token.expires is None:

@@ -60,12 +60,12 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _is_narrowed(arguments: argparse.Namespace) -> bool:
-    """Whether only the games of a tournament or of a worker are wanted."""
+    """Return whether only the games of a tournament or a worker are verified."""
     return arguments.tournament is not None or bool(arguments.worker)
 
 
 def _records(store: Store, arguments: argparse.Namespace) -> Iterator[tuple[str, bytes, GameSpec]]:
-    """(game, record as JSON, what was planned) of what was asked for."""
+    """Yield the games to verify as (id, record as JSON, plan)."""
     if arguments.ids:
         for name in arguments.ids:
             yield name, store.games.record(name).line().encode(), store.games.spec(name)

@@ -28,18 +28,22 @@ PATIENCE_S = 10.0
 def add(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.description = (
-        "Play games for an arena elsewhere. Whoever reaches the scheduler's port, or that of this worker, can run "
-        "programs here: keep them in a network of your own, or use tls://."
+        "Play games for an arena elsewhere. Anyone who reaches the scheduler's port, or that of this worker, "
+        "can run programs here: keep them in a private network, or use tls://."
     )
     parser.add_argument(
         "--scheduler", required=True, metavar="URL", help="dask://HOST:PORT, or tls://HOST:PORT with certificates"
     )
     parser.add_argument(
-        "--slots", type=argument.positive, metavar="N", help="games at once (default: one per processor)"
+        "--slots", type=argument.positive, metavar="COUNT", help="play COUNT games at once (default: one per processor)"
     )
     parser.add_argument("--data", type=Path, metavar="DIR", help="folder for bots and their copies (default ./data)")
     parser.add_argument("--config", type=Path, metavar="FILE", help="settings (default arena.toml in the data folder)")
-    parser.add_argument("--sandbox", choices=("auto", "bwrap", "landlock", "rlimits", "none"))
+    parser.add_argument(
+        "--sandbox",
+        choices=("auto", "bwrap", "landlock", "rlimits", "none"),
+        help="sandbox of the bots: auto, bwrap, landlock, rlimits or none (default auto)",
+    )
     parser.add_argument("--name", default="", metavar="NAME", help="as it is called (default: host and process)")
     parser.add_argument(
         "--no-warm", action="store_true", help="join at once: the first game of a family is slow to begin then"
@@ -82,7 +86,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _probe(settings: Settings) -> str:
-    """The sandbox this machine really offers. Raises CommandError where it may not play bots of strangers."""
+    """Return the strongest sandbox here. Raises CommandError if it is too weak for bots of strangers."""
     from referee.sandbox import open_sandbox, refusal
 
     try:

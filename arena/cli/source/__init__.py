@@ -1,1 +1,1 @@
-"""Where an arena's data comes from: the data folder of this machine, or a server."""
+"""Access to the data of an arena: the data folder of this machine, or a server."""

@@ -14,21 +14,22 @@ if TYPE_CHECKING:
 
 
 def add_database(parser: argparse.ArgumentParser) -> None:
-    """The arguments that say which database is meant."""
-    parser.add_argument("--data", type=Path, metavar="DIR", help="data folder (default ./data)")
-    parser.add_argument("--config", type=Path, metavar="FILE", help="settings (default arena.toml in the data folder)")
-    parser.add_argument("--database", metavar="URL", help="database (default: SQLite in the data folder)")
+    """Add the arguments that choose a database."""
+    group = parser.add_argument_group("data folder")
+    group.add_argument("--data", type=Path, metavar="DIR", help="data folder (default ./data)")
+    group.add_argument("--config", type=Path, metavar="FILE", help="settings (default arena.toml in the data folder)")
+    group.add_argument("--database", metavar="URL", help="database (default: SQLite in the data folder)")
 
 
 def settings_of(arguments: argparse.Namespace) -> Settings:
-    """The settings those arguments lead to. Raises ConfigError."""
+    """Return the settings that the arguments choose. Raises ConfigError."""
     from arena.config import read_settings
 
     return read_settings(arguments.config, data=arguments.data, database=arguments.database)
 
 
 def file_of(settings: Settings) -> Path | None:
-    """The file of an SQLite database, which need not exist; None for a database server."""
+    """Return the file of an SQLite database, which need not exist; None for a database server."""
     file = settings.database_url.removeprefix("sqlite:///")
     return None if file == settings.database_url else Path(file)
 
@@ -40,9 +41,9 @@ def refuse_empty(settings: Settings, what: str) -> NoReturn:
 
 
 def open_store(settings: Settings) -> Store:
-    """The store, its schema being the program's.
+    """Open the database; its schema must be the program's.
 
-    Raises CommandError where there is no arena, SchemaError, StoreUnavailableError.
+    Raises CommandError without a database, SchemaError, StoreUnavailableError.
     """
     from arena.store import Store
 
@@ -60,7 +61,7 @@ def open_store(settings: Settings) -> Store:
 
 
 def open_any(settings: Settings) -> Store:
-    """The store whatever its schema, for what makes or mends that; the data folder is made if need be."""
+    """Open the database whatever its schema, to create or repair it; the data folder is created if needed."""
     from arena.data_folder import make_folder
     from arena.store import Store
 

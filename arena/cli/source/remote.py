@@ -1,4 +1,4 @@
-"""What all client commands share: which server, which token, and how answers are printed."""
+"""Common parts of the client commands: server, token, files and streams."""
 
 from __future__ import annotations
 
@@ -50,12 +50,12 @@ def add_server(
 
 
 def server_of(arguments: argparse.Namespace) -> str:
-    """The server the arguments mean."""
+    """Return the address of the server that the arguments choose."""
     return str(arguments.server or os.environ.get("ARENA_SERVER") or read_keys()["server"] or DEFAULT)
 
 
 def client(arguments: argparse.Namespace) -> ApiClient:
-    """A client of the server the arguments mean, with its token if there is one."""
+    """Return a client of that server, with its token if there is one."""
     server = server_of(arguments)
     bare = ApiClient(server)
     token = arguments.token or os.environ.get("ARENA_TOKEN") or read_keys()["tokens"].get(bare.server)
@@ -75,7 +75,7 @@ def add_file(parser: argparse.ArgumentParser, forms: Mapping[str, str]) -> None:
 
 
 def save(arguments: argparse.Namespace, path: str, forms: Mapping[str, str], **query: Any) -> None:
-    """A file from the server to stdout, or whole into `--output-file`."""
+    """Write a file from the server to stdout, or complete to `--output-file`."""
     chunks = client(arguments).chunks(path, forms[arguments.output], **query)
     if arguments.output == "csv":
         chunks = (line.encode() for line in csv_text.lines(map(_game, _records(chunks)), GAME_COLUMNS))
@@ -96,7 +96,7 @@ def save(arguments: argparse.Namespace, path: str, forms: Mapping[str, str], **q
 
 
 def _records(chunks: Iterable[bytes]) -> Iterator[dict[str, Any]]:
-    """The documents of NDJSON that comes in pieces."""
+    """Yield the documents of NDJSON that comes in chunks."""
     rest = b""
     for chunk in chunks:
         *whole, rest = (rest + chunk).split(b"\n")
@@ -106,7 +106,7 @@ def _records(chunks: Iterable[bytes]) -> Iterator[dict[str, Any]]:
 
 
 def _game(record: Mapping[str, Any]) -> dict[str, Any]:
-    """What a line of CSV says of a record."""
+    """Return the columns of a record for CSV."""
     return {**record, "plies": len(record["moves"])}
 
 

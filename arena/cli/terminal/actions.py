@@ -7,12 +7,12 @@ from collections.abc import Callable, Sequence
 
 
 def examples(lines: Sequence[str]) -> str:
-    """The epilog that shows examples."""
+    """Format the epilog with examples."""
     return "examples:\n" + "\n".join(f"  {line}" for line in lines) if lines else ""
 
 
 def run_action(arguments: argparse.Namespace) -> int:
-    """Run the sub-command that was chosen: what a command does that has nothing to do for all of them."""
+    """Run the chosen subcommand."""
     return int(arguments.act(arguments))
 
 
@@ -30,9 +30,9 @@ class Actions:
         *lines: str,
         description: str | None = None,
     ) -> argparse.ArgumentParser:
-        """A sub-command with one line of help and examples; the parser that takes its arguments.
+        """Return the parser of a new subcommand with one line of help and examples.
 
-        `act` does it: called with the arguments, by `run_action` or the command's own `run`.
+        `act` runs it, called with the arguments by `run_action` or the `run` of the command.
         """
         parser: argparse.ArgumentParser = self._choices.add_parser(
             name, help=meaning, description=description, epilog=examples(lines)

@@ -15,36 +15,36 @@ if TYPE_CHECKING:
 
 
 def family(text: str) -> str:
-    """An argument that names a family, in any language: its name here, or the text where it names none."""
+    """Return the arena's name of a family that is named in any language; an unknown name is returned unchanged."""
     from referee.rules import family_named
 
     return family_named(text)
 
 
 def add_rules(parser: argparse.ArgumentParser, *, has_family: bool = True) -> None:
-    """FAMILY (unless the command names it otherwise), `--variant` and `--option`."""
+    """Add `--variant` and `--option`, and FAMILY unless the command has its own."""
     if has_family:
         parser.add_argument(
-            "family", metavar="FAMILY", type=family, help='a family of games; "arena rules list" shows them'
+            "family", metavar="FAMILY", type=family, help='family of games; "arena rules list" shows them'
         )
-    parser.add_argument("--variant", metavar="V", help="a variant of the family (default: its first)")
+    parser.add_argument("--variant", metavar="VARIANT", help="variant of the family (default: its first)")
     parser.add_argument(
         "--option",
         dest="options",
-        metavar="K=V",
+        metavar="NAME=VALUE",
         action="append",
         default=[],
-        help="a rule option, on top of the variant's own; may be repeated",
+        help="rule option, in addition to the variant's own; may be repeated",
     )
 
 
 def add_position(parser: argparse.ArgumentParser) -> None:
-    """`--position`."""
-    parser.add_argument("--position", metavar="P", help="a position string (default: the variant's start)")
+    """Add `--position`."""
+    parser.add_argument("--position", metavar="POSITION", help="position string (default: the variant's start)")
 
 
 def read_options(options: Sequence[str]) -> dict[str, str]:
-    """What `--option` gave, `["k=v", ...]`, as a mapping. Raises CommandError."""
+    """Parse the values of `--option`, `["k=v", ...]`. Raises CommandError."""
     found: dict[str, str] = {}
     for option in options:
         name, sign, value = option.partition("=")
@@ -55,14 +55,14 @@ def read_options(options: Sequence[str]) -> dict[str, str]:
 
 
 def settle(arguments: argparse.Namespace) -> Ruleset:
-    """The rules that the arguments name. Raises UnknownNameError, ParseError or CommandError."""
+    """Return the rules that the arguments choose. Raises UnknownNameError, ParseError or CommandError."""
     from referee.rules import load
 
     return load(arguments.family).settle(arguments.variant, read_options(arguments.options))
 
 
 def start(arguments: argparse.Namespace) -> Position:
-    """The position that the arguments name. Raises what `settle` raises."""
+    """Return the position that the arguments choose. Raises what `settle` raises."""
     from referee.rules.position import Position
 
     return Position.start(settle(arguments), arguments.position)
@@ -73,7 +73,7 @@ MOST = 10**18 - 1
 
 
 def between(text: str, least: int, most: int = MOST) -> int:
-    """An argument that is a whole number within bounds. Raises argparse.ArgumentTypeError."""
+    """Parse a whole number within bounds. Raises ArgumentTypeError."""
     if text.isascii() and text.isdecimal() and len(text) <= 18 and least <= int(text) <= most:
         return int(text)
     bounds = f"from {least}" if most == MOST else f"from {least:,} to {most:,}"
@@ -81,17 +81,17 @@ def between(text: str, least: int, most: int = MOST) -> int:
 
 
 def whole(text: str) -> int:
-    """An argument that is a number from 0."""
+    """Parse a whole number from 0."""
     return between(text, 0)
 
 
 def positive(text: str) -> int:
-    """An argument that is a number from 1."""
+    """Parse a whole number from 1."""
     return between(text, 1)
 
 
 def port(text: str) -> int:
-    """An argument that is a port; 0 is a free one."""
+    """Parse a port; 0 means a free one."""
     return between(text, 0, 65535)
 
 
@@ -100,7 +100,7 @@ MIN_MEMORY_MB, MAX_MEMORY_MB = 16, 1_048_576
 
 
 def memory(text: str) -> int:
-    """An argument that is the memory of a bot in MiB."""
+    """Parse the memory of a bot in MiB."""
     return between(text, MIN_MEMORY_MB, MAX_MEMORY_MB)
 
 
@@ -109,7 +109,7 @@ AT_ONCE_PER_CORE = 32
 
 
 def refuse_concurrency(count: int) -> None:
-    """Raises CommandError for more games at once than this machine could begin to play."""
+    """Raise CommandError for more games at once than this machine can start."""
     cores = len(os.sched_getaffinity(0))
     if count > cores * AT_ONCE_PER_CORE:
         raise CommandError(
@@ -119,5 +119,5 @@ def refuse_concurrency(count: int) -> None:
 
 
 def days(text: str) -> int:
-    """An argument that is a number of days, ten years at most; 0 or `never` is no end."""
+    """Parse a number of days, at most ten years; 0 or `never` means without end."""
     return 0 if text == "never" else between(text, 0, 3650)

@@ -24,7 +24,7 @@ _STYLES: Mapping[Word, tuple[output.Style, ...]] = {
 
 
 def drawing(position: Position) -> str:
-    """The board as text for stdout."""
+    """Draw the board as text for stdout."""
     return draw(
         position.board,
         position.ruleset.rules.pieces,
@@ -33,17 +33,17 @@ def drawing(position: Position) -> str:
 
 
 def result_json(outcome: Outcome | None) -> dict[str, Any] | None:
-    """An outcome as JSON; None while the game goes on."""
+    """Return an outcome as JSON data; None while the game is running."""
     return {"winner": outcome.winner, "reason": outcome.reason.value} if outcome else None
 
 
 def side_name(ruleset: Ruleset, side: str) -> str:
-    """`second (White)`."""
+    """Format a side: `second (White)`."""
     return f"{side} ({ruleset.sides[0 if side == 'first' else 1]})"
 
 
 def played(position: Position) -> str:
-    """The move that led to a position, in words: what it does, and what is announced then; empty at the start."""
+    """Describe the move that led to a position, with its effects; empty at the start."""
     before, move = position.previous, position.move
     if before is None or move is None:
         return ""
@@ -52,7 +52,7 @@ def played(position: Position) -> str:
 
 
 def status(position: Position) -> str:
-    """Who is to move, or how the game ended, in one line."""
+    """Describe the side to move, or the result, in one line."""
     ruleset, outcome = position.ruleset, position.outcome
     if outcome is None:
         return f"{side_name(ruleset, position.side)} to move"

@@ -1,4 +1,4 @@
-"""The names of all commands with their help, examples and modules. Refuses to know what the commands do.
+"""All commands with their help, examples and modules.
 
 A command is a line of `COMMANDS` and a module with
 
@@ -62,14 +62,14 @@ RENAMED = {
 GROUPS = {
     "rules": "rules (no server, no database)",
     "local": "playing on this machine (no server)",
-    "server": "server side",
-    "client": "client side",
+    "server": "operating a server",
+    "client": "using a server",
 }
 
 COMMANDS: tuple[Command, ...] = (
     Command(
         "rules",
-        "list families, show legal moves, check vectors, convert game texts",
+        "list families, show legal moves, check vectors, convert games",
         (
             "arena rules list",
             'arena rules moves loa --moves "b1b3 h5f5"',
@@ -79,12 +79,12 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command(
         "perft",
-        "count the leaves of the tree of moves",
+        "count the leaves of the game tree",
         ("arena perft loa --depth 5", "arena perft tablut --variant ashton --depth 3 --divide"),
     ),
     Command(
         "playouts",
-        "play uniformly random games in the kernel",
+        "play uniformly random games",
         ("arena playouts loa --games 1000 --seed 7", "arena playouts abalone --games 100 --max-plies 500 --json"),
     ),
     Command(
@@ -98,11 +98,14 @@ COMMANDS: tuple[Command, ...] = (
     Command(
         "problems",
         "find problems in games: positions with a short forced win",
-        ("arena problems find abalone --collection migs.txt --in 2..4 --unique",),
+        (
+            "arena problems find abalone --collection migs.txt --in 2..4 --unique",
+            "arena problems find loa --collection games.ndjson --limit 10 -o ndjson",
+        ),
     ),
     Command(
         "warmup",
-        "compile the kernels of all families once, into the cache",
+        "compile the rules of all families into the cache",
         ("arena warmup", "arena warmup loa tablut --json"),
     ),
     Command(
@@ -134,7 +137,7 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command(
         "analyse",
-        "judge every move of a game, and mark those that lost much",
+        "analyse a game by an engine, and mark blunders",
         ("arena analyse game.json", "arena analyse 427 --nodes 100000", "arena analyse runs/first/games.ndjson --json"),
         "local",
     ),
@@ -151,7 +154,7 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command(
         "explore",
-        "what was played in a position, and how it went",
+        "show the moves played in a position, with their results",
         (
             'arena explore loa --moves "b1b3 h3f3"',
             'arena explore tablut --position "3aaa3/4a4/4d4/a3d3a/aaddkddaa/a3d3a/4d4/4a4/3aaa3 a" --since 2026 --json',
@@ -162,7 +165,7 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command(
         "atlas",
-        "measure how fair the starts of a family are",
+        "measure the fairness of the starts of a family",
         (
             "arena atlas run arena/atlas/plans/tablut.toml --out runs/tablut",
             "arena atlas report runs/tablut --csv tablut.csv",
@@ -209,63 +212,63 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command(
         "doctor",
-        "what this machine offers, part by part, and how to get the rest",
+        "check this machine: sandbox, programs, cores, database, broker",
         ("arena doctor", "arena doctor --json"),
         "local",
         room="server",
     ),
     Command(
         "completion",
-        "a script by which bash, zsh or fish complete commands and options",
+        "print a completion script for bash, zsh or fish",
         ("arena completion bash > ~/.local/share/bash-completion/completions/arena", "arena completion fish | source"),
         "local",
         room="terminal",
     ),
     Command(
         "demo",
-        "a tournament of the sample bots in every family, with ratings and pages",
+        "play a tournament of the sample bots, with ratings and pages",
         ("arena demo --once", "arena demo --games 4"),
         "local",
         room="server",
     ),
     Command(
         "init",
-        "make a new arena: settings, database, sample bots, the first administrator",
+        "create an arena: settings, database, sample bots, administrator",
         ("arena init", "arena init --data /var/lib/arena --admin zoe"),
         "server",
         room="server",
     ),
     Command(
         "db",
-        "upgrade, check, dump and load the database",
+        "upgrade, check, dump, load, back up and restore the database",
         ("arena db upgrade", "arena db dump backup.ndjson.zst"),
         "server",
         room="server",
     ),
     Command(
         "user",
-        "add, list and change users; make tokens",
+        "add, list and change users and their tokens",
         ("arena user add zoe --role organiser", 'arena user token zoe --scopes "read submit"'),
         "server",
         room="server",
     ),
     Command(
         "serve",
-        "pages and JSON interface, and the referee that plays and records",
+        "serve pages and JSON interface, and play the games",
         ("arena serve", "arena serve --port 9000 --executor local:4 --data /var/lib/arena"),
         "server",
         room="server",
     ),
     Command(
         "referee",
-        "schedule, play and record tournaments, without pages",
+        "play and record tournaments, without pages",
         ("arena referee", "arena referee --database postgresql://arena@db/arena --executor local:8"),
         "server",
         room="server",
     ),
     Command(
         "scheduler",
-        "the meeting point of an arena and its workers",
+        "run the scheduler of a cluster of workers",
         ("arena scheduler", "arena scheduler --bind 10.0.0.1 --port 8786 --tls"),
         "server",
         room="server",
@@ -282,7 +285,7 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command(
         "ratings",
-        "fold all ratings anew from the games, or check that they follow from them",
+        "rebuild all ratings from the games, or check them",
         ("arena ratings rebuild --check", "arena ratings rebuild"),
         "server",
         room="server",
@@ -310,7 +313,7 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command(
         "login",
-        "keep a token of a server for the other commands",
+        "log in at a server, and store the token",
         ("arena login --server https://arena.example --user ada", "echo $TOKEN | arena login"),
         "client",
         room="client",
@@ -324,14 +327,14 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command(
         "bot",
-        "submit, list, show and retire bots; what room there is for more",
+        "submit, list, show and retire bots; show your quota",
         ("arena bot submit ./mybot --name mybot --family loa --watch", "arena bot list --family loa --json"),
         "client",
         room="client",
     ),
     Command(
         "connect",
-        "play on a server with a program of this machine, which stays here",
+        "play on a server with a bot that runs on this machine",
         (
             "arena connect ./mybot --url https://arena.example --name mybot --family loa",
             'arena connect "python mybot.py" --name mybot --family loa --games 4 --open',
@@ -341,28 +344,28 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command(
         "challenge",
-        "start a match of your remote bot against a sample, or whoever is open to it",
+        "start a match of your remote bot",
         ("arena challenge greedy --bot mybot --family loa --games 4",),
         "client",
         room="client",
     ),
     Command(
         "tournament",
-        "create, list, show, steer, watch and export tournaments",
+        "create, list, show, control, watch and export tournaments",
         ("arena tournament create open.toml", "arena tournament watch 7"),
         "client",
         room="client",
     ),
     Command(
         "schedule",
-        "list, show and switch recurring tournaments",
+        "list, show, enable and disable recurring tournaments",
         ("arena schedule list", "arena schedule disable 2"),
         "client",
         room="client",
     ),
     Command(
         "leaderboard",
-        "the ratings of a family",
+        "show the ratings of a family",
         ("arena leaderboard loa", "arena leaderboard loa --limit 10 --json"),
         "client",
         room="client",
@@ -379,7 +382,7 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command(
         "logs",
-        "what your bot said on standard error in a game",
+        "show what your bot wrote to standard error in a game",
         ("arena logs 0123456789abcdef --side first", "arena logs 0123456789abcdef --side second --json"),
         "client",
         room="client",

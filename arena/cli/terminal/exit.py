@@ -1,6 +1,6 @@
 """The exception that ends a command with a message and an exit code.
 
-The codes, and which error of the arena ends a command by which of them, stand in `arena.errors`.
+The codes, and the code of each error of the arena, are defined in `arena.errors`.
 """
 
 from __future__ import annotations

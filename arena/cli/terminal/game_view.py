@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def show_result(record: GameRecord, done: int, total: int, wants_logs: bool, remark: str = "") -> None:
-    """One line of progress per finished game, a remark at its end, with the evidence of a forfeit."""
+    """Print one line for a finished game, with the evidence of a forfeit."""
     score = {"first": "1-0", "second": "0-1", "draw": "½-½"}.get(record.winner or "", "void")
     end = f"{record.termination}, {len(record.moves)} plies"
     output.note("  ".join(filter(None, (f"[{done}/{total}] {record.first} - {record.second}", score, end, remark))))

@@ -1,4 +1,4 @@
-"""SIGINT and SIGTERM for what runs until it is told to stop: the first stops it in good order, the next at once.
+"""SIGINT and SIGTERM: the first stops a command in good order, the next at once.
 
 `heard` is for an event loop, `InterruptThread` for what has none.
 """
@@ -24,13 +24,13 @@ T = TypeVar("T")
 
 @dataclass(slots=True)
 class Interrupts:
-    """What the signals do: the first sets `stop`, further ones call `again`, if there is anything to call off."""
+    """The reaction to signals: the first sets `stop`, further ones call `again` if there is something to abort."""
 
     stop: asyncio.Event
     again: Callable[[], None] | None = None
 
     def hear(self) -> None:
-        """One signal."""
+        """Handle one signal."""
         if not self.stop.is_set():
             if self.again is not None:
                 output.note("finishing the running games; once more calls them off")
@@ -42,7 +42,7 @@ class Interrupts:
 
 @contextlib.contextmanager
 def heard(stop: asyncio.Event, again: Callable[[], None] | None = None) -> Iterator[Interrupts]:
-    """Have the running loop hear the signals for the length of a `with`."""
+    """Handle the signals in the running event loop for the length of a `with`."""
     import asyncio  # those who have no event loop start without it
 
     interrupts = Interrupts(stop, again)

@@ -21,7 +21,7 @@ _ADVICE = "set NUMBA_CACHE_DIR to a folder that you may write and that no bot ma
 
 
 def have_folder(arguments: argparse.Namespace) -> None:
-    """Make a folder of this run, and say so, where kernels are to be compiled that could not be kept."""
+    """Create a cache folder for this run if kernels must be compiled and the usual folder is not writable."""
     root = cache_root()
     if not IS_COMPILED or is_writable(root) or not _is_cold(getattr(arguments, "family", None)):
         return
@@ -39,7 +39,7 @@ def have_folder(arguments: argparse.Namespace) -> None:
 
 
 def _make(root: Path) -> Path:
-    """A new folder with what the usual one holds, gone when this process ends. Raises OSError."""
+    """Create a folder with a copy of the usual cache, removed when this process ends. Raises OSError."""
     folder = Path(tempfile.mkdtemp(prefix="arena-kernels-"))
     atexit.register(_remove, folder, os.getpid())
     if is_passed_through():  # bots are other users, who may read it and nothing else
@@ -56,7 +56,7 @@ def _remove(folder: Path, process: int) -> None:
 
 
 def _is_cold(family: object) -> bool:
-    """Whether kernels are missing, of this family or, where none is named, of any."""
+    """Return whether kernels of this family, or of any if none is named, are not compiled yet."""
     from referee.machine.warmup import is_cold
     from referee.rules import families
 

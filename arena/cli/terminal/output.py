@@ -1,7 +1,4 @@
-"""The only place that prints: data to stdout, talk to stderr, colour and progress only on a terminal.
-
-Refuses to know what is printed.
-"""
+"""All printing: results to stdout, notes and progress to stderr, colour and progress only on a terminal."""
 
 from __future__ import annotations
 
@@ -37,11 +34,11 @@ _FOREIGN = re.compile(rf"\x1b\[(?:{_OWN})(?:;(?:{_OWN}))*m|[{UNSAFE}]")
 _quiet = False
 _is_plain = False
 _is_line_open = False
-"""Whether a line of progress stands on the terminal."""
+"""True while a line of progress is on the terminal."""
 
 
 def be_quiet(is_quiet: bool) -> None:
-    """Whether `note` and `progress` keep silent from now on."""
+    """Make `note` and `progress` silent from now on, or not."""
     global _quiet  # noqa: PLW0603 - one process is one command
     _quiet = is_quiet
 
@@ -53,19 +50,19 @@ def be_plain(is_plain: bool) -> None:
 
 
 def has_colour(stream: IO[str]) -> bool:
-    """Whether a stream takes colour: a terminal, and nobody said no (https://no-color.org)."""
+    """Return whether a stream takes colour: a terminal, without NO_COLOR (https://no-color.org)."""
     return not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb" and stream.isatty()
 
 
 def styled(words: str, *styles: Style, stream: IO[str] | None = None) -> str:
-    """`words` in these styles where stdout (or `stream`) takes colour, else as they are."""
+    """Format `words` in these styles if stdout (or `stream`) takes colour."""
     if not styles or not has_colour(stream or sys.stdout) or (_is_plain and stream is None):
         return words
     return f"\x1b[{';'.join(str(_CODES[style]) for style in styles)}m{words}\x1b[0m"
 
 
 def text(*lines: str) -> None:
-    """Lines for people, on stdout."""
+    """Print lines for people on stdout."""
     _take_line_away()
     for line in lines:
         print(_shown(line))
@@ -86,18 +83,18 @@ def _escaped(json_text: str) -> str:
 
 
 def document(data: Mapping[str, Any]) -> None:
-    """The one JSON document of `--json`, with its schema: indented for a terminal, compact for a program."""
+    """Print the JSON document of `--json` with its schema: indented on a terminal, else compact."""
     indent = 2 if sys.stdout.isatty() else None
     print(_escaped(json.dumps({"schema": SCHEMA, **data}, indent=indent, ensure_ascii=False)))
 
 
 def item(data: Any) -> None:
-    """One line of the stream of `--ndjson`, flushed at once."""
+    """Print one line of NDJSON, flushed at once."""
     print(_escaped(json.dumps(data, separators=(",", ":"), ensure_ascii=False)), flush=True)
 
 
 def csv(items: Iterable[Mapping[str, Any]], columns: Sequence[str] = ()) -> None:
-    """Items of one kind as CSV on stdout: a column for each key of the first one, or for each of `columns`."""
+    """Print items as CSV with a column for each key of the first one, or for each of `columns`."""
     from arena.csv_text import lines as csv_lines
 
     for line in csv_lines(items, columns):
@@ -105,7 +102,7 @@ def csv(items: Iterable[Mapping[str, Any]], columns: Sequence[str] = ()) -> None
 
 
 def note(*lines: str) -> None:
-    """Talk, on stderr; silent under `--quiet`."""
+    """Print lines on stderr; nothing with `--quiet`."""
     if not _quiet:
         _take_line_away()
         for line in lines:
@@ -113,14 +110,14 @@ def note(*lines: str) -> None:
 
 
 def error(message: str, *, is_fault: bool = True) -> None:
-    """What went wrong, where, and what to do: one line on stderr."""
+    """Print an error on stderr in one line: what is wrong, where, and what to do."""
     _take_line_away()
     head = styled("error:", "bold", "red", stream=sys.stderr) + " " if is_fault else ""
     print(f"{head}{_shown(message, sys.stderr)}", file=sys.stderr, flush=True)
 
 
 def trace(fault: BaseException) -> None:
-    """The traceback of an error, on stderr."""
+    """Print the traceback of an error on stderr."""
     import traceback
 
     traceback.print_exception(fault)
@@ -147,7 +144,7 @@ def _take_line_away() -> None:
 
 
 def width() -> int:
-    """The width of running text: that of the terminal, 100 at most."""
+    """Return the width of running text: that of the terminal, at most 100."""
     return min(100, shutil.get_terminal_size((100, 24)).columns) if sys.stdout.isatty() else 100
 
 

@@ -1,6 +1,6 @@
 """The parser of the command line, which loads a command's module when it is used.
 
-Help for everything is printed without importing a single command. Refuses to know what the commands do.
+Help for everything is printed without importing a single command.
 """
 
 from __future__ import annotations
@@ -16,16 +16,17 @@ from arena.cli.terminal.exit import CommandError
 from arena.errors import did_you_mean, near
 
 _EPILOG = """\
-Exit codes: 0 done, 1 failed, 2 usage, 3 not found, 4 refused, 5 unreachable, 130 interrupted,
-141 output unread.
+Exit codes: 0 done, 1 failed, 2 usage, 3 not found, 4 refused, 5 unreachable,
+130 interrupted, 141 output unread.
 "arena COMMAND --help" shows the arguments and examples of one command."""
 
 
+MAX_OPTIONS_OF_USAGE = 10
 _KINDS = {"int": "a whole number", "float": "a number"}
 
 
 def shown(value: object) -> str:
-    """What somebody typed, in quotes and not too long."""
+    """Quote user input, shortened if long."""
     words = str(value)
     return f'"{words[:60]}…"' if len(words) > 60 else f'"{words}"'
 
@@ -40,9 +41,11 @@ class Parser(argparse.ArgumentParser):
         self._command = command
         self._preset: Any = None
         self._actions_of: Any = None
-        self.add_argument("-q", "--quiet", action="store_true", default=argparse.SUPPRESS, help="no talk on stderr")
         self.add_argument(
-            "-v", "--verbose", action="store_true", default=argparse.SUPPRESS, help="show where an error came from"
+            "-q", "--quiet", action="store_true", default=argparse.SUPPRESS, help="print no notes and no progress"
+        )
+        self.add_argument(
+            "-v", "--verbose", action="store_true", default=argparse.SUPPRESS, help="show the traceback of an error"
         )
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
@@ -61,6 +64,19 @@ class Parser(argparse.ArgumentParser):
             self._preset = getattr(module, "preset", None)
             module.add(self)
 
+    def format_help(self) -> str:
+        """Format the help; the usage of a command with many options names only the required ones."""
+        options = self._get_optional_actions()
+        if self.usage is None and len(options) > MAX_OPTIONS_OF_USAGE:
+            parts = [f"{one.option_strings[-1]} {one.metavar}" for one in options if one.required]
+            formatter = self._get_formatter()
+            formatter.add_usage(None, self._get_positional_actions(), [], prefix="")
+            words = formatter.format_help().split()
+            self.usage = " ".join(
+                [*words[: len(self.prog.split())], "[OPTIONS]", *parts, *words[len(self.prog.split()) :]]
+            )
+        return super().format_help()
+
     def fill_all(self) -> None:
         """Let the modules of all commands declare their arguments, and list the commands."""
         self.fill()
@@ -70,7 +86,7 @@ class Parser(argparse.ArgumentParser):
                 parser.fill_all()
 
     def options_near(self, option: str, words: Sequence[str]) -> list[str]:
-        """The option of the command in `words`, or of its sub-commands named there, most like an unknown one."""
+        """Return the option most similar to an unknown one, of the command and subcommands in `words`."""
         import difflib  # only for slips
 
         if not option.startswith("--"):
@@ -87,7 +103,7 @@ class Parser(argparse.ArgumentParser):
         return difflib.get_close_matches(option, [one for one in known if one.startswith("--")], n=1, cutoff=0.7)
 
     def error(self, message: str) -> NoReturn:
-        """Usage errors end like every other error."""
+        """Raise CommandError for a usage error."""
         message = message.removeprefix("argument ")
         for kind, meant in _KINDS.items():
             message = message.replace(f"invalid {kind} value: ", f"not {meant}: ")
@@ -97,12 +113,12 @@ class Parser(argparse.ArgumentParser):
         raise CommandError(f'{message}; see "{self.prog} --help"')
 
     def add_subparsers(self, **kwargs: Any) -> Any:
-        """The sub-commands, which errors name."""
+        """Add the subcommands and remember them for messages."""
         self._actions_of = super().add_subparsers(**kwargs)
         return self._actions_of
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
-        """A value that is none of the permitted ones: the nearest, then all of them."""
+        """Raise an error that names the most similar and all permitted values."""
         if action.choices is None or value in action.choices:
             return
         known = [str(one) for one in action.choices]
@@ -113,7 +129,7 @@ class Parser(argparse.ArgumentParser):
         advice = f"{did_you_mean(found)} There are {', '.join(known)}" if found else f"there are {', '.join(known)}"
         if action is self._actions_of:
             raise CommandError(f'"{self.prog}" has no {shown(value)}; {advice}')
-        raise argparse.ArgumentError(action, f"{shown(value)} is none of them; {advice}")
+        raise argparse.ArgumentError(action, f"{shown(value)} is not valid; {advice}")
 
 
 def _load(command: Command) -> Any:
@@ -138,7 +154,7 @@ def find(name: str, action: str = "") -> Command:
 
 
 def overview() -> str:
-    """The names and help of all commands, in groups."""
+    """Format the names and help of all commands in groups."""
     width = max(len(command.name) for command in COMMANDS)
     parts = []
     for group, title in GROUPS.items():
@@ -149,7 +165,7 @@ def overview() -> str:
 
 
 def build() -> Parser:
-    """The parser of the whole command line. No command is imported."""
+    """Return the parser of the whole command line. No command is imported."""
     parser = Parser(
         prog="arena",
         usage="arena [-h] [--version] COMMAND ...",

@@ -43,7 +43,7 @@ def add_output(
 
 
 class Printer:
-    """How the result of a command is printed: as the form of `--output` says."""
+    """Prints the result of a command in the form that `--output` chooses."""
 
     def __init__(self, arguments: argparse.Namespace) -> None:
         self.form: str = arguments.output

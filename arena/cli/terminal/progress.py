@@ -1,4 +1,4 @@
-"""How far a run of many games is, and when it will be done, in one line. Refuses to know the games and the terminal."""
+"""The progress of a run of many games in one line, with the time left."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 
 
-class Pace:
+class RunProgress:
     """Counts from when it is made, with `done` games of `total` there already. `clock` gives seconds."""
 
     def __init__(self, done: int, total: int, clock: Callable[[], float] = time.monotonic) -> None:
@@ -14,7 +14,7 @@ class Pace:
         self._begin = clock()
 
     def line(self, done: int, *, may_end_early: bool = False) -> str:
-        """`12/400 games, 35 a minute, 11 min left`; only the first part before a game was played."""
+        """Format the progress: `12/400 games, 35 a minute, 11 min left`; only the count before the first game."""
         found = f"{done:,}/{self._total:,} games"
         played, seconds = done - self._before, self._clock() - self._begin
         if played <= 0 or seconds <= 0:
@@ -26,7 +26,7 @@ class Pace:
 
 
 def in_words(seconds: float) -> str:
-    """A length of time for people, in its two largest units at most: `40 s`, `11 min`, `2 h 5 min`, `3 d 4 h`."""
+    """Format a duration in its two largest units at most: `40 s`, `11 min`, `2 h 5 min`, `3 d 4 h`."""
     if seconds < 100:
         return f"{seconds:.0f} s"
     minutes = round(seconds / 60)

@@ -9,12 +9,12 @@ from arena.cli.terminal.exit import CommandError
 
 
 def token_end(expires: str | None) -> str:
-    """When a token ends, in words: `ends on 2027-02-22`."""
+    """Describe the end of a token: `ends on 2027-02-22`."""
     return f"ends on {expires[:10]}" if expires else "does not end until it is revoked"
 
 
 def ask_secret(prompt: str) -> str:
-    """A secret from the terminal, unseen; from a pipe, its first line."""
+    """Read a secret from the terminal without echo, or the first line of a pipe. Raises CommandError."""
     found = getpass.getpass(prompt) if sys.stdin.isatty() else sys.stdin.readline().rstrip("\n")
     if not found:
         raise CommandError(f"no {prompt.rstrip(': ')} given; use --token, --user NAME, or pipe it in")

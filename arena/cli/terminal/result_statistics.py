@@ -1,4 +1,4 @@
-"""What results say beyond standings, in plain words: what moving first is worth, circles, surprises."""
+"""Statistics of results beyond standings: the first-move advantage, cycles and upsets."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from arena.cli.terminal import output
 
 
 def show(strengths: Mapping[str, Any], findings: Mapping[str, Any] | None) -> None:
-    """Only what matters: nothing where moving first is worth nothing for sure, and chance explains the results."""
+    """Print what is significant; nothing if chance explains the results."""
     advantage, error = strengths.get("advantage", 0.0), strengths.get("advantage_interval", 0.0)
     if abs(advantage) > error > 0:
         output.text(f"moving first is worth {advantage:+z.0f} ± {error:.0f} Elo (95 %)")
@@ -19,7 +19,7 @@ def show(strengths: Mapping[str, Any], findings: Mapping[str, Any] | None) -> No
         output.text(
             f"results go round in circles (by chance alone in {100 * findings['chance']:.0f} % of tournaments)",
             *("  " + " beats ".join([*cycle, cycle[0]]) for cycle in findings["cycles"]),
-            "  a mix that nobody is expected to beat: "
+            "  a mix that no bot is expected to beat: "
             + ", ".join(f"{100 * one['share']:.0f} % {one['name']}" for one in findings["shares"]),
         )
     if findings["surprises"]:

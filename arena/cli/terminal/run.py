@@ -29,7 +29,7 @@ def run(words: Sequence[str]) -> int:
 
 
 def _ended(words: list[str]) -> int:
-    """Run a command line to its exit code, saying what went wrong. Raises BrokenPipeError where nobody reads that."""
+    """Run a command line and report errors; return its exit code. Raises BrokenPipeError if stderr is closed."""
     try:
         code = _run(words)
         sys.stdout.flush()
@@ -50,12 +50,12 @@ def _ended(words: list[str]) -> int:
 
 
 def _clipped(message: str) -> str:
-    """A message with its middle left out where it repeats a very long input."""
+    """Leave out the middle of a message that repeats a very long input."""
     return message if len(message) <= MAX_MESSAGE else f"{message[:300]} … {message[-300:]}"
 
 
 def _is_unread(stream: IO[str]) -> bool:
-    """Whether a stream is a pipe that nobody reads any more: other pipes break as well, those of bots and servers."""
+    """Return whether a stream is a pipe without a reader: pipes of bots and servers break as well."""
     look = select.poll()
     try:
         look.register(stream.fileno(), 0)
@@ -65,7 +65,7 @@ def _is_unread(stream: IO[str]) -> bool:
 
 
 def _flushed() -> bool:
-    """Whether all that was printed was taken. Python would complain of what was not when it closes these streams."""
+    """Return whether all output was accepted. Python would report it when it closes the streams."""
     is_taken = True
     for stream in (sys.stdout, sys.stderr):
         try:
@@ -77,7 +77,7 @@ def _flushed() -> bool:
 
 
 def judge(error: Exception) -> tuple[Exit, str] | None:
-    """The exit code and the message for an error that has a cause outside the program; None for a fault in it."""
+    """Return exit code and message of an error with a cause outside the program; None for a fault in it."""
     from arena.errors import ArenaError
 
     message = str(error)
@@ -113,7 +113,7 @@ def judge(error: Exception) -> tuple[Exit, str] | None:
 
 
 def _is_one(error: Exception, module: str, *names: str) -> bool:
-    """Whether it is one of a module's errors: of a module that nobody has imported it is none."""
+    """Return whether it is one of the named errors of a module that was imported."""
     known = sys.modules.get(module)
     return known is not None and isinstance(error, tuple(getattr(known, name) for name in names))
 
@@ -131,7 +131,7 @@ _SCARCE = {
 
 
 def _of_system(error: OSError) -> tuple[Exit, str] | None:
-    """What the system refused: the file, folder or means that is meant, and what to do. None without a cause."""
+    """Return exit code and message of an error of the system; None without a known cause."""
     if error.errno in _SCARCE:
         return Exit.FAILED, _SCARCE[error.errno]
     if error.filename is None:

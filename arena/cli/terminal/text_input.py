@@ -1,4 +1,4 @@
-"""Texts that a command is given: a file, or standard input for `-`. Refuses to know what they hold."""
+"""Texts given to a command: from a file, or from standard input for `-`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from referee.bot.input_file import refuse_special
 def read_text(name: str | Path) -> str:
     """Read the text of a file, or of standard input for `-`.
 
-    Raises OSError, also for a device or a pipe, and CommandError for what is no UTF-8 text.
+    Raises OSError, also for a device or a pipe, and CommandError for other text than UTF-8.
     """
     if str(name) != "-":
         refuse_special(name)

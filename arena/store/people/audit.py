@@ -10,6 +10,7 @@ from sqlmodel import col
 
 from arena.documents.account import AuditItem
 from arena.documents.page import PageResponse
+from arena.documents.service import AuditQuery
 from arena.store.base.engine import Sessions, fetch
 from arena.store.base.models import Audit, User
 from arena.store.base.page import DEFAULT_LIMIT, bounded, cut, read_cursor
@@ -23,6 +24,7 @@ THROTTLED = "worker.throttled"
 _ENTRIES = select(
     *(col(one) for one in (Audit.id, Audit.logged_at, User.name, Audit.action, Audit.subject, Audit.detail))
 ).join(User, col(User.id) == col(Audit.user_id), isouter=True)
+_ALL = AuditQuery()
 
 
 class AuditLog:
@@ -36,24 +38,18 @@ class AuditLog:
         with self._sessions.writing() as session:
             session.add(Audit(action=action[:40], subject=subject[:120], user_id=user_id, detail=detail))
 
-    def page(
-        self,
-        *,
-        subject: str | None = None,
-        user_id: int | None = None,
-        limit: int = DEFAULT_LIMIT,
-        after: str | None = None,
-    ) -> PageResponse[AuditItem]:
+    def page(self, query: AuditQuery = _ALL) -> PageResponse[AuditItem]:
         """Return entries, latest first: all, those about one subject, or those by one user."""
-        limit = bounded(limit)
-        query = _ENTRIES.order_by(col(Audit.id).desc()).limit(limit + 1)
-        if subject is not None:
-            query = query.where(col(Audit.subject) == subject)
-        if user_id is not None:
-            query = query.where(col(Audit.user_id) == user_id)
-        if keys := read_cursor(after, int):
-            query = query.where(col(Audit.id) < keys[0])
-        return cut(self._items(query), limit, lambda line: (line.id,))
+        limit = bounded(query.limit)
+        rows = _ENTRIES.order_by(col(Audit.id).desc()).limit(limit + 1)
+        if query.subject is not None:
+            rows = rows.where(col(Audit.subject) == query.subject)
+        if query.user is not None:
+            mine = select(col(User.id)).where(col(User.name) == query.user).scalar_subquery()
+            rows = rows.where(col(Audit.user_id) == mine)
+        if keys := read_cursor(query.after, int):
+            rows = rows.where(col(Audit.id) < keys[0])
+        return cut(self._items(rows), limit, lambda line: (line.id,))
 
     def since(self, at: datetime, *actions: str) -> list[AuditItem]:
         """Return the entries of these actions since then, latest first, at most one page."""

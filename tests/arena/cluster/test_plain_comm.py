@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import os
 import pickle
 import socket
@@ -13,6 +15,7 @@ from typing import Any
 import msgpack
 import pytest
 from distributed import Client
+from distributed.comm import connect, listen
 from distributed.protocol import Pickled, Serialized, dumps, to_serialize
 
 from arena.cluster import state
@@ -57,6 +60,24 @@ def test_only_plain_data_is_decoded(bomb: bytes, tmp_path: Path) -> None:
 )
 def test_addresses_name_the_transport(address: str, expected: str) -> None:
     assert plain_address(address) == expected
+
+
+@pytest.mark.parametrize("size", [10, 2**17 + 1, 2**22])
+def test_messages_of_any_size_are_read(size: int) -> None:
+    async def echo() -> None:
+        async def answer(comm: Any) -> None:
+            await comm.write({"text": "x" * size, "more": to_serialize(bytes(size))})
+            await comm.write("next")
+            with contextlib.suppress(OSError):  # it lives until the other side ends
+                await comm.read()
+
+        async with listen("tcp://127.0.0.1:0", answer) as listener:
+            comm = await connect(plain_address(listener.contact_address))
+            assert await comm.read() == {"text": "x" * size, "more": UNREADABLE}
+            assert await comm.read() == "next"
+            await comm.close()
+
+    asyncio.run(echo())
 
 
 def _bombard(dask_scheduler: Any, bomb: bytes, key: str, spared: str) -> int:

@@ -147,7 +147,7 @@ def test_the_command_makes_a_book_and_reads_it_again(arena: Callable[..., str], 
     arena(*words, "--output-file", str(file))
     text = file.read_text()
     assert text.startswith(
-        "# openings of loa standard: 4 of 3 plies, seed 7\n# within 60 hundredths by alphabeta at depth 2"
+        "# openings of loa standard: 4 of 3 plies, seed 7\n# within 60 centipawns by alphabeta at depth 2"
     )
     assert arena(*words) == text
     assert "4 openings of loa" in arena("book", "check", str(file), "--family", "loa")

@@ -15,6 +15,7 @@ from arena.collections.dumps import Dumps
 from arena.coordinator import auditor, slow_workers
 from arena.coordinator.auditor import VerifierProcess
 from arena.coordinator.coordinator import Coordinator
+from arena.documents.service import AuditQuery
 from referee.game.record import GameRecord, Ply
 from referee.game.spec import GameSpec, PlannedGame
 from referee.rules.core import Termination
@@ -200,7 +201,7 @@ def test_a_slow_worker_is_quarantined_and_its_results_stay(stage: Stage, monkeyp
     problem = "bots search at 60 % of their speed elsewhere"
     assert list(crowd.refused) == ["bad"]
     assert crowd.refused["bad"].startswith(problem)
-    (line,) = stage.store.audit.page(subject="worker:bad").items
+    (line,) = stage.store.audit.page(AuditQuery(subject="worker:bad")).items
     assert line.action == "worker.throttled"
     assert line.detail["problem"].startswith(problem)
     check_truth(stage, number, 30)

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from arena.documents.service import AuditQuery
 from arena.errors import StoreUnavailableError
 from arena.events.messages import EntrySuspended, Event
 from referee.game.record import GameRecord
@@ -65,7 +66,7 @@ def test_five_consecutive_failures_forfeit_the_rest_and_publish_an_event(stage: 
         (MUTE, str(number), REASON)
     ]
     assert not [one for one in notices if one.what == "suspended" and one.kind == "fault"]
-    (note,) = [one for one in stage.store.audit.page(limit=500).items if one.action == "tournament.suspend"]
+    (note,) = [one for one in stage.store.audit.page(AuditQuery(limit=500)).items if one.action == "tournament.suspend"]
     assert note.detail == {"version": MUTE, "reason": REASON}
 
 

@@ -6,6 +6,7 @@ import pytest
 
 from arena.credentials import CredentialError, digest_of, scopes_of
 from arena.documents.identity import Identity
+from arena.documents.service import AuditQuery
 from arena.errors import (
     BadValueError,
     ConflictError,
@@ -40,7 +41,7 @@ def test_wrong_password_does_not_reveal_the_name(arena: Arena, name: str) -> Non
     user.add(arena, "ada", "author", PASSWORD)
     with pytest.raises(UnauthorisedError, match=r"^no user with this name and password$"):
         account.log_in(arena, name, "something else", HOME)
-    assert arena.store.audit.page(subject=f"user:{name}").items[0].action == "login.refused"
+    assert arena.store.audit.page(AuditQuery(subject=f"user:{name}")).items[0].action == "login.refused"
 
 
 def test_disabled_user_cannot_log_in(arena: Arena, person: Person) -> None:

@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from arena.documents.bot import SubmissionResponse
+from arena.documents.service import AuditQuery
 from arena.errors import ForbiddenError, NotFoundError, QuotaError
 from arena.services import Arena, submission
 from arena.submission.receive import NotYoursError, UnsafeError
@@ -27,7 +28,7 @@ def test_submit_stores_notes_and_wakes(arena: Arena, person: Person, ear: Ear) -
     version = bring(arena, ada)
     assert (version.name, version.state) == ("zeta v1", "uploaded")
     assert ear.heard == ["CoordinatorWakeup"]
-    note = arena.store.audit.page(subject="version:zeta v1").items[0]
+    note = arena.store.audit.page(AuditQuery(subject="version:zeta v1")).items[0]
     assert (note.action, note.user, note.detail) == ("bot.submit", "ada", {"sha256": version.sha256})
 
 

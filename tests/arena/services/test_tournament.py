@@ -6,6 +6,7 @@ from statistics import fmean
 
 import pytest
 
+from arena.documents.service import AuditQuery
 from arena.documents.tournament import PlanItem, PlanQuery, TournamentItem
 from arena.errors import BadValueError, ConflictError, ForbiddenError, NotFoundError
 from arena.services import Arena, schedule, tournament
@@ -62,7 +63,7 @@ def test_steer_changes_state_and_wakes_coordinator(
     with pytest.raises(NotFoundError):
         tournament.steer(arena, 99, "pause", by)
     assert ear.heard == ["CoordinatorWakeup"] * 4
-    done = [note.action for note in arena.store.audit.page(user_id=by.user_id).items]
+    done = [note.action for note in arena.store.audit.page(AuditQuery(user=by.name)).items]
     assert done == ["tournament.cancel", "tournament.resume", "tournament.pause"]
 
 
@@ -71,7 +72,7 @@ def test_enter_and_withdraw(arena: Arena, open_one: TournamentItem, person: Pers
     tournament.enter(arena, number, "cleo", None, by)
     tournament.withdraw(arena, number, "ada", 1, by)
     assert [line.bot for line in arena.store.tournaments.entries(number) if line.withdrawn is None] == ["bob", "cleo"]
-    notes = arena.store.audit.page(user_id=by.user_id).items
+    notes = arena.store.audit.page(AuditQuery(user=by.name)).items
     assert [(note.action, note.subject, note.detail) for note in notes] == [
         ("tournament.withdraw", f"tournament:{number}", {"version": "ada v1"}),
         ("tournament.enter", f"tournament:{number}", {"version": "cleo v1"}),
@@ -84,7 +85,7 @@ def test_extend_adds_games(arena: Arena, open_one: TournamentItem, person: Perso
     by, number = person("otto", "organiser"), open_one.id
     assert tournament.extend(arena, number, by, amount=2) == PlanItem(4, games_per_pairing=4, rounds=2)
     assert tournament.extend(arena, number, by, to=10) == PlanItem(10, games_per_pairing=10, rounds=5)
-    notes = arena.store.audit.page(user_id=by.user_id).items
+    notes = arena.store.audit.page(AuditQuery(user=by.name)).items
     assert [(note.action, note.detail) for note in notes] == [
         ("tournament.extend", {"to": 10}),
         ("tournament.extend", {"amount": 2}),

@@ -12,6 +12,7 @@ from sqlalchemy import event
 
 from arena.clock import now
 from arena.documents.page import PageQuery
+from arena.documents.service import AuditQuery
 from arena.documents.tournament import PlanQuery, TournamentQuery
 from arena.store import Store
 from arena.store.base.page import write_cursor
@@ -81,9 +82,9 @@ PAGES: dict[str, Page] = {
     "due schedules": lambda store, field: store.schedules.due(now()),
     "notices of a user": lambda store, field: store.notices.of(field.user_id, START),
     "notices that were read": lambda store, field: store.notices.read_until(field.user_id),
-    "audit": lambda store, field: store.audit.page(after=write_cursor(3)),
-    "audit of a subject": lambda store, field: store.audit.page(subject="x"),
-    "audit of a user": lambda store, field: store.audit.page(user_id=1),
+    "audit": lambda store, field: store.audit.page(AuditQuery(after=write_cursor(3))),
+    "audit of a subject": lambda store, field: store.audit.page(AuditQuery(subject="x")),
+    "audit of a user": lambda store, field: store.audit.page(AuditQuery(user="ada")),
 }
 WHOLE = {"pools", "open games"}
 """Queries that count all entries of an index and read no table."""

@@ -16,7 +16,7 @@ from arena.cli.local import play, play_run, results
 from arena.cli.terminal import output
 from arena.cli.terminal.exit import Exit
 from arena.cli.terminal.printer import cell
-from arena.cli.terminal.progress import Pace
+from arena.cli.terminal.progress import RunProgress
 from arena.cli.terminal.run import run
 from referee.check.probe import ProbeError
 from referee.game.record import GameRecord
@@ -157,7 +157,7 @@ def test_two_bots_get_a_difference_in_elo_and_more_a_performance_each(capsys: An
 
 def test_the_line_of_progress_has_the_pace_and_the_time_left() -> None:
     at = 100.0
-    pace = Pace(10, 400, lambda: at)
+    pace = RunProgress(10, 400, lambda: at)
     assert pace.line(10) == "10/400 games"
     at += 30
     assert pace.line(50) == "50/400 games, 80 a minute, 4 min left"

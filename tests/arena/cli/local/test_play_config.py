@@ -96,7 +96,7 @@ def test_a_bot_of_a_file_may_be_a_table(tmp_path: Path) -> None:
         ("qqqq = 'x'", 'unknown key "qqqq"; keys are affinity, bots, concurrency'),
         ("games = 'many'", "--games: not a whole number: 'many'"),
         ("games = [4]", "games: expected a text or a number"),
-        ("format = 'gauntled'", '--format: "gauntled" is none of them; did you mean gauntlet?'),
+        ("format = 'gauntled'", '--format: "gauntled" is not valid; did you mean gauntlet?'),
         ("log = 1", "log: expected true or false"),
         ("option = 3", 'option: expected a table or a list of texts such as "name=value"'),
         ("bots = './a'", "bots: expected a list"),

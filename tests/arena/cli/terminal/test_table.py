@@ -135,7 +135,7 @@ def test_a_bracket_says_who_goes_on(capsys: Any) -> None:
     )
     assert capsys.readouterr().out.splitlines() == [
         "round 1",
-        "  b 1.5 - 0.5 c   b goes on",
+        "  b 1.5 - 0.5 c   b advances",
         "  a has a bye",
         "round 2",
         "  a 0 - 1 b",
