@@ -149,28 +149,28 @@ def _spelling(evidence: Evidence) -> Cause | None:
     if not is_late(evidence.error):
         return None
     asked = next((line for line in reversed(evidence.lines) if line.startswith("> ") and line != "> stop"), "")
-    wanted = next((answer for question, answer in _ANSWERS.items() if asked.startswith(question)), "")
-    if not wanted:
+    expected = next((answer for question, answer in _ANSWERS.items() if asked.startswith(question)), "")
+    if not expected:
         return None
     since = takewhile(lambda line: line != asked, reversed(evidence.lines))
     answers = [line[2:] for line in since if line.startswith("< ")]
-    if cause := next(filter(None, (_misspelt(line, wanted) for line in answers)), None):
+    if cause := next(filter(None, (_misspelt(line, expected) for line in answers)), None):
         return cause
-    if wanted == "bestmove" and answers and (move := answers[0].strip()) and " " not in move:
+    if expected == "bestmove" and answers and (move := answers[0].strip()) and " " not in move:
         return Cause(f"`{move[:_SHOWN]}` is not `bestmove {move[:_SHOWN]}`", "write `bestmove` before the move")
     return None
 
 
-def _misspelt(line: str, wanted: str) -> Cause | None:
+def _misspelt(line: str, expected: str) -> Cause | None:
     """Return what is wrong with a line that was meant as the answer; None if it was not."""
     plain = _COLOUR.sub("", line).strip()
     first = plain.split(maxsplit=1)[0].strip(":=") if plain else ""
-    if first == wanted and plain != line:
+    if first == expected and plain != line:
         return Cause(f"it writes colour codes: `{line[:_SHOWN]}`", f"write plain text: `{plain[:_SHOWN]}`")
-    if first != wanted and SequenceMatcher(None, first.casefold(), wanted).ratio() >= _LIKE:
-        return Cause(f"`{first}` is not `{wanted}`", f"write `{wanted}` exactly, in lower case")
-    if wanted in plain.casefold():
-        return Cause(f"`{plain[:_SHOWN]}` does not begin with `{wanted}`", f"write `{wanted}` first in its line")
+    if first != expected and SequenceMatcher(None, first.casefold(), expected).ratio() >= _LIKE:
+        return Cause(f"`{first}` is not `{expected}`", f"write `{expected}` exactly, in lower case")
+    if expected in plain.casefold():
+        return Cause(f"`{plain[:_SHOWN]}` does not begin with `{expected}`", f"write `{expected}` first in its line")
     return None
 
 
