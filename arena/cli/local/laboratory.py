@@ -49,7 +49,9 @@ def add_games(parser: argparse.ArgumentParser) -> None:
     add_executor(parser, "where the same bot must be installed")
     add_memory(parser)
     add_sandbox(parser)
-    parser.set_defaults(affinity="off", format="round-robin", first="swap", pondering="frozen", draw=None, resign=None)
+    parser.set_defaults(
+        affinity="off", format="round-robin", sides="alternate", pondering="frozen", draw=None, resign=None
+    )
 
 
 def add_executor(parser: argparse.ArgumentParser, needs: str) -> None:

@@ -43,7 +43,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--condition",
         metavar="COUNTER<=NUMBER",
-        help="limit on what the winning side does in all its moves, such as marbles<=7 in Abalone",
+        help="limit on what the winning side does in all its moves, such as marbles<=7",
     )
     parser.add_argument("--all", action="store_true", help="list also the other first moves that win, up to --in MOVES")
     parser.add_argument(

@@ -9,6 +9,7 @@ import pickle
 import socket
 import struct
 import threading
+from concurrent.futures import wait
 from pathlib import Path
 from typing import Any
 
@@ -107,7 +108,7 @@ def test_whoever_controls_the_scheduler_runs_nothing_in_the_arena(
     (key,) = executor._jobs
     with Client(address_of(cluster.address), set_as_default=False, timeout=PATIENCE_S) as attacker:
         assert attacker.run_on_scheduler(_bombard, bomb=bomb, key=key, spared=attacker.id) >= 1
-    assert future.exception(PATIENCE_S) is not None or future.result() == 17
+    assert wait([future], PATIENCE_S).done, "a forged error ends the job"
     assert executor.submit(int, "17").result(PATIENCE_S) == 17, "it still works"
     assert state.look(address_of(cluster.address), None, PATIENCE_S).slots == 1
     assert str(os.getpid()) not in os.listdir(tmp_path)

@@ -38,7 +38,7 @@ with store.leases.fencing("referee", "victim"), store.writing() as session:
 def hanging(url: str, where: str) -> Iterator[subprocess.Popen[str]]:
     """Run a referee that hangs in a transaction, which has a lock on the lease."""
     line = [sys.executable, "-c", HANG, url, str(LEASE_S), where]
-    with subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
+    with subprocess.Popen(line, stdout=subprocess.PIPE, text=True) as process:
         try:
             assert process.stdout is not None
             assert process.stdout.readline() == "begun\n"

@@ -17,7 +17,7 @@ from arena.clock import now
 from arena.http import response_cache as module
 from arena.http.api_paths import PREFIX
 from arena.http.response_cache import ResponseCache
-from arena.pages import site
+from arena.services.arena import Arena as Services
 from arena.store import Store
 from arena.store.base.changes import Changes
 from tests.arena.api.filled import Arena, planned, play
@@ -276,7 +276,7 @@ def test_what_stands_around_a_page_is_looked_for_when_it_is_made(arena: Arena, m
         looked.append(1)
         return False
 
-    monkeypatch.setattr(site, "_is_damaged", is_damaged)
+    monkeypatch.setattr(Services, "is_damaged", is_damaged)
     for _ in range(3):  # an address that no other test has asked for
         assert arena.server.get("/loa/leaderboard?at=2998-12-31").status == 200
     assert len(looked) == 1

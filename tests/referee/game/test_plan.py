@@ -142,5 +142,5 @@ def test_the_lot_draws_the_side_of_single_games_and_who_opens() -> None:
     assert len({game.spec.options["first_player"] for game in pair}) == 1
     begun = replace(one, openings=(Opening("bell", moves=("d1d3",)),))
     assert "first_player" not in schedule(begun)[0].spec.options
-    (usual,) = schedule(replace(one, first="swap"))
+    (usual,) = schedule(replace(one, sides="alternate"))
     assert (usual.spec.first.name, usual.spec.options) == ("one", {})

@@ -80,9 +80,8 @@ def test_trusted_bots_fall_back_to_where_they_start_with_a_note(open_folder: Pat
     assert found.name == working("rlimits", "none")[0]
     if working()[0] in assessment.STRONG:
         assert len(notes) == 1
-        assert notes[0].startswith(
-            f"bot 'nosy' runs in rlimits: it does not start in {working()[0]} (no users); show it what"
-        )
+        assert notes[0].startswith(f"bot 'nosy' runs in rlimits: it does not start in {working()[0]} (no users)")
+        assert "; show it what it needs: " in notes[0]
     found, notes = choose("none", [nosy], LIMITS)
     assert (found.name, notes) == ("none", ())
 

@@ -51,6 +51,7 @@ def write_position(state: State, config: Config) -> str:
 
 def read_move(text: str, state: State, config: Config) -> int:
     """Return the code of `a1a2`, `a1-a2`, `a1xb2`, `-a1` for a gift, or `pass`. Raise ParseError."""
+    text = text.lower()
     if text == "pass":
         return PASS
     if gift := _GIFT.fullmatch(text):
