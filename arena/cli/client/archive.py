@@ -1,6 +1,6 @@
 """`arena archive import|list|search|show|export|index`: imported games and games played here.
 
-In the data folder of this machine, without a server; with `--server` in that of a server.
+The archive is that of this machine's data folder; with `--server`, that of a server.
 """
 
 from __future__ import annotations

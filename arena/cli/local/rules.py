@@ -56,7 +56,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         _convert,
         "convert game texts from stdin",
         "arena rules convert loa --from loa --to record < game.txt",
-        description='Reads game texts from stdin and writes them to stdout. The format "record" is the arena\'s '
+        description='Read game texts from stdin and write them to stdout. The format "record" is the arena\'s '
         "own: one JSON object per line and game. List a family's other formats with: arena rules list --json.",
     )
     argument.add_rules(convert)

@@ -1,6 +1,6 @@
-"""`arena doctor`: what this machine offers the arena, one line for each part, and how to get the rest.
+"""`arena doctor`: check what this machine provides, one line for each component, and how to get the rest.
 
-Refuses to change anything: it tries things in temporary places and cleans up.
+It changes nothing: tests run in temporary places and are cleaned up.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Look at every part; exit code 1 when one is broken."""
+    """Check every component; exit code 1 if one is broken."""
     settings = read_settings(arguments.config, data=arguments.data)
     printer, found = Printer(arguments), []
     for part in examine(settings):
@@ -43,7 +43,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def examine(settings: Settings) -> Iterator[Diagnosis]:
-    """Yield the diagnosis of every part as it is examined."""
+    """Yield the diagnosis of each component as it is checked."""
     yield machine_checks.python()
     yield machine_checks.sandbox()
     yield machine_checks.uploads()

@@ -1,4 +1,4 @@
-"""`arena referee`: schedules, plays and records, without pages; the same as a part of `arena serve` does."""
+"""`arena referee`: schedule, play and record games as `arena serve` does, but without pages."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ def add(parser: argparse.ArgumentParser) -> None:
         help="sandbox of the bots: auto, bwrap, landlock, rlimits or none (default auto)",
     )
     parser.add_argument(
-        "--metrics", metavar="[HOST:]PORT", help="offer metrics for Prometheus there (default: nowhere)"
+        "--metrics", metavar="[HOST:]PORT", help="serve Prometheus metrics at this address (default: none)"
     )
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Act as the referee, or stand by for the one that does, until SIGTERM or Ctrl-C; a second one calls games off."""
+    """Run as the active referee or on standby until SIGTERM or Ctrl-C; a second signal aborts running games."""
     from arena.cli.source.database import open_store
     from arena.config import read_settings
     from arena.log import configure
@@ -112,7 +112,9 @@ async def _door(settings: Settings, store: Store, bus: EventBus, metrics: Metric
                 await runner.listen(host, port)
             except OSError as error:
                 reason = error.strerror or error
-                raise CommandError(f"no remote bots on {host}:{port}: {reason}; set another remote_bind") from None
+                raise CommandError(
+                    f"cannot accept remote bots on {host}:{port}: {reason}; set another remote_bind"
+                ) from None
             yield
     finally:
         await runner.cleanup()
@@ -132,7 +134,7 @@ def _offered(settings: Settings, metrics: Metrics) -> Iterator[None]:
             port = stack.enter_context(offered(metrics.registry, host, port))
         except OSError as error:
             raise CommandError(
-                f"no metrics on {host}:{port}: {error.strerror or error}; take another --metrics"
+                f"cannot serve metrics on {host}:{port}: {error.strerror or error}; choose another --metrics"
             ) from None
         output.note(f"metrics: http://{host}:{port}/metrics")
         yield

@@ -1,4 +1,4 @@
-"""One command line from its words to its exit code: the outermost handler, and the only bare one."""
+"""Runs one command line and returns its exit code: the outermost exception handler, which alone catches everything."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def _flushed() -> bool:
 
 
 def judge(error: Exception) -> tuple[Exit, str] | None:
-    """Return exit code and message of an error with a cause outside the program; None for a fault in it."""
+    """Return exit code and message of an error with a cause outside the program; None for a bug."""
     from arena.errors import ArenaError
 
     message = str(error)
