@@ -116,7 +116,8 @@ class RelayConnection:
 
 
 class Lobby:
-    """The lobby of one process. `is_open()`: this process has games to give. `on_change` is called in the loop on each
+    """The lobby of one process. `is_open()` tells whether this process dispatches games. `on_change` is called in the
+    loop on each
     change.
     """
 
@@ -319,7 +320,7 @@ class Lobby:
                 await self._send_ping(connection, seat, int(message["check"]))
 
     def _open(self, seat: _Seat) -> None:
-        """Start a new program with a number of its own, so that late output of an earlier one is ignored."""
+        """Start a program under a new number, so that late output of an earlier one is ignored."""
         self._leave(seat)
         connection = self._connections.get(seat.bot)
         if connection is None:
