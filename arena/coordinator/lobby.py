@@ -97,12 +97,12 @@ class RelayConnection:
 
     @property
     def latency_ms(self) -> float | None:
-        """Median of the latest round round_trips."""
+        """Median of the latest round trips."""
         return round(statistics.median([took for _, took in self._lately]), 1) if self.round_trips else None
 
     @property
     def longest_ms(self) -> float:
-        """Longest of the latest round round_trips."""
+        """Longest of the latest round trips."""
         return max((took for _, took in self._lately), default=0.0)
 
     @property
@@ -117,8 +117,7 @@ class RelayConnection:
 
 class Lobby:
     """The lobby of one process. `is_open()` tells whether this process dispatches games. `on_change` is called in the
-    loop on each
-    change.
+    loop on each change.
     """
 
     def __init__(

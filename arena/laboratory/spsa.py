@@ -118,7 +118,7 @@ class Spsa:
         return Trial(number, plus, minus)
 
     def _whole(self, values: npt.NDArray[np.float64], lots: npt.NDArray[np.float64]) -> tuple[int, ...]:
-        """Round values to integers at random with their mean kept, so that changes below 1 show on average."""
+        """Round values to integers at random with their mean kept, so that changes below 1 have an effect on average."""
         kept = np.clip(values, self._minimum, self._maximum)
         return tuple(math.floor(value + lot) for value, lot in zip(kept.tolist(), lots.tolist(), strict=True))
 

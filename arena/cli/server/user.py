@@ -1,4 +1,4 @@
-"""`arena user`: accounts and API tokens, directly in the database, for the operator.
+"""`arena user`: manage accounts and API tokens, directly in the database, for the operator.
 
 Only `arena user password` is for everybody: it changes your own password on a server.
 """

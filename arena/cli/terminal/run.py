@@ -55,7 +55,9 @@ def _clipped(message: str) -> str:
 
 
 def _is_unread(stream: IO[str]) -> bool:
-    """Return whether a stream is a pipe without a reader: pipes of bots and servers break as well."""
+    """Return whether a stream is a pipe without a reader. BrokenPipeError does not say so: it may come from other
+    pipes.
+    """
     look = select.poll()
     try:
         look.register(stream.fileno(), 0)
