@@ -1,4 +1,4 @@
-"""The events of jobs on their way from a worker to the arena: sent within moments, plies in batches."""
+"""Sends the events of jobs from a worker to the arena: promptly, with plies in batches."""
 
 from __future__ import annotations
 

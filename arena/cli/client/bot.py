@@ -1,4 +1,4 @@
-"""`arena bot submit|list|show|retire|quota`: your bots on a server."""
+"""`arena bot submit|list|show|retire|quota`: manage your bots on a server."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`arena book make|check`: books of openings, for `arena play --openings FILE` and for tournaments."""
+"""`arena book make|check`: make and check opening books, for `arena play --openings FILE` and for tournaments."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`arena rules list|moves|vectors|convert|setup|conformance|new`: the rules without a bot, server or database."""
+"""`arena rules list|moves|vectors|convert|setup|conformance|new`: list, show and test rules, without any server."""
 
 from __future__ import annotations
 

@@ -86,5 +86,5 @@ def _warm_bots(family: str) -> float:
 
     started = time.perf_counter()
     if problem := have_all_warm(family, tell=tell, names=SAMPLES.values()):
-        raise CommandError(f"the sample bots of {family} cannot be made ready: {problem[-400:]}", Exit.FAILED)
+        raise CommandError(f"the sample bots of {family} cannot be compiled: {problem[-400:]}", Exit.FAILED)
     return time.perf_counter() - started
