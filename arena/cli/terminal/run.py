@@ -67,7 +67,7 @@ def _is_unread(stream: IO[str]) -> bool:
 
 
 def _flushed() -> bool:
-    """Return whether all output was accepted. Python would report it when it closes the streams."""
+    """Flush all output and return whether it was accepted, before Python itself would report a failure at exit."""
     is_taken = True
     for stream in (sys.stdout, sys.stderr):
         try:
