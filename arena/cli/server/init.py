@@ -26,7 +26,9 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Create what is missing. The first administrator's password and token are printed once and not stored as text."""
+    """Create what is missing. The first administrator's password and token are printed once; only hashes of them are
+    stored.
+    """
     from arena.config import FILE, named_file
     from arena.data_folder import make_folder
     from arena.services.arena import Arena
