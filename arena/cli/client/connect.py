@@ -115,7 +115,7 @@ async def _stay(spec: BotSpec, url: str, token: str) -> int:
 
 
 class Connection:
-    """One connection, with the programs that play on it; they end with it.
+    """One connection, with the programs that play on it and end with it.
 
     `stop` lets running games finish and accepts no more, `aborted` does not wait for them.
     """

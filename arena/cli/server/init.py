@@ -26,8 +26,8 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Create what is missing. The first administrator's password and token are printed once; only hashes of them are
-    stored.
+    """Create what is missing. Password and token of the first administrator are printed once, and stored only as
+    hashes.
     """
     from arena.config import FILE, named_file
     from arena.data_folder import make_folder
