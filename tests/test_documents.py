@@ -28,7 +28,7 @@ FOLDER = re.compile(
 LINK = re.compile(r"\]\(([^()\s]+)\)")
 RUN = re.compile(rf"-m ((?:{'|'.join(PACKAGES)})(?:\.\w+)*)")
 DOTTED = re.compile(rf"(?<![\w./@:-])((?:{'|'.join(PACKAGES)})(?:\.\w+)+)(?!\w*[/@-])")
-NOT_MODULES = ("toml", "service", "example", "sqlite3", "yaml", "md", "env", "css")
+NOT_MODULES = ("toml", "service", "example", "sqlite3", "yaml", "md", "env", "css", "pem", "key")
 OF_A_READER = ("my_bot.py", "mybot.py", "cup.toml", "bot.toml", "arena.toml", "engine.toml", "secrets.yaml")
 """Files that a reader makes."""
 NAMES = {path.name for top in (*PACKAGES, "deploy") for path in (ROOT / top).rglob("*")}
