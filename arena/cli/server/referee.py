@@ -26,7 +26,9 @@ if TYPE_CHECKING:
 def add(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument("--data", type=Path, metavar="DIR", help="data folder (default ./data)")
-    parser.add_argument("--config", type=Path, metavar="FILE", help="settings (default arena.toml in the data folder)")
+    parser.add_argument(
+        "--config", type=Path, metavar="FILE", help="settings file (default arena.toml in the data folder)"
+    )
     parser.add_argument("--database", metavar="URL", help="database (default: SQLite in the data folder)")
     parser.add_argument(
         "--mqtt", metavar="URL", help="broker for events between processes, or embedded (default: none)"

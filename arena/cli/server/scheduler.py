@@ -46,7 +46,9 @@ def add(parser: argparse.ArgumentParser) -> None:
         help="how long a worker may be silent before its games are played elsewhere (default 10, at least 5)",
     )
     parser.add_argument("--dashboard", metavar="HOST:PORT", help="also serve Dask's dashboard at this address")
-    parser.add_argument("--config", type=Path, metavar="FILE", help="settings (default arena.toml in the data folder)")
+    parser.add_argument(
+        "--config", type=Path, metavar="FILE", help="settings file (default arena.toml in the data folder)"
+    )
 
 
 def _ttl(text: str) -> float:

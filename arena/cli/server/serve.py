@@ -42,7 +42,9 @@ CLOSE_S = 10
 def add(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments, which override the environment and `arena.toml`."""
     parser.add_argument("--data", type=Path, metavar="DIR", help="data folder (default ./data)")
-    parser.add_argument("--config", type=Path, metavar="FILE", help="settings (default arena.toml in the data folder)")
+    parser.add_argument(
+        "--config", type=Path, metavar="FILE", help="settings file (default arena.toml in the data folder)"
+    )
     parser.add_argument("--bind", metavar="HOST", help="address to listen on (default 127.0.0.1)")
     parser.add_argument(
         "--port", type=argument.port, metavar="PORT", help="port to listen on (default 8000, 0 = a free one)"

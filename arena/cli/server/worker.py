@@ -38,7 +38,9 @@ def add(parser: argparse.ArgumentParser) -> None:
         "--slots", type=argument.positive, metavar="COUNT", help="play COUNT games at once (default: one per processor)"
     )
     parser.add_argument("--data", type=Path, metavar="DIR", help="folder for bots and their copies (default ./data)")
-    parser.add_argument("--config", type=Path, metavar="FILE", help="settings (default arena.toml in the data folder)")
+    parser.add_argument(
+        "--config", type=Path, metavar="FILE", help="settings file (default arena.toml in the data folder)"
+    )
     parser.add_argument(
         "--sandbox",
         choices=("auto", "bwrap", "landlock", "rlimits", "none"),
