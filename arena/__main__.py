@@ -21,7 +21,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     hold_streams()
     # Before numpy is imported: on our small matrices its threads cost more than they gain.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    # Imported objects live for ever: scanning them after every 700 new objects takes a tenth of the start time.
+    # Imported objects live for ever: with the usual garbage collection of them, starting would take a tenth longer.
     gc.set_threshold(20_000)
     from arena.cli.terminal.run import run
 

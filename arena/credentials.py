@@ -90,7 +90,7 @@ def _strip_decoration(plain: str) -> str:
 
 @cache
 def _common_passwords() -> frozenset[str]:
-    """Return the words and key rows that attackers guess first, alone or with digits around them."""
+    """Return common words and keyboard rows, which attackers guess first, alone or with digits around them."""
     words = """
         password passwort passw0rd p@ssword p@ssw0rd passwordpassword changeme letmein welcome administrator admin
         root qwerty qwertyui qwertyuio qwertyuiop qwertz qwertzuiop azerty azertyuiop asdfghjkl asdfghjklqw zxcvbnm

@@ -30,12 +30,12 @@ _ENCODER = json.JSONEncoder(ensure_ascii=False, default=repr)
 
 
 def _written(event: Any, **_: Any) -> str:
-    """Encode an event as JSON, with one shared encoder as there is a line for every request."""
+    """Encode an event as JSON, with a shared encoder for speed: every request logs a line."""
     return _ENCODER.encode(event)
 
 
 def _plain(_: Any, __: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
-    """Replace characters that a terminal must not get from a stranger, as in an address that is logged."""
+    """Replace characters of foreign text that are unsafe on a terminal, such as those of a logged address."""
     for name, value in event.items():
         if isinstance(value, str):
             event[name] = plain(value)

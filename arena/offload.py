@@ -1,4 +1,4 @@
-"""Calls functions in a separate process if they would block this one, such as those of the rules."""
+"""Calls functions that would block this process, such as those of the rules, in a separate one."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Bounds:
 
 
 def call_bounded(bounds: Bounds, function: Callable[..., T], *args: object) -> T:
-    """Call a module-level function in a process of its own, which ends with the call or beyond these bounds.
+    """Call a module-level function in its own process, which ends with the call, or when it exceeds the bounds.
 
     Raises JobError, and WorkerLostError if the process was ended.
     """

@@ -1,4 +1,4 @@
-"""Models as pydantic reads and writes them: its own and plain dataclasses.
+"""Validates and serialises models with pydantic: its own models and plain dataclasses.
 
 Validation errors become messages in the user's terms: which key, what is wrong, what to write.
 """
@@ -22,7 +22,7 @@ Model: TypeAlias = Any
 
 @cache
 def adapter_of(model: Model) -> TypeAdapter[Any]:
-    """Return what validates and serialises a model; it is made once."""
+    """Return the cached pydantic adapter of a model."""
     return TypeAdapter(model)
 
 
@@ -112,7 +112,7 @@ def _path(place: list[str]) -> str:
 
 
 def _words(kind: str, given: Any, context: Mapping[str, Any], forms: Mapping[str, str]) -> tuple[str, str]:
-    """Return what is wrong and, unless that is obvious, what to write."""
+    """Return the problem and, unless that is obvious, what to write."""
     words = (f"invalid value {shown(given)}", "see the reference of all keys")
     if kind == "missing":
         words = ("is missing", "write it")

@@ -50,7 +50,7 @@ class NotAGameError(ArenaError):
 
 
 def sample_engine(family: str) -> BotSpec:
-    """Return the sample bot that analyses, without contempt, so that an even game is even for both sides."""
+    """Return the sample bot used for analysis, without contempt, so that an even game is even for both sides."""
     command = sample_command(ANALYSIS_ENGINE, family)
     return BotSpec(ANALYSIS_ENGINE, command, options=(("Contempt", "0"),))
 
@@ -115,7 +115,7 @@ class AnalysisEngine:
     def evaluate(self, spot: PositionRef, nodes: int, *, depth: int = 0) -> EvaluatedPosition:
         """Evaluate a position with this number of nodes, or to a `depth`. Raises EngineError, Stopped.
 
-        The bot is not asked where the game is over, nor within the game where only one move is legal.
+        Positions where the game is over, or where only one move is legal within the game, are not searched.
         """
         assert self._seat is not None, "use the engine as a context manager"
         place, move = spot

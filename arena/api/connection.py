@@ -61,7 +61,7 @@ class ConnectQuery(In):
 
 
 def message_rate(games: int) -> Rate:
-    """Return how many messages a connection may send: 50 a second, and 20 more for each of its games at once.
+    """Return how many messages a connection may send: 50 a second, plus 20 for each of its concurrent games.
 
     Messages of 20 seconds may come at once. See `message_cost`.
     """
@@ -70,7 +70,7 @@ def message_rate(games: int) -> Rate:
 
 
 def message_cost(data: str | bytes) -> float:
-    """Return what a message counts: 1, and 1 more for each of its kibibytes."""
+    """Return the cost of a message for the rate limit: 1, plus 1 for each KiB."""
     return 1 + len(data) / 1024
 
 
@@ -131,7 +131,7 @@ async def connect(request: web.Request) -> web.StreamResponse:
 
 
 def _games(call: RequestContext, query: ConnectQuery) -> int:
-    """Return how many games at once this connection gets."""
+    """Return how many concurrent games this connection gets."""
     return min(query.games, call.context.settings.max_remote_games)
 
 

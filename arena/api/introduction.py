@@ -1,4 +1,4 @@
-"""The introduction of a remote bot: it is started once and shakes hands when it connects.
+"""The introduction of a remote bot: when it connects, it is started once for a handshake.
 
 Its announced capabilities decide which tournaments it may enter, as the check of an upload does for sandboxed bots.
 """

@@ -3,8 +3,8 @@
 Raw figures of thousands of starts mislead: the most extreme ones are extreme by luck. So each advantage is given twice.
 `advantage` with Wilson's interval is that of the start's own games. `shrunk` is the empirical Bayes estimate. The
 starts of a family are taken as drawn from one normal distribution, whose mean and variance are estimated by the method
-of moments. Each start is shrunk towards the mean by as much as its own games are uncertain (James and Stein; Efron and
-Morris 1975). Its interval covers the error of the estimated variance and may be read for all starts at once; fair
+of moments. Each start is shrunk towards the mean according to the uncertainty of its own games (James and Stein; Efron
+and Morris 1975). Its interval covers the error of the estimated variance and may be read for all starts at once; fair
 starts and handicaps are selected by it. Uneven starts are found by tests of all of them together: Benjamini and
 Hochberg's procedure bounds the share of false ones among them to 5 %.
 

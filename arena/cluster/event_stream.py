@@ -1,4 +1,4 @@
-"""The events of jobs on their way from a worker to the arena: sent within moments, plies in batches."""
+"""Sends the events of jobs from a worker to the arena: promptly, with plies in batches."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PLY_BATCH_WINDOW_S = 0.2
 
 
 class EventStream:
-    """Events of games, grouped by the topics of their arenas; `send` is called with a topic and a batch."""
+    """The event stream: groups events by the topics of their arenas, and calls `send` with a topic and a batch."""
 
     def __init__(self, send: Callable[[str, list[dict[str, Any]]], None]) -> None:
         self._send = send

@@ -213,7 +213,7 @@ class ClusterExecutor(Executor):
             job.remote.release()
 
     def _settle_ended(self, job: _Job) -> None:
-        """Settle the future of a job whose Dask task has ended, with the answer that came before."""
+        """Settle the future of a job whose Dask task has ended, with the answer received before."""
         if job.answer:
             _settle_answer(job.future, job.answer)
         elif job.remote.status == "error" and not job.is_taken:  # a queued job did not kill the worker

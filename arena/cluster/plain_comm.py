@@ -1,8 +1,8 @@
-"""Connections of the arena to a scheduler that never unpickle: all they read is plain data, as of JSON.
+"""Connections of the arena to a scheduler that never unpickle: they read only plain data, such as JSON.
 
 Dask unpickles parts of most messages wherever it reads them, and its client unpickles more, so anyone who reached a
-scheduler or worker could run programs in every client. Here, what only unpickling could read is replaced by a text, as
-are all bytes. It is a transport of Dask's with the addresses `plain://` and `plains://` (encrypted).
+scheduler or worker could run programs in every client. Here, pickled data and bytes are replaced by a text. This is a
+Dask transport with the addresses `plain://` and `plains://` (encrypted).
 """
 
 from __future__ import annotations

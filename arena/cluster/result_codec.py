@@ -1,4 +1,4 @@
-"""Encodes the results of jobs for the way from a worker to the arena: plain JSON, with game records as their lines."""
+"""Encodes the results of jobs for transfer from a worker to the arena: plain JSON, with game records as lines."""
 
 from __future__ import annotations
 

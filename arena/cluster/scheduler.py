@@ -1,6 +1,6 @@
 """The scheduler of a cluster, as a separate process: Dask's, configured for the arena.
 
-It only forwards tasks; its whole state may be lost.
+It only forwards tasks; losing its whole state does no harm.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ class WarmUp:
     """The warm-up of a worker, for all of its families.
 
     Until the first family is ready, every slot compiles one; from then on one slot is left for games, if there are
-    several. A family that games wait for is compiled next. Other slots load a compiled family with their first game of
+    several. A family with waiting games is compiled next. Other slots load a compiled family with their first game of
     it.
     """
 

@@ -244,7 +244,7 @@ def _families_of(arguments: tuple[Any, ...]) -> set[str]:
 
 
 def _has_results(dask: DaskWorker) -> bool:
-    """Return whether a result is not fetched yet: its games would be played again."""
+    """Return whether a result was not fetched yet; if the worker stopped now, its games would be played again."""
     return any(task.state in ("executing", "memory") for task in dask.state.tasks.values())
 
 

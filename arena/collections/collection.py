@@ -155,7 +155,7 @@ def best_reading(text: str, ruleset: Ruleset, forms: tuple[GameFormat, ...]) -> 
     Among equal readings, choose the notation that would write the first game in the most similar number of lines. A
     long text is judged by its first games; the others are read in further notations only if some of them are invalid.
     """
-    # Parts are read each by itself: a notation that cannot read the first ones reads no text better than one that can.
+    # Parts are read independently: a notation that fails on the first parts is no better than one that reads them.
     parts = list(pieces(text))
     able = forms
     if len(parts) > _FIRST:

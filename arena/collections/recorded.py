@@ -1,4 +1,4 @@
-"""Games of texts as records, and their identity across notations."""
+"""Converts games of texts to records, and identifies the same game across notations."""
 
 from __future__ import annotations
 

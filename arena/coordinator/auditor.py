@@ -107,7 +107,7 @@ class ResultAuditor:
                 self._suspect(worker, str(line.detail["problem"]))
 
     def reverify(self) -> set[int]:
-        """Verify the next batch of results of quarantined workers; return the tournaments with games to be replayed.
+        """Verify the next batch of results of quarantined workers; return the tournaments with games to play again.
 
         Raises StoreUnavailableError; the batch is repeated then.
         """

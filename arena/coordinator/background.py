@@ -43,8 +43,8 @@ class Background:
     """Work that runs at the start, every `interval_s` seconds (None: once only), and when it is woken.
 
     `work` is called with an event that is set when it must end soon, and returns whether it did anything. `close` is
-    called in the same thread when it did nothing, and at the end. `interrupt` is called in any thread when the work
-    must end.
+    called in the same thread after an attempt without work, and at the end. `interrupt` is called in any thread when
+    the work must end.
     """
 
     def __init__(

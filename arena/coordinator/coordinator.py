@@ -327,7 +327,7 @@ class Coordinator:
         self.metrics.set_lease(is_mine=False)
 
     async def _take_lease(self, lease: Executor) -> bool:
-        """Return whether this process owns the lease now. Raises SchemaError when the database was upgraded."""
+        """Acquire or keep the lease; return whether this process owns it. Raises SchemaError after an upgrade."""
         try:
             is_taken = await self._in(lease, self._take)
         except StoreUnavailableError as error:

@@ -79,8 +79,8 @@ def next_fire(cron: str, zone: str, after: datetime) -> datetime | None:
 def due(schedule: ScheduleItem, at: datetime) -> tuple[list[datetime], datetime | None]:
     """Return the fires to catch up now, and the next one to wait for.
 
-    A fire at most `LATE_AFTER` late fires under every policy. Of older ones `skip` fires none, `once` the latest, and
-    `all` each of them (at most `MAX_CATCH_UP`).
+    A fire that is at most `LATE_AFTER` late is caught up under every policy. Of older ones `skip` fires none, `once`
+    the latest, and `all` each of them (at most `MAX_CATCH_UP`).
     """
     coming = schedule.next_fire
     if coming is None or coming > at:

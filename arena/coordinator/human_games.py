@@ -46,7 +46,7 @@ NICENESS = 5
 
 @dataclass
 class _HumanGame:
-    """A game that is played in this process."""
+    """A running game of a human in this process."""
 
     is_guest: bool = False
     work: Background | None = None
@@ -82,7 +82,7 @@ def kept_of(move: str, ply: Ply, *, offers_draw: bool = False) -> list[Any]:
 class HumanGames:
     """The human games of one coordinator, active between `begin` and `stop`; `wake` is thread-safe.
 
-    `on_done` is called in some thread with the game whose result is in the spool.
+    `on_done` is called in any thread with the game whose result is in the spool.
     """
 
     def __init__(

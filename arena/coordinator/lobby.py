@@ -97,12 +97,12 @@ class RelayConnection:
 
     @property
     def latency_ms(self) -> float | None:
-        """Median of the latest round round_trips."""
+        """Median of the latest round trips."""
         return round(statistics.median([took for _, took in self._lately]), 1) if self.round_trips else None
 
     @property
     def longest_ms(self) -> float:
-        """Longest of the latest round round_trips."""
+        """Longest of the latest round trips."""
         return max((took for _, took in self._lately), default=0.0)
 
     @property
@@ -116,8 +116,8 @@ class RelayConnection:
 
 
 class Lobby:
-    """The lobby of one process. `is_open()`: this process has games to give. `on_change` is called in the loop on each
-    change.
+    """The lobby of one process. `is_open()` tells whether this process dispatches games. `on_change` is called in the
+    loop on each change.
     """
 
     def __init__(
@@ -319,7 +319,7 @@ class Lobby:
                 await self._send_ping(connection, seat, int(message["check"]))
 
     def _open(self, seat: _Seat) -> None:
-        """Start a new program with a number of its own, so that late output of an earlier one is ignored."""
+        """Start a program under a new number, so that late output of an earlier one is ignored."""
         self._leave(seat)
         connection = self._connections.get(seat.bot)
         if connection is None:

@@ -203,7 +203,7 @@ class Recorder:
             in_flight.exhausted.discard(job.tournament_id)
 
     def _voids(self, future: Future[list[str]], job: Job, left: Sequence[PlannedGame]) -> list[GameRecord]:
-        """Return the void attempts at the games of a job that are `left` without a result."""
+        """Return void attempts for the games of a job that are `left` without a result."""
         try:
             records = [read_record(line) for line in future.result()]
         except CancelledError:

@@ -1,4 +1,4 @@
-"""Documents from rows and from other documents."""
+"""Creates documents from rows and from other documents."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from arena.documents.query import described, hidden
 class Referee:
     """The coordinator, which schedules, plays and records games. `lease_owner` is null when none is active.
 
-    The lease expires at `until`, in `left_s` seconds by the clock of the database.
+    The lease expires at `until`, which is in `left_s` seconds by the clock of the database.
     """
 
     lease_owner: str | None

@@ -1,4 +1,4 @@
-"""Bounds of the words and numbers in queries and requests, in pydantic's terms, and hints for those that do not fit."""
+"""Bounds of texts and numbers in queries and requests, as pydantic constraints, with hints for invalid values."""
 
 from __future__ import annotations
 

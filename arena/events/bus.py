@@ -137,5 +137,5 @@ class Bus:
 
     def remove(self, subscription: Subscription[E]) -> None:
         """Remove a subscription; a removed one is ignored."""
-        # No lock: `offer` may call this under it, and discarding from a set is atomic.
+        # No lock: `offer` may call this while it holds the lock, and discarding from a set is atomic.
         self._subscriptions.discard(subscription)

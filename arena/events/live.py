@@ -46,7 +46,7 @@ _KINDS = (
 
 
 class Planned(Protocol):
-    """A game as the database has it."""
+    """A planned game as stored in the database."""
 
     @property
     def id(self) -> str:

@@ -1,4 +1,4 @@
-"""The running games, folded from their events. Bounded: the oldest games are removed first."""
+"""The running games, built from their events. Their number is bounded: the oldest games are removed first."""
 
 from __future__ import annotations
 

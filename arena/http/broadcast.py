@@ -155,7 +155,7 @@ class Broadcast:
         return BroadcastPosition(self._batch_number, self._after)
 
     def join(self, form: str, after: int, since: BroadcastPosition, cut: Callable[[], None]) -> Subscriber | None:
-        """Subscribe after `after`, which was queried later than `since`. None: the caller must query again."""
+        """Add a client that has all lines up to `after`, read later than `since`; None if it must query again."""
         if self.is_over:
             return None
         if self._broadcasts.setdefault(self._subject, self) is not self:

@@ -62,7 +62,7 @@ async def readyz(request: web.Request) -> web.Response:
 
 
 async def _writability(context: WebContext) -> str:
-    """Return whether the database accepts writes: `ok`, `read-only`, or `locked` if it has not within its time."""
+    """Return whether the database accepts writes: `ok`, `read-only`, or `locked` if it does not in time."""
     try:
         await asyncio.wait_for(asyncio.to_thread(context.store.require_writable), WRITE_TIMEOUT_S)
     except StorageError:

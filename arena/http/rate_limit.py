@@ -74,7 +74,7 @@ class RateLimiter:
 class SharedRateLimiter(RateLimiter):
     """A rate limiter shared by processes: each reports to the database after every quarter of the burst.
 
-    This saves a query per request. In return each process may admit a quarter of the burst too many.
+    This saves a query per request, but each process may admit a quarter of the burst too many.
     """
 
     def __init__(

@@ -1,8 +1,8 @@
-"""Response cache: responses kept in this process and reused while the data behind them is unchanged.
+"""Response cache: responses are cached in this process and reused while their data is unchanged.
 
-Only public responses are kept; requests with a token or a session cookie bypass the cache. A response is fresh for one
-revision of the database (see `arena.store.base.changes`) and at most `TTL_S`, as pages show relative times. Concurrent
-requests for one address share a single computation.
+Only public responses are cached; requests with a token or a session cookie bypass the cache. A response is fresh for
+one revision of the database (see `arena.store.base.changes`) and at most `TTL_S`, as pages show relative times.
+Concurrent requests for one address share a single computation.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ Make = Callable[[], Awaitable[web.StreamResponse]]
 
 @dataclass(frozen=True, slots=True)
 class CachedResponse:
-    """A kept response. `packed` is the gzipped body, if worth it; `etag` is empty where caching is forbidden."""
+    """A cached response. `packed` is the gzipped body, if worth it; `etag` is empty where caching is forbidden."""
 
     mark: Hashable
     headers: dict[str, str]
@@ -56,7 +56,7 @@ class CachedResponse:
 
 
 class ResponseCache:
-    """The kept responses of one process. Beyond `max_bytes` the least recently used ones are evicted."""
+    """The cached responses of one process. Beyond `max_bytes` the least recently used ones are evicted."""
 
     def __init__(
         self, changes: Changes, *, max_bytes: int = MAX_BYTES, clock: Callable[[], float] = time.monotonic
@@ -70,11 +70,11 @@ class ResponseCache:
 
     @property
     def size_bytes(self) -> int:
-        """Approximate memory use of all kept responses."""
+        """Approximate memory use of all cached responses."""
         return int(self._kept.currsize)
 
     async def answer(self, request: web.Request, cookie: str, make: Make, extra: Hashable = None) -> web.StreamResponse:
-        """Return the kept response, or the result of `make`, which is kept if it is public.
+        """Return the cached response, or the result of `make`, which is cached if it is public.
 
         `cookie` is the name of the session cookie. `extra` identifies inputs of the response other than the database.
         """
@@ -124,7 +124,7 @@ class ResponseCache:
 
 
 def _cacheable(response: web.StreamResponse) -> CachedResponse | None:
-    """Return the response as it can be kept; None for one that is private, streamed, too large, or sets a cookie."""
+    """Return the response in the form to cache; None if it is private, streamed, too large, or sets a cookie."""
     if not isinstance(response, web.Response) or response.prepared or response.status != 200 or response.cookies:
         return None
     control = response.headers.get("Cache-Control", "")

@@ -1,4 +1,4 @@
-"""Positions labelled with the score of a bot and the result of their game: columns of numbers, and files of them.
+"""Positions labelled with the score of a bot and the result of their game, as columns in memory and in files.
 
 A folder of positions has `shard-0001.npz` … and `schema.json`: the columns, the origin, and a checksum of every shard.
 No two positions are equal up to the symmetries of the board.

@@ -118,7 +118,7 @@ class Spsa:
         return Trial(number, plus, minus)
 
     def _whole(self, values: npt.NDArray[np.float64], lots: npt.NDArray[np.float64]) -> tuple[int, ...]:
-        """Round values to integers at random with their mean kept, so that changes below 1 show on average."""
+        """Round values to integers at random with their mean kept, so that changes below 1 count on average."""
         kept = np.clip(values, self._minimum, self._maximum)
         return tuple(math.floor(value + lot) for value, lot in zip(kept.tolist(), lots.tolist(), strict=True))
 
@@ -129,12 +129,12 @@ class Spsa:
         return np.array(flips), np.array([rng.random() for _ in self._parameters])
 
     def _perturbation(self, number: int) -> npt.NDArray[np.float64]:
-        """Return the perturbation of a trial: the step in the last one, more before."""
+        """Return the perturbation of a trial: larger than the step at first, equal to it in the last trial."""
         reach: npt.NDArray[np.float64] = self._step * (self.pairs / (number + 1)) ** GAMMA
         return reach
 
     def _gain(self, number: int) -> float:
-        """Return the gain of a trial relative to the last one."""
+        """Return the gain of a trial relative to that of the last trial."""
         early = STABILITY * self.pairs
         return float(
             ((early + self.pairs) / (early + number + 1)) ** ALPHA * ((number + 1) / self.pairs) ** (2 * GAMMA)

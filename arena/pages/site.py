@@ -96,7 +96,7 @@ async def _frame_context(request: web.Request) -> dict[str, Any]:
 
 
 def _canonical(request: web.Request) -> str:
-    """Return the canonical address of a page: without its query, except the pool. An embedded game has its page's."""
+    """Return the canonical address of a page (of the page of an embedded game), without its query except the pool."""
     path = request.path.removeprefix("/embed")
     pool = {"pool": request.query["pool"]} if "pool" in request.query else {}
     return request.app[CONTEXT].settings.public_url.rstrip("/") + str(request.rel_url.with_path(path).with_query(pool))

@@ -60,7 +60,7 @@ class Visitor:
 
     @classmethod
     def new(cls, address: str) -> Visitor:
-        """Return a visitor without an account who plays for the first time, with a new secret."""
+        """Create a visitor without an account, with a new secret."""
         return cls(None, new_secret(), address)
 
     @property

@@ -90,7 +90,7 @@ def _quarantined(lines: Sequence[AuditItem], *, with_names: bool) -> list[Quaran
         if line.action == THROTTLED:
             results = "kept: both bots of each game were equally slow"
         else:
-            results = "verified; wrong ones are replayed" if line.subject in verified else "being verified"
+            results = "verified; wrong games are played again" if line.subject in verified else "being verified"
         name = str(line.detail["worker"]) if with_names else "a worker"
         found.append(QuarantinedWorker(name, str(line.detail.get("problem", "")), results, line.logged_at))
     return found

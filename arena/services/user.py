@@ -1,4 +1,4 @@
-"""Users: read and administrate them. Passwords come in, only hashes are stored."""
+"""Reads and manages users. Passwords are stored only as hashes."""
 
 from __future__ import annotations
 

@@ -152,7 +152,7 @@ def _command(given: Any, folder: Path) -> tuple[str, ...]:
 
 
 def _bridge_command(given: list[str], folder: Path) -> tuple[str, ...]:
-    """Return the command that runs a bridge; the program behind it becomes executable. Raises ManifestError."""
+    """Return the command that runs a bridge; the program that it starts becomes executable. Raises ManifestError."""
     try:
         command = bridged(given, FAMILY, "python")
     except ValueError as error:

@@ -197,7 +197,7 @@ def _check_new(store: Store, bot: BotItem, digest: str) -> None:
     """Raise ConflictError for a duplicate, unless the earlier version failed or was retired."""
     for line in store.versions.of_bot(bot.id):
         if line.sha256 == digest and line.state in ("uploaded", "checking", "active"):
-            raise ConflictError(f"duplicate bundle: {line.name} has the same one and is {line.state}", line.state)
+            raise ConflictError(f"duplicate bundle: {line.name} ({line.state}) has the same content", line.state)
 
 
 def _check_room(store: Store, user: Submitter, size: int, quota: Quota) -> None:

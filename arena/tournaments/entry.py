@@ -72,7 +72,7 @@ def _other_rules(name: str, document: Document) -> Iterator[tuple[str, Ruleset]]
 
 
 def _takes_remote(document: Document) -> bool:
-    """Return whether remote bots may enter: in their pool, unrated tournaments, or if the document allows them."""
+    """Return whether remote bots may enter: the tournament is unrated or in their pool, or its document allows them."""
     return document.pool == "remote" or document.allow_remote or not document.rated
 
 

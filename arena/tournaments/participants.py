@@ -1,4 +1,4 @@
-"""Entries and games of a tournament as its format takes them: by seat."""
+"""Converts the entries and games of a tournament to the input of its format, which knows only seats."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def seeds_of(store: Store, tournament: TournamentItem, entries: list[EntryItem])
 
 
 def played(outlines: Sequence[GameOutline], entries: Sequence[EntryItem]) -> list[TournamentGame]:
-    """Return the stored games as formats take them."""
+    """Return the stored games as the input of a format."""
     seat_of = {entry.version_id: entry.seat for entry in entries}
     return [
         TournamentGame(

@@ -1,6 +1,7 @@
 """Match of two bots that ends as soon as a sequential test (SPRT) is decided, or its games are used up.
 
-The test takes pairs in the order of their completion. Its first decision is final, whatever the open games bring.
+The test takes pairs in the order of their completion. Its first decision is final, whatever the results of the open
+games.
 """
 
 from __future__ import annotations

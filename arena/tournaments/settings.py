@@ -145,7 +145,7 @@ class RaceSettings(_Part):
 
     @property
     def race(self) -> Race:
-        """The race as the rating code takes it."""
+        """The parameters of the race for `referee.ratings`."""
         return Race(self.top, 1 - self.confidence)
 
 
@@ -171,7 +171,7 @@ class SprtSettings(_Part):
 
     @property
     def sprt(self) -> Sprt:
-        """The test as the rating code takes it."""
+        """The parameters of the test for `referee.ratings`."""
         return Sprt(self.elo0, self.elo1, self.alpha, self.beta)
 
 
@@ -383,7 +383,7 @@ def _strictly(document: dict[str, Any]) -> Document:
 def _read(
     document: Mapping[str, Any], validate: Callable[[dict[str, Any]], Document] = Document.model_validate
 ) -> tuple[Document | None, list[Misfit]]:
-    """Return the document (None if invalid) and its faults in the order of its keys.
+    """Return the document, or None if it is invalid, and its faults in the order of its keys.
 
     The valid keys of an invalid document are still checked against each other.
     """

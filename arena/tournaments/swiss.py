@@ -139,7 +139,7 @@ def pair(field_: Sequence[SeatScore], round: int, *, is_odd: bool = False) -> li
 
 
 def _group_folds(ranked: Sequence[SeatScore]) -> list[int]:
-    """Return the ideal opponent of every place: half its score group away."""
+    """Return for every place its ideal opponent by the fold: the one half a score group away."""
     ideal = [0] * len(ranked)
     begin = 0
     while begin < len(ranked):

@@ -46,7 +46,7 @@ def read_bot_file(path: Path, family: str = "") -> BotSpec:
     try:
         data = toml.read(file.read_text(encoding="utf-8"))
     except OSError:
-        raise ValueError(f"{path}: a folder is a bot only with a {FILE} (name, command) in it") from None
+        raise ValueError(f"{path}: the folder has no {FILE}; write one with name and command") from None
     except UnicodeDecodeError:
         raise ValueError(f"{file}: not UTF-8 text; is it the right file?") from None
     except toml.TomlError as error:

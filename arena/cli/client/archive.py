@@ -1,6 +1,6 @@
-"""`arena archive import|list|search|show|export|index`: imported games and games played here.
+"""`arena archive import|list|search|show|export|index`: import, search, show and export games.
 
-In the data folder of this machine, without a server; with `--server` in that of a server.
+The archive is that of this machine's data folder; with `--server`, that of a server.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     )
     add_options(search, ArchiveQuery, without=(*PAGING, "order"))
     part = search.add_argument_group("part of the list")
-    part.add_argument("--latest", action="store_true", help="list the latest, longest or highest first")
+    part.add_argument("--latest", action="store_true", help="descending order: the latest, longest or highest first")
     part.add_argument(
         "--limit",
         type=argument.positive,

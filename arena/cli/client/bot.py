@@ -1,4 +1,4 @@
-"""`arena bot submit|list|show|retire|quota`: your bots on a server."""
+"""`arena bot submit|list|show|retire|quota`: manage your bots on a server."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     submit.add_argument(
         "--name",
         metavar="NAME",
-        help="name of the bot; a new name makes a new bot (default: that in the folder's bot.toml)",
+        help="name of the bot; a new name creates a bot (default: the name in the folder's bot.toml)",
     )
     submit.add_argument(
         "--family",
@@ -55,7 +55,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         default=[],
         metavar="FAMILY",
         type=argument.family,
-        help="plays this family; may be repeated",
+        help="family that the bot plays; may be repeated",
     )
     submit.add_argument(
         "--tc",
@@ -64,27 +64,31 @@ def add(parser: argparse.ArgumentParser) -> None:
     )
     submit.add_argument("--watch", action="store_true", help="wait for the verdict; exit 1 if the bot is unfit")
 
-    listing = actions.add("list", _list, "all bots", "arena bot list --family loa")
+    listing = actions.add("list", _list, "list all bots", "arena bot list --family loa")
     add_options(listing, BotQuery)
     listing.add_argument(
         "--limit", metavar="COUNT", type=argument.positive, help="list at most COUNT bots (default: all)"
     )
 
-    show = actions.add("show", _show, "a bot, or one version with its check", "arena bot show mybot --version 2")
+    show = actions.add("show", _show, "show a bot, or one version with its check", "arena bot show mybot --version 2")
     show.add_argument("name", metavar="NAME", help="name of the bot")
     show.add_argument(
         "--version",
         dest="number",
         metavar="NUMBER",
         type=argument.positive,
-        help="this version, with the report of its check",
+        help="show this version, with the report of its check",
     )
 
-    retire = actions.add("retire", _retire, "enter it no more; games and ratings stay", "arena bot retire mybot")
+    retire = actions.add(
+        "retire", _retire, "retire a bot from new tournaments; games and ratings stay", "arena bot retire mybot"
+    )
     retire.add_argument("name", metavar="NAME", help="name of the bot")
-    retire.add_argument("--version", dest="number", metavar="NUMBER", type=argument.positive, help="only this version")
+    retire.add_argument(
+        "--version", dest="number", metavar="NUMBER", type=argument.positive, help="retire only this version"
+    )
 
-    quota = actions.add("quota", _quota, "what your bots take, and what they may", "arena bot quota")
+    quota = actions.add("quota", _quota, "show your storage use and its limits", "arena bot quota")
 
     for command in (submit, show, retire, quota):
         remote.add_server(command)
@@ -124,7 +128,7 @@ def _digest(file: BinaryIO) -> str:
 
 
 def bundle_of(path: Path) -> BinaryIO:
-    """Open what is to be sent, the same bytes each time: a folder or a single program is packed into a tar.
+    """Open the upload: a folder or a single program is packed into a tar, always with the same bytes.
 
     A program keeps the name of its file. Raises OSError, CommandError.
     """
@@ -136,7 +140,7 @@ def bundle_of(path: Path) -> BinaryIO:
             return file
         file.close()
     elif not (path / "bot.toml").is_file():
-        raise CommandError(f"{path}: a folder is a bot only with a bot.toml (name, command) in it")
+        raise CommandError(f"{path}: the folder has no bot.toml; write one with name and command")
     packed = tempfile.TemporaryFile()  # noqa: SIM115 - the caller closes it
     with (
         gzip.GzipFile(filename="", fileobj=packed, mode="wb", mtime=0) as squeezed,
@@ -163,12 +167,12 @@ def _pack_program(archive: tarfile.TarFile, path: Path) -> None:
 def _name_in(path: Path) -> str:
     """Return the name that the bot.toml of a folder gives. Raises CommandError."""
     if not path.is_dir():
-        raise CommandError(f"{path}: what is the bot called? Add --name N; only a folder's bot.toml may give the name")
+        raise CommandError(f"{path}: missing name of the bot; add --name NAME")
     from referee.bot.file import read_bot_file
 
     name = read_bot_file(path).name
     if not name:
-        raise CommandError(f"{path / 'bot.toml'}: it gives no name; write one there, or add --name N")
+        raise CommandError(f"{path / 'bot.toml'}: no name in it; write one there, or add --name NAME")
     return name
 
 

@@ -1,4 +1,4 @@
-"""`arena challenge`: a match of a remote bot of yours, now."""
+"""`arena challenge`: start a match of your remote bot."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ from arena.cli.terminal.printer import Printer, add_output
 def add(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument(
-        "opponent", metavar="OPPONENT", help="sample, another bot of yours, or one that is open to challenges"
+        "opponent",
+        metavar="OPPONENT",
+        help="opponent: a sample, another bot of yours, or a bot that is open to challenges",
     )
     parser.add_argument("--bot", required=True, metavar="NAME", help="your bot, which must be connected")
     parser.add_argument("--family", required=True, metavar="FAMILY", type=argument.family, help="family of games")

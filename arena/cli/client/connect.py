@@ -1,7 +1,7 @@
-"""`arena connect`: play on a server with a program of this machine, over one connection that this machine opens.
+"""`arena connect`: let a program on this machine play on a server, over one outgoing connection.
 
-The server's lines go to the program and the program's back, unchanged; each game has a process of its own. A lost
-connection is opened again, and its games continue with new processes.
+Lines are forwarded unchanged in both directions. Each game has its own process. After a lost connection the client
+reconnects, and its games continue with new processes.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         default=1,
         help="play COUNT games at once, each in its own process (default 1)",
     )
-    parser.add_argument("--open", action="store_true", help="others may challenge it, not only you")
+    parser.add_argument("--open", action="store_true", help="let others challenge the bot, not only you")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -115,9 +115,9 @@ async def _stay(spec: BotSpec, url: str, token: str) -> int:
 
 
 class Connection:
-    """One connection, with the programs that play on it; they end with it.
+    """One connection, with the programs that play on it and end with it.
 
-    `stop` lets running games finish and takes no more, `aborted` does not wait for them.
+    `stop` lets running games finish and accepts no more, `aborted` does not wait for them.
     """
 
     def __init__(self, spec: BotSpec, stop: asyncio.Event, aborted: asyncio.Event) -> None:
@@ -148,12 +148,10 @@ class Connection:
                 problem = (
                     f"the server refuses the connection ({error.status}): is it an arena, and one for remote bots?"
                 )
-                raise CommandError(f"{problem} An older one does not know this command", Exit.FAILED) from None
+                raise CommandError(f"{problem} Older servers do not support this command", Exit.FAILED) from None
             return f"the server takes no bots just now ({error.status})"
         except aiohttp.ClientSSLError as error:
-            raise CommandError(
-                f"no trustworthy connection to the server, so none at all: {error}", Exit.REFUSED
-            ) from None
+            raise CommandError(f"the server's certificate is not trusted: {error}", Exit.REFUSED) from None
         except (aiohttp.ClientError, OSError, TimeoutError) as error:
             return f"no connection: {error or type(error).__name__}"
         finally:
@@ -179,7 +177,7 @@ class Connection:
             await self._do(json.loads(message.data), socket)
 
     async def _leave(self, socket: aiohttp.ClientWebSocketResponse) -> str:
-        """Wait for the order to stop, then take no more games and return when the running ones have ended."""
+        """Wait for the order to stop; then accept no more games, and return when the running ones have ended."""
         await self._stop.wait()
         await socket.send_str(json.dumps({"games": 0}))
         while not self._aborted.is_set() and (self._programs or time.monotonic() - self._ended < _LEAVING_S):
@@ -212,7 +210,7 @@ class Connection:
 
 
 class Pace:
-    """The pace at which the programs of a connection may write: the server closes one that sends too many messages."""
+    """Rate limit of the programs' output: the server closes a connection that sends too many messages."""
 
     def __init__(self, games: int) -> None:
         from arena.api.connection import message_cost, message_rate
@@ -237,7 +235,7 @@ class Program:
         self._reading: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
-        """Begin; one that cannot is reported as gone."""
+        """Start the process; a failure is reported to the server as the end of the program."""
         words = list(self._spec.command)
         if self._spec.folder and os.sep in words[0]:
             words[0] = str(Path(self._spec.folder, words[0]).resolve())
@@ -283,7 +281,7 @@ class Program:
                 await self._process.stdin.drain()
 
     async def end(self) -> None:
-        """Kill it with all that it started."""
+        """Kill the process and all processes it started."""
         if self._reading:
             self._reading.cancel()
         if self._process:

@@ -1,4 +1,4 @@
-"""`arena explore FAMILY`: what was played in a position, of the archive here or of a server's."""
+"""`arena explore FAMILY`: show the moves played in a position, from the local archive or from a server's."""
 
 from __future__ import annotations
 

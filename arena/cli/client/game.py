@@ -1,4 +1,4 @@
-"""`arena game show|watch|download|export`: one game on a server, or the records of many."""
+"""`arena game show|watch|download|export`: show one game of a server, or fetch the records of many."""
 
 from __future__ import annotations
 
@@ -27,12 +27,14 @@ _RESULTS = {"first": "1-0", "second": "0-1", "draw": "½-½"}
 def add(parser: argparse.ArgumentParser) -> None:
     """Declare the sub-commands."""
     actions = Actions(parser)
-    show = actions.add("show", _show, "a game with its result", "arena game show 0123456789abcdef")
-    watch = actions.add("watch", _watch, "its moves as they come, to the end", "arena game watch 0123456789abcdef")
+    show = actions.add("show", _show, "show a game with its result", "arena game show 0123456789abcdef")
+    watch = actions.add(
+        "watch", _watch, "print the moves of a game as they are played", "arena game watch 0123456789abcdef"
+    )
     download = actions.add(
         "download",
         _download,
-        "its record, which arena replay reads",
+        "download the record of a game, for arena replay",
         "arena game download 0123456789abcdef --output-file game.json",
         "arena game download 0123456789abcdef | arena replay -",
     )
@@ -40,7 +42,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     export = actions.add(
         "export",
         _export,
-        "the records of all games, or of those these options leave",
+        "export the records of all games, or of those that match these options",
         "arena game export --family loa --output-file loa.ndjson",
         "arena game export --bot mybot --kind forfeit --since 2026-11-01 --output text",
         "arena game export --family loa -o csv > loa.csv",

@@ -1,4 +1,4 @@
-"""`arena leaderboard FAMILY`: the ratings of a server."""
+"""`arena leaderboard FAMILY`: show the ratings of a family on a server."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print it, best first."""
+    """Print the leaderboard, best first."""
     client = remote.client(arguments)
     path = f"/leaderboards/{arguments.family}"
     filters = read_options(arguments, LeaderboardQuery)

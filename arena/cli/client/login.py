@@ -1,4 +1,4 @@
-"""`arena login`: a token for this machine, from a name and a password or as it stands, kept for the other commands."""
+"""`arena login`: log in with a password or a token, and store the token for the other commands."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Get a token, try it, keep it."""
+    """Get a token, test it, and store it."""
     server = remote.server_of(arguments)
     bare = ApiClient(server)
     ends = ""
@@ -58,7 +58,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _by_password(arguments: argparse.Namespace, bare: ApiClient) -> tuple[str, str]:
-    """Return a new token, and a sentence on its end."""
+    """Return a new token, and a sentence on its expiry."""
     scopes = arguments.scopes and [scope.strip() for scope in arguments.scopes.split(",") if scope.strip()]
     if unknown := [scope for scope in scopes or () if scope not in SCOPES]:
         raise CommandError(f"no scope {unknown[0]!r}; there are {', '.join(SCOPES)}")

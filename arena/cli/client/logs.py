@@ -1,4 +1,4 @@
-"""`arena logs GAME --side first|second`: what a bot of yours said on standard error."""
+"""`arena logs GAME --side first|second`: show what your bot wrote to standard error."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print the tail of the log, as it is."""
+    """Print the tail of the log unchanged."""
     found = remote.client(arguments).get(f"/games/{arguments.game}/logs/{arguments.side}")
 
     def show() -> None:

@@ -1,4 +1,4 @@
-"""`arena schedule list|show|enable|disable`: recurring tournaments of a server."""
+"""`arena schedule list|show|enable|disable`: manage the recurring tournaments of a server."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from arena.cli.terminal.exit import Exit
 from arena.cli.terminal.printer import Printer, add_output
 
 _VERBS = {
-    "enable": "continue with its next time after now",
-    "disable": "create no more tournaments; those created stay",
+    "enable": "enable a schedule from its next time on",
+    "disable": "disable a schedule; tournaments it has created stay",
 }
 _NAMES = ("name", "cron", "timezone", "catch_up", "is_enabled", "next_fire", "created_at")
 
@@ -20,8 +20,8 @@ _NAMES = ("name", "cron", "timezone", "catch_up", "is_enabled", "next_fire", "cr
 def add(parser: argparse.ArgumentParser) -> None:
     """Declare the sub-commands."""
     actions = Actions(parser)
-    listing = actions.add("list", _list, "all schedules by name", "arena schedule list")
-    show = actions.add("show", _show, "one schedule, with its template in JSON", "arena schedule show 2 --json")
+    listing = actions.add("list", _list, "list all schedules by name", "arena schedule list")
+    show = actions.add("show", _show, "show a schedule, with its template in JSON", "arena schedule show 2 --json")
     verbs = [actions.add(verb, _switch, meaning, f"arena schedule {verb} 2") for verb, meaning in _VERBS.items()]
     for command in (show, *verbs):
         command.add_argument("id", metavar="ID", type=argument.positive, help="number of the schedule")

@@ -1,6 +1,4 @@
-"""The standings of a tournament as its format has them: byes of a Swiss, a knockout's bracket, a
-race's or a test's verdict.
-"""
+"""Prints the standings of a tournament, with byes, a bracket, or a verdict if its format has them."""
 
 from __future__ import annotations
 
@@ -66,7 +64,7 @@ def show_verdict(verdict: Mapping[str, Any], test: Mapping[str, Any]) -> None:
 
 
 def show_race(race: Mapping[str, Any], settings: Mapping[str, Any]) -> None:
-    """Print which entries are among the first, which are not, and which are in doubt."""
+    """Print which entries are decided to be at the top, which decided not to be, and which are undecided."""
     words = "settled" if race["state"] == "settled" else "not settled yet"
     output.text(f"first {settings['first']} at {100 * settings['confidence']:g} %: {words}")
     for key, heading in (("leaders", "among the first"), ("undecided", "undecided"), ("others", "not among them")):

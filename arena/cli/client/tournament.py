@@ -1,4 +1,4 @@
-"""`arena tournament create|list|show|watch|export`, the verbs that steer one, and who enters it: on a server."""
+"""`arena tournament`: create, show, watch, control and export tournaments on a server, and enter bots."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from arena.documents.tournament import TournamentQuery
 from referee.machine import toml
 
 _VERBS = {
-    "start": "let it begin now",
-    "pause": "call off what is being played; it is played again later",
+    "start": "start a tournament now",
+    "pause": "stop the running games; they are played again after resume",
     "drain": "finish the running games, then pause",
-    "resume": "continue",
-    "cancel": "end it for good; results stay",
+    "resume": "resume a paused tournament",
+    "cancel": "end a tournament for good; its results stay",
 }
 FORMATS = ("round-robin", "gauntlet", "swiss", "knockout", "ladder", "race", "sprt")
 FORMS = {"ndjson": "application/x-ndjson", "text": "text/plain", "csv": "application/x-ndjson"}
@@ -38,7 +38,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     create = actions.add(
         "create",
         _create,
-        "a tournament from a TOML file; with [schedule] a recurring one",
+        "create a tournament from a TOML file; with [schedule] a recurring one",
         "arena tournament create open.toml",
         "arena tournament create weekly.toml --json",
         "arena tournament create --example swiss > open.toml",
@@ -46,22 +46,28 @@ def add(parser: argparse.ArgumentParser) -> None:
     )
     create.add_argument("file", metavar="FILE.toml", nargs="?", help="tournament file; - for stdin")
     what = create.add_mutually_exclusive_group()
-    what.add_argument("--check", action="store_true", help="create nothing: name all that is wrong; exit 1 if anything")
-    what.add_argument("--example", choices=FORMATS, metavar="FORMAT", help=f"print a file: {', '.join(FORMATS)}")
-    what.add_argument("--watch", action="store_true", help="then show its results as they come, to the end")
+    what.add_argument(
+        "--check", action="store_true", help="only check the file: list all faults; exit code 1 if there are any"
+    )
+    what.add_argument(
+        "--example", choices=FORMATS, metavar="FORMAT", help=f"print an example file: {', '.join(FORMATS)}"
+    )
+    what.add_argument("--watch", action="store_true", help="then print its results as they arrive, until its end")
 
     change = actions.add(
         "change",
         _change,
-        "another TOML file for a tournament that has not begun",
+        "replace the settings of a tournament that has not started",
         "arena tournament change 7 open.toml",
         "arena tournament change 3 weekly.toml --schedule",
     )
     change.add_argument("id", metavar="ID", type=argument.positive, help="number of the tournament")
     change.add_argument("file", metavar="FILE.toml", help="tournament file; - for stdin")
-    change.add_argument("--schedule", action="store_true", help="ID is that of a schedule: its tournaments to come")
+    change.add_argument(
+        "--schedule", action="store_true", help="ID is the number of a schedule: change its future tournaments"
+    )
 
-    listing = actions.add("list", _list, "all tournaments, latest first", "arena tournament list --state running")
+    listing = actions.add("list", _list, "list all tournaments, latest first", "arena tournament list --state running")
     add_options(listing, TournamentQuery)
     listing.add_argument(
         "--limit",
@@ -72,13 +78,17 @@ def add(parser: argparse.ArgumentParser) -> None:
     )
 
     show = actions.add(
-        "show", _show, "a tournament with its standings", "arena tournament show 7", "arena tournament show 7 -o csv"
+        "show",
+        _show,
+        "show a tournament with its standings",
+        "arena tournament show 7",
+        "arena tournament show 7 -o csv",
     )
-    watch = actions.add("watch", _watch, "its results as they come, to the end", "arena tournament watch 7")
+    watch = actions.add("watch", _watch, "print the results of a tournament as they arrive", "arena tournament watch 7")
     export = actions.add(
         "export",
         _export,
-        "the records of all its games",
+        "export the records of all games of a tournament",
         "arena tournament export 7 > games.ndjson",
         "arena tournament export 7 --output text --output-file games.txt",
         "arena tournament export 7 -o csv > games.csv",
@@ -88,29 +98,32 @@ def add(parser: argparse.ArgumentParser) -> None:
     for command in (show, watch, export, *verbs):
         command.add_argument("id", metavar="ID", type=argument.positive, help="number of the tournament")
     enter = actions.add(
-        "enter", _enter, "enter a bot before it begins, or into a running ladder", "arena tournament enter 7 mybot"
+        "enter", _enter, "enter a bot before the start, or into a running ladder", "arena tournament enter 7 mybot"
     )
     withdraw = actions.add(
         "withdraw",
         _enter,
-        "take a bot out; its planned games are cancelled",
+        "withdraw a bot; its planned games are cancelled",
         "arena tournament withdraw 7 mybot",
         'arena tournament withdraw 7 "mybot v2"',
     )
     extend = actions.add(
         "extend",
         _extend,
-        "extend it; a finished one continues",
+        "extend a tournament; a finished one continues",
         "arena tournament extend 7 6",
         "arena tournament extend 7 +2",
     )
     priority = actions.add(
-        "priority", _prioritise, "play its games before those of a lower priority", "arena tournament priority 7 10"
+        "priority",
+        _prioritise,
+        "set the priority; games of higher priority are played first",
+        "arena tournament priority 7 10",
     )
     for command in (enter, withdraw, extend, priority):
         command.add_argument("id", metavar="ID", type=argument.positive, help="number of the tournament")
     for command in (enter, withdraw):
-        command.add_argument("bot", metavar="BOT", help='its name, or a version as standings show it: "mybot v2"')
+        command.add_argument("bot", metavar="BOT", help='name of the bot, or of a version as in standings: "mybot v2"')
         command.add_argument(
             "--version",
             dest="number",
@@ -151,7 +164,9 @@ def _create(arguments: argparse.Namespace) -> int:
     client = remote.client(arguments)
     noun = "schedules" if "schedule" in document else "tournaments"
     if arguments.watch and noun == "schedules":
-        raise CommandError(f"{arguments.file}: a schedule has nothing to --watch; leave it out, or [schedule]")
+        raise CommandError(
+            f"{arguments.file}: a schedule has nothing to --watch; remove --watch, or the table [schedule]"
+        )
     try:
         found = client.ask("POST", f"/{noun}", body=document, headers={"Idempotency-Key": os.urandom(16).hex()}).data
     except ClientError as error:
@@ -200,7 +215,7 @@ def _read(file: str) -> dict[str, Any]:
 
 
 def _check(arguments: argparse.Namespace, document: dict[str, Any]) -> int:
-    """Tell all that is wrong. Which bots there are is the server's to know."""
+    """Report all faults of a tournament file. Only the server knows which bots exist."""
     from arena.tournaments import problems
 
     found = [{"field": one.field, "message": one.sentence} for one in problems(document)]
@@ -311,7 +326,7 @@ def _export(arguments: argparse.Namespace) -> int:
 
 
 def _enter(arguments: argparse.Namespace) -> int:
-    """Enter a version, or take it out."""
+    """Enter or withdraw a version."""
     path = "entries" if arguments.action == "enter" else "withdraw"
     wish = {"bot": arguments.bot, **({"number": arguments.number} if arguments.number else {})}
     found = remote.client(arguments).ask("POST", f"/tournaments/{arguments.id}/{path}", body=wish).data
@@ -335,7 +350,7 @@ def _extend(arguments: argparse.Namespace) -> int:
 
 
 def _plan(form: str, plan: dict[str, Any]) -> str:
-    """Describe the plan of an extended tournament, first what was extended."""
+    """Describe the plan of an extended tournament, starting with the extended quantity."""
     words = [f"{plan['rounds']} rounds"] if plan["rounds"] else []
     if plan["games_per_pairing"]:
         words.insert(len(words) if form == "swiss" else 0, f"{plan['games_per_pairing']} games of each pairing")

@@ -1,7 +1,7 @@
-"""`arena analyse`: every position of a game analysed by a bot, with what each move lost and the marks that follow.
+"""`arena analyse`: analyse every position of a game by a bot, and print the loss and the mark of each move.
 
-A file of records is read as `arena replay` does; an id is that of a game in the arena's database, where the analysis is
-kept, a number one of its archive.
+The game is in a file of records (see `arena replay`), or in the database: by its id, or by its number in the archive.
+The analysis of a game in the database is stored there.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         metavar="COUNT",
         type=_nodes,
         default=DEFAULT_NODES,
-        help=f"unit: a position is searched with 8 times as many, one in doubt with 100 (default {DEFAULT_NODES})",
+        help=f"base node budget; a position gets 8 times this, an unclear one 100 times (default {DEFAULT_NODES})",
     )
     parser.add_argument(
         "--bot", metavar="BOT", help="analyse with this bot, which must send scores (default sample:alphabeta)"
@@ -64,7 +64,7 @@ def _nodes(text: str) -> int:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Analyse, print, and keep what is about a game of the database."""
+    """Analyse and print; store the analysis of a game in the database."""
     from referee.game.record import RecordError
 
     if arguments.game == "-" or Path(arguments.game).is_file():

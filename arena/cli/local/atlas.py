@@ -33,7 +33,10 @@ def add(parser: argparse.ArgumentParser) -> None:
     run.add_argument("plan", type=Path, metavar="PLAN.toml", help="plan of the atlas")
     run.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder of the run")
     run.add_argument(
-        "--concurrency", type=argument.positive, metavar="COUNT", help="processes (default: one for each processor)"
+        "--concurrency",
+        type=argument.positive,
+        metavar="COUNT",
+        help="number of processes (default: one for each processor)",
     )
     laboratory.add_executor(run, "whose workers play them")
 
@@ -45,7 +48,9 @@ def add(parser: argparse.ArgumentParser) -> None:
         "arena atlas report runs/pijersi --csv pijersi.csv",
     )
     report.add_argument("folder", type=Path, metavar="DIR", help="folder of the run")
-    report.add_argument("--csv", type=Path, metavar="FILE", help="write the published form, symmetric starts pooled")
+    report.add_argument(
+        "--csv", type=Path, metavar="FILE", help="write the published table, with symmetric starts pooled"
+    )
     report.add_argument(
         "--limit", type=argument.positive, default=20, metavar="COUNT", help="list COUNT starts (default 20)"
     )

@@ -1,4 +1,4 @@
-"""`arena book make|check`: books of openings, for `arena play --openings FILE` and for tournaments."""
+"""`arena book make|check`: make and check opening books, for `arena play --openings FILE` and for tournaments."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     make = actions.add(
         "make",
         _make,
-        "openings that a strong search finds level",
+        "make a book of openings that a search finds balanced",
         "arena book make loa --plies 6 --count 50 --seed 1 --margin 50 --depth 6 --output-file loa.book",
         "arena book make pijersi --setups pijersi-8100 --count 100 --depth 0 --output-file setups.book",
         "arena book make pijersi --variant standard --fair 0.05 --count 50 --output-file fair.book",
@@ -87,7 +87,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     add_options(games, ExplorerQuery, without=_LINE)
     add_database(make)
 
-    check = actions.add("check", _check, "read a book, and name the line of the first mistake")
+    check = actions.add("check", _check, "check a book, and report the line of its first error")
     check.add_argument("file", type=Path, metavar="FILE", help="book of openings")
     check.add_argument("--family", required=True, metavar="FAMILY", type=argument.family, help="family of the openings")
     argument.add_rules(check, has_family=False)
@@ -236,7 +236,7 @@ def _share(text: str) -> float:
 
 
 def _try(out: Path) -> None:
-    """Find out whether a file can be written, before the search. Raises OSError."""
+    """Check before the search whether the file can be written. Raises OSError."""
     is_there = out.exists()
     out.open("a").close()
     if not is_there:

@@ -1,4 +1,4 @@
-"""`arena check`: is this bot fit to play? Step by step, with every line exchanged and what to fix."""
+"""`arena check`: check a bot step by step, and print every line exchanged and what to fix."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--tc",
         metavar="TIME",
-        help="longest time for a move to try, such as 5/move (default 15/move); the fastest that it keeps is found",
+        help="longest time per move to test (default 15/move); the check finds the shortest one that the bot keeps",
     )
     add_sandbox(parser)
     add_memory(parser)
@@ -61,7 +61,7 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         spec = read_bot(arguments.bot, arguments.family)
         if spec.time is not None:
-            raise CommandError(f"bot {arguments.bot!r}: a time control is for games; leave tc={spec.time} out")
+            raise CommandError(f"bot {arguments.bot!r}: a check sets its own time control; remove tc={spec.time}")
         move_ms = _move_ms(arguments.tc)
         saved = saved_capabilities(Path(arguments.bot)) if arguments.update else None
         refuse_unreachable([spec], arguments.sandbox)
@@ -104,14 +104,14 @@ def _show(numbers: Iterator[int], wants_lines: bool, step: CheckStep) -> None:
 
 
 def _keep(report: CheckReport, spec: BotSpec, file: Path | None, saved: SavedCapabilities | None) -> None:
-    """Write down what was found."""
+    """Write the capabilities found to the file of the bot."""
     found = read_capabilities(report.capabilities.as_json(), report.name)
     if file:
         place = file.absolute().parent
         try:
             spec = at_home(spec, place)
         except ValueError as error:
-            raise CommandError(f"{file} is not written: {error}") from None
+            raise CommandError(f"cannot write {file}: {error}") from None
         text = write_bot_file(replace(spec, name=spec.name or report.name, capabilities=found), place)
         file.write_text(text, encoding="utf-8")
         output.note(f"written to {file}; use it in place of the bot's command")
@@ -126,7 +126,7 @@ def _move_ms(text: str | None) -> int:
         return 0
     move_ms = read_time_control(text).move_ms
     if move_ms is None:
-        raise CommandError(f"--tc {text}: a limit of depth or nodes says nothing of time; write 5/move or 10+0.1")
+        raise CommandError(f"--tc {text}: a limit of depth or nodes sets no time; write 5/move or 10+0.1")
     return max(1, round(move_ms))
 
 

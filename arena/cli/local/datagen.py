@@ -1,4 +1,4 @@
-"""`arena datagen`: label positions by games of a bot against itself."""
+"""`arena datagen`: label positions by self-play of a bot."""
 
 from __future__ import annotations
 
@@ -31,9 +31,14 @@ GAMES = "games"
 
 def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--bot", default="sample:alphabeta", metavar="BOT", help="bot that plays itself (default sample:alphabeta)"
+        "--bot",
+        default="sample:alphabeta",
+        metavar="BOT",
+        help="bot that plays against itself (default sample:alphabeta)",
     )
-    parser.add_argument("--positions", required=True, type=_positions, metavar="COUNT", help="positions to make")
+    parser.add_argument(
+        "--positions", required=True, type=_positions, metavar="COUNT", help="number of positions to make"
+    )
     parser.add_argument(
         "--nodes", type=argument.positive, default=1000, metavar="COUNT", help="nodes for each move (default 1000)"
     )

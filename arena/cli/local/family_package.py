@@ -25,7 +25,7 @@ def add(actions: Actions) -> None:
         "test whether a family keeps the invariants that the arena relies on",
         "arena rules conformance loa",
         "arena rules conformance mypackage --positions 1000 --seed 7",
-        description="Checks every invariant at positions of random games and prints a position where one is broken.",
+        description="Check every invariant at positions of random games, and print a position where one is broken.",
     )
     conformance.add_argument(
         "family",
@@ -49,7 +49,7 @@ def add(actions: Actions) -> None:
         _new,
         "create a family of games as a package of your own",
         "arena rules new othello arena-othello",
-        description="Writes a small playable family with its tests into DIR.",
+        description="Write a small playable family with its tests into DIR.",
     )
     new.add_argument("name", metavar="NAME", help="name of the family: lower-case letters and digits")
     new.add_argument("folder", metavar="DIR", type=Path, help="folder to create; it must not exist yet")

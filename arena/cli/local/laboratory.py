@@ -34,17 +34,21 @@ def add_games(parser: argparse.ArgumentParser) -> None:
         "--option", action="append", default=[], metavar="NAME=VALUE", help="set a rule option; may be repeated"
     )
     parser.add_argument(
-        "--seed", type=argument.whole, default=0, metavar="SEED", help="same seed, same games (default 0)"
+        "--seed",
+        type=argument.whole,
+        default=0,
+        metavar="SEED",
+        help="seed; the same seed gives the same games (default 0)",
     )
     parser.add_argument(
         "--max-plies",
         type=argument.whole,
         default=0,
         metavar="COUNT",
-        help="draw after COUNT plies (default 0: by the rules)",
+        help="adjudicate a draw after COUNT plies (default 0: never)",
     )
     parser.add_argument(
-        "--concurrency", type=argument.positive, default=1, metavar="COUNT", help="games at once (default 1)"
+        "--concurrency", type=argument.positive, default=1, metavar="COUNT", help="play COUNT games at once (default 1)"
     )
     add_executor(parser, "where the same bot must be installed")
     add_memory(parser)
@@ -60,7 +64,7 @@ def add_executor(parser: argparse.ArgumentParser, needs: str) -> None:
         "--executor",
         default="local",
         metavar="EXECUTOR",
-        help=f"play games there: local (default), or dask://HOST:PORT, {needs}",
+        help=f"where games are played: local (default), or dask://HOST:PORT, {needs}",
     )
 
 
@@ -117,7 +121,7 @@ def introduce_bot(arguments: argparse.Namespace, ruleset: Ruleset, tc: str) -> I
 
 
 def claim(folder: RunFolder, identity: Mapping[str, Any]) -> None:
-    """Mark a folder as that of this run, or check that it is. Raises CommandError."""
+    """Mark a folder as belonging to this run, or check that it does. Raises CommandError."""
     from referee.machine.run_folder import FolderError
 
     try:

@@ -1,4 +1,4 @@
-"""The result of a match of two bots in a few lines of 80 columns, to be pasted anywhere; how a run stands meanwhile."""
+"""Formats the result of a match of two bots in a few lines of at most 80 columns, and the interim state of a run."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def result_lines(found: Mapping[str, Any]) -> list[str]:
 
 
 def _time_words(elapsed_s: float, games: int, match: Mapping[str, Any] | None) -> str:
-    """Format the time of a run; of a continued run that of its last part."""
+    """Format the duration of a run, counted from its last continuation."""
     played = games - (match["earlier"] if match else 0)
     if played <= 0:
         return ""

@@ -1,4 +1,4 @@
-"""`arena perft`: the number of leaves of the tree of moves, and how fast they are counted."""
+"""`arena perft`: count the leaves of the game tree, and report the speed."""
 
 from __future__ import annotations
 

@@ -45,8 +45,8 @@ def add(parser: argparse.ArgumentParser) -> None:
         nargs="*",
         default=argparse.SUPPRESS,
         metavar="BOT",
-        help="path, quoted command, sample:NAME, 'bridge:NAME …', tcp:HOST:PORT, folder or bot.toml; NAME=BOT; "
-        "with settings of its own: 'BOT;tc=5+0.05;option.Hash=64'",
+        help="path, quoted command, sample:NAME, 'bridge:NAME …', tcp:HOST:PORT, folder or bot.toml; "
+        "name it by NAME=BOT; give it settings by 'BOT;tc=5+0.05;option.Hash=64'",
     )
     parser.add_argument(
         "--each",
@@ -54,7 +54,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="SETTING",
-        help="settings of all bots: 'tc=5+0.05;option.Hash=64', or one each; a bot's own settings win",
+        help="settings of all bots: 'tc=5+0.05;option.Hash=64', or several texts; a bot's own settings have priority",
     )
     parser.add_argument(
         "--config",
@@ -97,16 +97,16 @@ def add(parser: argparse.ArgumentParser) -> None:
         "--openings",
         default="auto",
         metavar="OPENINGS",
-        help="auto (default: the start once, then four random plies; new deals in a dealt variant), none, "
-        "random:PLIES:SEED, setups:VARIANT:SEED or a file; 'FILE;order=random;plies=8' shuffles its "
-        "openings by the seed (default: sequential) and cuts them",
+        help="opening selection: none, random:PLIES:SEED, setups:VARIANT:SEED, a file, or auto (default: "
+        "the start once, then four random plies; new deals in a dealt variant); 'FILE;order=random;plies=8' shuffles "
+        "the openings of a file by the seed (default: sequential) and cuts them",
     )
     games.add_argument(
         "--sides",
         choices=SIDES,
         default=SIDES[0],
-        help="who has the first side of a single game, and which side moves first if the rules leave that open: "
-        "alternate, bots in turns (default), or random",
+        help="which bot plays the first side of a single game, and which side begins where the rules leave that open: "
+        "alternate (default) or random",
     )
     games.add_argument(
         "--sprt", metavar="TEST", help="stop two bots when an SPRT is decided: elo0=0,elo1=10,alpha=.05,beta=.05"
@@ -141,13 +141,13 @@ def add(parser: argparse.ArgumentParser) -> None:
         type=whole,
         default=SUSPEND_AFTER,
         metavar="COUNT",
-        help=f"a bot not ready COUNT times in a row forfeits its other games (default {SUSPEND_AFTER}; 0: never)",
+        help=f"a bot that is not ready COUNT times in a row forfeits the rest (default {SUSPEND_AFTER}; 0: never)",
     )
     limits.add_argument(
         "--pondering",
         choices=PONDERING,
         default=PONDERING[0],
-        help="while its opponent thinks a bot is frozen (default), pinned to a core of its own, or allowed to think",
+        help="during its opponent's turn a bot is frozen (default), pinned to its own core, or allowed to think",
     )
     games.add_argument("--seed", type=int, default=0, metavar="SEED", help="seed of the openings (default 0)")
     add_sandbox(machine)
@@ -208,7 +208,7 @@ def run(arguments: argparse.Namespace) -> int:
             header = folder.open()
             plan = plan_of(arguments, ruleset, tuple(bots))  # nothing is started for arguments that make no sense
             strongest = open_sandbox(arguments.sandbox).name
-            # Bots that are asked who they are show by that whether they start in the strongest sandbox.
+            # The handshake of the bots also shows whether they start in the strongest sandbox.
             is_open = arguments.sandbox == "auto" and strongest != "none" and header is None
             if is_open:
                 arguments.sandbox = strongest
@@ -261,7 +261,7 @@ def open_slots(arguments: argparse.Namespace) -> Iterator[SlotPool]:
 
 
 def _choose_sandbox(arguments: argparse.Namespace, bots: list[BotSpec]) -> None:
-    """Settle the sandbox, of `auto` the strongest in which all bots start. Raises ValueError with what to do."""
+    """Store the sandbox in `arguments`; `auto` means the strongest in which all bots start. Raises ValueError."""
     from arena.cli.local.play_run import limits_of
     from referee.play.sandbox_choice import choose
 
@@ -292,7 +292,7 @@ def _play_games(
     sprt: Sprt | None,
     pool: SlotPool,
 ) -> int:
-    """Play what is left of the games, write and print what came of all of them."""
+    """Play the remaining games; write and print the results of all games."""
     from arena.cli.local.match_report import running_lines, sprt_words, terms_of
     from arena.cli.local.results import summarise
     from arena.cli.terminal.game_view import show_result
@@ -357,7 +357,7 @@ def _dispatch(
 ) -> tuple[list[GameRecord], bool]:
     """Play games until all are done or the result is decided.
 
-    Returns the games that stayed void, and whether the run was interrupted.
+    Returns the games that remained void, and whether the run was interrupted.
     """
     from arena.cli.terminal.interrupt import InterruptThread
     from referee.play.dispatch import Dispatcher

@@ -1,7 +1,7 @@
 """`arena play --config FILE.toml`: a whole match as a file. Its keys are the options, its `bots` are a list.
 
-The file becomes words of a command line, which the parser reads before those that were typed: what is typed wins.
-Nothing heavy is imported here, so that wrong files are refused at once.
+The file is translated to arguments, which are parsed before those of the command line, so that the latter have
+priority. Nothing slow is imported here, so that invalid files are rejected at once.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def preset(parser: argparse.ArgumentParser, words: Sequence[str]) -> argparse.Na
 
 
 def _words(table: Mapping[str, Any], known: Mapping[str, Any]) -> Iterator[str]:
-    """Translate a table to words of a command line; `known` are the options with defaults. Raises CommandError.
+    """Translate a table to arguments; `known` are the options with defaults. Raises CommandError.
 
     A list belongs to an option that may be repeated, and a table to one whose values are `key=value`.
     """
@@ -141,9 +141,10 @@ def _bot(table: object, number: int) -> str:
 
 
 def gather(arguments: argparse.Namespace) -> None:
-    """Put the bots together: those typed, also behind the settings of `--each`, else those of the file.
+    """Collect the bots: those of the command line, including any after the settings of `--each`, else those of the
+    file.
 
-    `arguments.bots` and `arguments.each` are lists of texts then. Raises CommandError where bots or the family are
+    `arguments.bots` and `arguments.each` are then lists of texts. Raises CommandError where bots or the family are
     missing.
     """
     from referee.bot.settings import is_setting
@@ -158,4 +159,4 @@ def gather(arguments: argparse.Namespace) -> None:
     arguments.bots = typed or getattr(arguments, "bots_of_file", [])
     missing = [*(["BOT"] if not arguments.bots else []), *(["--family"] if arguments.family is None else [])]
     if missing:
-        raise CommandError(f'it needs {", ".join(missing)}; see "arena play --help"')
+        raise CommandError(f'missing {", ".join(missing)}; see "arena play --help"')

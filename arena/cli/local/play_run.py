@@ -116,7 +116,7 @@ def games_of(
 
 
 def _introduced(arguments: argparse.Namespace, plan: TournamentPlan, pool: Executor) -> tuple[BotSpec, ...]:
-    """Return the bots after their handshakes; meanwhile compile what samples among them call."""
+    """Return the bots after their handshakes; meanwhile compile the kernels of the samples among them."""
     output.note(f"{len(plan.bots)} bots, asking each for its name ...")
     is_shown = any(opening.position for opening in plan.openings)
     also = opened_by_each(plan.ruleset) if plan.sides == "random" else ()

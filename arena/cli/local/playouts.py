@@ -1,4 +1,4 @@
-"""`arena playouts`: uniformly random games played by the kernel, counted by result."""
+"""`arena playouts`: play uniformly random games in the kernel, and count their results."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Play and report. Repetition is not looked at; a game beyond the limit of plies is unfinished."""
+    """Play and report. Repetition is ignored; a game beyond the limit of plies is unfinished."""
     import numpy as np
 
     from referee.rules.position import outcome_of

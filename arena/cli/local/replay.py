@@ -1,4 +1,4 @@
-"""`arena replay RECORD`: a game record drawn move by move, printed, or verified by the rules.
+"""`arena replay RECORD`: draw a game record move by move, print it, or verify it by the rules.
 
 Reads a file with one JSON record or the result of `arena play --json`, an NDJSON file, or text records; `-` is stdin.
 """
@@ -64,7 +64,7 @@ def read(path: str) -> list[GameRecord]:
     else:
         records = _document(text)
     if not records:
-        raise RecordError("no game in it")
+        raise RecordError("it contains no game")
     return records
 
 

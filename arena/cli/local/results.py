@@ -41,7 +41,7 @@ def summarise(
 
 
 def _beyond(records: Sequence[GameRecord]) -> dict[str, Any]:
-    """Return the advantage of moving first in Elo with its error (95 %), and `findings`: None with too few bots."""
+    """Return the first-move advantage in Elo with its 95 % interval, and `findings` (None with too few bots)."""
     points = {"first": 1.0, "draw": 0.5, "second": 0.0}
     results = [(one.first, one.second, points[one.winner]) for one in records if one.winner]
     fitted = fit(results, with_advantage=True)
@@ -56,8 +56,8 @@ def _beyond(records: Sequence[GameRecord]) -> dict[str, Any]:
 def _strengths(records: Sequence[GameRecord], names: Sequence[str]) -> dict[str, Any]:
     """Return `elo` of the first of two bots, or the `performance` of each of more bots against all others, best first.
 
-    `diff` and `elo` are Elo differences, `error` the half-width of their 95 % interval from `low` to `high`; what is
-    rounded to nothing is 0 and not -0 (`+ 0.0`). `pentanomial` are the pairs that gave 0, ½, 1, 1½ and 2 points.
+    `diff` and `elo` are Elo differences, `error` the half-width of their 95 % interval from `low` to `high`; values
+    that round to zero are 0, not -0 (`+ 0.0`). `pentanomial` are the pairs that gave 0, ½, 1, 1½ and 2 points.
     """
     found = estimates(records, names)
     if len(names) == 2:
@@ -84,7 +84,7 @@ def _error(found: Estimate) -> dict[str, float]:
 
 
 def show(found: Mapping[str, Any]) -> None:
-    """Print what `summarise` gives."""
+    """Print the summary of a run."""
     ratings = {line["name"]: line for line in found["ratings"]}
     performances = {line["name"]: line for line in found.get("performance", ())}
     output.table(

@@ -1,4 +1,4 @@
-"""`arena rules list|moves|vectors|convert|setup|conformance|new`: the rules without a bot, server or database."""
+"""`arena rules list|moves|vectors|convert|setup|conformance|new`: list, show and test rules, without any server."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         _convert,
         "convert game texts from stdin",
         "arena rules convert loa --from loa --to record < game.txt",
-        description='Reads game texts from stdin and writes them to stdout. The format "record" is the arena\'s '
+        description='Read game texts from stdin and write them to stdout. The format "record" is the arena\'s '
         "own: one JSON object per line and game. List a family's other formats with: arena rules list --json.",
     )
     argument.add_rules(convert)

@@ -1,4 +1,4 @@
-"""`arena solve`: the shortest forced win of a side, all first moves that achieve it, and the main line."""
+"""`arena solve`: find the shortest forced win of a side, all first moves that achieve it, and the main line."""
 
 from __future__ import annotations
 
@@ -43,9 +43,9 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--condition",
         metavar="COUNTER<=NUMBER",
-        help="limit on what the winning side does in all its moves, such as marbles<=7",
+        help="limit on the moves of the winning side together, such as marbles<=7",
     )
-    parser.add_argument("--all", action="store_true", help="list also the other first moves that win, up to --in MOVES")
+    parser.add_argument("--all", action="store_true", help="also list the other first moves that win, up to --in MOVES")
     parser.add_argument(
         "--nodes",
         metavar="COUNT",

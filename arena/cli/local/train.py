@@ -18,7 +18,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--family", required=True, metavar="FAMILY", type=argument.family, help="family of games")
     parser.add_argument("data", nargs="+", type=Path, metavar="DIR", help="folders of positions")
     parser.add_argument(
-        "--output-file", type=Path, required=True, metavar="FILE", help="write the weights there, as JSON"
+        "--output-file", type=Path, required=True, metavar="FILE", help="write the weights to this JSON file"
     )
     parser.add_argument(
         "--features", default=DEFAULT, metavar="MODULE:FUNCTION", help=f"features to fit (default {DEFAULT})"
@@ -32,11 +32,19 @@ def add(parser: argparse.ArgumentParser) -> None:
         help="weight of results in the target; the rest is that of scores (default 0.5)",
     )
     parser.add_argument(
-        "--validation-split", type=float, default=0.1, metavar="SHARE", help="share of games held out (default 0.1)"
+        "--validation-split",
+        type=float,
+        default=0.1,
+        metavar="SHARE",
+        help="share of games held out for validation (default 0.1)",
     )
     parser.add_argument("--l2", type=float, default=1.0, metavar="NUMBER", help="L2 penalty on weights (default 1)")
     parser.add_argument(
-        "--seed", type=argument.whole, default=0, metavar="SEED", help="select the games held out (default 0)"
+        "--seed",
+        type=argument.whole,
+        default=0,
+        metavar="SEED",
+        help="seed that selects the held-out games (default 0)",
     )
     add_output(parser, meanings={"json": "the file that was written"})
 

@@ -1,4 +1,4 @@
-"""`arena tune`: tune spin options of a bot by games of the bot against itself."""
+"""`arena tune`: tune spin options of a bot by self-play."""
 
 from __future__ import annotations
 
@@ -44,11 +44,16 @@ def add(parser: argparse.ArgumentParser) -> None:
         "STEP a twentieth of the range; may be repeated",
     )
     parser.add_argument(
-        "--parameters", metavar="FILE", help="read them from TOML: a table [NAME] for each, with min max start step"
+        "--parameters",
+        metavar="FILE",
+        help="read the parameters from TOML: a table [NAME] for each, with min, max, start and step",
     )
     parser.add_argument("--games", required=True, type=_games, metavar="COUNT", help="games to play, in pairs")
     parser.add_argument(
-        "--tc", default="1+0.01", metavar="TIME", help="time control: 1+0.01 (s, the default), 0.1/move, nodes:1000"
+        "--tc",
+        default="1+0.01",
+        metavar="TIME",
+        help="time control: 1+0.01 (seconds, the default), 0.1/move, nodes:1000",
     )
     parser.add_argument(
         "--openings",

@@ -1,4 +1,4 @@
-"""`arena warmup`: compile the kernels into the cache once, so that no game and no command pays for it later."""
+"""`arena warmup`: compile the kernels into the cache, so that later games and commands start without delay."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def _tell(warmed: Warmed) -> None:
 def warm_bots(names: list[str], jobs: int) -> None:
     """Let the sample bots compile their searches, `jobs` families at once; a line per bot and per family.
 
-    Raises CommandError when one cannot: its own words are in the message.
+    Raises CommandError with the error of a bot that cannot.
     """
     with ThreadPoolExecutor(jobs) as pool:
         for name, seconds in zip(names, pool.map(_warm_bots, names), strict=True):
@@ -86,5 +86,5 @@ def _warm_bots(family: str) -> float:
 
     started = time.perf_counter()
     if problem := have_all_warm(family, tell=tell, names=SAMPLES.values()):
-        raise CommandError(f"the sample bots of {family} cannot be made ready: {problem[-400:]}", Exit.FAILED)
+        raise CommandError(f"the sample bots of {family} cannot be compiled: {problem[-400:]}", Exit.FAILED)
     return time.perf_counter() - started

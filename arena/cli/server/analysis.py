@@ -15,7 +15,7 @@ from arena.cli.terminal.printer import Printer, add_output
 
 def add(parser: argparse.ArgumentParser) -> None:
     fit = Actions(parser).add(
-        "fit", _fit, "fit winning chances to the scores of a family's analysed games", "arena analysis fit loa"
+        "fit", _fit, "fit the win model of a family to its analysed games", "arena analysis fit loa"
     )
     fit.add_argument("family", type=argument.family, metavar="FAMILY", help="family of games")
     add_database(fit)

@@ -26,7 +26,7 @@ class Compiling:
         """What is being compiled: families and functions."""
 
     async def run(self, stop: asyncio.Event) -> None:
-        """Call `begin` with each family as soon as it is ready. Raises CommandError where one cannot be."""
+        """Call `begin` with each family as soon as it is ready. Raises CommandError if one cannot be compiled."""
         jobs = min(len(os.sched_getaffinity(0)), len(self._names))
         pool = ThreadPoolExecutor(jobs, "compiling")
         group = asyncio.gather(*(self._one(pool, name) for name in self._names))
@@ -48,7 +48,7 @@ class Compiling:
     async def _one(self, pool: ThreadPoolExecutor, name: str) -> None:
         problem, warmed, seconds = await asyncio.get_running_loop().run_in_executor(pool, self._make_ready, name)
         if problem:
-            raise CommandError(f"the sample bots of {name} cannot be made ready: {problem[-400:]}", Exit.FAILED)
+            raise CommandError(f"the sample bots of {name} cannot be compiled: {problem[-400:]}", Exit.FAILED)
         output.note(f"{name:<10} ready in {seconds:.1f} s, {warmed.compiled + warmed.cached} kernels")
         await self._begin(name)
 

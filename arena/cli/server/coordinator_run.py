@@ -1,4 +1,4 @@
-"""The referee in this process: what `arena serve` and `arena referee` have in common."""
+"""Runs the referee in this process: the common part of `arena serve` and `arena referee`."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ async def act(
 
 def unable_to_serve(host: str, port: int, error: OSError, advice: str) -> CommandError:
     """Return the error for an address that cannot be bound: the system's reason, and the advice."""
-    # asyncio puts the address into the message once more; a host that is not found has a number of its own kind.
+    # asyncio repeats the address in its message; an unknown host has the number of another kind of error.
     reason = os.strerror(error.errno or 0) if error.errno in errno.errorcode else error.strerror or str(error)
     return CommandError(f"cannot serve on {host}:{port}: {reason}; {advice}", Exit.FAILED)
 

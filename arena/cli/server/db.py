@@ -1,4 +1,4 @@
-"""`arena db`: bring the schema up to date, look for damage, back everything up, and come back from a backup."""
+"""`arena db`: upgrade, check, dump, load, back up and restore the database."""
 
 from __future__ import annotations
 
@@ -22,17 +22,19 @@ if TYPE_CHECKING:
 def add(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     actions = Actions(parser)
-    upgrade = actions.add("upgrade", _upgrade, "make the tables, or bring them to the schema of this program")
+    upgrade = actions.add("upgrade", _upgrade, "create the tables, or upgrade them to the schema of this program")
     check = actions.add(
-        "check", _check, "look for damage, and compare with the schema; exit code 1 for either, 3 if it is empty"
+        "check",
+        _check,
+        "check for damage and for a wrong schema; exit code 1 if either is found, 3 if the database is empty",
     )
-    dump = actions.add("dump", _dump, "write everything into a file, as it is at one moment, while the arena runs")
+    dump = actions.add("dump", _dump, "write a consistent dump of everything to a file, while the arena runs")
     dump.add_argument("file", type=Path, metavar="FILE", nargs="?", help="new file (default arena-TIME.ndjson.zst)")
-    load = actions.add("load", _load, "fill an empty database from such a file")
-    load.add_argument("file", type=Path, metavar="FILE", help="what `arena db dump` wrote")
-    backup = actions.add("backup", _backup, "copy the SQLite database, while the arena runs, as is done daily")
-    restore = actions.add("restore", _restore, "put such a copy in its place, with the arena stopped")
-    restore.add_argument("file", type=Path, metavar="FILE", nargs="?", help="the copy (default the newest)")
+    load = actions.add("load", _load, "fill an empty database from a dump")
+    load.add_argument("file", type=Path, metavar="FILE", help="dump written by `arena db dump`")
+    backup = actions.add("backup", _backup, "back up the SQLite database now, while the arena runs")
+    restore = actions.add("restore", _restore, "restore a backup of the SQLite database, while the arena is stopped")
+    restore.add_argument("file", type=Path, metavar="FILE", nargs="?", help="backup to restore (default: the newest)")
     for each in (upgrade, check, dump, load, backup, restore):
         add_output(each)
         add_database(each)
@@ -89,7 +91,7 @@ def _dump(arguments: argparse.Namespace) -> int:
 
 
 def _load(arguments: argparse.Namespace) -> int:
-    """Fill an empty database from a dump. Nothing is created if the file is not a whole dump."""
+    """Fill an empty database from a dump. Nothing is created if the dump is incomplete."""
     from arena.store.operations.backup import load, load_new, require_dump
 
     settings = settings_of(arguments)
@@ -120,7 +122,7 @@ def _backup(arguments: argparse.Namespace) -> int:
 
 
 def _restore(arguments: argparse.Namespace) -> int:
-    """Put a backup in place; results that are newer and readable are recorded at the next start."""
+    """Restore a backup; newer results that are still readable are recorded at the next start."""
     from arena.clock import now
     from arena.cluster.spool import Spool
     from arena.store.operations.sqlite_backup import SqliteBackups, restore, salvage
@@ -130,7 +132,7 @@ def _restore(arguments: argparse.Namespace) -> int:
     settings = settings_of(arguments)
     file = _file_of(settings)
     if file.exists() and file.stat().st_uid != os.geteuid():
-        raise CommandError(f"{file} is another user's: run this as the user the arena runs as (runuser -u NAME -- …)")
+        raise CommandError(f"{file} belongs to another user: run this as the user of the arena (runuser -u NAME -- …)")
     backup = arguments.file or SqliteBackups(settings.backups_folder, settings.backup_days).newest()
     aside = restore(file, backup, now())
     spool, count = Spool(settings.spool_folder), 0
@@ -155,7 +157,9 @@ def _file_of(settings: Settings) -> Path:
     """Return the file of the database. Raises CommandError for a database server."""
     file = file_of(settings)
     if file is None:
-        raise CommandError("the database is a server's: take `arena db dump` and `load`, or pg_dump and pg_restore")
+        raise CommandError(
+            "the database is on a database server: use `arena db dump` and `load`, or pg_dump and pg_restore"
+        )
     return file
 
 

@@ -1,4 +1,4 @@
-"""`arena demo`: the main job on embedded defaults: sample bots play every family, are rated, and shown on pages."""
+"""`arena demo`: play every family with the sample bots, rate them, and serve pages, without any setup."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 def _games(text: str) -> int:
-    """Parse a number of games per pairing, as many as a tournament may have."""
+    """Parse a number of games per pairing, at most that of a tournament."""
     return argument.between(text, 1, 1000)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Play, print, serve: nothing is opened or compiled for arguments that make no sense."""
+    """Play, print and serve. Invalid arguments are rejected before anything is opened or compiled."""
     from referee.game.spec import read_time_control
     from referee.rules import families, load
 

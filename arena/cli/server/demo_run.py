@@ -62,7 +62,7 @@ def play_and_show(names: Sequence[str], arguments: argparse.Namespace) -> int:
 async def _run(
     settings: Settings, store: Store, names: Sequence[str], versions: list[Version], arguments: argparse.Namespace
 ) -> int:
-    """Play and show; unless it is to exit afterwards, the pages are there from the start."""
+    """Play and show; unless the demo exits afterwards, it serves pages from the start."""
     bus = Bus()
     async with contextlib.AsyncExitStack() as stack:
         address = ""
@@ -134,7 +134,7 @@ async def _play(
     progress: _Progress,
     arguments: argparse.Namespace,
 ) -> bool:
-    """Let the coordinator play a tournament of each family from when it is compiled; whether it came to their ends."""
+    """Play a tournament of each family as soon as it is compiled; return whether all were finished."""
     spec = BotSpec("", (sys.executable, *versions[0].command[1:-1], names[0]))
     sandbox, notes = choose("auto", [spec], BotLimits())
     output.note(*notes, f"bots run in sandbox {sandbox.name}, {arguments.concurrency} games at once")
@@ -159,7 +159,7 @@ async def _play(
                 while not task.done():
                     is_compiled = compiling.done()
                     if await asyncio.to_thread(progress.look) and is_compiled:
-                        # The coordinator has the archive follow now and then: the last games would not be in it.
+                        # The coordinator updates the archive only now and then: the last games would be missing.
                         await asyncio.to_thread(following.follow, store, stop.is_set)
                         break
                     await asyncio.wait([task], timeout=LOOK_S)
@@ -173,7 +173,7 @@ async def _play(
 
 
 class _Progress:
-    """Prints a line per result as the database has it; `total` games there are in the end."""
+    """Prints a line for each recorded result of `total` games."""
 
     def __init__(self, store: Store, total: int) -> None:
         self._store, self._total = store, total
@@ -190,7 +190,7 @@ class _Progress:
         self._seen[tournament_id] = 0
 
     def look(self) -> bool:
-        """Print what is new; whether all tournaments that began are over."""
+        """Print the new results; return whether all started tournaments are over."""
         states = [self._store.tournaments.get(number) for number in self.tournaments]
         for tournament in states:
             number = tournament.id or 0
@@ -231,7 +231,7 @@ def _address(host: str, port: int) -> str:
 
 @contextlib.asynccontextmanager
 async def _pages(store: Store, settings: Settings, bus: EventBus, host: str, port: int) -> AsyncIterator[str]:
-    """Serve the pages over the same bus as the games: what is played is seen; their address. Raises CommandError."""
+    """Serve live pages over the bus of the games; yield their address. Raises CommandError."""
     from arena.app import build, context_of
     from arena.http.server import Runner
 

@@ -1,4 +1,4 @@
-"""The diagnosis of one part of an arena, as `arena doctor` prints it."""
+"""The diagnosis of one component of an arena, as `arena doctor` prints it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ State = Literal["ok", "weak", "broken"]
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
-    """One part of the machine: `weak` works but could be better, `broken` does not. `fix` says what to do."""
+    """One component: `weak` works but could be better, `broken` does not. `fix` says what to do."""
 
     name: str
     state: State

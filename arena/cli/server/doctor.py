@@ -1,6 +1,6 @@
-"""`arena doctor`: what this machine offers the arena, one line for each part, and how to get the rest.
+"""`arena doctor`: check what this machine provides, one line for each component, and how to get the rest.
 
-Refuses to change anything: it tries things in temporary places and cleans up.
+It changes nothing: tests run in temporary places and are cleaned up.
 """
 
 from __future__ import annotations
@@ -24,12 +24,14 @@ _COLOURS: dict[State, Style] = {"ok": "green", "weak": "yellow", "broken": "red"
 def add(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument("--data", type=Path, metavar="DIR", help="data folder (default ./data)")
-    parser.add_argument("--config", type=Path, metavar="FILE", help="settings (default arena.toml in the data folder)")
+    parser.add_argument(
+        "--config", type=Path, metavar="FILE", help="settings file (default arena.toml in the data folder)"
+    )
     add_output(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Look at every part; exit code 1 when one is broken."""
+    """Check every component; exit code 1 if one is broken."""
     settings = read_settings(arguments.config, data=arguments.data)
     printer, found = Printer(arguments), []
     for part in examine(settings):
@@ -43,7 +45,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def examine(settings: Settings) -> Iterator[Diagnosis]:
-    """Yield the diagnosis of every part as it is examined."""
+    """Yield the diagnosis of each component as it is checked."""
     yield machine_checks.python()
     yield machine_checks.sandbox()
     yield machine_checks.uploads()

@@ -1,4 +1,4 @@
-"""`arena init`: a new arena: settings file, database, sample bots, the first administrator. Twice does no harm."""
+"""`arena init`: create settings file, database, sample bots and first administrator. Existing ones are kept."""
 
 from __future__ import annotations
 
@@ -26,7 +26,9 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Make what is not there yet; password and token of the first administrator are printed once and kept nowhere."""
+    """Create what is missing. Password and token of the first administrator are printed once, and stored only as
+    hashes.
+    """
     from arena.config import FILE, named_file
     from arena.data_folder import make_folder
     from arena.services.arena import Arena

@@ -1,6 +1,6 @@
-"""The parts of an arena that are this machine's own: sandbox, programs, cores, clocks.
+"""Checks of this machine: sandbox, programs, kernels, memory, clock.
 
-Refuses to change anything: it tries things in temporary places and cleans up.
+They change nothing: tests run in temporary places and are cleaned up.
 """
 
 from __future__ import annotations

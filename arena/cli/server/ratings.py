@@ -16,9 +16,7 @@ from arena.cli.terminal.progress import RunProgress
 def add(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     actions = Actions(parser)
-    rebuild = actions.add(
-        "rebuild", _rebuild, "rebuild all ratings from the games; an interrupted rebuild is continued"
-    )
+    rebuild = actions.add("rebuild", _rebuild, "rebuild all ratings from the games; an interrupted rebuild continues")
     rebuild.add_argument(
         "--check",
         action="store_true",
@@ -29,7 +27,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 class _Progress:
-    """A line on stderr: how far it is, and how long it will take."""
+    """A line of progress on stderr: the share done, and the time left."""
 
     def __init__(self) -> None:
         self._pace: RunProgress | None = None

@@ -1,4 +1,4 @@
-"""`arena referee`: schedules, plays and records, without pages; the same as a part of `arena serve` does."""
+"""`arena referee`: schedule, play and record games as `arena serve` does, but without pages."""
 
 from __future__ import annotations
 
@@ -26,7 +26,9 @@ if TYPE_CHECKING:
 def add(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument("--data", type=Path, metavar="DIR", help="data folder (default ./data)")
-    parser.add_argument("--config", type=Path, metavar="FILE", help="settings (default arena.toml in the data folder)")
+    parser.add_argument(
+        "--config", type=Path, metavar="FILE", help="settings file (default arena.toml in the data folder)"
+    )
     parser.add_argument("--database", metavar="URL", help="database (default: SQLite in the data folder)")
     parser.add_argument(
         "--mqtt", metavar="URL", help="broker for events between processes, or embedded (default: none)"
@@ -40,12 +42,12 @@ def add(parser: argparse.ArgumentParser) -> None:
         help="sandbox of the bots: auto, bwrap, landlock, rlimits or none (default auto)",
     )
     parser.add_argument(
-        "--metrics", metavar="[HOST:]PORT", help="offer metrics for Prometheus there (default: nowhere)"
+        "--metrics", metavar="[HOST:]PORT", help="serve Prometheus metrics at this address (default: none)"
     )
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Act as the referee, or stand by for the one that does, until SIGTERM or Ctrl-C; a second one calls games off."""
+    """Run as the active referee or on standby until SIGTERM or Ctrl-C; a second signal aborts running games."""
     from arena.cli.source.database import open_store
     from arena.config import read_settings
     from arena.log import configure
@@ -112,7 +114,9 @@ async def _door(settings: Settings, store: Store, bus: EventBus, metrics: Metric
                 await runner.listen(host, port)
             except OSError as error:
                 reason = error.strerror or error
-                raise CommandError(f"no remote bots on {host}:{port}: {reason}; set another remote_bind") from None
+                raise CommandError(
+                    f"cannot accept remote bots on {host}:{port}: {reason}; set another remote_bind"
+                ) from None
             yield
     finally:
         await runner.cleanup()
@@ -132,7 +136,7 @@ def _offered(settings: Settings, metrics: Metrics) -> Iterator[None]:
             port = stack.enter_context(offered(metrics.registry, host, port))
         except OSError as error:
             raise CommandError(
-                f"no metrics on {host}:{port}: {error.strerror or error}; take another --metrics"
+                f"cannot serve metrics on {host}:{port}: {error.strerror or error}; choose another --metrics"
             ) from None
         output.note(f"metrics: http://{host}:{port}/metrics")
         yield

@@ -1,4 +1,4 @@
-"""`arena scheduler`: the meeting point of an arena and its workers, Dask's scheduler set up for games.
+"""`arena scheduler`: run the Dask scheduler to which an arena and its workers connect.
 
 It may be killed and started again at any time; no result is lost.
 """
@@ -30,7 +30,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--tls",
         action="store_true",
-        help="talk only to those with a certificate of the settings' authority: cluster_ca, cluster_cert, cluster_key",
+        help="accept only certificates of the authority in the settings cluster_ca, cluster_cert, cluster_key",
     )
     parser.add_argument(
         "--init-tls",
@@ -45,8 +45,10 @@ def add(parser: argparse.ArgumentParser) -> None:
         metavar="SECONDS",
         help="how long a worker may be silent before its games are played elsewhere (default 10, at least 5)",
     )
-    parser.add_argument("--dashboard", metavar="HOST:PORT", help="also Dask's own pages, for who may see them")
-    parser.add_argument("--config", type=Path, metavar="FILE", help="settings (default arena.toml in the data folder)")
+    parser.add_argument("--dashboard", metavar="HOST:PORT", help="also serve Dask's dashboard at this address")
+    parser.add_argument(
+        "--config", type=Path, metavar="FILE", help="settings file (default arena.toml in the data folder)"
+    )
 
 
 def _ttl(text: str) -> float:
@@ -61,7 +63,7 @@ def _ttl(text: str) -> float:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Schedule until SIGTERM or Ctrl-C; the address comes on stdout."""
+    """Run the scheduler until SIGTERM or Ctrl-C; print its address on stdout."""
     from arena import log
     from arena.config import read_settings
 

@@ -1,7 +1,7 @@
 """`arena serve`: the web server and, without `--no-referee`, the referee, as tasks of one event loop.
 
-The first Ctrl-C (or SIGTERM) ends in good order: no new requests, streams closed, running games finished or handed
-back. The second one does not wait for them.
+The first Ctrl-C (or SIGTERM) shuts down cleanly: it refuses new requests, closes streams, and finishes or requeues
+running games. The second one does not wait for them.
 """
 
 from __future__ import annotations
@@ -40,9 +40,11 @@ CLOSE_S = 10
 
 
 def add(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments: what is given here wins over the environment and `arena.toml`."""
+    """Declare the arguments, which override the environment and `arena.toml`."""
     parser.add_argument("--data", type=Path, metavar="DIR", help="data folder (default ./data)")
-    parser.add_argument("--config", type=Path, metavar="FILE", help="settings (default arena.toml in the data folder)")
+    parser.add_argument(
+        "--config", type=Path, metavar="FILE", help="settings file (default arena.toml in the data folder)"
+    )
     parser.add_argument("--bind", metavar="HOST", help="address to listen on (default 127.0.0.1)")
     parser.add_argument(
         "--port", type=argument.port, metavar="PORT", help="port to listen on (default 8000, 0 = a free one)"
@@ -54,7 +56,9 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--executor", metavar="EXECUTOR", help="where games are played: local, local:N, dask://HOST:PORT"
     )
-    parser.add_argument("--no-referee", action="store_true", help="pages and interface only; play and record nothing")
+    parser.add_argument(
+        "--no-referee", action="store_true", help="serve pages and interface only; play and record nothing"
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -1,4 +1,4 @@
-"""The parts of an arena that its settings name: database, broker, scheduler. Refuses to change anything there."""
+"""Checks of the services that the settings name: database, broker, scheduler. They change nothing there."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""`arena user`: accounts and API tokens, directly in the database, for the operator.
+"""`arena user`: manage accounts and API tokens, directly in the database, for the operator.
 
-`arena user password` alone is for everybody: it asks a server for another password of one's own.
+Only `arena user password` is for everybody: it changes your own password on a server.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ def add(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     actions = Actions(parser)
 
-    new = actions.add("add", _add, "a new user; the password is read from a pipe, else generated and shown")
-    new.add_argument("name", metavar="NAME", help="1 to 40 of a-z 0-9 - _")
-    new.add_argument("--role", default="author", choices=_ROLES, help="what the user may do (default author)")
+    new = actions.add("add", _add, "add a user; the password is generated and shown, unless read from a pipe")
+    new.add_argument("name", metavar="NAME", help="name of the user: 1 to 40 of a-z 0-9 - _")
+    new.add_argument("--role", default="author", choices=_ROLES, help="role of the user (default author)")
     new.add_argument("--password-stdin", action="store_true", help="ask for the password, or read it from a pipe")
 
-    token = actions.add("token", _token, "a new API token of a user, shown once")
-    token.add_argument("name", metavar="NAME", help="whose")
+    token = actions.add("token", _token, "create an API token of a user; it is shown once")
+    token.add_argument("name", metavar="NAME", help="name of the user")
     token.add_argument(
         "--label",
         default="from the command line",
@@ -55,32 +55,34 @@ def add(parser: argparse.ArgumentParser) -> None:
         help="the token expires after DAYS days (default 90); 0 or never: it does not expire",
     )
 
-    change = actions.add("change", _change, "another role or password; disable or enable a user")
-    change.add_argument("name", metavar="NAME", help="whom")
-    change.add_argument("--role", choices=_ROLES, help="what the user may do")
+    change = actions.add("change", _change, "change role or password of a user; disable or enable the user")
+    change.add_argument("name", metavar="NAME", help="name of the user")
+    change.add_argument("--role", choices=_ROLES, help="new role of the user")
     change.add_argument("--password-stdin", action="store_true", help="ask for a new password, or read it from a pipe")
     change.add_argument("--new-password", action="store_true", help="generate a new password and show it")
-    change.add_argument("--revoke-tokens", action="store_true", help="revoke all tokens of the user too")
+    change.add_argument("--revoke-tokens", action="store_true", help="also revoke all tokens of the user")
     state = change.add_mutually_exclusive_group()
-    state.add_argument("--disable", action="store_true", help="no log-in and no token works any more")
-    state.add_argument("--enable", action="store_true", help="undo that")
+    state.add_argument("--disable", action="store_true", help="disable the user: no log-in and no token works any more")
+    state.add_argument("--enable", action="store_true", help="enable a disabled user")
 
-    tokens = actions.add("tokens", _tokens, "the tokens of a user, without their secrets")
-    tokens.add_argument("name", metavar="NAME", help="whose")
+    tokens = actions.add("tokens", _tokens, "list the tokens of a user, without their secrets")
+    tokens.add_argument("name", metavar="NAME", help="name of the user")
 
-    revoke = actions.add("revoke", _revoke, "make a token of a user useless for good, and those made with it")
-    revoke.add_argument("name", metavar="NAME", help="whose")
+    revoke = actions.add("revoke", _revoke, "revoke a token of a user, and the tokens made with it")
+    revoke.add_argument("name", metavar="NAME", help="name of the user")
     which = revoke.add_mutually_exclusive_group(required=True)
-    which.add_argument("token", metavar="ID", type=positive, nargs="?", help="its number in `arena user tokens NAME`")
-    which.add_argument("--all", action="store_true", help="all tokens of the user")
+    which.add_argument(
+        "token", metavar="ID", type=positive, nargs="?", help="number of the token, see `arena user tokens NAME`"
+    )
+    which.add_argument("--all", action="store_true", help="revoke all tokens of the user")
 
-    listing = actions.add("list", _list, "all users")
+    listing = actions.add("list", _list, "list all users")
     for each in (new, token, change, tokens, revoke, listing):
         add_output(each)
         add_database(each)
 
-    own = actions.add("password", _change_own, "another password of your own, on a server you are logged in at")
-    own.add_argument("--revoke-tokens", action="store_true", help="revoke all your tokens too, this one as well")
+    own = actions.add("password", _change_own, "change your own password on the server where you are logged in")
+    own.add_argument("--revoke-tokens", action="store_true", help="also revoke all your tokens, including this one")
     remote.add_server(own)
     add_output(own)
 
@@ -233,7 +235,7 @@ def _revoke(arena: Arena, arguments: argparse.Namespace) -> int:
 def _change_own(arguments: argparse.Namespace) -> int:
     present, new = ask_secret("present password: "), ask_secret("new password: ")
     if sys.stdin.isatty() and ask_secret("new password again: ") != new:
-        raise CommandError("the new password is not the same both times")
+        raise CommandError("the two new passwords differ")
     body = {"password": present, "new_password": new, "revoke_tokens": arguments.revoke_tokens}
     remote.client(arguments).ask("POST", "/account/password", body=body)
     Printer(arguments).result(

@@ -34,7 +34,7 @@ def run(arguments: argparse.Namespace) -> int:
     from referee.verify.verification import RecordVerifier
 
     if sum([bool(arguments.ids), arguments.all, arguments.tournament is not None, bool(arguments.worker)]) > 1:
-        raise CommandError("name games, or a tournament, or a worker, or all of them")
+        raise CommandError("no games chosen; name games, a tournament or a worker, or use --all")
     count, verifier = 0, RecordVerifier()
     failures: list[dict[str, str]] = []
     settings = settings_of(arguments)

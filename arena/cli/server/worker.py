@@ -1,6 +1,6 @@
-"""`arena worker`: plays games for an arena elsewhere. It needs neither its database nor its broker.
+"""`arena worker`: play games for an arena on another machine, without access to its database or broker.
 
-The first SIGTERM or Ctrl-C lets running games finish; the second calls them off.
+The first SIGTERM or Ctrl-C lets running games finish; the second aborts them.
 """
 
 from __future__ import annotations
@@ -38,21 +38,25 @@ def add(parser: argparse.ArgumentParser) -> None:
         "--slots", type=argument.positive, metavar="COUNT", help="play COUNT games at once (default: one per processor)"
     )
     parser.add_argument("--data", type=Path, metavar="DIR", help="folder for bots and their copies (default ./data)")
-    parser.add_argument("--config", type=Path, metavar="FILE", help="settings (default arena.toml in the data folder)")
+    parser.add_argument(
+        "--config", type=Path, metavar="FILE", help="settings file (default arena.toml in the data folder)"
+    )
     parser.add_argument(
         "--sandbox",
         choices=("auto", "bwrap", "landlock", "rlimits", "none"),
         help="sandbox of the bots: auto, bwrap, landlock, rlimits or none (default auto)",
     )
-    parser.add_argument("--name", default="", metavar="NAME", help="as it is called (default: host and process)")
+    parser.add_argument("--name", default="", metavar="NAME", help="name of the worker (default: host and process)")
     parser.add_argument(
-        "--no-warm", action="store_true", help="join at once: the first game of a family is slow to begin then"
+        "--no-warm",
+        action="store_true",
+        help="join before the warm-up: the first game of each family then starts slowly",
     )
     parser.add_argument(
-        "--grace", type=float, default=20.0, metavar="SECONDS", help="how long running games may take at the end"
+        "--grace", type=float, default=20.0, metavar="SECONDS", help="time for running games to finish at the end"
     )
     parser.add_argument(
-        "--wait", type=float, default=PATIENCE_S, metavar="SECONDS", help="how long to wait for a first answer"
+        "--wait", type=float, default=PATIENCE_S, metavar="SECONDS", help="time to wait for the scheduler at the start"
     )
 
 
@@ -111,7 +115,7 @@ async def _work(worker: ClusterWorker, address: str, security: Security | None, 
 
 @asynccontextmanager
 async def _measuring(worker: ClusterWorker) -> AsyncIterator[None]:
-    """Measure how fast the worker is: once it is warm, or after a while where it is to join at once."""
+    """Measure the speed of the worker once it is warm, or after a while if it joins at once."""
     measuring = asyncio.create_task(_measure(worker))
     try:
         yield
@@ -133,7 +137,7 @@ async def _measure(worker: ClusterWorker) -> None:
 
 @asynccontextmanager
 async def _warming(worker: ClusterWorker, stop: asyncio.Event, *, warms_up: bool) -> AsyncIterator[None]:
-    """Warm up from now on: entered once a family is ready, or the worker is to stop."""
+    """Warm up in the background; the block starts once a family is ready, or the worker must stop."""
     if not warms_up:
         yield
         return

@@ -17,7 +17,9 @@ def add_database(parser: argparse.ArgumentParser) -> None:
     """Add the arguments that choose a database."""
     group = parser.add_argument_group("data folder")
     group.add_argument("--data", type=Path, metavar="DIR", help="data folder (default ./data)")
-    group.add_argument("--config", type=Path, metavar="FILE", help="settings (default arena.toml in the data folder)")
+    group.add_argument(
+        "--config", type=Path, metavar="FILE", help="settings file (default arena.toml in the data folder)"
+    )
     group.add_argument("--database", metavar="URL", help="database (default: SQLite in the data folder)")
 
 

@@ -75,7 +75,7 @@ def add_file(parser: argparse.ArgumentParser, forms: Mapping[str, str]) -> None:
 
 
 def save(arguments: argparse.Namespace, path: str, forms: Mapping[str, str], **query: Any) -> None:
-    """Write a file from the server to stdout, or complete to `--output-file`."""
+    """Write a file from the server to stdout or to `--output-file`, which appears when it is complete."""
     chunks = client(arguments).chunks(path, forms[arguments.output], **query)
     if arguments.output == "csv":
         chunks = (line.encode() for line in csv_text.lines(map(_game, _records(chunks)), GAME_COLUMNS))
@@ -111,7 +111,7 @@ def _game(record: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def follow(arguments: argparse.Namespace, path: str, show: Callable[[dict[str, Any]], None]) -> None:
-    """Print a stream of events to its end: each for people or as a line of NDJSON, only the last one as JSON."""
+    """Print a stream of events to its end: every event as text or NDJSON, but as JSON only the last one."""
     printer, last = Printer(arguments), {}
     for event in client(arguments).events(path):
         if printer.form == "ndjson":

@@ -67,5 +67,5 @@ class ServerSource:
 
 
 def _parameters(query: ArchiveQuery) -> dict[str, Any]:
-    """Return the filters and the order; the client asks for parts of the list itself."""
+    """Return the filters and the order as query parameters; the client adds those for paging."""
     return {name: value for name, value in asdict(query).items() if name not in ("limit", "after")}

@@ -1,4 +1,4 @@
-"""The archive and the explorer of an arena, read alike from a data folder and from a server."""
+"""The archive and the explorer of an arena, with one interface for a data folder and a server."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The arguments that name a family, a variant, options and a position, and the exact rules they stand for."""
+"""Arguments that name a family, a variant, options and a position, and the rules that they choose."""
 
 from __future__ import annotations
 

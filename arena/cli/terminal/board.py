@@ -1,4 +1,4 @@
-"""A position on a terminal: the board in colour where there is colour, whose turn it is, the result."""
+"""Formats a position for a terminal: the board, in colour if possible, the side to move, and the result."""
 
 from __future__ import annotations
 

@@ -137,7 +137,7 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command(
         "analyse",
-        "analyse a game by an engine, and mark blunders",
+        "analyse a game with an engine, and mark blunders",
         ("arena analyse game.json", "arena analyse 427 --nodes 100000", "arena analyse runs/first/games.ndjson --json"),
         "local",
     ),
@@ -175,7 +175,7 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command(
         "tune",
-        "tune spin options of a bot by games against itself",
+        "tune spin options of a bot by self-play",
         (
             "arena tune ./mybot --family loa --parameter Mobility:0:100:30:5 --parameter Tempo --games 20000",
             "arena tune sample:alphabeta --family tablut --parameter Contempt:0:1000:150:50 --games 2000 "
@@ -185,7 +185,7 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command(
         "datagen",
-        "make labelled positions from games of a bot against itself",
+        "make labelled positions by self-play of a bot",
         (
             "arena datagen --family loa --positions 100000 --nodes 2000 --seed 1 --out data/loa --concurrency 4",
             "arena datagen --family tablut --bot ./mybot --positions 5000 --out data/tablut",
@@ -275,7 +275,7 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command(
         "worker",
-        "play games for an arena elsewhere",
+        "play games for an arena on another machine",
         (
             "arena worker --scheduler dask://127.0.0.1:8786",
             "arena worker --scheduler tls://10.0.0.1:8786 --slots 8 --data /var/lib/arena-worker",
@@ -395,4 +395,4 @@ COMPILING = frozenset(
         *("datagen", "train", "archive", "book", "demo", "serve", "referee", "worker", "verify", "analysis", "connect"),
     }
 )
-"""Those that run kernels, here or in processes they start."""
+"""Commands that run kernels, here or in processes they start."""

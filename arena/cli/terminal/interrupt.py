@@ -1,6 +1,6 @@
-"""SIGINT and SIGTERM: the first stops a command in good order, the next at once.
+"""SIGINT and SIGTERM: the first stops a command cleanly, the next at once.
 
-`heard` is for an event loop, `InterruptThread` for what has none.
+`heard` is for an event loop, `InterruptThread` for code without one.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Interrupts:
 
 @contextlib.contextmanager
 def heard(stop: asyncio.Event, again: Callable[[], None] | None = None) -> Iterator[Interrupts]:
-    """Handle the signals in the running event loop for the length of a `with`."""
+    """Handle the signals in the running event loop during a `with` block."""
     import asyncio  # those who have no event loop start without it
 
     interrupts = Interrupts(stop, again)
@@ -57,7 +57,7 @@ def heard(stop: asyncio.Event, again: Callable[[], None] | None = None) -> Itera
 
 
 class InterruptThread:
-    """For the length of a `with`, the first Ctrl-C calls `stop`, and further ones `again`.
+    """During a `with` block, the first Ctrl-C calls `stop`, and further ones `again`.
 
     A signal may come in the middle of anything the main thread does, printing and holding locks included: its handler
     only passes it on, and a thread answers it.

@@ -1,7 +1,7 @@
-"""A folder for compiled kernels that lasts as long as the command, where the usual one cannot be written.
+"""A temporary folder for compiled kernels, used by one command if the usual folder is not writable.
 
-Without it every process of a run, and every sample bot, would compile the same for a minute. Bots see it read-only,
-like the usual one: what is in it is code.
+Without it every process of a run, and every sample bot, would compile the same kernels for a minute. Bots see it
+read-only, like the usual one, because kernels are code.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def _make(root: Path) -> Path:
 
 
 def _remove(folder: Path, process: int) -> None:
-    """Remove it, unless this is a child of the process that made it."""
+    """Remove the folder, unless this is a child of the process that made it."""
     if os.getpid() == process:
         shutil.rmtree(folder, ignore_errors=True)
 

@@ -38,7 +38,7 @@ _is_line_open = False
 
 
 def be_quiet(is_quiet: bool) -> None:
-    """Make `note` and `progress` silent from now on, or not."""
+    """Suppress `note` and `progress` from now on, or restore them."""
     global _quiet  # noqa: PLW0603 - one process is one command
     _quiet = is_quiet
 
@@ -69,14 +69,14 @@ def text(*lines: str) -> None:
 
 
 def _shown(line: str, stream: IO[str] | None = None) -> str:
-    """Return a line for stdout (or `stream`): on a terminal without escapes that others have put into it."""
+    """Return a line for stdout (or `stream`): on a terminal, without escape sequences of foreign text."""
     if not (stream or sys.stdout).isatty():
         return line
     return _FOREIGN.sub(lambda found: found[0] if len(found[0]) > 1 else "\N{REPLACEMENT CHARACTER}", line)
 
 
 def _escaped(json_text: str) -> str:
-    """Return the same JSON; on a terminal with escapes in place of the characters that it must not get."""
+    """Return equivalent JSON; for a terminal, with unsafe characters escaped."""
     if not sys.stdout.isatty():
         return json_text
     return re.sub(f"[{UNSAFE}]", lambda found: f"\\u{ord(found[0]):04x}", json_text)
@@ -124,9 +124,9 @@ def trace(fault: BaseException) -> None:
 
 
 def progress(line: str, *, is_last: bool = False) -> None:
-    """Rewrite one line of progress on stderr, cut to the terminal; nothing unless it is one.
+    """Rewrite the line of progress on stderr, cut to the width of the terminal; without a terminal do nothing.
 
-    The next line of anything else takes its place, unless it was the last.
+    The next other output replaces it, unless `is_last` is set.
     """
     global _is_line_open  # noqa: PLW0603 - there is one terminal
     if not _quiet and sys.stderr.isatty():
@@ -136,7 +136,7 @@ def progress(line: str, *, is_last: bool = False) -> None:
 
 
 def _take_line_away() -> None:
-    """Make room for another line where a line of progress stands."""
+    """Erase the line of progress, so that another line can take its place."""
     global _is_line_open  # noqa: PLW0603 - there is one terminal
     if _is_line_open:
         print("\r\x1b[K", end="", file=sys.stderr, flush=True)

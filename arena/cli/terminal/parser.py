@@ -49,7 +49,9 @@ class Parser(argparse.ArgumentParser):
         )
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """Parse; the first time, load the command's module. Its `preset` finds what is read before these words."""
+        """Parse; the first time, load the command's module. Its `preset` returns settings to apply before these
+        arguments.
+        """
         self.fill()
         if namespace is None and self._preset is not None:
             namespace = self._preset(self, args)
@@ -142,7 +144,7 @@ def _load(command: Command) -> Any:
 
 
 def find(name: str, action: str = "") -> Command:
-    """Return the command of that name. Raises CommandError with the nearest names, or the present ones."""
+    """Return the command of that name. Raises CommandError with similar names, or with all names."""
     for command in COMMANDS:
         if command.name == name:
             return command

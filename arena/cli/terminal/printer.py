@@ -103,7 +103,7 @@ class Printer:
         self.result({"items": found, "next": None}, show, "items")
 
     def members(self, document: Mapping[str, Any], names: Sequence[str]) -> None:
-        """Print a document; for people its members of these names, line by line."""
+        """Print a document; as text, only the members with these names, one per line."""
         width = max(map(len, names))
         lines = [f"{name.replace('_', ' '):<{width}}  {cell(document.get(name))}" for name in names]
         self.result(document, lambda: output.text(*lines))

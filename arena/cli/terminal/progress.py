@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 
 class RunProgress:
-    """Counts from when it is made, with `done` games of `total` there already. `clock` gives seconds."""
+    """Measures from its creation, when `done` of `total` games are finished already. `clock` gives seconds."""
 
     def __init__(self, done: int, total: int, clock: Callable[[], float] = time.monotonic) -> None:
         self._before, self._total, self._clock = done, total, clock

@@ -1,4 +1,4 @@
-"""One command line from its words to its exit code: the outermost handler, and the only bare one."""
+"""Runs one command line and returns its exit code: the outermost exception handler, which alone catches everything."""
 
 from __future__ import annotations
 
@@ -55,7 +55,9 @@ def _clipped(message: str) -> str:
 
 
 def _is_unread(stream: IO[str]) -> bool:
-    """Return whether a stream is a pipe without a reader: pipes of bots and servers break as well."""
+    """Return whether a stream is a pipe without a reader. BrokenPipeError does not say so: it may come from other
+    pipes.
+    """
     look = select.poll()
     try:
         look.register(stream.fileno(), 0)
@@ -65,7 +67,7 @@ def _is_unread(stream: IO[str]) -> bool:
 
 
 def _flushed() -> bool:
-    """Return whether all output was accepted. Python would report it when it closes the streams."""
+    """Flush all output and return whether it was accepted, before Python itself would report a failure at exit."""
     is_taken = True
     for stream in (sys.stdout, sys.stderr):
         try:
@@ -77,7 +79,7 @@ def _flushed() -> bool:
 
 
 def judge(error: Exception) -> tuple[Exit, str] | None:
-    """Return exit code and message of an error with a cause outside the program; None for a fault in it."""
+    """Return exit code and message of an error with a cause outside the program; None for a bug."""
     from arena.errors import ArenaError
 
     message = str(error)

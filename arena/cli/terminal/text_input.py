@@ -12,7 +12,7 @@ from referee.bot.input_file import refuse_special
 def read_text(name: str | Path) -> str:
     """Read the text of a file, or of standard input for `-`.
 
-    Raises OSError, also for a device or a pipe, and CommandError for other text than UTF-8.
+    Raises OSError, also for a device or a pipe, and CommandError for text that is not UTF-8.
     """
     if str(name) != "-":
         refuse_special(name)

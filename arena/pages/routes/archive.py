@@ -130,7 +130,7 @@ async def player(request: web.Request) -> web.Response:
 @routes.get("/archive/month")
 @allow_parameters("month", "family", "by")
 async def month(request: web.Request) -> web.Response:
-    """Show the game of a month and the runners-up, by turning points in lost wins or by another figure."""
+    """Show the game of a month and the runners-up, ranked by turning points among blown wins, or by another figure."""
     chosen = request.query.get("month", "") or f"{now():%Y-%m}"
     if not re.fullmatch(r"[0-9]{4}-(0[1-9]|1[0-2])", chosen):
         raise Problem(

@@ -41,7 +41,7 @@ _KINDS = {
     Kind.RULES: "Decided by the rules of the game.",
     Kind.ADJUDICATION: "Ended early by the referee, as the tournament's settings define.",
     Kind.FORFEIT: "A bot is at fault and loses. Rated like any other loss.",
-    Kind.VOID: "No bot is at fault. Not rated; the game is replayed.",
+    Kind.VOID: "No bot is at fault. Not rated; the game is played again.",
 }
 
 

@@ -1,1 +1,1 @@
-"""The index of all games, imported and played here: rows and indexes of SQL, and one index of positions."""
+"""The archive of all games, imported and played here: SQL tables, and an index from positions to games."""

@@ -134,7 +134,7 @@ def add_positions(session: Session, first: int, last: int, entries: Mapping[int,
 
 
 def withdraw(session: Session, ids: Iterable[str]) -> None:
-    """Delete the rows of undone results, which frees their ids for the replayed games."""
+    """Delete the rows of undone results, which frees their ids for the repeated games."""
     serials = list(session.scalars(select(col(ArchiveGame.serial)).where(col(ArchiveGame.game_id).in_(ids))))
     session.execute(delete(ArchiveText).where(col(ArchiveText.serial).in_(serials)))
     session.execute(delete(ArchiveGame).where(col(ArchiveGame.serial).in_(serials)))

@@ -34,8 +34,8 @@ _KEEP_ALIVE = {"keepalives_idle": 4, "keepalives_interval": 2, "keepalives_count
 _SERVER_SETTINGS = {
     "lock_timeout": 2 * BUSY_MS,
     "idle_in_transaction_session_timeout": 60_000,
-    # A client that was cut off must not keep its locks: the server notices within ten seconds too, or within two if the
-    # client's machine says that the connection is closed, also in the middle of a statement.
+    # A client that was cut off must not keep its locks: the server notices within ten seconds, or within two if the
+    # client's machine reports the connection as closed, even in the middle of a statement.
     "tcp_keepalives_idle": 4,
     "tcp_keepalives_interval": 2,
     "tcp_keepalives_count": 3,
@@ -102,8 +102,8 @@ def _configure_sqlite(engine: Engine) -> None:
 
     @event.listens_for(engine, "handle_error")
     def handle_error(context: ExceptionContext) -> None:
-        # SQLite opens a file that it cannot write for reading, and as long as this process has such a connection, all
-        # others to the file are so too, whatever becomes of the disk: close them all.
+        # SQLite opens an unwritable file read-only, and while this process has such a connection, all
+        # other connections to the file are read-only too, even if the disk recovers: close them all.
         if getattr(context.original_exception, "sqlite_errorname", "").startswith("SQLITE_READONLY"):
             context.is_disconnect = True
             if context.execution_context is not None:

@@ -367,7 +367,7 @@ class PersonGame(SQLModel, table=True):
 
 
 class Void(SQLModel, table=True):
-    """A void attempt at a game: it failed through no fault of a bot and was replayed or given up."""
+    """A void attempt at a game: it failed through no fault of a bot and was repeated or given up."""
 
     __tablename__ = "voids"
     id: int | None = Field(default=None, primary_key=True)

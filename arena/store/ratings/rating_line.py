@@ -23,7 +23,7 @@ class StrengthEstimate(Protocol):
 
 @dataclass(slots=True)
 class Ranking:
-    """Counters of places and ranks while lines are built, best first; they hold the values of the last line."""
+    """Counters of places and ranks while lines are built, best first, with the values of the last line."""
 
     place: int = 0
     rank: int = 0

@@ -1,4 +1,4 @@
-"""Ratings and rating changes as rows of the database, from and to the values that `fold` works with."""
+"""Converts ratings and rating changes between rows of the database and the values of `fold`."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ FOREIGN = re.compile(
 )
 """The wording of libraries, which nobody is to read."""
 
-ADVICE = re.compile(r"; |: write |: take |: expected |did you mean |needs at least |is a bot only with ")
+ADVICE = re.compile(r"; |: write |: take |: expected |did you mean |needs at least ")
 """What to do is said in one of these ways."""
 
 LOCAL = [
@@ -45,7 +45,7 @@ LOCAL = [
     ("user ad zoe", USAGE, "did you mean add"),
     ("rules lst", USAGE, "did you mean list"),
     ("db nope", USAGE, "there are upgrade, check"),
-    ("connect '' --url http://127.0.0.1:1 --token x --name n --family loa", USAGE, "is a bot only with a bot.toml"),
+    ("connect '' --url http://127.0.0.1:1 --token x --name n --family loa", USAGE, "has no bot.toml; write one"),
     ("connect ./none --url http://127.0.0.1:1 --token x --name n --family loa", NOT_FOUND, "no such file: ./none; "),
     # numbers and choices
     ("bot list --limit 0", USAGE, "--limit: '0' is not a whole number from 1"),
@@ -106,7 +106,7 @@ LOCAL = [
     ("replay none", NOT_FOUND, "no such file: none"),
     ("replay folder", USAGE, "folder"),
     ("replay binary", USAGE, "not UTF-8"),
-    ("replay empty", USAGE, "no game in it"),
+    ("replay empty", USAGE, "it contains no game"),
     ("replay text", USAGE, "text"),
     ("replay object.json", USAGE, "id"),
     ("replay broken.json", USAGE, "not JSON at line 1"),

@@ -107,7 +107,11 @@ def test_who_was_shut_out_stands_on_the_page_of_the_referees(arena: Arena, monke
     rows = re.findall(r"a worker</bdi>.*?</tr>", shown, re.DOTALL)
     for row, (problem, results) in zip(
         rows,
-        (("60 % of their speed", "kept"), ("ply 4", "being verified"), ("ply 3", "verified; wrong ones are replayed")),
+        (
+            ("60 % of their speed", "kept"),
+            ("ply 4", "being verified"),
+            ("ply 3", "verified; wrong games are played again"),
+        ),
         strict=True,
     ):
         assert problem in row

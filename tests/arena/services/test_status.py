@@ -64,7 +64,7 @@ def test_quarantined_workers_are_listed_with_their_results(arena: Arena, person:
     assert [one.results.partition(":")[0] for one in found] == [
         "kept",
         "being verified",
-        "verified; wrong ones are replayed",
+        "verified; wrong games are played again",
     ]
 
 

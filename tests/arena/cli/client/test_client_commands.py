@@ -314,9 +314,9 @@ def test_bot_submit_folder_takes_the_name_of_its_file(arena: Arena, cli: Any, tm
     (tmp_path / "bot.toml").write_text('name = "called"\nfamilies = ["loa"]\ncommand = ["./bot.py"]\n')
     (tmp_path / "bot.py").write_text("#!/usr/bin/env python3\n")
     assert cli("bot", "submit", str(tmp_path), "--json", *token, is_json=True)["bot"] == "called"
-    assert "Add --name N" in cli("bot", "submit", str(tmp_path / "bot.py"), *token, code=Exit.USAGE)
+    assert "add --name NAME" in cli("bot", "submit", str(tmp_path / "bot.py"), *token, code=Exit.USAGE)
     (tmp_path / "bot.toml").write_text('families = ["loa"]\ncommand = ["./bot.py"]\n')
-    assert "it gives no name" in cli("bot", "submit", str(tmp_path), *token, code=Exit.USAGE)
+    assert "no name in it" in cli("bot", "submit", str(tmp_path), *token, code=Exit.USAGE)
 
 
 def test_bundle_of_a_program_keeps_its_name_and_its_bytes(tmp_path: Path) -> None:

@@ -115,7 +115,7 @@ def test_a_file_that_is_not_there_is_not_found(tmp_path: Path, capsys: Any) -> N
     assert run(["play", "--config", str(tmp_path / "no.toml")]) == Exit.NOT_FOUND
     assert run(["play", "--config"]) == Exit.USAGE
     assert run(["play", "--tc", "1"]) == Exit.USAGE
-    assert "it needs BOT, --family" in capsys.readouterr().err
+    assert "missing BOT, --family" in capsys.readouterr().err
 
 
 def test_settings_of_all_bots_may_stand_in_a_word_each_with_bots_behind_them() -> None:
@@ -186,5 +186,5 @@ output = "json"
 def test_bots_and_family_are_asked_for_without_a_parser_of_the_arena() -> None:
     parser = argparse.ArgumentParser()
     play.add(parser)
-    with pytest.raises(CommandError, match="it needs BOT, --family"):
+    with pytest.raises(CommandError, match="missing BOT, --family"):
         gather(parser.parse_args([]))

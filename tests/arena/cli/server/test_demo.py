@@ -69,7 +69,7 @@ def test_a_family_that_cannot_be_compiled_ends_the_others(monkeypatch: pytest.Mo
         raise AssertionError(family)
 
     monkeypatch.setattr(compiling.os, "sched_getaffinity", lambda of: {0, 1})
-    with pytest.raises(CommandError, match="loa cannot be made ready: no compiler"):
+    with pytest.raises(CommandError, match="loa cannot be compiled: no compiler"):
         asyncio.run(_compile(["loa", "tablut"], begin))
 
 
