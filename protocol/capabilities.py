@@ -63,7 +63,7 @@ class Capabilities:
 
     @classmethod
     def default(cls) -> Capabilities:
-        """Return the capabilities assumed for a bot that follows the protocol and has not been measured."""
+        """Return the capabilities assumed for a bot that has not been checked: the whole protocol."""
         return cls()
 
     @property

@@ -44,7 +44,7 @@ def tactics_of(ruleset: Ruleset) -> Tactics:
 
 
 def quiet_positions(ruleset: Ruleset, states: States) -> npt.NDArray[np.bool_]:
-    """Return in which positions neither side could capture or would be in check on move."""
+    """Return a mask of the positions in which neither side, if it were to move, could capture or would be in check."""
     kernel, config, features = tactics_of(ruleset), ruleset.config, ruleset.rules.features
     assert features is not None
     element, bit = features.mover
@@ -80,7 +80,7 @@ def group_units(kernel: Tactics) -> npt.NDArray[np.float64]:
 
 
 def expand_groups(kernel: Tactics, groups: npt.NDArray[Any]) -> npt.NDArray[np.int32]:
-    """Return the piece values of these values of groups, as integers."""
+    """Convert values of groups to piece values, as integers."""
     return np.asarray(np.round(group_units(kernel) @ groups), dtype=np.int32)
 
 

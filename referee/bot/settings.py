@@ -40,7 +40,7 @@ def is_setting(word: str) -> bool:
 
 
 def read_each(words: Iterable[str]) -> BotSettings:
-    """Read the settings of all bots, one or several in each word; of two alike the last one counts.
+    """Read the settings of all bots, one or several in each word; if one is repeated, the last one counts.
 
     Raises ValueError naming the invalid word.
     """

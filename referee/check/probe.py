@@ -202,7 +202,7 @@ def _limited(spec: BotSpec, terms: GameConditions) -> BotSpec:
     """Return the bot if its search can be limited as the time control demands. Raises IneligibleError."""
     control = terms.control and (spec.time or terms.control)
     if control and control.kind in ("depth", "nodes") and not spec.capabilities.get(control.kind, True):
-        raise IneligibleError(f"bot {spec.name!r} does not know `go {control.kind} N`; take a time control in seconds")
+        raise IneligibleError(f"bot {spec.name!r} does not know `go {control.kind} N`; use a time control in seconds")
     return spec
 
 

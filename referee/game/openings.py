@@ -171,7 +171,7 @@ def file_openings(ruleset: Ruleset, text: str, count: int) -> list[Opening]:
         earlier = seen.setdefault(end.key, number)
         if earlier != number:
             raise ParseError(
-                f"line {number}: leads to the same position as line {earlier}", text=body, hint="take one of them out"
+                f"line {number}: leads to the same position as line {earlier}", text=body, hint="remove one of them"
             )
         found.append(opening)
     if not found:
@@ -221,7 +221,7 @@ def _read_opening(ruleset: Ruleset, body: str, number: int) -> tuple[Opening, Po
         raise ParseError(
             f"line {number}: the game is already over ({line.outcome.reason})",
             text=body,
-            hint="take an opening that does not end the game",
+            hint="write an opening that does not end the game",
         )
     moves, end = [], line
     while line.previous is not None:

@@ -250,7 +250,7 @@ class GameSpec:
 class PlannedGame:
     """A game to be played: its spec and the id it was given when it was planned.
 
-    The id stays when the spec changes: a machine that plays it fills in where its bots are.
+    The id does not change with the spec: the machine that plays the game fills in the locations of its bots.
     """
 
     id: str

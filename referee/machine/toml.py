@@ -1,4 +1,4 @@
-"""Reads TOML of strangers within bounds: input that would cost minutes or memory is refused before it is parsed.
+"""Reads untrusted TOML within bounds: input that would cost minutes or memory is refused before it is parsed.
 
 The parser of the standard library takes quadratic time in the parts of a key, recurses with every bracket, and fails on
 long numbers with an error of its own.

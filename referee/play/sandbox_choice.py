@@ -78,7 +78,7 @@ def _programs(specs: Sequence[BotSpec]) -> Iterable[BotSpec]:
 
 
 def why_not(spec: BotSpec, sandbox: Sandbox, limits: BotLimits) -> Complaint | None:
-    """Return why a bot does not start in a sandbox; None when it does, or when it starts and prints nothing."""
+    """Return why a bot does not start in a sandbox; None if it starts, even if it then prints nothing."""
     bot = LocalBot(spec, limits, sandbox)
     try:
         bot.start()
@@ -97,7 +97,7 @@ def why_not(spec: BotSpec, sandbox: Sandbox, limits: BotLimits) -> Complaint | N
 
 
 def _advice(spec: BotSpec, complaint: Complaint) -> str:
-    """Return advice on the file a bot misses in a sandbox, as far as it is known."""
+    """Return advice about the file that a bot cannot find in a sandbox, if it is known."""
     if complaint.is_levels_own:
         return "that is the sandbox's own error: arena doctor says what it needs"
     shown = (*make_view(spec.command, spec.folder).shown, *([spec.folder] if spec.folder else []))

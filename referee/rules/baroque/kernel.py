@@ -306,7 +306,7 @@ def pinched(t: Any, own: Any, foe: Any) -> Any:
 
 @jit
 def pinching(own: Any, foe: Any) -> Any:
-    """Return the squares from which `pinched` is not empty."""
+    """Return the squares from which a pincer captures, see `pinched`."""
     x = ((foe & (own >> EIGHT)) >> EIGHT) | ((foe & (own << EIGHT)) << EIGHT)
     x |= ((foe & ((own & NOT_A) >> ONE)) & NOT_A) >> ONE
     return x | (((foe & ((own & NOT_H) << ONE)) & NOT_H) << ONE)
@@ -482,7 +482,9 @@ def guard(u: Any, v: Any, style: Any) -> Any:
 
 @jit
 def touchy(u: Any, foe: Any, pins: Any) -> Any:
-    """Return the pieces whose every move must be tested: the king, the pinned, an immobilizer that may release enemies."""
+    """Return the pieces whose every move must be tested: the king, pinned pieces, and an immobilizer that may release
+    enemies.
+    """
     x = u[6] | pins
     m = u[5]
     while m:

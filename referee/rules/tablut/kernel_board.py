@@ -160,7 +160,7 @@ def throne_against_defenders(k: int, ring: int, empty: int, taken: int) -> int:
 
 @borrowing
 def king_bit(l: int, k: int) -> int:
-    """Return the king's bit on line `l`, or 0 if he is not on it."""
+    """Return the king's bit on line `l`; 0 if the king is not on it."""
     if l == k % 9:
         return 1 << (k // 9)
     return 1 << (k % 9) if l == 9 + k // 9 else 0
