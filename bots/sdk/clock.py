@@ -147,7 +147,8 @@ class Clock:
 
     @contextmanager
     def stops(self, numbers: MutableSequence[int] | NDArray[np.int64], place: int) -> Iterator[None]:
-        """Set `numbers[place]` to 1 when the search must end, within the context: the stop flag of a compiled search.
+        """Set the stop flag `numbers[place]` of a compiled search to 1 when the search must end, while the context is
+        open.
 
         Another thread sets it, so the search must run without the interpreter's lock.
         """

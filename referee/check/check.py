@@ -223,7 +223,7 @@ class _Examiner:
         return ""
 
     def _without_newgame(self, ruleset: Ruleset, problem: BotError) -> str:
-        """Retry without `uginewgame`, after which the bot was not ready. Raises the first failure if that fails."""
+        """Retry without `uginewgame`, after which the bot was not ready. Raises the first failure if this fails too."""
         self.one.restart(newgame=False)
         try:
             self.one.prepare(ruleset)
@@ -302,7 +302,7 @@ class _Examiner:
         timing.first_ms = max(timing.first_ms, self.first_late_ms)
         if timing.fit_from_ms is None:
             longest = self.move_times_ms[-1] / 1000
-            raise Unfit(f"needs {timing.least_ms / 1000:.1f} s for a move that may take {longest:g} s", is_late=True)
+            raise Unfit(f"needs {timing.least_ms / 1000:.1f} s for a move; {longest:g} s are allowed", is_late=True)
         one.learn(
             fit_from_ms=timing.fit_from_ms,
             overshoot_ms=timing.overshoot_ms,

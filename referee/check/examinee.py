@@ -68,7 +68,7 @@ class BotUnderTest:
 
     @property
     def fit_from_ms(self) -> int:
-        """The move time it keeps, as far as is known."""
+        """The shortest move time it keeps, as far as known."""
         return self.report.timing.fit_from_ms or MOVE_TIMES_MS[0]
 
     def shake_hands(self) -> str:

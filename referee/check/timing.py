@@ -29,8 +29,8 @@ raise anything.
 class Timing:
     """The measured speed.
 
-    `fit_from_ms` is the shortest move time kept, None when none was. `least_ms` is the fastest answer at the last one
-    tried, `most_ms` the slowest that was in time. `late_ms` are the excesses of all answers over their times,
+    `fit_from_ms` is the shortest move time kept, None when none was. `least_ms` is the fastest answer at the last move
+    time tried, `most_ms` the slowest that was in time. `late_ms` are the excesses of all answers over their times,
     `first_ms` that of the very first.
     """
 

@@ -80,8 +80,8 @@ def _random_line(ruleset: Ruleset, plies: int, rng: random.Random, start: str | 
 def random_openings(ruleset: Ruleset, plies: int, count: int, seed: int) -> list[Opening]:
     """Draw `count` different openings of `plies` random moves, none of them decided or won at the next ply.
 
-    The seed determines them, and the first k of n are the k drawn alone. They repeat in order when the game has too
-    few.
+    The seed determines them: a smaller `count` gives the first of the same openings. They repeat in order if there are
+    too few.
     """
     rng = random.Random(f"openings {ruleset.rules.family} {ruleset.variant.name} {plies} {seed}")
     found: dict[tuple[str, ...], None] = {}

@@ -226,8 +226,8 @@ class GameSpec:
         return str(first) if first == second else f"{first}{VERSUS}{second}"
 
     def as_json(self) -> dict[str, Any]:
-        """Return plain data without the keys that have default values (`time`, `place`, `pondering` …): ids are made of
-        it.
+        """Return plain data without the keys that have default values (`time`, `place`, `pondering` …): ids are
+        computed from it.
         """
         data: dict[str, Any] = _plain(self)
         if self.pondering == PONDERING[0]:

@@ -34,7 +34,7 @@ class WorkerLostError(RuntimeError):
 
 
 class SlotStartError(RuntimeError):
-    """Game slots die before they are ready, again and again; the message ends with what the last one printed."""
+    """Game slots repeatedly died before they were ready; the message ends with the output of the last one."""
 
 
 class JobError(RuntimeError):

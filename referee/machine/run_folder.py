@@ -18,7 +18,7 @@ from referee.game.spec import PlannedGame
 
 
 class FolderError(ValueError):
-    """A folder with other or broken content; the message names the file and the line."""
+    """A folder that is not a run or has invalid content; the message names the file and the line."""
 
 
 class RunFolder:

@@ -268,8 +268,8 @@ def look_up(ps: ProofState, config: Config, ply: int, rest: int, used: int) -> i
 
 @compiled
 def store(ps: ProofState, ply: int, rest: int, phi: int, delta: int, effort: int) -> None:
-    """Write the numbers of `states[ply]` to the table: to its own entry, else over the one of two entries with less
-    effort.
+    """Write the numbers of `states[ply]` to the table. Without an entry of its own, they replace the one of two entries
+    that took less effort.
     """
     slot = np.int64(ps.keys[ply] & np.uint64(ps.table.shape[0] - 1))
     key, proven, refuted = np.int64(ps.keys[ply]), ZERO, ZERO

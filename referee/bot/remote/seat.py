@@ -47,7 +47,7 @@ PING_MS = 1000.0
 
 
 class RemoteBot:
-    """A seat whose pipe is the network; `link` leads to the lobby that holds the connection."""
+    """The seat of a remote bot; `link` leads to the lobby that holds its connection."""
 
     def __init__(
         self, spec: BotSpec, limits: BotLimits, overshoot: Overshoot, open_link: Callable[[], LobbyLink]

@@ -232,7 +232,7 @@ def _read_human(found: re.Match[str], text: str, state: State) -> int:
 
 
 def read_move(text: str, state: State, config: Config) -> int:
-    """Return the code of a move in the form of the engines, the form for people, or of a swap, in either case.
+    """Return the code of a turn in the notation of engines or of people, or of a swap. Case does not matter.
 
     Raise ParseError.
     """

@@ -154,7 +154,7 @@ def throne_against_defenders(k: int, ring: int, empty: int, taken: int) -> int:
     """
     if k != THRONE:
         return MIDDLE if empty in (HOSTILE_TO_DEFENDERS, HOSTILE_TO_BOTH) else 0
-    # A captured soldier is a neighbour of the throne too, so three attackers occupy all the others.
+    # The captured soldier stood on one of the throne's four neighbours, so three attackers occupy the others.
     return MIDDLE if taken == ALWAYS or (taken == LINNAEAN and ring == 3) else 0
 
 
