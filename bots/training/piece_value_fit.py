@@ -100,8 +100,8 @@ def train(counts: Floats, truth: Floats, prior: Floats) -> Floats:
 def td_lambda_targets(
     game: npt.NDArray[np.int64], result: Floats, score: Floats, second: npt.NDArray[np.bool_], result_weight: float
 ) -> Floats:
-    """Return expected results by TD(lambda) (Sutton, 1988) from search scores of a position and later ones, and the
-    result.
+    """Compute expected results by TD(lambda) (Sutton, 1988) from the search scores of a position and later ones, and
+    the result.
 
     `result_weight` is lambda: a score n positions later weighs lambda to the n. `game` numbers the game of each
     position, in order; `second` is where the second side moves.

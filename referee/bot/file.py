@@ -188,7 +188,7 @@ def at_home(spec: BotSpec, place: Path) -> BotSpec:
         home = os.path.commonpath([path if os.path.isdir(path) else os.path.dirname(path) for path in named.values()])
         if is_too_much(home):
             raise ValueError(
-                f"{', '.join(named)}: the folder of the bot would be {home}; move the bot's files to a folder of their own"
+                f"{', '.join(named)}: the bot's folder would be {home}; move these files to a folder of their own"
             )
 
     def from_home(word: str) -> str:

@@ -35,7 +35,7 @@ def split_settings(text: str) -> tuple[str, BotSettings]:
 
 
 def is_setting(word: str) -> bool:
-    """Return whether a word begins like a setting, not like a bot."""
+    """Return whether a word begins like a setting rather than a bot."""
     return word.lstrip().startswith((f"{TIME}=", OPTION))
 
 

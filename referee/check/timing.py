@@ -1,6 +1,6 @@
 """A bot's speed: the shortest move time it keeps, and by how much it exceeds its move times.
 
-It knows no bot: the caller passes a function that asks for a move and returns the time of the answer.
+It is independent of the bot: the caller passes a function that asks for a move and returns the time of the answer.
 """
 
 from __future__ import annotations

@@ -243,8 +243,9 @@ def openings(ruleset: Ruleset, source: str, count: int, seed: int, text: str | N
     """Draw the openings of `count` pairs: `none`, `auto`, `random:PLIES[:SEED]`, `setups:VARIANT[:SEED]` or a book's
     text.
 
-    `auto` is the plain start once, then random openings of four plies. In a variant that is dealt at random, `none` and
-    `auto` are deals, and random moves start from deals. Raises ValueError for anything else.
+    `auto` is the plain start once, then random openings of four plies. In a variant with random starts, every pair gets
+    a newly drawn one: `none` and `auto` begin there, and random moves are played from there. Raises ValueError for
+    anything else.
     """
     if text is not None:
         return file_openings(ruleset, text, count)

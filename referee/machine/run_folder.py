@@ -112,7 +112,7 @@ class RunFolder:
         self.records.append(record)
 
     def write(self, name: str, text: str) -> None:
-        """Store a file made from the records, replacing its older version."""
+        """Store a file derived from the records, replacing its previous version."""
         fresh = self.path / f"{name}.new"
         fresh.write_text(text, encoding="utf-8")
         os.replace(fresh, self.path / name)

@@ -21,7 +21,7 @@ class Condition:
 
     @classmethod
     def read(cls, text: str) -> Condition:
-        """Return the condition of a text. Raise ParseError."""
+        """Parse a condition. Raise ParseError."""
         found = re.fullmatch(r"\s*([a-z_]+)\s*<=\s*([0-9]{1,5})\s*", text)
         if found is None or int(found[2]) > MAX_COUNT:
             raise ParseError(

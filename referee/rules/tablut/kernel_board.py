@@ -176,7 +176,7 @@ def is_shut(p: int, line: int, at_edge: bool) -> bool:
 def count_shut(x: int, y: int, across: int, along: int, ashton: bool, at_edge: bool) -> int:
     """Return the number of hostile neighbours of a king on file `x`, rank `y`, by the four-neighbour test.
 
-    `across` and `along` are the attackers on his rank and file.
+    `across` and `along` are the attackers on that rank and that file.
     """
     if ashton:
         across, along = across | int(BASES[y]), along | int(BASES[9 + x])
