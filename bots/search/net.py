@@ -188,7 +188,7 @@ def load_named_net(rules: Rules, config: Config, given: str) -> Net:
 
 
 def load_net(rules: Rules, config: Config, path: Path | None = None) -> Net:
-    """Load the net of a family or of the file `path`; an empty one for rules whose states it was not made for."""
+    """Load the net of a family or of the file `path`; return an empty net if it does not fit these rules."""
     path = path or weights_path(rules)
     features = rules.features
     if features is None or not features.fits(config):

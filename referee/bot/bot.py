@@ -1,10 +1,10 @@
-"""One running bot: the conversation with it, up to each answer.
+"""One running bot: sends questions to it and reads its answers.
 
 Every read is bounded, every wait has a deadline, and every failure of a bot ends in one `BotError` with its termination
 and the evidence:
 
     the process ended                                   crashed
-    it closed a pipe and lives on                       protocol-error
+    it closed a pipe but still runs                     protocol-error
     an answer without a question, or a second one       protocol-error
     no `readyok`, no `bestmove` ever, input not read    stalled
     `bestmove` after its time                           time

@@ -73,7 +73,7 @@ def is_of_game(name: str) -> bool:
 
 
 def wrong_option(announced: Mapping[str, OptionDecl], given: Iterable[tuple[str, str]]) -> str:
-    """Return what is wrong with options set for a bot that announced these (`has no option …`); empty if nothing."""
+    """Return the error in options set for a bot that announced these options (`has no option …`); empty without one."""
     for name, value in given:
         if is_of_game(name):
             return f"gets {name!r} from the referee, by the rules of the game"

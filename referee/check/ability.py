@@ -45,7 +45,7 @@ def positions(one: BotUnderTest) -> str:
 
 
 def clocks(one: BotUnderTest) -> str:
-    """Find whether it plays by clocks; what it announces counts."""
+    """Find whether it supports clocks; its announcement decides."""
     option = one.bot.options.get(CLOCKS_OPTION)
     if option is not None and not option.is_default("true"):
         one.learn(clocks=False)
@@ -70,7 +70,7 @@ def _patience_ms(one: BotUnderTest) -> int:
 
 
 def _can(one: BotUnderTest, capability: str, words: str, allowance_ms: float) -> str:
-    """Return the milliseconds of an answer, and record the capability once it has answered."""
+    """Measure an answer in milliseconds, and record the capability if it answers."""
     one.go_home()
     one.learn(**{capability: False})
     thought = one.ask(words, allowance_ms)

@@ -100,7 +100,7 @@ def probe(guest: Candidate, terms: GameConditions, sandbox: Sandbox) -> BotSpec:
 
 
 def probe_all(guests: Sequence[Candidate], terms: GameConditions) -> tuple[BotSpec, ...] | ProbeError | IneligibleError:
-    """Probe several bots in the present slot, which is then ready for the game of the last two: a job for it.
+    """Probe several bots; a job for a slot, which keeps the last two bots running for their game.
 
     Duplicate names get the suffix `-2`, `-3` …. Errors are returned, not raised: they are for another process.
     """

@@ -31,13 +31,14 @@ class Opening:
 def opening_of(drawn: Sequence[Opening], turn: int, pair: int) -> Opening:
     """Return the opening of a pair of games: number `turn` of its two bots and number `pair` of all, both from 0.
 
-    Every pairing gets the same openings of a book; deals are new for every pair. Both start over when they run out.
+    Every pairing gets the same openings of a book, but every pair its own random start position (deal). Both start over
+    when they run out.
     """
     return drawn[(pair if drawn[0].is_dealt else turn) % len(drawn)]
 
 
 def draw_opener(ruleset: Ruleset, opening: Opening, lot: random.Random) -> dict[str, Value]:
-    """Draw the side that moves first, where the rules leave it open and the opening has neither moves nor position."""
+    """Draw the side that moves first if the rules do not fix it and the opening has neither moves nor position."""
     name = ruleset.rules.opener
     if not name or opening.moves or opening.position is not None:
         return {}
@@ -98,7 +99,7 @@ def random_openings(ruleset: Ruleset, plies: int, count: int, seed: int) -> list
 
 
 def setup_openings(ruleset: Ruleset, variant: str, count: int, seed: int) -> list[Opening]:
-    """Draw `count` starts for a variant name that stands for many. Raises ValueError if the family deals none."""
+    """Draw `count` random starts of a variant. Raises ValueError if the family has no random starts."""
     deal = ruleset.rules.draw
     if deal is None:
         raise ValueError(f"{ruleset.rules.family} has no set-ups to draw; use random:PLIES:SEED")
@@ -128,14 +129,14 @@ MAX_RANDOM_PLIES = 60
 
 
 def is_dealt(ruleset: Ruleset, source: str) -> bool:
-    """Return whether these openings are deals, of which every pair of games gets its own."""
+    """Return whether these openings are random start positions (deals), drawn separately for every pair of games."""
     return source.startswith("setups:") or (
         ruleset.variant.is_dealt and source.partition(":")[0] in ("none", "auto", "random")
     )
 
 
 def _deals(ruleset: Ruleset, variant: str, count: int, seed: int, plies: int = 0) -> list[Opening]:
-    """Draw `count` deals as positions and play `plies` random moves from each."""
+    """Draw `count` random start positions and play `plies` random moves from each."""
     rng = random.Random(f"deals {ruleset.rules.family} {variant} {plies} {seed}")
     found = []
     for deal in setup_openings(ruleset, variant, count, seed):

@@ -43,9 +43,10 @@ def negotiate_options(
     is_shown: bool = False,
     startpos_only: bool = False,
 ) -> Agreement | Ineligible:
-    """Return the same for a bot that is not running, from the options and families it announced earlier.
+    """Return the result of `negotiate` for a bot that is not running, from the options and families it announced
+    earlier.
 
-    `startpos_only`: it cannot set up positions, so that no game may start from one.
+    `startpos_only`: it cannot set up positions, so no game may start from one.
     """
     rules = ruleset.rules
     setup = "" if is_shown or ruleset.variant.is_dealt else ruleset.variant.name

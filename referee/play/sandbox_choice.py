@@ -35,9 +35,9 @@ def choose(name: str, specs: Sequence[BotSpec], limits: BotLimits) -> tuple[Sand
     """Return the sandbox of that name; for `auto` the strongest that works here and in which these bots start.
 
     The bots belong to the person who started this process, and may open the same files. Also returns notes for people:
-    which bot required a weaker sandbox, and why. A bot that starts nowhere makes no difference, nor does one that
-    starts and does not answer. Raises ValueError with what to do where a named sandbox does not work; `auto` always
-    finds one, at the last `none`.
+    which bot required a weaker sandbox, and why. Bots that start in no sandbox, and bots that start but do not answer,
+    are ignored. Raises ValueError with what to do where a named sandbox does not work; `auto` always finds one, at
+    worst `none`.
     """
     if name != "auto":
         return open_sandbox(name, is_own=True), ()

@@ -193,7 +193,7 @@ else:
 
 
 def borrowing(function: F) -> F:
-    """Apply `jit` to a function of a kernel that allocates no array; see `borrows` there."""
+    """Apply `jit(borrows=True)` to a function of a kernel that allocates no array."""
     return jit(function, borrows=True)
 
 

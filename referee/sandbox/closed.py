@@ -35,5 +35,5 @@ def named_paths(text: str, command: Iterable[str], folder: str | None) -> Iterat
 
 
 def closed_file(text: str, command: Iterable[str], folder: str | None) -> str:
-    """Return the first file or folder that is named and not open to every user; empty if there is none."""
+    """Return the first file or folder named that not every user may read; empty if there is none."""
     return next((place for path in named_paths(text, command, folder) if (place := closed_place(path))), "")

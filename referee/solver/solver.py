@@ -193,7 +193,7 @@ def solve(
             return _solve(problem, proofs, report)
         except _NeedsHistoryError:
             nodes = proofs.nodes
-    raise AssertionError("a search with history never asks for it")
+    raise AssertionError("a search with history cannot need history")
 
 
 def _solve(problem: WinProblem, proofs: _Proofs, report: Callable[[int, int], None] | None) -> Solution:

@@ -1,6 +1,6 @@
 """The link of a seat to the lobby, where remote bots are connected: a local socket, one JSON message a line.
 
-to the lobby     {"key", "bot"}     the seat's credentials, once and first
+to the lobby     {"key", "bot"}     the seat's credentials, sent once, as the first message
                 {"open": true}     start a fresh program; the last one's output is dropped
                 {"say": lines}     for the program
                 {"check": ns}      measure the connection; answered after a round trip

@@ -92,7 +92,10 @@ def read_position(text: str, config: Config) -> State:
         raise ParseError("invalid fifth field", text=text, index=fields[4].start(), hint="swap, or nothing")
     if len(fields) == 5 and int(fields[2][0]):
         raise ParseError(
-            "the swap phase counts no plies", text=text, index=fields[2].start(), hint="write 0 before swap"
+            "the count of plies is not 0 in the swap phase",
+            text=text,
+            index=fields[2].start(),
+            hint="write 0 before swap",
         )
     return state_of(
         pieces,
