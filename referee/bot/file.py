@@ -48,7 +48,7 @@ def read_bot_file(path: Path, family: str = "") -> BotSpec:
     except OSError:
         raise ValueError(f"{path}: a folder is a bot only with a {FILE} (name, command) in it") from None
     except UnicodeDecodeError:
-        raise ValueError(f"{file}: not UTF-8 text; is it the right file?") from None
+        raise ValueError(f"{file}: not UTF-8 text; check that it is the right file") from None
     except toml.TomlError as error:
         raise ValueError(f"{file}: not TOML: {error}; correct the file") from None
     for key in data:

@@ -33,7 +33,7 @@ class LagMeter:
             self._fd = -1
 
     def read(self) -> int:
-        """Return the count so far; always 0 where the kernel keeps none."""
+        """Return the count so far; always 0 if the kernel keeps none."""
         if self._fd < 0:
             return 0
         return int(os.pread(self._fd, 64, 0).split(b" ", 2)[1])

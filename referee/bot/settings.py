@@ -63,7 +63,7 @@ def _read(parts: Iterable[str], place: str, hint: str, *, may_repeat: bool) -> B
             reason = "is not a setting" if is_new else "is set twice"
             raise ValueError(f"{place}: {part.strip()!r} {reason}; {hint}")
         if not value.isprintable() or not name.isprintable():
-            raise ValueError(f"{place}: {name}: one printable line; {hint}")
+            raise ValueError(f"{place}: {name} must be one printable line; {hint}")
     return BotSettings(time, tuple(options.items()))
 
 

@@ -96,7 +96,7 @@ class Wire:
             self._write_rest(data[done:], deadline_ns)
 
     def _write_rest(self, data: bytes, deadline_ns: int | None) -> None:
-        """Write to a full pipe, whose bot does not read, until the deadline."""
+        """Write the rest to a full pipe until the deadline: the bot is not reading."""
         deadline = deadline_ns or time.monotonic_ns() + self._limits.grace_ms * _MS
         poll = select.poll()
         poll.register(self._in, select.POLLOUT)

@@ -282,7 +282,7 @@ class _Examiner:
         raise Unfit(f"accepts neither `{setting}` nor `{setting.bare()}`: {problem}")
 
     def _complaint(self, setting: SetOption) -> str | None:
-        """Return the bot's complaint about an option, None if there is none. It must still play afterwards."""
+        """Return the bot's complaint about an option, None without one. The bot must still answer `go` afterwards."""
         bot = self.one.bot
         lines = bot.wire.transcript = [] if bot.wire.transcript is None else bot.wire.transcript
         before = len(lines)

@@ -21,9 +21,10 @@ _plans: WeakKeyDictionary[Seat, tuple[tuple[object, ...], Agreement | Ineligible
 
 
 def negotiate(bot: Seat, ruleset: Ruleset, *, is_shown: bool = False) -> Agreement | Ineligible:
-    """Return the options a bot must be sent to play by these rules, or why it cannot. It has shaken hands.
+    """Return the options to send to a bot before a game by these rules, or why it cannot play. Call it after the
+    handshake.
 
-    `is_shown`: the start is sent as a position, so that its name need not be sent.
+    `is_shown`: the start is sent as a position, so its name is not needed.
     """
     options, startpos_only = bot.options, bot.capabilities.startpos_only
     asked = options, len(options), bot.families, ruleset, is_shown, startpos_only

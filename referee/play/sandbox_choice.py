@@ -62,7 +62,7 @@ def choose(name: str, specs: Sequence[BotSpec], limits: BotLimits) -> tuple[Sand
 
 
 def _note(spec: BotSpec, used: str, complaints: Mapping[str, Complaint]) -> str:
-    """Return which sandboxes a bot does not start in, why, and what to do about the first."""
+    """Describe the sandboxes in which a bot does not start, the reasons, and how to fix the first."""
     reasons = " nor in ".join(f"{level} ({complaint.reason})" for level, complaint in complaints.items())
     advice = _advice(spec, next(iter(complaints.values())))
     return f"bot {spec.name or ' '.join(spec.command)!r} runs {used}: it does not start in {reasons}; {advice}"

@@ -52,12 +52,12 @@ class CrosstableCell:
 
     @property
     def results(self) -> str:
-        """All letters in planned order: `WDLL`."""
+        """The letters of all games in planned order: `WDLL`."""
         return "".join(self.pairs)
 
     @property
     def letters(self) -> str:
-        """All letters, pair by pair: `WD LL`."""
+        """The letters of all games, pair by pair: `WD LL`."""
         return " ".join(self.pairs)
 
     @property

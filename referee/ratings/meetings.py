@@ -99,7 +99,7 @@ def meetings(results: Iterable[tuple[str, str, float]], names: Iterable[str]) ->
 
 
 def theta_of(fit: StrengthFit) -> Floats:
-    """Return the strengths of a fit, best first, in the unit of the model."""
+    """Return the strengths of a fit, best first, as theta of the model."""
     found: Floats = np.array([one.elo for one in fit.strengths]) / ELO
     return found
 

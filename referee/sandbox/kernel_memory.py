@@ -130,7 +130,7 @@ def _held_by_watches(pid: int, shared: _Shared) -> int:
 
 
 def _kilobytes(status: bytes, name: bytes) -> int:
-    """Read a number of kilobytes from a process's status, in bytes."""
+    """Read a size from a process's status, and convert it from kilobytes to bytes."""
     return int(status.partition(name)[2].partition(b"kB")[0] or 0) * 1024
 
 
@@ -153,7 +153,9 @@ def held_by_network(pid: int) -> int:
 
 
 def held_by_connections(sockstat: bytes) -> int:
-    """Bound the memory of connections from `sockstat` of one namespace, whose `mem` counts all namespaces together."""
+    """Bound the memory of connections by the `sockstat` of one namespace; its `mem` field counts all namespaces
+    together.
+    """
     used = pages = 0
     for words in map(bytes.split, sockstat.splitlines()):
         if words[0] in (b"TCP:", b"TCP6:"):

@@ -141,7 +141,7 @@ def confine(plan: dict, supervisor: int) -> None:  # type: ignore[type-arg]
         become(plan["user"], plan.get("reads_all", False))
     _check(_libc.prctl(SET_DEATH_SIGNAL, signal.SIGKILL, 0, 0, 0), "death signal")
     if os.getppid() != supervisor:
-        raise OSError("the supervisor is gone")
+        raise OSError("the supervisor has ended")
     if plan.get("filter"):
         program = bytes.fromhex(plan["filter"])
         if plan.get("pid_mark"):

@@ -243,7 +243,7 @@ def _unless(index: int, mask: int, forbidden: int) -> tuple[bytes, ...]:
 
 
 class _Builder:
-    """Builder of a filter for one machine."""
+    """Builds a filter for one machine."""
 
     def __init__(self, architecture: int, column: int) -> None:
         self._column = column

@@ -14,7 +14,7 @@ MAX_COUNT = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """At most `most` by a counter of the family (`referee.rules.rules.Counters`), written `marbles<=7`."""
+    """A limit `most` on a counter of the family (`referee.rules.rules.Counters`), written `marbles<=7`."""
 
     counter: str
     most: int

@@ -376,7 +376,7 @@ def search(ps: ProofState, config: Config, ply: int, rest: int, used: int, phi_l
         used_then = used_after(ps, config, ply, move, used) if is_attacker else used
         play(ps.states[ply], config, move, ps.states[ply + 1])
         enter_key(ps, ply + 1, used_then)
-        # A quarter more than the second best saves many changes from one move to the other and back.
+        # A limit a quarter above the second best move avoids many switches between the two moves.
         limit = min(phi_limit, work[SECOND] + work[SECOND] // 4 + 1)
         search(ps, config, ply + 1, rest - 1, used_then, delta_limit - kept + 1, limit)
         if work[ABORTED] != 0:

@@ -132,7 +132,7 @@ def _compare(record: GameRecord, spec: GameSpec, starts: _Starts) -> None:
     """Check that a record is of the planned game. Raises RecordError, UnknownNameError, ParseError."""
 
     def refuse(what: str, claim: object, plan: object) -> None:
-        raise RecordError(f"game {record.id}: {what} is {claim}, planned was {plan}")
+        raise RecordError(f"game {record.id}: {what} is {claim}, but the plan has {plan}")
 
     ruleset, _, start = starts.find(spec.family, spec.variant, spec.options, spec.position)
     for name in _PLANNED:
@@ -225,7 +225,7 @@ def _adjudicate(
 
 
 def _is_passed(before: Position, after: Position, ms: float) -> bool:
-    """Return whether the referee passed for a bot without the phase: adjudication ignores such plies."""
+    """Return whether the referee passed for a bot that does not support the phase: adjudication ignores such plies."""
     phase, notation = before.ruleset.phase, before.ruleset.rules.notation
     is_in_phase = phase is not None and phase.holds(before.state, before.ruleset.config)
     return is_in_phase and ms == 0 and after.move == notation.pass_move

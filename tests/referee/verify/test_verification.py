@@ -129,11 +129,11 @@ def test_a_record_that_names_no_adjudication_is_judged_by_the_rules_alone() -> N
     ("changes", "words"),
     [
         ({"variant": "scrambled-eggs"}, "variant is standard"),
-        ({"opening": ("b1d3",)}, "opening is b1b3, planned was b1d3"),
+        ({"opening": ("b1d3",)}, "opening is b1b3, but the plan has b1d3"),
         ({"position": "8/8/8/3b4/4w3/8/8/8 b - 1"}, "start is"),
         ({"options": {"repetition": 5}}, "the options"),
-        ({"first": scripted("two"), "second": scripted("one")}, "one - two, planned was two - one"),
-        ({"sequence": 2}, "sequence is 1, planned was 2"),
+        ({"first": scripted("two"), "second": scripted("one")}, "one - two, but the plan has two - one"),
+        ({"sequence": 2}, "sequence is 1, but the plan has 2"),
     ],
 )
 def test_a_record_is_of_the_game_that_was_planned(changes: dict[str, Any], words: str) -> None:
