@@ -63,7 +63,7 @@ class Capabilities:
 
     @classmethod
     def default(cls) -> Capabilities:
-        """Return the capabilities assumed for a bot that follows the protocol and has not been measured."""
+        """Return the capabilities assumed for a bot that has not been checked: the whole protocol."""
         return cls()
 
     @property
@@ -90,10 +90,10 @@ class Capabilities:
 
 
 def shares_of_game(game_moves: int) -> int:
-    """Compute into how many shares a bot without clock support divides its remaining time.
+    """Return the number of shares into which a bot without clock support divides its remaining time.
 
-    In games of `game_moves` moves a side it then uses about four fifths of what a strong bot with a clock does, which
-    spends a tenth of its time on every move.
+    In games of `game_moves` moves a side it then uses about four fifths of the time of a strong bot with a clock, which
+    spends a tenth of its remaining time on every move.
     """
     return min(MOVES_TO_GO, MIN_MOVES_TO_GO + game_moves // 3)
 
@@ -109,10 +109,10 @@ def movetime_for(
 ) -> int:
     """Compute the `movetime` for a bot without clock support: a share of its remaining time, less its overshoot.
 
-    The share is one of `shares` of the clock plus three quarters of the increment; a sixth of it is kept in reserve. If
-    time is added after fewer moves, the share is one of those `moves_to_go`. `usual_ms` and `worst_ms` are the usual
-    and the worst overshoot. The usual overshoot is subtracted from the share, but at most half of the share as long as
-    the clock can pay for the overshoot of all expected moves. Time for the worst overshoot is never part of a share.
+    The share is the clock divided by `shares`, plus three quarters of the increment; a sixth of it is kept in reserve.
+    If time is added after fewer moves, the divisor is `moves_to_go`. `usual_ms` and `worst_ms` are the usual and the
+    worst overshoot. The usual overshoot is subtracted from the share, but at most half of the share as long as the
+    clock can pay for the overshoot of all expected moves. Time for the worst overshoot is never part of a share.
     Returns at least 1.
     """
     shares = shares if inc_ms else MOVES_TO_GO  # without an increment nothing comes back

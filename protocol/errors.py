@@ -40,7 +40,7 @@ class ProtocolError(ValueError):
 class LineTooLong(ProtocolError):  # noqa: N818 - the name describes the violation
     """A line of more than `limit` bytes. `length` is the number of bytes seen so far, `head` the beginning of the line.
 
-    `complete` holds the complete lines before it that were not returned otherwise.
+    `complete` holds the complete lines before it, which `feed` has not returned.
     """
 
     def __init__(self, *, length: int, limit: int, head: bytes, complete: Iterable[bytes] = ()) -> None:

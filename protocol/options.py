@@ -162,7 +162,7 @@ def parse_option(line: str) -> OptionDecl:
 
 
 def _parts(words: Sequence[str], kind: OptionType) -> tuple[dict[str, list[str]], list[list[str]]]:
-    """Split the words into those of each part by its keyword, and those of each `var`."""
+    """Split the words at the keywords: return the words of each part by its keyword, and those of each `var`."""
     parts: dict[str, list[str]] = {}
     values: list[list[str]] = []
     current: list[str] = []

@@ -126,7 +126,8 @@ class RefereeSession:
     def send(self, message: RefereeMessage) -> bytes:
         """Encode a message to write and advance the state. Raises OutOfTurn, or BadLine for a text with line breaks.
 
-        Every `go` needs a `position` of its own: some engines play the move they answer, some forget the position.
+        Every `go` needs a `position` of its own: some engines play their own answer on the board, others forget the
+        position.
         """
         if isinstance(message, SetOption) and self.capabilities.setoption == "bare":
             data = encode_line(message.bare())

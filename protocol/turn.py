@@ -39,7 +39,7 @@ class Stray:
 def encode_line(line: str) -> bytes:
     """Encode a line as bytes. Raises BadLine for a text with line breaks."""
     if "\n" in line or "\r" in line:
-        raise BadLine("a message of more than one line", line=line, hint="take the line ends out of its texts")
+        raise BadLine("a message of more than one line", line=line, hint="remove the line breaks from its texts")
     return line.encode() + b"\n"
 
 

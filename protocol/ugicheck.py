@@ -213,11 +213,11 @@ class Engine:
                 return line
 
     def unfinished(self) -> str:
-        """Describe the pending line without a line end; empty without one."""
+        """Describe the output after the last line end; empty if there is none."""
         return f"; a line without end: {self.rest[:60]!r}" if self.rest else ""
 
     def end(self) -> str:
-        """Describe how the process ended; wait a moment for it."""
+        """Wait a moment for the process to end, and describe how it ended."""
         try:
             code = self.process.wait(0.5)
         except subprocess.TimeoutExpired:
@@ -313,7 +313,7 @@ class EngineSession:
         return self.engine.receive(seconds, self.watch)
 
     def watch(self) -> None:
-        """Report problems of the output, and periodically check memory and processes. Raises StopError."""
+        """Report faults in the output so far, and check memory and processes now and then. Raises StopError."""
         problems, self.engine.problems = self.engine.problems, []
         for name, seen in problems:
             self.report.fault(name, seen)
@@ -357,7 +357,7 @@ class EngineSession:
                 self.report.note("out-of-place", seen, "such a line is counted and ignored")
 
     def quiet(self, after: str) -> None:
-        """Check that nothing follows: a `bestmove` or a flood of lines is a fault. Raises StopError."""
+        """Check that the engine writes nothing more: a `bestmove` or a flood of lines is a fault. Raises StopError."""
         until, count = time.monotonic() + QUIET_S, 0
         while (left := until - time.monotonic()) > 0:
             try:

@@ -1,1 +1,1 @@
-"""Plays games between bots. Knows no database, no broker, no web server."""
+"""Plays games between bots, without database, broker or web server."""

@@ -72,7 +72,7 @@ def _folders() -> Iterator[str]:
 
 
 def _packages() -> Iterator[tuple[str, str, str]]:
-    """Yield name, module and distribution of every entry point of the group; each distribution once."""
+    """Yield name, module and distribution of every entry point of the group, without duplicates."""
     if not _is_any_named():
         return
     from importlib.metadata import distributions
@@ -87,7 +87,7 @@ def _packages() -> Iterator[tuple[str, str, str]]:
 
 
 def _is_any_named() -> bool:
-    """Return whether any package names the group: reading all metadata takes many times as long."""
+    """Return whether any package has entry points of the group; reading all metadata takes many times as long."""
     for place in dict.fromkeys(sys.path):
         for file in Path(place or ".").glob("*.*-info/entry_points.txt"):
             try:

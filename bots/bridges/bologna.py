@@ -1,10 +1,10 @@
 """`python -m bots.bridges.bologna [--seconds SECONDS] -- CLIENT…`: a client of the Tablut Challenge of Bologna as a UGI
 bot.
 
-The bridge is the server of that client: it starts `CLIENT WHITE|BLACK SECONDS SERVER`, sends it boards and passes its
-moves on. With `--seconds` (or the UGI option `Seconds`) clients of both colours start at `isready`, while no clock
-runs, and the unused one ends at the first `go`. Without it, the client starts at the first `go`, whose move time sets
-its seconds.
+The bridge is the server of that client: it starts `CLIENT WHITE|BLACK SECONDS SERVER`, sends it boards and forwards its
+moves. With `--seconds` (or the UGI option `Seconds`) clients of both colours start at `isready`, while no clock runs,
+and the unused one ends at the first `go`. Without it, the client starts at the first `go`, whose move time sets its
+seconds.
 
 A client sees one game, from the first position it is asked about: never an older board, which it would answer too. For
 a position that does not continue that game a new client starts, on the clock. So one process plays one game.
@@ -134,7 +134,7 @@ class Bridge:
             self.console.send(Info(text=f"the {role} client is {self.clients[role].name}"))
 
     def go(self, message: Go) -> None:
-        """Send the client new boards, and pass its move on. Raises BridgeError."""
+        """Send the client new boards, and forward its move. Raises BridgeError."""
         position = self.table.position
         if position is None or position.outcome is not None:
             self.console.report_error("the game is over" if position else "no position was sent")
@@ -165,7 +165,7 @@ class Bridge:
         self.shown = fen, (*moves, move)
 
     def wake(self) -> None:
-        """Wake the wait for a client: the referee wants an answer now."""
+        """End the wait for a client: the referee requests an answer now."""
         os.write(self._wake_fd, b"!")
 
     def ask(self, client: TablutClient, position: Position, clock: Clock) -> str:

@@ -38,7 +38,7 @@ class BridgeError(Exception):
 
 
 def shown(data: object, limit: int = 200) -> str:
-    """Return data as one short line."""
+    """Format data as one short line for an error message."""
     text = data.decode("utf-8", "replace") if isinstance(data, bytes) else str(data)
     text = repr(text)
     return text if len(text) <= limit else f"{text[:limit]}… ({len(text)} characters)"

@@ -106,9 +106,9 @@ def main(argv: Sequence[str] | None = None) -> None:
         prog="python -m bots.bridges.python_agent", description="Run a Python function or class as a bot."
     )
     parser.add_argument("what", metavar="WHAT", help="module:name or path/to/file.py:name")
-    parser.add_argument("--family", choices=families(), help="family of games (course: baroque)")
+    parser.add_argument("--family", choices=families(), help="family of games (--api course: always baroque)")
     parser.add_argument("--api", choices=APIS, default="position", help="how the agent is called (default: position)")
-    parser.add_argument("--filter", action="store_true", help="replace illegal choices by legal moves")
+    parser.add_argument("--filter", action="store_true", help="replace illegal moves by legal ones")
     parser.add_argument("--name", default="", help="name to show")
     arguments = parser.parse_args(argv)
     family = arguments.family or ("baroque" if arguments.api == "course" else None)

@@ -32,7 +32,7 @@ PLACEHOLDERS = ("{role}", "{seconds}", "{server}")
 
 
 def listen(role: str) -> socket.socket:
-    """Listen on the role's port. It is also the lock against a second game. Raises BridgeError."""
+    """Listen on the role's port, which a second game could not use. Raises BridgeError."""
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:

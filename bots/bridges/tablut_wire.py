@@ -48,7 +48,7 @@ def state_frame(position: Position, turn: str | None = None) -> bytes:
 
 
 class Frames:
-    """Splitter of bytes into frames."""
+    """Splits a stream of bytes into frames."""
 
     def __init__(self) -> None:
         self._buffer = bytearray()

@@ -80,7 +80,7 @@ class AlphaBeta(Bot):
         self._search.start_search(self._search_state, earlier, position.state, side, position.moves[0])
 
     def choose(self, position: Position, clock: Clock) -> int:
-        """Return the best move of the deepest finished iteration, or of the partial one after it."""
+        """Return the best move found so far, even if the last iteration was cut short."""
         clock.cap_nodes(self.number(NODES.name))
         s = self._search
         if s is None or self._search_state is None or position.ruleset.rules.family != self._family:

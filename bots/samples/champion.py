@@ -128,7 +128,7 @@ class Champion(AlphaBeta):
 
     @contextmanager
     def _helper_threads(self, position: Position) -> Iterator[None]:
-        """Run helper threads on the same position within the context; they have ended after it."""
+        """Run helper threads on the same position while the context is open."""
         s, config = self._search, position.ruleset.config
         threads: list[threading.Thread] = []
         try:
@@ -154,7 +154,7 @@ class Champion(AlphaBeta):
         return super().nodes() + sum(int(helper.work[self._search.NODES]) for helper in self._running_helpers)
 
     def budget_share(self, clock: Clock) -> float:
-        """Return less if the best move is stable and saved time can be used later."""
+        """Return a smaller share if the best move is stable and the saved time can be used later."""
         if clock.movetime_ms is not None:
             return UNSTABLE_SHARE
         best = int(self._search_state.work[self._search.BEST_MOVE])

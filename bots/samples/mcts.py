@@ -22,7 +22,8 @@ DEFAULT_SIMULATIONS = 10_000
 class MonteCarlo(Bot):
     """UCT over any family.
 
-    Playouts are short by default: forty random plies lose the value of a position, eight do not.
+    Playouts are short by default: the result of eight random plies still depends on the position, that of forty hardly
+    does.
     """
 
     name = "mcts"

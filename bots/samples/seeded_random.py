@@ -1,6 +1,6 @@
 """Random numbers that depend only on a seed and the line of play.
 
-The same game draws the same numbers on any machine, alone or among a hundred others.
+The same game draws the same numbers on any machine, whatever else runs there.
 """
 
 from __future__ import annotations
@@ -24,5 +24,5 @@ def draw_bits(position: Position, seed: int) -> int:
 
 
 def draw_below(position: Position, seed: int, n: int) -> int:
-    """Draw a number of 0..n-1 likewise. Its bias, below n / 2**64, is negligible."""
+    """Draw a number in 0..n-1 from the same inputs. The bias, below n / 2**64, is negligible."""
     return draw_bits(position, seed) % n

@@ -33,7 +33,7 @@ def warm(bot: Bot, family: str) -> float:
 
 
 def _report(*words: str) -> None:
-    """Print what is compiled next, for the parent process."""
+    """Print the name of the next function to compile, for the parent process."""
     print("compiling", *words, file=sys.stderr, flush=True)
 
 
@@ -41,9 +41,11 @@ def main(argv: Sequence[str] | None = None) -> None:
     """Run the command line."""
     import importlib
 
-    parser = argparse.ArgumentParser(prog="python -m bots.samples.warmup", description="Compile what sample bots call.")
-    parser.add_argument("family", nargs="*", help="default: all of them")
-    parser.add_argument("--bot", action="append", choices=SAMPLES, help="only for this one; may be repeated")
+    parser = argparse.ArgumentParser(
+        prog="python -m bots.samples.warmup", description="Compile the code of the sample bots."
+    )
+    parser.add_argument("family", nargs="*", help="families to compile (default: all)")
+    parser.add_argument("--bot", action="append", choices=SAMPLES, help="compile only for this bot; may be repeated")
     arguments = parser.parse_args(argv)
     wanted = arguments.family or families()
     when_compiling(lambda function: _report(bot.name, function), ("bots", "referee"))

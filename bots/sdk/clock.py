@@ -33,14 +33,14 @@ LAG_ANSWERS = 32
 
 
 class Lag:
-    """Delay of recent answers beyond the planned time, caused by load on the machine."""
+    """Delays of recent answers beyond their planned time, caused by load on the machine."""
 
     def __init__(self) -> None:
         self._late_ms: deque[float] = deque(maxlen=LAG_ANSWERS)
 
     @property
     def ms(self) -> float:
-        """The greatest of them, in milliseconds."""
+        """The greatest recent delay, in milliseconds."""
         return max(self._late_ms, default=0.0)
 
     def add(self, late_ms: float) -> None:
@@ -83,7 +83,7 @@ class Clock:
         self._set_deadline()
 
     def cap_nodes(self, most: int) -> None:
-        """Lower the limit of nodes to `most`; 0 changes nothing."""
+        """Lower the node limit to `most`; 0 changes nothing."""
         if most > 0:
             self.nodes = most if self.nodes is None else min(self.nodes, most)
 
@@ -147,7 +147,8 @@ class Clock:
 
     @contextmanager
     def stops(self, numbers: MutableSequence[int] | NDArray[np.int64], place: int) -> Iterator[None]:
-        """Set `numbers[place]` to 1 when the search must end, within the context: the stop flag of a compiled search.
+        """Set the stop flag `numbers[place]` of a compiled search to 1 when the search must end, while the context is
+        open.
 
         Another thread sets it, so the search must run without the interpreter's lock.
         """

@@ -25,7 +25,7 @@ QUIT_TIMEOUT_S = 2.0
 
 
 class Console:
-    """Two file descriptors. With `forces_exit`, a bot that does not end in time has its process ended."""
+    """The input and output of a bot. With `forces_exit`, the process is ended if the bot does not stop in time."""
 
     def __init__(self, source: int = 0, sink: int = 1, *, forces_exit: bool = False) -> None:
         self._source = source
@@ -61,7 +61,7 @@ class Console:
                 data = data[os.write(self._sink, data) :]
 
     def report_error(self, problem: object) -> None:
-        """Report an error of the referee to it: `info string error …`."""
+        """Report an invalid line to the referee that sent it: `info string error …`."""
         self.send(Info(text="error " + " ".join(str(problem).split())))
 
     def begin(self, clock: Clock) -> None:
@@ -73,7 +73,7 @@ class Console:
             self._stop_later(clock)
 
     def end(self) -> None:
-        """Finish the search: the bot has answered."""
+        """Mark the search as finished: the bot has answered."""
         self._clock = None
         self._answered_gos += 1
         if self._timer is not None:
@@ -133,8 +133,8 @@ class Console:
         return True
 
     def _end_after_input(self) -> None:
-        """Force an exit after the end of the input, unless the bot makes progress: it may answer every `go` that was
-        read.
+        """Force an exit after the end of the input, once the bot makes no progress: it may still answer every `go` it
+        has read.
         """
         before = None
         while self._forces_exit and not self._closed.wait(QUIT_TIMEOUT_S + EOF_GRACE_MS / 1000):

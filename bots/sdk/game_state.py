@@ -53,7 +53,7 @@ def _merge(options: Sequence[OptionDecl]) -> OptionDecl:
 
 
 class GameState:
-    """Rules of a game as set so far, and the position on the board."""
+    """The rules set so far, and the position on the board."""
 
     def __init__(self, family: str) -> None:
         self.family = family
@@ -95,7 +95,8 @@ class GameState:
         return any(option.name == name for option in self.declarations())
 
     def set_option(self, name: str, value: str) -> None:
-        """Set one of those options. Raises UnknownNameError, ParseError or BadOption; then nothing has changed.
+        """Set one of the options of `declarations`. Raises UnknownNameError, ParseError or BadOption; then nothing has
+        changed.
 
         A variant brings its own rules, so it discards single rules set before it.
         """
@@ -114,7 +115,7 @@ class GameState:
         self._clear_position()
 
     def _rule_of(self, name: str) -> str:
-        """Return the rule that an option sets: `Rule.<rule>`, or that of the phase before play it announces."""
+        """Return the rule that an option sets: `Rule.<rule>`, or the option that announces the phase before play."""
         phase = self.rules.phase
         if phase is not None and name == phase.announced_by:
             return phase.rule
@@ -143,7 +144,7 @@ class GameState:
         return Position.start(self.ruleset, self._setup)
 
     def follow(self, fen: str | None, moves: Sequence[str]) -> Position:
-        """Go to the position of a `position` line. Only moves that the last one did not have are played.
+        """Set up the position of a `position` line. Plays only the moves that the previous line did not have.
 
         Raises ParseError or IllegalMoveError; then the position is None.
         """

@@ -30,13 +30,13 @@ legal, play, result, evaluate = _kernel.legal, _kernel.play, _kernel.result, _ke
 
 
 def compiled(function: F) -> F:
-    """Apply `jit` with a cache that a change of the kernel invalidates."""
+    """Apply `jit`; a change of the kernel invalidates the cached code."""
     return jit(function, also=(_folder,), borrows=True)
 
 
 def inlined(function: F) -> F:
-    """Compile likewise, and inline the function into its callers: for what runs in every position and takes the whole
-    state.
+    """Compile as `compiled` does, and inline the function into its callers. For functions that run in every position
+    and take the whole state.
     """
     return jit(function, also=(_folder,), borrows=True, inlined=True)
 
@@ -97,7 +97,7 @@ CHILD_EVALS = RANKS + _kernel.MAX_MOVES
 
 
 class SearchState(NamedTuple):
-    """Everything a search reads and writes, allocated once. Few arrays: each costs time in every call."""
+    """All arrays that a search reads and writes, allocated once. They are few, since each costs time in every call."""
 
     work: npt.NDArray[np.int64]
     states: npt.NDArray[Any]
@@ -146,7 +146,7 @@ def history_index(move: int) -> Any:
 def enter_position(st: SearchState, config: Config, ply: int, child_eval: int, will_search: bool) -> int:
     """Store the digests of the position in `states[ply]`; return its result code, 0 while the game continues.
 
-    `child_eval` is what move ordering found out about it (see CHILD_EVALS). With `will_search` its table entry is
+    `child_eval` is the value that move ordering stored for it (see CHILD_EVALS). With `will_search` its table entry is
     prefetched.
     """
     state = st.states[ply]

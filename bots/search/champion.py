@@ -79,38 +79,38 @@ digest = _plain.digest
 
 
 def compiled(function: F) -> F:
-    """Apply `jit` with a cache that a change of the kernel invalidates."""
+    """Apply `jit`; a change of the kernel invalidates the cached code."""
     return jit(function, also=(_folder,), borrows=True)
 
 
 def inlined(function: F) -> F:
-    """Compile likewise, and inline the function into its callers: for what runs in every position and takes the whole
-    state.
+    """Compile as `compiled` does, and inline the function into its callers. For functions that run in every position
+    and take the whole state.
     """
     return jit(function, also=(_folder,), borrows=True, inlined=True)
 
 
 @compiled
 def no_captures(state: State, config: Config, prices: Any, moves: Any, gains: Any) -> int:
-    """Replace `Tactics.captures` in families without tactics."""
+    """Serve as `Tactics.captures` in families without tactics."""
     return 0
 
 
 @compiled
 def fallback_quiet_eval(state: State, config: Config, prices: Any) -> int:
-    """Replace `Tactics.quiet_eval` in families without tactics."""
+    """Serve as `Tactics.quiet_eval` in families without tactics."""
     return kernel_evaluate(state, config)
 
 
 @compiled
 def never_in_check(state: State, config: Config) -> bool:
-    """Replace `Tactics.in_check` in families without tactics."""
+    """Serve as `Tactics.in_check` in families without tactics."""
     return False
 
 
 @compiled
 def no_linear_features(state: State, config: Config, active: Any) -> int:
-    """Replace `LinearFeatures.linear_features` in families without linear features."""
+    """Serve as `LinearFeatures.linear_features` in families without linear features."""
     return 0
 
 
@@ -227,7 +227,9 @@ def copy_root(helper: ChampionState, st: ChampionState) -> None:
 
 @compiled
 def add_rows(accumulators: Any, rows: Any, maps: Any, map_row: int, bits: Any, offset: int, sign: int) -> None:
-    """Add `sign` times the rows of a bitboard's set bits to the accumulators; `offset` is that of its anchor."""
+    """Add `sign` times the weights of a bitboard's set bits to the accumulators; `offset` is the row offset of the
+    anchor.
+    """
     while bits != 0:
         row = offset + maps[map_row, FIRST_COLUMN + ctz(bits)]
         bits &= bits - np.uint64(1)
@@ -237,7 +239,7 @@ def add_rows(accumulators: Any, rows: Any, maps: Any, map_row: int, bits: Any, o
 
 @compiled
 def row_of(maps: Any, map_row: int, value: Any) -> int:
-    """Return the row of weights of a number's value."""
+    """Return the row of weights for the value of a counter."""
     last = maps.shape[1] - 1
     column = FIRST_COLUMN + value
     return maps[map_row, last if value < 0 or column > last else column]  # type: ignore[no-any-return]
@@ -324,7 +326,7 @@ def static_eval(st: ChampionState, ply: int, config: Config) -> Any:
 
 @inlined
 def quiet_eval(st: ChampionState, ply: int, config: Config) -> Any:
-    """Return the stand-pat score of `states[ply]`: the static score for the case that no capture follows."""
+    """Return the stand-pat score of `states[ply]`: the static score if no capture follows."""
     if HAS_LINEAR_FEATURES and st.maps[0, SEARCH_FEATURES] & LINEAR_EVAL != 0:
         return evaluate_linear(st, ply, config)
     return kernel_quiet_eval(st.states[ply], config, st.maps[0, FIRST_PIECE_VALUE:])
@@ -402,9 +404,7 @@ def make_null_move(st: ChampionState, config: Config, ply: int) -> bool:
 
 @compiled
 def pick_best_capture(moves: Any, gains: Any, i: int, count: int) -> int:
-    """Move the capture that gains most of `i..count-1` to index `i` and return it; of equal gains the lower move code
-    first.
-    """
+    """Move the most valuable of the captures `i..count-1` to index `i` and return it; on a tie the lower move code."""
     best = i
     for j in range(i + 1, count):
         if gains[j] > gains[best] or (gains[j] == gains[best] and moves[j] < moves[best]):
@@ -418,7 +418,7 @@ def pick_best_capture(moves: Any, gains: Any, i: int, count: int) -> int:
 def quiescence(st: ChampionState, config: Config, ply: int, alpha: int, beta: int) -> int:
     """Run a quiescence search: return the score of `states[ply]` for the side to move, which may stand pat or capture.
 
-    A loop in place of a recursion: two recursive functions that call each other do not survive the disk cache.
+    It loops instead of recursing, because mutually recursive functions cannot be cached on disk.
     """
     work, p, is_known, value = st.work, ply, False, ZERO
     st.plies[p, Q_ALPHA], st.plies[p, Q_BETA] = alpha, beta

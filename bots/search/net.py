@@ -153,9 +153,7 @@ def piece_value_net(features: Features, weights: npt.NDArray[np.int32], paramete
 
 
 def _expand_anchored_planes(features: Features, weights: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
-    """Return the weights with the rows of bitboards repeated for every anchor cell, absolute and relative weights added
-    up.
-    """
+    """Return the weights with the rows of bitboards repeated for every anchor cell: absolute plus relative weights."""
     cells, ways = features.cells, direction_count(features)
     own, seen = board_plane_count(features) * cells, FIRST_ROW + plane_count(features) * cells
     alone = weights[FIRST_ROW : FIRST_ROW + own].reshape(-1, cells, HIDDEN)
@@ -190,7 +188,7 @@ def load_named_net(rules: Rules, config: Config, given: str) -> Net:
 
 
 def load_net(rules: Rules, config: Config, path: Path | None = None) -> Net:
-    """Load the net of a family or of the file `path`; an empty one for rules whose states it was not made for."""
+    """Load the net of a family or of the file `path`; return an empty net if it does not fit these rules."""
     path = path or weights_path(rules)
     features = rules.features
     if features is None or not features.fits(config):

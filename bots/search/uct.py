@@ -29,7 +29,7 @@ playout = _kernel.playout
 
 
 def compiled(function: F) -> F:
-    """Apply `jit` with a cache that a change of the kernel invalidates."""
+    """Apply `jit`; a change of the kernel invalidates the cached code."""
     return jit(function, also=(_folder,), borrows=True)
 
 

@@ -63,14 +63,14 @@ def _arguments(argv: Sequence[str] | None) -> tuple[argparse.Namespace, argparse
         help="weight of results in the target; the rest is that of scores (default 0.5)",
     )
     parser.add_argument(
-        "--by-score", action="store_true", help="scale static scores like those of searches, in each folder"
+        "--by-score", action="store_true", help="convert static scores by the fit of search scores of each folder"
     )
     parser.add_argument("--epochs", type=int, default=20, metavar="COUNT", help="epochs (default 20)")
     kind = parser.add_mutually_exclusive_group()
     kind.add_argument("--linear", action="store_true", help="fit the kernel's linear features instead of a net")
     kind.add_argument("--piece-values", action="store_true", help="fit the kernel's piece values instead of a net")
     kind.add_argument(
-        "--tuned", type=Path, metavar="FILE", help="take piece values from a result of arena tune (champion_tunable)"
+        "--tuned", type=Path, metavar="FILE", help="read piece values that arena tune found for champion_tunable"
     )
     parser.add_argument(
         "--validation-split", type=float, default=0.05, metavar="SHARE", help="share of games held out (default 0.05)"
@@ -167,7 +167,7 @@ def _from_positions(arguments: argparse.Namespace) -> tuple[npt.NDArray[np.int32
 
 
 def _untrained(family: str | None) -> tuple[npt.NDArray[np.int32], tuple[int, int], dict[str, Any]]:
-    """Return no weights: a search with other features uses the static score alone."""
+    """Return an evaluation without weights: the search uses the static score alone."""
     if family is None:
         raise ValueError("no positions given: expected DIR, or --family FAMILY for an untrained evaluation")
     _, tempo, margin, _ = UNTRAINED

@@ -76,7 +76,7 @@ def active_features(features: Features, states: npt.NDArray[Any]) -> npt.NDArray
 
 
 def feature_images(features: Features, ruleset: Ruleset) -> list[tuple[npt.NDArray[np.int64], int]]:
-    """Return the images of a position under symmetries: the permutation of features, and 1 if the sides are swapped."""
+    """Return the symmetries of a position, each as a permutation of features and 1 if it swaps the sides, else 0."""
     symmetry, every = ruleset.rules.symmetry, tuple(range(plane_count(features)))
     counts = tuple(range(len(features.counts)))
     found = [(np.arange(feature_count(features)), 0)]
@@ -98,7 +98,7 @@ def feature_images(features: Features, ruleset: Ruleset) -> list[tuple[npt.NDArr
 
 
 def _feature_order(features: Features, image: FeatureImage) -> npt.NDArray[np.int64]:
-    """Return the permutation of features under an image."""
+    """Return the permutation of features that an image of the board causes."""
     cells = np.array(image.cells or range(features.cells))
     found = [plane * features.cells + cells for plane in image.planes]
     ways, first = direction_count(features), len(image.planes) * features.cells
@@ -114,7 +114,7 @@ def _feature_order(features: Features, image: FeatureImage) -> npt.NDArray[np.in
 
 
 class _Net:
-    """The net in floating point, for positions with the features `here`. Units and heads as in `bots.search.net`."""
+    """The net in floating point. `here` holds the features of the positions; units, heads as in `bots.search.net`."""
 
     def __init__(self, here: npt.NDArray[np.bool_], second: npt.NDArray[np.int64], base: Floats, rng: Any) -> None:
         self.here, self.second, self.base = here, second, base
@@ -130,7 +130,7 @@ class _Net:
         return logistic(self.base[some] + (units * self.heads[self.second[some]]).sum(axis=1) * self.sign[some])
 
     def train(self, some: Rows, image: tuple[npt.NDArray[np.int64], int], truth: Floats, rate: float) -> None:
-        """Take one step towards the targets of these positions, in one of their images."""
+        """Take one gradient step towards the targets of these positions, in one of their symmetric images."""
         order, changes = image
         x = self.here[some].astype(np.float32)[:, order]
         sums = x @ self.rows + self.bias

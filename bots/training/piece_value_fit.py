@@ -44,7 +44,7 @@ def tactics_of(ruleset: Ruleset) -> Tactics:
 
 
 def quiet_positions(ruleset: Ruleset, states: States) -> npt.NDArray[np.bool_]:
-    """Return in which positions neither side could capture or would be in check on move."""
+    """Return a mask of the positions in which neither side, if it were to move, could capture or would be in check."""
     kernel, config, features = tactics_of(ruleset), ruleset.config, ruleset.rules.features
     assert features is not None
     element, bit = features.mover
@@ -80,7 +80,7 @@ def group_units(kernel: Tactics) -> npt.NDArray[np.float64]:
 
 
 def expand_groups(kernel: Tactics, groups: npt.NDArray[Any]) -> npt.NDArray[np.int32]:
-    """Return the piece values of these values of groups, as integers."""
+    """Convert values of groups to piece values, as integers."""
     return np.asarray(np.round(group_units(kernel) @ groups), dtype=np.int32)
 
 
@@ -100,8 +100,8 @@ def train(counts: Floats, truth: Floats, prior: Floats) -> Floats:
 def td_lambda_targets(
     game: npt.NDArray[np.int64], result: Floats, score: Floats, second: npt.NDArray[np.bool_], result_weight: float
 ) -> Floats:
-    """Return expected results by TD(lambda) (Sutton, 1988) from search scores of a position and later ones, and the
-    result.
+    """Compute expected results by TD(lambda) (Sutton, 1988) from the search scores of a position and later ones, and
+    the result.
 
     `result_weight` is lambda: a score n positions later weighs lambda to the n. `game` numbers the game of each
     position, in order; `second` is where the second side moves.

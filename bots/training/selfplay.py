@@ -43,7 +43,7 @@ class SelfPlay:
         self._search_state.work[self._search.CONTEMPT] = int(contempt or "0")
 
     def choose(self, line: LineOfPlay, keys: np.ndarray[Any, Any], nodes: int) -> int:
-        """Return the move of `alphabeta` with a limit of nodes; `keys[:line.plies]` are those of the game so far."""
+        """Return the move of `alphabeta` with a node limit; `keys[:line.plies]` are the digests of the game so far."""
         s, work, config = self._search, self._search_state.work, line.ruleset.config
         moves = line.legal()
         side = 0 if line.side == "first" else 1
@@ -77,7 +77,7 @@ class SelfPlay:
 
 
 def _random_opening(ruleset: Ruleset, plies: int, seed: str) -> list[int]:
-    """Draw random moves that leave the game open; return none if MAX_OPENING_ATTEMPTS draws find none."""
+    """Draw random moves to an undecided, balanced position; return no moves if MAX_OPENING_ATTEMPTS draws fail."""
     rng, kernel, config = random.Random(seed), ruleset.rules.kernel, ruleset.config
     for _ in range(MAX_OPENING_ATTEMPTS):
         line = LineOfPlay(ruleset)

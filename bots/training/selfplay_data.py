@@ -56,7 +56,7 @@ class ChampionSelfPlay:
         self._keys = np.zeros(MAX_PLIES + 1, dtype=np.uint64)
 
     def play(self, number: int) -> dict[str, list[Any]]:
-        """Play a game and return the columns of those of its positions that a search gave a score."""
+        """Play a game and return the columns of its positions that have a search score."""
         rng, line = random.Random(f"lesson {self._settings.seed} {number}"), LineOfPlay(self._ruleset)
         found: dict[str, list[Any]] = {name: [] for name in ("state", "side", "score", "game", "ply")}
         opening = rng.randint(*OPENING_PLIES)

@@ -1,10 +1,10 @@
-"""One running bot: the conversation with it, up to each answer.
+"""One running bot: sends questions to it and reads its answers.
 
 Every read is bounded, every wait has a deadline, and every failure of a bot ends in one `BotError` with its termination
 and the evidence:
 
     the process ended                                   crashed
-    it closed a pipe and lives on                       protocol-error
+    it closed a pipe but still runs                     protocol-error
     an answer without a question, or a second one       protocol-error
     no `readyok`, no `bestmove` ever, input not read    stalled
     `bestmove` after its time                           time
@@ -66,8 +66,8 @@ _CATCH_UP_BYTES = 2**20
 class LocalBot:
     """The seat of a process, from spawn to reaping: its `process`, the `wire` to it and the `session` on it.
 
-    Not thread-safe; one slot owns it. `stop_fd` becomes readable when everything is called off (every wait raises
-    Stopped). The bots of a slot share `watchdog`, so that waiting for one also watches the other. `overshoot` is the
+    Not thread-safe; one slot owns it. `stop_fd` becomes readable when the game is called off; then every wait raises
+    Stopped. The bots of a slot share `watchdog`, so that waiting for one also watches the other. `overshoot` is the
     known lateness of this bot, from its other processes too.
     """
 
@@ -192,8 +192,8 @@ class LocalBot:
         return not self.process.is_running
 
     def _lines(self, deadline_ns: int, stage: str) -> Iterator[bytes]:
-        """Yield the bot's lines until the deadline, extended by this process's own lateness; also ends for a bot that
-        floods.
+        """Yield the bot's lines until the deadline, which is extended by this process's own delay. Ends early if the
+        bot floods.
         """
         wire = self.wire
         while (line := wire.line(deadline_ns + wire.held_ns, stage)) is not None:
@@ -277,7 +277,7 @@ class LocalBot:
         raise self.process.failed(Termination.STALLED, f"no answer to `query {what}` in {deadline_ms / 1000:g} s")
 
     def announce(self, result: UgiResult) -> None:
-        """Send the result of the game, if the bot asked for it; failures no longer matter."""
+        """Send the result of the game if the bot asked for it; errors are ignored."""
         if self.process.is_sound and self.capabilities.result:
             try:
                 self.wire.write(self.session.send(result))
@@ -337,9 +337,8 @@ class LocalBot:
     def _answer(
         self, turn: _Turn, allowance_ms: float | None, known: Mapping[bytes, int]
     ) -> tuple[str | None, int | None, str | None, Sequence[bytes]]:
-        """Return the move as text, or as code if it is known; an offer; and the last lines of search information.
-
-        Raises as `think`.
+        """Return the move (text, and code if known), a draw offer, and the last lines of search information. Raises as
+        `think`.
         """
         wire, session, stage = self.wire, self.session, "thinking"
         lines: deque[bytes] = deque(maxlen=_LAST_LINES)
@@ -364,7 +363,7 @@ class LocalBot:
                 raise self._late(allowance_ms, (wire.arrived_ns - turn.start_ns) / _MS)
 
     def _let_others_hear(self) -> None:
-        """Publish the last ply now: the bot takes longer than a moment, so there is time."""
+        """Publish the last ply now, while the bot is thinking."""
         if self.on_wait:
             wire, begin = self.wire, time.monotonic_ns()
             self.on_wait()
@@ -372,7 +371,7 @@ class LocalBot:
                 wire.held_ns += time.monotonic_ns() - begin
 
     def _catch_up(self) -> None:
-        """Read the output that precedes the question: search information is dropped, an answer is a protocol error."""
+        """Read pending output before a question: search information is dropped, an answer is a protocol error."""
         wire, stage = self.wire, "before its turn"
         enough = wire.output_bytes + _CATCH_UP_BYTES
         while (wire.lines or wire.output_bytes < enough) and (line := wire.line(0, stage)) is not None:
@@ -380,7 +379,9 @@ class LocalBot:
                 self._receive(line, stage)
 
     def _late(self, allowance_ms: float | None, waited_ms: float) -> BotError:
-        """Return the verdict on a flag: `time` if an answer still arrives in the grace period, else `stalled`."""
+        """Return the verdict when the time is up: `time` if an answer still arrives in the grace period, else
+        `stalled`.
+        """
         asked, failed = f"no bestmove in {waited_ms:.0f} ms", self.process.failed
         if allowance_ms is None:
             return failed(Termination.STALLED, f"{asked}; without a clock the limit is {self.limits.move_ms} ms")
@@ -399,7 +400,7 @@ class LocalBot:
 
 
 class _Turn:
-    """The time of one turn from `start_ns`, and the part of it that is not charged. Nanoseconds, monotonic clock."""
+    """The time of one turn from `start_ns`, and the part that is not charged. Nanoseconds, monotonic clock."""
 
     __slots__ = ("_allowance_ns", "_queue", "_waited_ns", "_wire", "start_ns")
 
@@ -409,7 +410,7 @@ class _Turn:
 
     @property
     def deadline_ns(self) -> int:
-        """The moment its time is up, by what is known now."""
+        """The moment at which its time is up, by the delays measured so far."""
         return self.start_ns + self._allowance_ns + self._wire.held_ns + self._waited_ns
 
     def is_up(self, at_ns: int) -> bool:

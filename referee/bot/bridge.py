@@ -31,7 +31,7 @@ def bridged(words: Sequence[str], family: str, interpreter: str) -> tuple[str, .
     if name not in BRIDGES:
         raise UnknownNameError("bridge", name, tuple(BRIDGES))
     if not rest:
-        raise ValueError(f"{words[0]}: nothing to bridge; write what it runs behind it, such as {_EXAMPLES[name]}")
+        raise ValueError(f"{words[0]}: missing command; write it after the bridge, as in {_EXAMPLES[name]}")
     if name in _WITH_PROGRAM and "--" not in rest and not rest[0].startswith("-"):
         rest.insert(0, "--")
     own = rest[: rest.index("--")] if "--" in rest else rest

@@ -38,7 +38,7 @@ _STYLES = {"query": ("none", "response", "bare"), "setoption": ("standard", "bar
 
 
 def read_bot_file(path: Path, family: str = "") -> BotSpec:
-    """Read the bot of a folder with a `bot.toml`, or of such a file, for playing a family.
+    """Read a bot that plays a family from a folder with a `bot.toml`, or from such a file.
 
     Raises ValueError naming the file and the key.
     """
@@ -48,9 +48,9 @@ def read_bot_file(path: Path, family: str = "") -> BotSpec:
     except OSError:
         raise ValueError(f"{path}: the folder has no {FILE}; write one with name and command") from None
     except UnicodeDecodeError:
-        raise ValueError(f"{file}: not UTF-8 text; is it the right file?") from None
+        raise ValueError(f"{file}: not UTF-8 text; check that it is the right file") from None
     except toml.TomlError as error:
-        raise ValueError(f"{file}: not TOML: {error}; correct it there") from None
+        raise ValueError(f"{file}: not TOML: {error}; correct the file") from None
     for key in data:
         if key not in KEYS + OTHER_KEYS:
             raise ValueError(f"{file}: no key {key[:60]!r} is known; there are {', '.join(KEYS + OTHER_KEYS)}")
@@ -82,7 +82,7 @@ def read_bot_file(path: Path, family: str = "") -> BotSpec:
 
 
 def from_folder(word: str, folder: Path) -> str:
-    """Return a word of a command with the files in the bot's folder relative to it: a sandbox moves the folder.
+    """Make the paths in a word of a command relative to the bot's folder, which a sandbox shows at another path.
 
     Raises ValueError for a path that leaves the folder (`../client`).
     """
@@ -163,7 +163,7 @@ def saved_capabilities(path: Path) -> SavedCapabilities:
         raise ValueError(f"{path}: --update is for a bot's file; write one with --write-config FILE")
     lines = file.read_text(encoding="utf-8").splitlines(keepends=True)
     if any(line.split("=")[0].strip() == "capabilities" for line in lines):
-        raise ValueError(f"{file}: write the capabilities as a table [capabilities], then --again finds them")
+        raise ValueError(f"{file}: write the capabilities as a table [capabilities], so that --update finds them")
     start = next((place for place, line in enumerate(lines) if line.strip() == "[capabilities]"), len(lines))
     end = next((place for place in range(start + 1, len(lines)) if lines[place].lstrip().startswith("[")), len(lines))
     before = "".join(lines[:start]).rstrip()
@@ -173,8 +173,8 @@ def saved_capabilities(path: Path) -> SavedCapabilities:
 def at_home(spec: BotSpec, place: Path) -> BotSpec:
     """Return the bot with a folder of its own and its command's files relative to it, as a sandbox shows them.
 
-    The folder is the present one if all named files lie in it, else the one that holds all of them, or `place` if it
-    names none. Raises ValueError where that would be a home folder or a large part of the machine.
+    The folder is the working folder if all named files are in it, else the smallest folder that contains them, or
+    `place` if it names none. Raises ValueError if that is a home folder or a large part of the machine.
     """
     if spec.folder is not None:
         return spec
@@ -188,7 +188,7 @@ def at_home(spec: BotSpec, place: Path) -> BotSpec:
         home = os.path.commonpath([path if os.path.isdir(path) else os.path.dirname(path) for path in named.values()])
         if is_too_much(home):
             raise ValueError(
-                f"{', '.join(named)}: not in a folder of the bot's own ({home} holds more); move it to one"
+                f"{', '.join(named)}: the bot's folder would be {home}; move these files to a folder of their own"
             )
 
     def from_home(word: str) -> str:

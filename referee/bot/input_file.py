@@ -1,4 +1,4 @@
-"""Files that a user names for reading must be files: reading a device or a pipe may never end."""
+"""Refuses devices and pipes that a user names as input files: reading them may never end."""
 
 from __future__ import annotations
 

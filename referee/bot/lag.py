@@ -33,7 +33,7 @@ class LagMeter:
             self._fd = -1
 
     def read(self) -> int:
-        """Return the count so far; always 0 where the kernel keeps none."""
+        """Return the count so far; always 0 if the kernel keeps none."""
         if self._fd < 0:
             return 0
         return int(os.pread(self._fd, 64, 0).split(b" ", 2)[1])
@@ -46,10 +46,10 @@ class LagMeter:
 
 
 class QueueMeter:
-    """The run-queue delay of a bot in a turn: the time a thread was ready to run and did not.
+    """The run-queue delay of a bot in a turn: the time for which a thread was runnable but not running.
 
-    The longest delay of all threads counts, less the processor time that its processes used in the turn (`spent`): a
-    bot whose threads compete with one another pays for that itself.
+    The longest delay of all threads counts, less the processor time that its processes used in the turn (`spent`):
+    delays that a bot's threads cause each other are charged to the bot.
     """
 
     def __init__(self, pid: int, spent: Callable[[], int]) -> None:
@@ -84,9 +84,9 @@ class QueueMeter:
         return max(0, min(max(waits, default=0), own_ns, MOST_TURN_NS, self._left_ns))
 
     def is_in_line(self) -> bool:
-        """Return whether a thread is ready to run and has not run since it was last found ready.
+        """Return whether a thread is runnable and has not run since it was last found runnable.
 
-        The kernel counts a delay only when it is over: until then this is the only sign. Read again after `LOOK_NS`.
+        The kernel counts a delay only when it has ended; until then this is the only sign. Read again after `LOOK_NS`.
         """
         before, self._ran = self._ran, {}
         for path, file in self._files.items():

@@ -1,7 +1,7 @@
 """The time by which a bot exceeds its move times: an estimate at first, then learned from its answers.
 
-The latest answers count, by the second slowest instead of the slowest: one slow answer is not a property. The first
-answer of a process, which may have to load and compile, is kept apart.
+The estimate uses the second slowest of the latest answers, so that one slow answer has no effect. The first answer of a
+process, which may have to load and compile, is measured separately.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ EARLY = 0.75
 
 
 class Overshoot:
-    """The lateness of one bot in milliseconds beyond its move time; negative when it answers early.
+    """The time in milliseconds by which a bot exceeds its move times; negative if it answers early.
 
-    `expected_ms` holds until there are answers, `first_ms` is the excess of the first answer of a process. `usual_ms`
-    is the median of the latest answers; see `at_worst_ms`.
+    `expected_ms` is used until there are answers; `first_ms` is the overshoot of the first answer of a process.
+    `usual_ms` is the median of the latest answers; see `at_worst_ms`.
     """
 
     __slots__ = ("_answers", "_expected_ms", "_first_ms", "_worst_ms", "usual_ms")
@@ -33,7 +33,7 @@ class Overshoot:
         self._first_ms = first_ms
 
     def at_worst_ms(self, *, is_first: bool) -> float:
-        """Return a lateness it will very likely not exceed; `is_first` means the process has not answered yet."""
+        """Return an overshoot that it will very likely not exceed; `is_first`: its process has not answered yet."""
         return max(self._worst_ms, self._first_ms) if is_first else self._worst_ms
 
     def add(self, told_ms: float, took_ms: float, *, is_first: bool = False) -> None:

@@ -81,7 +81,7 @@ class Process:
             child.end()
 
     def failed(self, termination: Termination, detail: str) -> BotError:
-        """Return the verdict as an error; if a limit is what ended or blocked the bot, that limit's termination."""
+        """Return the failure as an error; if a limit ended or blocked the bot, with that limit's termination."""
         self.is_sound = False
         if termination in _BY_LIMIT and self.child:
             excess, limits = self.child.excess(), self._limits
@@ -94,7 +94,7 @@ class Process:
         return BotError(termination, detail)
 
     def hung_up(self, stage: str) -> BotError:
-        """Return the verdict on a bot that hung up: it exited, or closed a pipe and lives on."""
+        """Return the failure of a bot that closed a pipe: it exited, or still runs without the pipe."""
         assert self.child
         if not self.child.exits_within(self._limits.grace_ms):
             detail = f"closed its standard input or output and lives on, {stage}"
@@ -103,7 +103,7 @@ class Process:
 
 
 def _problem_with(spec: BotSpec) -> str | None:
-    """Return why the command cannot be run at all; None if it seems runnable."""
+    """Return why the command cannot run at all; None if it seems to be all right."""
     program = spec.command[0]
     path = os.path.join(spec.folder or "", program) if os.sep in program else shutil.which(program)
     if path is None:

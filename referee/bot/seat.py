@@ -63,7 +63,7 @@ class Seat(Protocol):
         """Send a message that has no answer."""
 
     def new_game(self) -> None:
-        """Announce a new game, for which it is to get ready."""
+        """Announce a new game, so that the player gets ready."""
 
     def ready(self) -> None:
         """Wait until it is ready."""
@@ -81,7 +81,7 @@ class Seat(Protocol):
         """End its turn, which took this long."""
 
     def announce(self, result: UgiResult) -> None:
-        """Send the result of the game, if it wants it; failures no longer matter."""
+        """Send the result of the game if the player wants it; errors are ignored."""
 
     @property
     def anomaly_count(self) -> int:
@@ -99,4 +99,4 @@ class Seat(Protocol):
         """Mark it as unusable for another game, after a failure or a cancelled game; no `quit` is sent."""
 
     def close(self) -> None:
-        """End the player; nothing of it is left afterwards. Raises nothing."""
+        """End the player and release all its resources. Never raises."""

@@ -35,12 +35,12 @@ def split_settings(text: str) -> tuple[str, BotSettings]:
 
 
 def is_setting(word: str) -> bool:
-    """Return whether a word begins like a setting, not like a bot."""
+    """Return whether a word begins like a setting rather than a bot."""
     return word.lstrip().startswith((f"{TIME}=", OPTION))
 
 
 def read_each(words: Iterable[str]) -> BotSettings:
-    """Read the settings of all bots, one or several in each word; of two alike the last one counts.
+    """Read the settings of all bots, one or several in each word; if one is repeated, the last one counts.
 
     Raises ValueError naming the invalid word.
     """
@@ -63,7 +63,7 @@ def _read(parts: Iterable[str], place: str, hint: str, *, may_repeat: bool) -> B
             reason = "is not a setting" if is_new else "is set twice"
             raise ValueError(f"{place}: {part.strip()!r} {reason}; {hint}")
         if not value.isprintable() or not name.isprintable():
-            raise ValueError(f"{place}: {name}: one printable line; {hint}")
+            raise ValueError(f"{place}: {name} must be one printable line; {hint}")
     return BotSettings(time, tuple(options.items()))
 
 
@@ -73,7 +73,7 @@ def is_of_game(name: str) -> bool:
 
 
 def wrong_option(announced: Mapping[str, OptionDecl], given: Iterable[tuple[str, str]]) -> str:
-    """Return what is wrong with options set for a bot that announced these (`has no option …`); empty if nothing."""
+    """Return the error in options set for a bot that announced these options (`has no option …`); empty without one."""
     for name, value in given:
         if is_of_game(name):
             return f"gets {name!r} from the referee, by the rules of the game"

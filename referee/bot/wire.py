@@ -96,7 +96,7 @@ class Wire:
             self._write_rest(data[done:], deadline_ns)
 
     def _write_rest(self, data: bytes, deadline_ns: int | None) -> None:
-        """Write to a full pipe, whose bot does not read, until the deadline."""
+        """Write the rest to a full pipe until the deadline: the bot is not reading."""
         deadline = deadline_ns or time.monotonic_ns() + self._limits.grace_ms * _MS
         poll = select.poll()
         poll.register(self._in, select.POLLOUT)
@@ -111,7 +111,7 @@ class Wire:
                 raise self._process.hung_up("writing to it") from None
 
     def take_leave(self, farewell: bytes) -> None:
-        """Send the last line and hang up; failures no longer matter."""
+        """Send the last line and close standard input; errors are ignored."""
         with contextlib.suppress(OSError):
             os.write(self._in, farewell)
         self._child.hang_up()
@@ -196,12 +196,12 @@ class Wire:
 
     @property
     def has_spoken(self) -> bool:
-        """True if output of the bot waits to be taken."""
+        """True if unread output of the bot is waiting."""
         return bool(self.lines or self._poll.poll(0))
 
     @property
     def _is_plain(self) -> bool:
-        """True if a line may be taken as it comes: no partial line is pending and no transcript is kept."""
+        """True if a line can be returned as it arrives: no partial line is pending and no transcript is kept."""
         return self._splitter.is_empty and self.transcript is None
 
     def start_clock(self) -> int:
@@ -277,9 +277,7 @@ class Wire:
         return line
 
     def _held_up(self, late_ns: int, delay_ns: int | None) -> int:
-        """Return the part of an overdue wait in which this process was neither woken nor runnable, so stopped or
-        frozen.
-        """
+        """Return the part of an overdue wait in which this process was stopped or frozen, so not even runnable."""
         if late_ns <= _HELD_MS * _MS:
             return 0
         held = late_ns if delay_ns is None else max(0, late_ns - self._meter.read() + delay_ns)

@@ -45,7 +45,7 @@ def positions(one: BotUnderTest) -> str:
 
 
 def clocks(one: BotUnderTest) -> str:
-    """Find whether it plays by clocks; what it announces counts."""
+    """Find whether it supports clocks; its announcement decides."""
     option = one.bot.options.get(CLOCKS_OPTION)
     if option is not None and not option.is_default("true"):
         one.learn(clocks=False)
@@ -70,7 +70,7 @@ def _patience_ms(one: BotUnderTest) -> int:
 
 
 def _can(one: BotUnderTest, capability: str, words: str, allowance_ms: float) -> str:
-    """Return the milliseconds of an answer, and record the capability once it has answered."""
+    """Measure an answer in milliseconds, and record the capability if it answers."""
     one.go_home()
     one.learn(**{capability: False})
     thought = one.ask(words, allowance_ms)
@@ -123,26 +123,26 @@ def query(one: BotUnderTest) -> str:
     answer, is_bare = one.bot.query(one.question + b"\n", "gameover", 1000)
     one.learn(query="bare" if is_bare else "response")
     if answer != "false":
-        raise Unfit(f"says {answer!r} of a game that has just begun")
+        raise Unfit(f"answers {answer!r} for a game that has just begun")
     return "bare answer" if is_bare else "response"
 
 
 def memory(one: BotUnderTest) -> str:
-    """Return the most memory it was seen to hold."""
+    """Return the peak memory measured."""
     peak = max(one.report.peak_bytes, one.bot.process.peak_bytes)
     allowed = f" of {one.limits.memory_bytes / 2**20:,.0f} allowed" if one.limits.memory_bytes else ""
     return f"{peak / 2**20:,.1f} MB at most{allowed}"
 
 
 def leaves(one: BotUnderTest) -> str:
-    """Check that it exits on `quit` by itself."""
+    """Check that it exits by itself on `quit`."""
     begin, bot = time.monotonic(), one.bot
     if not bot.quit():
-        raise Unfit(f"still there {one.limits.quit_ms} ms after `quit`; it will be killed")
+        raise Unfit(f"still running {one.limits.quit_ms} ms after `quit`; it will be killed")
     assert bot.process.child
     how = bot.process.child.how_it_ended()
     if how.startswith("killed"):
-        raise Unfit(f"{how} when it was to leave")
+        raise Unfit(f"{how} after `quit`")
     return f"gone after {1000 * (time.monotonic() - begin):.0f} ms"
 
 

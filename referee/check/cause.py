@@ -41,7 +41,7 @@ _FOUND = ("put the program, its interpreter and its libraries where the bot is, 
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """`detail` is the sentence, `advice` what to do; `said` are the last lines of its standard error.
+    """`detail` is the cause in one sentence, `advice` what to do; `said` are the last lines of standard error.
 
     `is_certain` is False if all that is known is that no answer came in time: then a busy machine may be the cause.
     """
@@ -91,7 +91,7 @@ def is_late(error: BotError) -> bool:
 
 
 def _memory(evidence: Evidence) -> Cause | None:
-    """Find a program that was refused memory, or used more than it may."""
+    """Recognise a program that was refused memory, or exceeded its memory limit."""
     refused = [line for line in evidence.log.splitlines() if _NO_MEMORY.search(line)]
     if evidence.error.termination is not Termination.MEMORY_LIMIT and not refused:
         return None
@@ -114,7 +114,7 @@ def _megabytes(number: str, unit: str) -> int:
 
 
 def _unreadable(evidence: Evidence) -> Cause | None:
-    """Find a file that the user of the sandbox may not read, which a bridge reports as well."""
+    """Recognise a file that the sandbox's user may not read; a bridge reports such files too."""
     if not _DENIED.search(f"{evidence.log} {evidence.error.detail}"):
         return None
     path = closed_file(f"{evidence.log} {evidence.error.detail}", evidence.spec.command, evidence.spec.folder)
@@ -127,7 +127,7 @@ def _unreadable(evidence: Evidence) -> Cause | None:
 
 
 def _missing(evidence: Evidence) -> Cause | None:
-    """Find a program, interpreter or library that the sandbox does not have."""
+    """Recognise a program, interpreter or library that the sandbox lacks."""
     how = evidence.error.detail
     if "exit code 126" in how or "exit code 127" in how:
         found = "not to be run" if "exit code 126" in how else "not found"
@@ -136,7 +136,7 @@ def _missing(evidence: Evidence) -> Cause | None:
 
 
 def _bridge(evidence: Evidence) -> Cause | None:
-    """Find the last line of a bridge, which says what is wrong with the program behind it."""
+    """Recognise the last line of a bridge, which explains the error of its program."""
     is_bridge = any(word == f"bots.bridges.{module}" for word in evidence.spec.command for module in BRIDGES.values())
     last = evidence.said.rpartition("\n")[2]
     if is_bridge and last and "exit code" in evidence.error.detail:
@@ -145,7 +145,7 @@ def _bridge(evidence: Evidence) -> Cause | None:
 
 
 def _spelling(evidence: Evidence) -> Cause | None:
-    """Find an answer in other words: another case, another protocol, colours, no verb at all."""
+    """Recognise an answer in another form: another case, another protocol, terminal colours, no verb."""
     if not is_late(evidence.error):
         return None
     asked = next((line for line in reversed(evidence.lines) if line.startswith("> ") and line != "> stop"), "")
@@ -162,7 +162,7 @@ def _spelling(evidence: Evidence) -> Cause | None:
 
 
 def _misspelt(line: str, expected: str) -> Cause | None:
-    """Return what is wrong with a line that was meant as the answer; None if it was not."""
+    """Return the error in a line that was meant as the answer; None if it was not meant as one."""
     plain = _COLOUR.sub("", line).strip()
     first = plain.split(maxsplit=1)[0].strip(":=") if plain else ""
     if first == expected and plain != line:
@@ -175,7 +175,7 @@ def _misspelt(line: str, expected: str) -> Cause | None:
 
 
 def _buffered(evidence: Evidence) -> Cause | None:
-    """Find an answer that was written but did not arrive."""
+    """Recognise an answer that was written but did not arrive."""
     if not is_late(evidence.error):
         return None
     if evidence.unfinished:
@@ -189,14 +189,14 @@ def _buffered(evidence: Evidence) -> Cause | None:
 
 
 def _breach(evidence: Evidence) -> Cause | None:
-    """Find a line that the protocol does not allow; the error says what to do."""
+    """Recognise a line that the protocol does not allow; its error says what to do."""
     if evidence.error.termination in (Termination.PROTOCOL_ERROR, Termination.OUTPUT_LIMIT):
         return Cause(str(evidence.error), "write no other lines than the protocol has: protocol/SPEC.md")
     return None
 
 
 def _ended(evidence: Evidence) -> Cause | None:
-    """Find a program that ended by itself, or was killed."""
+    """Recognise a program that ended by itself, or was killed."""
     how = evidence.error.detail
     if "exit code 0" in how:
         return Cause(f"starts, but ends: {evidence.error}", "read lines until `quit`, and do not end before")

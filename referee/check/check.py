@@ -1,8 +1,8 @@
 """Checks a bot step by step: handshake, variants, time, legality, stop, quit; finds its capabilities.
 
 The questions are those of games, asked by the same code. Each step keeps the lines exchanged. Required steps decide
-whether the bot is fit, and the first that fails ends the check. The other steps become capabilities, so that the
-referee never sends the bot what it cannot handle.
+whether the bot is fit; the first that fails ends the check. The other steps find capabilities, so that the referee
+never sends messages that the bot does not support.
 """
 
 from __future__ import annotations
@@ -213,7 +213,7 @@ class _Examiner:
         return f"announce the options named here, or check what it plays: {words or '--family FAMILY'}"
 
     def _get_ready(self, ruleset: Ruleset) -> str:
-        """Begin a game; return how, if that took more than the usual lines."""
+        """Begin a game; return a remark if the bot is not ready after `uginewgame` and begins without it."""
         try:
             self.one.prepare(ruleset)
         except BotError as error:
@@ -223,7 +223,7 @@ class _Examiner:
         return ""
 
     def _without_newgame(self, ruleset: Ruleset, problem: BotError) -> str:
-        """Try a bot that does not get ready after `uginewgame` without it. Raises its first failure."""
+        """Retry without `uginewgame`, after which the bot was not ready. Raises the first failure if this fails too."""
         self.one.restart(newgame=False)
         try:
             self.one.prepare(ruleset)
@@ -262,7 +262,7 @@ class _Examiner:
         raise cause
 
     def _setoption(self) -> str:
-        """Set an option to its default in the standard style; after a complaint in the bare one."""
+        """Set an option to its default in the standard form, or in the bare form if the bot complains."""
         usable = [option for option in self.one.bot.session.options.values() if _harmless(option)]
         if not usable:
             return "no option to set"
@@ -279,10 +279,10 @@ class _Examiner:
             return f"takes `{setting.bare()}` only ({problem})"
         self.one.restart(setoption="standard")
         self.one.prepare()
-        raise Unfit(f"takes neither `{setting}` nor `{setting.bare()}`: {problem}")
+        raise Unfit(f"accepts neither `{setting}` nor `{setting.bare()}`: {problem}")
 
     def _complaint(self, setting: SetOption) -> str | None:
-        """Return the bot's complaint about an option, None if there is none. It must still play afterwards."""
+        """Return the bot's complaint about an option, None without one. The bot must still answer `go` afterwards."""
         bot = self.one.bot
         lines = bot.wire.transcript = [] if bot.wire.transcript is None else bot.wire.transcript
         before = len(lines)
@@ -295,14 +295,14 @@ class _Examiner:
         return next((line[2:] for line in said if _COMPLAINT.search(line)), None)
 
     def _time(self) -> str:
-        """Find the shortest move time it keeps, and by how much it exceeds its times."""
+        """Find the shortest move time it keeps, and its overshoot."""
         one = self.one
         one.go_home()
         timing = one.report.timing = find(one.time, self.move_times_ms, one.limits.margin_ms)
         timing.first_ms = max(timing.first_ms, self.first_late_ms)
         if timing.fit_from_ms is None:
             longest = self.move_times_ms[-1] / 1000
-            raise Unfit(f"needs {timing.least_ms / 1000:.1f} s for a move that may take {longest:g} s", is_late=True)
+            raise Unfit(f"needs {timing.least_ms / 1000:.1f} s for a move; {longest:g} s are allowed", is_late=True)
         one.learn(
             fit_from_ms=timing.fit_from_ms,
             overshoot_ms=timing.overshoot_ms,
@@ -349,7 +349,7 @@ class _Examiner:
         return f"{len(took)} positions, {len(took)} legal moves"
 
     def _slow_down(self, usual_ms: float) -> None:
-        """Raise the move time it keeps where later positions take longer than the start. Raises Unfit."""
+        """Raise the shortest move time if later positions take longer than the start. Raises Unfit."""
         one, timing = self.one, self.one.report.timing
         if usual_ms > self.one.fit_from_ms + one.limits.margin_ms:
             longest = self.move_times_ms[-1]
@@ -379,7 +379,7 @@ def check(
     needs_all: bool = False,
     move_ms: int = 0,
 ) -> CheckReport:
-    """Check a bot for the given rules (one family, one or more variants); never raises for what the bot does.
+    """Check a bot for the given rules (one family, one or more variants); never raises for faults of the bot.
 
     `is_quick` checks only what the first game needs of a bot that does not announce its clocks. With `needs_all` it
     must be able to play every variant, else one. The shortest move time it keeps is found, up to `move_ms`; 0 = up to

@@ -1,4 +1,4 @@
-"""The bot under test: restarted whenever it died, never sent what it was found not to handle."""
+"""The bot under test: restarted after every exit, and never sent messages that it does not support."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class BotUnderTest:
 
     @property
     def fit_from_ms(self) -> int:
-        """The move time it keeps, as far as is known."""
+        """The shortest move time it keeps, as far as known."""
         return self.report.timing.fit_from_ms or MOVE_TIMES_MS[0]
 
     def shake_hands(self) -> str:
@@ -134,7 +134,7 @@ class BotUnderTest:
         self._was_asked = True
 
     def go_home(self) -> None:
-        """Return to the start of a game of its home variant."""
+        """Begin a game of its home variant, unless the present one is at its start."""
         home = self.home or self._default
         if self.history is None or self.history.moves or self.history.spec.variant != home.variant.name:
             self.prepare()
@@ -181,7 +181,7 @@ class BotUnderTest:
         return thought.ms - thought.lag_ms
 
     def explain(self, error: BotError, lines: Sequence[str], advice: str) -> Cause:
-        """Return the cause of a failure. The process is of no use afterwards."""
+        """Return the cause of a failure. Do not use the process afterwards."""
         evidence = Evidence(error, self.spec, self.limits, lines, log=self.report.log)
         if self._bot and (bot := self._bot).process.child:
             evidence = replace(evidence, log=bot.log, unfinished=bot.wire.unfinished)
@@ -192,7 +192,7 @@ class BotUnderTest:
         return cause_of(evidence, advice)
 
     def must_live(self) -> None:
-        """Raise BotError if its process has ended, whatever it has answered."""
+        """Raise BotError if its process has ended, even if it has answered."""
         process = self.bot.process
         if process.is_sound and not process.is_running:
             raise process.hung_up("after its answer")

@@ -100,7 +100,7 @@ def probe(guest: Candidate, terms: GameConditions, sandbox: Sandbox) -> BotSpec:
 
 
 def probe_all(guests: Sequence[Candidate], terms: GameConditions) -> tuple[BotSpec, ...] | ProbeError | IneligibleError:
-    """Probe several bots in the present slot, which is then ready for the game of the last two: a job for it.
+    """Probe several bots; a job for a slot, which keeps the last two bots running for their game.
 
     Duplicate names get the suffix `-2`, `-3` …. Errors are returned, not raised: they are for another process.
     """
@@ -202,7 +202,7 @@ def _limited(spec: BotSpec, terms: GameConditions) -> BotSpec:
     """Return the bot if its search can be limited as the time control demands. Raises IneligibleError."""
     control = terms.control and (spec.time or terms.control)
     if control and control.kind in ("depth", "nodes") and not spec.capabilities.get(control.kind, True):
-        raise IneligibleError(f"bot {spec.name!r} does not know `go {control.kind} N`; take a time control in seconds")
+        raise IneligibleError(f"bot {spec.name!r} does not know `go {control.kind} N`; use a time control in seconds")
     return spec
 
 

@@ -1,6 +1,6 @@
 """A bot's speed: the shortest move time it keeps, and by how much it exceeds its move times.
 
-It knows no bot: the caller passes a function that asks for a move and returns the time of the answer.
+It is independent of the bot: the caller passes a function that asks for a move and returns the time of the answer.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ raise anything.
 class Timing:
     """The measured speed.
 
-    `fit_from_ms` is the shortest move time kept, None when none was. `least_ms` is the fastest answer at the last one
-    tried, `most_ms` the slowest that was in time. `late_ms` are the excesses of all answers over their times,
+    `fit_from_ms` is the shortest move time kept, None when none was. `least_ms` is the fastest answer at the last move
+    time tried, `most_ms` the slowest that was in time. `late_ms` are the excesses of all answers over their times,
     `first_ms` that of the very first.
     """
 
@@ -48,7 +48,7 @@ class Timing:
     def quantile(self, share: float) -> int:
         """Return the given quantile of the overshoot in whole milliseconds, at least 0.
 
-        The slowest of several answers never counts: one slow answer is not a property.
+        The slowest of several answers never counts, so that one slow answer has no effect.
         """
         count = len(self.late_ms)
         if not count:
@@ -71,7 +71,7 @@ class Timing:
 def find(ask: Ask, move_times_ms: Sequence[int] = MOVE_TIMES_MS, margin_ms: float = 20) -> Timing:
     """Ask for moves at one move time after the other until most answers are in time.
 
-    As in games the bot gets less than a move time by what it exceeded earlier ones by, down to half. The first answer,
+    As in games, its overshoot so far is subtracted from the move time, down to half of it. The first answer,
     which may load and compile, is not judged. An answer slower than the longest move time raises what `ask` raises:
     with the usual move times that bounds the whole to a minute and a half.
     """
@@ -98,7 +98,7 @@ def pace_of(took_ms: float) -> int:
 
 
 def _is_kept(ask: Ask, move_ms: int, margin_ms: float, patience_ms: float, found: Timing) -> bool:
-    """Return whether most answers at a move time are in time; stop as soon as that is clear at the longer ones."""
+    """Return whether most answers at a move time are in time; at longer move times, stop as soon as that is clear."""
     tries = _QUICK_TRIES if move_ms <= _QUICK_MS else _TRIES
     kept = missed = far = 0
     found.least_ms, found.most_ms = math.inf, 0.0

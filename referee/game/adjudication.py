@@ -89,5 +89,5 @@ def _read(text: str, rule: Adjudication, names: dict[str, str], flag: str) -> Ad
             raise ValueError(f"{flag}: cannot read {part!r}; write {','.join(f'{known}=N' for known in names)}")
         changes[names[name]] = bool(int(value)) if name == "both" else int(value)
     if not any(name.endswith("moves") for name in changes):
-        raise ValueError(f"{flag}: say for how many moves in a row, as in moves=8")
+        raise ValueError(f"{flag}: add the number of moves in a row, as in moves=8")
     return replace(rule, **changes)  # type: ignore[arg-type]

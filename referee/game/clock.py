@@ -18,7 +18,7 @@ class GameClock:
         self.left_ms: list[float] = [float(each.base_ms) for each in self.controls]
         self._charged = [0, 0]
         self._fixed_words = tuple(_fixed_words(each) for each in self.controls)
-        # An opponent without a clock is shown with the clock of the side itself.
+        # An opponent without a clock is shown with this side's own clock.
         self._shown = tuple(
             tuple(number if self.controls[number].kind == "clock" else side for number in (0, 1)) for side in (0, 1)
         )

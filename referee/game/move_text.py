@@ -23,7 +23,7 @@ class MoveTexts:
         self._notation = load(family).notation
 
     def code(self, text: str | None, line: LineOfPlay) -> int | None:
-        """Return the same as `read`, from the table if the text is in it."""
+        """Return the code of a text: from the table, or by `read`."""
         found = self.codes.get(text.encode()) if text else None
         return self.read(text, line) if found is None else found
 

@@ -33,7 +33,7 @@ def read_source(text: str) -> OpeningSource:
         elif name == "plies" and value.isdecimal() and 0 < int(value) <= 999:
             plies = int(value)
         else:
-            raise ValueError(f"--openings: {part.strip()!r} is not a setting; {_HINT}")
+            raise ValueError(f"--openings: unknown setting {part.strip()!r}; {_HINT}")
     if parts and not os.path.isfile(place):
         raise ValueError(f"--openings: order and plies need a file, and {place!r} does not exist; {_HINT}")
     return OpeningSource(place, order, plies)

@@ -31,13 +31,14 @@ class Opening:
 def opening_of(drawn: Sequence[Opening], turn: int, pair: int) -> Opening:
     """Return the opening of a pair of games: number `turn` of its two bots and number `pair` of all, both from 0.
 
-    Every pairing gets the same openings of a book; deals are new for every pair. Both start over when they run out.
+    Every pairing gets the same openings of a book, but every pair its own random start position (deal). Both start over
+    when they run out.
     """
     return drawn[(pair if drawn[0].is_dealt else turn) % len(drawn)]
 
 
 def draw_opener(ruleset: Ruleset, opening: Opening, lot: random.Random) -> dict[str, Value]:
-    """Draw the side that moves first, where the rules leave it open and the opening has neither moves nor position."""
+    """Draw the side that moves first if the rules do not fix it and the opening has neither moves nor position."""
     name = ruleset.rules.opener
     if not name or opening.moves or opening.position is not None:
         return {}
@@ -80,8 +81,8 @@ def _random_line(ruleset: Ruleset, plies: int, rng: random.Random, start: str | 
 def random_openings(ruleset: Ruleset, plies: int, count: int, seed: int) -> list[Opening]:
     """Draw `count` different openings of `plies` random moves, none of them decided or won at the next ply.
 
-    The seed determines them, and the first k of n are the k drawn alone. They repeat in order when the game has too
-    few.
+    The seed determines them: a smaller `count` gives the first of the same openings. They repeat in order if there are
+    too few.
     """
     rng = random.Random(f"openings {ruleset.rules.family} {ruleset.variant.name} {plies} {seed}")
     found: dict[tuple[str, ...], None] = {}
@@ -98,7 +99,7 @@ def random_openings(ruleset: Ruleset, plies: int, count: int, seed: int) -> list
 
 
 def setup_openings(ruleset: Ruleset, variant: str, count: int, seed: int) -> list[Opening]:
-    """Draw `count` starts for a variant name that stands for many. Raises ValueError if the family deals none."""
+    """Draw `count` random starts of a variant. Raises ValueError if the family has no random starts."""
     deal = ruleset.rules.draw
     if deal is None:
         raise ValueError(f"{ruleset.rules.family} has no set-ups to draw; use random:PLIES:SEED")
@@ -128,14 +129,14 @@ MAX_RANDOM_PLIES = 60
 
 
 def is_dealt(ruleset: Ruleset, source: str) -> bool:
-    """Return whether these openings are deals, of which every pair of games gets its own."""
+    """Return whether these openings are random start positions (deals), drawn separately for every pair of games."""
     return source.startswith("setups:") or (
         ruleset.variant.is_dealt and source.partition(":")[0] in ("none", "auto", "random")
     )
 
 
 def _deals(ruleset: Ruleset, variant: str, count: int, seed: int, plies: int = 0) -> list[Opening]:
-    """Draw `count` deals as positions and play `plies` random moves from each."""
+    """Draw `count` random start positions and play `plies` random moves from each."""
     rng = random.Random(f"deals {ruleset.rules.family} {variant} {plies} {seed}")
     found = []
     for deal in setup_openings(ruleset, variant, count, seed):
@@ -171,7 +172,7 @@ def file_openings(ruleset: Ruleset, text: str, count: int) -> list[Opening]:
         earlier = seen.setdefault(end.key, number)
         if earlier != number:
             raise ParseError(
-                f"line {number}: leads to the same position as line {earlier}", text=body, hint="take one of them out"
+                f"line {number}: leads to the same position as line {earlier}", text=body, hint="remove one of them"
             )
         found.append(opening)
     if not found:
@@ -221,7 +222,7 @@ def _read_opening(ruleset: Ruleset, body: str, number: int) -> tuple[Opening, Po
         raise ParseError(
             f"line {number}: the game is already over ({line.outcome.reason})",
             text=body,
-            hint="take an opening that does not end the game",
+            hint="write an opening that does not end the game",
         )
     moves, end = [], line
     while line.previous is not None:
@@ -243,8 +244,9 @@ def openings(ruleset: Ruleset, source: str, count: int, seed: int, text: str | N
     """Draw the openings of `count` pairs: `none`, `auto`, `random:PLIES[:SEED]`, `setups:VARIANT[:SEED]` or a book's
     text.
 
-    `auto` is the plain start once, then random openings of four plies. In a variant that is dealt at random, `none` and
-    `auto` are deals, and random moves start from deals. Raises ValueError for anything else.
+    `auto` is the plain start once, then random openings of four plies. In a variant with random starts, every pair gets
+    a newly drawn one: `none` and `auto` begin there, and random moves are played from there. Raises ValueError for
+    anything else.
     """
     if text is not None:
         return file_openings(ruleset, text, count)

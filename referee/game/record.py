@@ -118,7 +118,7 @@ class GameRecord:
 
     def as_json(self) -> dict[str, Any]:
         """Return plain data for `json.dumps`; the derived `lag` is written but not read back."""
-        # By hand: `dataclasses.asdict` copies deeply, which took longer than writing the record to a database.
+        # Built by hand: the deep copies of `dataclasses.asdict` took longer than writing the record to a database.
         found: dict[str, Any] = {name: getattr(self, name) for name in _RECORD}
         found["plies"] = [ply.as_json() for ply in self.plies]
         found["options"], found["logs"] = dict(self.options), dict(self.logs)
@@ -173,7 +173,7 @@ def read_record(text: str | bytes) -> GameRecord:
     if len(record.moves) != len(record.plies):
         raise RecordError(f"not a game record: {len(record.moves)} moves but {len(record.plies)} plies")
     if record.kind is not record.termination.kind or (record.winner is None) != (record.kind is Kind.VOID):
-        raise RecordError(f"not a game record: {record.termination} does not go with {record.kind} and {record.winner}")
+        raise RecordError(f"not a game record: {record.termination} contradicts {record.kind} or {record.winner}")
     return record
 
 

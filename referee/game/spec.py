@@ -226,8 +226,8 @@ class GameSpec:
         return str(first) if first == second else f"{first}{VERSUS}{second}"
 
     def as_json(self) -> dict[str, Any]:
-        """Return plain data without the keys that have default values (`time`, `place`, `pondering` …): ids are made of
-        it.
+        """Return plain data without the keys that have default values (`time`, `place`, `pondering` …): ids are
+        computed from it.
         """
         data: dict[str, Any] = _plain(self)
         if self.pondering == PONDERING[0]:
@@ -250,7 +250,7 @@ class GameSpec:
 class PlannedGame:
     """A game to be played: its spec and the id it was given when it was planned.
 
-    The id stays when the spec changes: a machine that plays it fills in where its bots are.
+    The id does not change with the spec: the machine that plays the game fills in the locations of its bots.
     """
 
     id: str

@@ -17,7 +17,7 @@ from referee.rules.core import SIDES, Termination, Winner
 def void_record(game: PlannedGame, termination: Termination, detail: str) -> GameRecord:
     """Return the record of a game that failed before it began, or whose worker was lost with its record.
 
-    The plan need not make sense: its fields are copied as they are.
+    The plan is not validated: its fields are copied unchanged.
     """
     return record_of(game.id, game.spec, None, termination, detail, started=now())
 

@@ -1,6 +1,6 @@
 """Starts helper processes: modules of this program that work for the process that started them, and end with it.
 
-Each has a process group of its own, so that its parent answers Ctrl-C in a terminal. Its standard error is its
+Each has a process group of its own, so that Ctrl-C in a terminal reaches only its parent. Its standard error is its
 parent's, unless it is a pipe. However the parent ends, the helper ends within moments.
 """
 

@@ -34,7 +34,7 @@ class WorkerLostError(RuntimeError):
 
 
 class SlotStartError(RuntimeError):
-    """Game slots die before they are ready, again and again; the message ends with what the last one printed."""
+    """Game slots repeatedly died before they were ready; the message ends with the output of the last one."""
 
 
 class JobError(RuntimeError):
@@ -208,7 +208,7 @@ class SlotPool(Executor):
 
 
 class _Slot:
-    """A slot's process, its socket, and a thread that passes on what it writes to standard error."""
+    """A slot's process, its socket, and a thread that forwards its standard error."""
 
     def __init__(self, process: helper.Popen, connection: Connection) -> None:
         assert process.stderr
@@ -225,6 +225,6 @@ class _Slot:
                     os.write(2, part)
 
     def printed(self) -> str:
-        """Return the end of what an ended slot wrote."""
+        """Return the end of the standard error of an ended slot."""
         self._thread.join(_END_S)
         return self._tail.decode("utf-8", "replace").strip()

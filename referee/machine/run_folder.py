@@ -18,7 +18,7 @@ from referee.game.spec import PlannedGame
 
 
 class FolderError(ValueError):
-    """A folder with other or broken content; the message names the file and the line."""
+    """A folder that is not a run or has invalid content; the message names the file and the line."""
 
 
 class RunFolder:
@@ -54,14 +54,14 @@ class RunFolder:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             raise FolderError(
-                f"{self.path}: another process is playing into this folder; wait or take another"
+                f"{self.path}: another process uses this folder; wait, or choose another folder"
             ) from None
         if not self.header_path.exists():
             strangers = sorted(
                 item.name for item in self.path.iterdir() if item.name not in ("run.lock", "run.json.new")
             )
             if strangers:
-                raise FolderError(f"{self.path}: not empty and not a run ({strangers[0]}); take another folder")
+                raise FolderError(f"{self.path}: not empty and not a run ({strangers[0]}); choose another folder")
             return None
         try:
             header = json.loads(self.header_path.read_text(encoding="utf-8"))
@@ -95,7 +95,7 @@ class RunFolder:
             if record.id not in by_id or by_id[record.id].spec.sequence != record.sequence:
                 raise FolderError(f"{place}: game {record.id} is not part of this run; the run is left as it is")
             if record.id in seen:
-                raise FolderError(f"{place}: game {record.id} stands there twice; the run is left as it is")
+                raise FolderError(f"{place}: game {record.id} occurs twice; the run is left as it is")
             seen.add(record.id)
             self.records.append(record)
         self._games = open(self.games_path, "ab")  # noqa: SIM115
@@ -112,7 +112,7 @@ class RunFolder:
         self.records.append(record)
 
     def write(self, name: str, text: str) -> None:
-        """Store a file made from the records, replacing its older version."""
+        """Store a file derived from the records, replacing its previous version."""
         fresh = self.path / f"{name}.new"
         fresh.write_text(text, encoding="utf-8")
         os.replace(fresh, self.path / name)

@@ -1,11 +1,11 @@
-"""Compiles what the sample bots call before a local bot needs it, for the samples that play and no others.
+"""Compiles the code of the sample bots that play, before a local bot needs it.
 
 A sample in a sandbox may read compiled code but not write it. On a cold machine each of its processes would compile for
 a minute while a game waits, and could lose it. So the code that starts samples has them compiled first, once for the
 machine: a marker file next to the compiled code names the sources it was made from.
 
-`python -m referee.machine.sample_warmup` compiles everything of all families without the arena: the image's recipe has
-a layer for it that a change of the arena leaves alone. With the arena: `arena warmup --bots`.
+`python -m referee.machine.sample_warmup` compiles everything for all families without importing the arena, so that
+changes of the arena do not invalidate this layer of the container image. Otherwise use `arena warmup --bots`.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _ready: set[tuple[str, str]] = set()
 
 
 def have_warm(specs: Iterable[BotSpec], family: str, stop_fd: int | None = None) -> None:
-    """Compile what the samples among these bots call in a family. Raises Stopped, as `have_all_warm`.
+    """Compile the code that the samples among these bots use in a family. Raises Stopped, as `have_all_warm`.
 
     If that fails, the bots themselves report why.
     """
@@ -64,12 +64,13 @@ def have_all_warm(
     tell: Callable[[str], None] = lambda name: None,
     names: Iterable[str] = USUAL,
 ) -> str:
-    """Compile what these samples call unless that is done; waits for others at it. In words why it could not be done.
+    """Compile the code of these samples unless it is cached; return the error, empty on success. Waits for other
+    processes that are compiling it.
 
-    `tell` is called with the name of each bot it is done for, as that begins, and again with the names of bot and
-    function, one blank between them, as each function is compiled.
+    `tell` is called with the name of each bot before its code is compiled, and with `BOT FUNCTION` before each
+    function.
 
-    Does nothing where compiled code cannot be kept. Raises Stopped when `stop_fd` becomes readable meanwhile.
+    Does nothing if compiled code cannot be stored. Raises Stopped when `stop_fd` becomes readable meanwhile.
     """
     return _have(family, names, stop_fd, tell)
 
@@ -115,12 +116,12 @@ def main() -> int:
 
 
 def _warm_all(family: str) -> tuple[Warmed, str]:
-    """Compile a family and all samples in it; return what went wrong with the samples, empty if nothing."""
+    """Compile a family and all samples in it; return the error of the samples, empty on success."""
     return warm(family), have_all_warm(family, names=SAMPLES.values())
 
 
 def _compile(family: str, names: Iterable[str], stop_fd: int | None, tell: Callable[[str], None]) -> str:
-    """Compile what these samples call into the cache; return their error output, empty on success.
+    """Compile the code of these samples into the cache; return their error output, empty on success.
 
     Raises Stopped when `stop_fd` becomes readable meanwhile.
     """

@@ -20,10 +20,8 @@ _LENGTH = 12
 
 @cache
 def parts() -> Mapping[str, str]:
-    """Return by name the digest of each family's sources, of all others of `referee` and `protocol`, and compiler
-    versions.
-
-    They are read once per process.
+    """Return digests by name: of each family's sources, and of the other sources of `referee` and `protocol`. Also
+    return the versions of the compilers. All are computed once per process.
     """
     folders = {family: folder(family) for family in homes()}
     found = {family: _digest(place, ()) for family, place in folders.items()}

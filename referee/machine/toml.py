@@ -1,4 +1,4 @@
-"""Reads TOML of strangers within bounds: input that would cost minutes or memory is refused before it is parsed.
+"""Reads untrusted TOML within bounds: input that would cost minutes or memory is refused before it is parsed.
 
 The parser of the standard library takes quadratic time in the parts of a key, recurses with every bracket, and fails on
 long numbers with an error of its own.
@@ -48,7 +48,7 @@ def read(text: str, *, max_bytes: int = MAX_BYTES) -> dict[str, Any]:
 
 
 def read_plain(text: str, *, max_bytes: int = MAX_BYTES) -> dict[str, Any]:
-    """Parse the same with times as text, in UTC if they name no zone, as in JSON. Raises TomlError."""
+    """Parse like `read`, with dates and times as ISO 8601 text, in UTC if they have no zone. Raises TomlError."""
     found: dict[str, Any] = _plain(read(text, max_bytes=max_bytes))
     return found
 

@@ -42,7 +42,7 @@ def is_cold(family: str) -> bool:
 
 
 def get_ready(family: str) -> None:
-    """Load or compile only what a game of the family needs of kernel and referee."""
+    """Load or compile only the functions of kernel and referee that a game of the family uses."""
     ruleset = load(family).settle()
     LineOfPlay(ruleset).is_legal(0)
 

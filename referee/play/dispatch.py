@@ -67,7 +67,7 @@ class Dispatcher:
     def run(self, games: Iterable[PlannedGame], is_enough: Callable[[], bool] | None = None) -> list[GameRecord]:
         """Play all games; the two of a pair run in one slot, one after the other, with the same processes.
 
-        `on_record` gets every record that stands, in order of completion. As soon as `is_enough` returns True, running
+        `on_record` gets every final record, in order of completion. As soon as `is_enough` returns True, running
         games are called off. Returns the games that stayed void.
         """
         waiting, is_decided = deque(_pairs(games)), is_enough or (lambda: False)

@@ -21,9 +21,10 @@ _plans: WeakKeyDictionary[Seat, tuple[tuple[object, ...], Agreement | Ineligible
 
 
 def negotiate(bot: Seat, ruleset: Ruleset, *, is_shown: bool = False) -> Agreement | Ineligible:
-    """Return the options a bot must be sent to play by these rules, or why it cannot. It has shaken hands.
+    """Return the options to send to a bot before a game by these rules, or why it cannot play. Call it after the
+    handshake.
 
-    `is_shown`: the start is sent as a position, so that its name need not be sent.
+    `is_shown`: the start is sent as a position, so its name is not needed.
     """
     options, startpos_only = bot.options, bot.capabilities.startpos_only
     asked = options, len(options), bot.families, ruleset, is_shown, startpos_only
@@ -43,9 +44,10 @@ def negotiate_options(
     is_shown: bool = False,
     startpos_only: bool = False,
 ) -> Agreement | Ineligible:
-    """Return the same for a bot that is not running, from the options and families it announced earlier.
+    """Return the result of `negotiate` for a bot that is not running, from the options and families it announced
+    earlier.
 
-    `startpos_only`: it cannot set up positions, so that no game may start from one.
+    `startpos_only`: it cannot set up positions, so no game may start from one.
     """
     rules = ruleset.rules
     setup = "" if is_shown or ruleset.variant.is_dealt else ruleset.variant.name

@@ -1,4 +1,4 @@
-"""Plays one game: rules, position, go, wait, legal?, clock?, adjudicate. The same function everywhere.
+"""Plays one game: sends the position and `go`, waits for the move, checks it and the clock, and adjudicates.
 
 Synchronous, with blocking polls on the bots' pipes.
 """

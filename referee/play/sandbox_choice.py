@@ -35,9 +35,9 @@ def choose(name: str, specs: Sequence[BotSpec], limits: BotLimits) -> tuple[Sand
     """Return the sandbox of that name; for `auto` the strongest that works here and in which these bots start.
 
     The bots belong to the person who started this process, and may open the same files. Also returns notes for people:
-    which bot required a weaker sandbox, and why. A bot that starts nowhere makes no difference, nor does one that
-    starts and does not answer. Raises ValueError with what to do where a named sandbox does not work; `auto` always
-    finds one, at the last `none`.
+    which bot required a weaker sandbox, and why. Bots that start in no sandbox, and bots that start but do not answer,
+    are ignored. Raises ValueError with what to do where a named sandbox does not work; `auto` always finds one, at
+    worst `none`.
     """
     if name != "auto":
         return open_sandbox(name, is_own=True), ()
@@ -62,7 +62,7 @@ def choose(name: str, specs: Sequence[BotSpec], limits: BotLimits) -> tuple[Sand
 
 
 def _note(spec: BotSpec, used: str, complaints: Mapping[str, Complaint]) -> str:
-    """Return which sandboxes a bot does not start in, why, and what to do about the first."""
+    """Describe the sandboxes in which a bot does not start, the reasons, and how to fix the first."""
     reasons = " nor in ".join(f"{level} ({complaint.reason})" for level, complaint in complaints.items())
     advice = _advice(spec, next(iter(complaints.values())))
     return f"bot {spec.name or ' '.join(spec.command)!r} runs {used}: it does not start in {reasons}; {advice}"
@@ -78,7 +78,7 @@ def _programs(specs: Sequence[BotSpec]) -> Iterable[BotSpec]:
 
 
 def why_not(spec: BotSpec, sandbox: Sandbox, limits: BotLimits) -> Complaint | None:
-    """Return why a bot does not start in a sandbox; None when it does, or when it starts and prints nothing."""
+    """Return why a bot does not start in a sandbox; None if it starts, even if it then prints nothing."""
     bot = LocalBot(spec, limits, sandbox)
     try:
         bot.start()
@@ -97,7 +97,7 @@ def why_not(spec: BotSpec, sandbox: Sandbox, limits: BotLimits) -> Complaint | N
 
 
 def _advice(spec: BotSpec, complaint: Complaint) -> str:
-    """Return advice on the file a bot misses in a sandbox, as far as it is known."""
+    """Return advice about the file that a bot cannot find in a sandbox, if it is known."""
     if complaint.is_levels_own:
         return "that is the sandbox's own error: arena doctor says what it needs"
     shown = (*make_view(spec.command, spec.folder).shown, *([spec.folder] if spec.folder else []))

@@ -1,4 +1,4 @@
-"""Suspends bots that repeatedly fail to get ready: after a number of games in a row they lose the others unplayed."""
+"""Suspends bots that fail to get ready in several games in a row: they lose their remaining games unplayed."""
 
 from __future__ import annotations
 

@@ -14,9 +14,9 @@ from referee.rules.core import Kind
 
 @dataclass(slots=True)
 class CrosstableCell:
-    """Score of the row's bot against the column's: `pairs` are the letters (W, D, L) of each opening's games.
+    """Score of the row's bot against the column's. `pairs` has the results (W, D, L) of the games of each opening.
 
-    `numbers` are the planned numbers of these games, grouped like `pairs`.
+    `numbers` has the planned numbers of these games, grouped like `pairs`.
     """
 
     points: float = 0.0
@@ -52,17 +52,17 @@ class CrosstableCell:
 
     @property
     def results(self) -> str:
-        """All letters in planned order: `WDLL`."""
+        """The letters of all games in planned order: `WDLL`."""
         return "".join(self.pairs)
 
     @property
     def letters(self) -> str:
-        """All letters, pair by pair: `WD LL`."""
+        """The letters of all games, pair by pair: `WD LL`."""
         return " ".join(self.pairs)
 
     @property
     def verdict(self) -> str:
-        """`more`, `less` or `same` as half of the points; empty without games."""
+        """`more`, `less` or `same`: the points compared with half of the maximum; empty without games."""
         if not self.games:
             return ""
         return "same" if 2 * self.points == self.games else "more" if 2 * self.points > self.games else "less"

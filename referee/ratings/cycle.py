@@ -215,7 +215,7 @@ class _Field:
 
 @dataclass(frozen=True, slots=True)
 class _CycleTest:
-    """Results with their test. `residual` are the points of every pair beyond expectation."""
+    """The test of one set of results for cycles. `residual` holds the points of every pair beyond expectation."""
 
     field: _Field
     residual: Floats
@@ -312,7 +312,7 @@ def _named_cycles(test: _CycleTest) -> list[tuple[str, ...]]:
 
 
 def _surprises(test: _CycleTest) -> list[Surprise]:
-    """List the pairs beyond the critical value of the largest deviation, from the better bot's view, largest first."""
+    """List the pairs whose deviation exceeds its critical value, from the better bot's point of view, largest first."""
     met, residual = test.field.met, test.residual
     around = residual / test.field.deviation
     points, games = met.points, met.games

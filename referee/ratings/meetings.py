@@ -45,19 +45,19 @@ class Meetings:
         return found + self.matrix(self.counts.sum(axis=1) - scored).T
 
     def matrix(self, rows: Floats) -> Floats:
-        """Place the values of the rows at (first, second), 0 elsewhere; leading axes give one matrix each."""
+        """Return the matrix with the values of the rows at (first, second), 0 elsewhere. Leading axes are kept."""
         size = len(self.names)
         found = np.zeros((*rows.shape[:-1], size, size))
         found[..., self.one, self.two] = rows
         return found
 
     def both(self, rows: Floats) -> Floats:
-        """Add up symmetric values of the rows for every pair."""
+        """Sum values of the rows for every pair, whichever bot moved first."""
         found = self.matrix(rows)
         return found + np.swapaxes(found, -1, -2)
 
     def against(self, rows: Floats) -> Floats:
-        """Add up antisymmetric values of the rows for every pair: they change their sign with the side."""
+        """Sum values of the rows for every pair; values of the bot that moved second count negatively."""
         found = self.matrix(rows)
         return found - np.swapaxes(found, -1, -2)
 
@@ -99,7 +99,7 @@ def meetings(results: Iterable[tuple[str, str, float]], names: Iterable[str]) ->
 
 
 def theta_of(fit: StrengthFit) -> Floats:
-    """Return the strengths of a fit, best first, in the unit of the model."""
+    """Return the strengths of a fit, best first, as theta of the model."""
     found: Floats = np.array([one.elo for one in fit.strengths]) / ELO
     return found
 

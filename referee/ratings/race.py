@@ -147,7 +147,9 @@ def evaluate_race(race: Race, players: Sequence[int], scores: Mapping[Pairing, S
 def _wealth(
     table: npt.NDArray[np.float64], cycles: npt.NDArray[np.int64]
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """Compute the log-wealth on "row is ahead of column": after the cycles both have completed, and its maximum."""
+    """Compute the log-wealth of the bet that row is ahead of column: after the cycles both have completed, and its
+    maximum.
+    """
     size = len(table)
     now, ever = np.zeros((size, size)), np.zeros((size, size))
     quarters = np.rint(table * _STEPS).astype(np.int64)
@@ -170,7 +172,8 @@ def _wealth(
 def _settle(first: int, ahead: npt.NDArray[np.bool_]) -> tuple[set[int], set[int]]:
     """Decide which players are among the first and which are not, from the decided orders.
 
-    If m places are left for u undecided players, a player ahead of u - m others is in, one behind m others is out.
+    If m places are left for u undecided players, a player ahead of u - m others is among the first, one behind m others
+    is not.
     """
     open_ = set(range(len(ahead)))
     leaders: set[int] = set()

@@ -155,7 +155,7 @@ if IS_COMPILED:
 
     @intrinsic  # type: ignore[untyped-decorator]
     def popcount(typingctx: Any, x: Any) -> Any:
-        """Return the number of one bits of a uint64."""
+        """Return the number of set bits of a uint64."""
 
         def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             return builder.ctpop(args[0])
@@ -164,7 +164,7 @@ if IS_COMPILED:
 
     @intrinsic  # type: ignore[untyped-decorator]
     def ctz(typingctx: Any, x: Any) -> Any:
-        """Return the index of the lowest one bit of a uint64; 64 for 0."""
+        """Return the index of the lowest set bit of a uint64; 64 for 0."""
 
         def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             from llvmlite import ir
@@ -183,17 +183,17 @@ else:
         """Do nothing: interpreted code has no use for it."""
 
     def popcount(x: Any) -> int:
-        """Return the number of one bits of a uint64."""
+        """Return the number of set bits of a uint64."""
         return int(x).bit_count()
 
     def ctz(x: Any) -> int:
-        """Return the index of the lowest one bit of a uint64; 64 for 0."""
+        """Return the index of the lowest set bit of a uint64; 64 for 0."""
         value = int(x)
         return (value & -value).bit_length() - 1 if value else 64
 
 
 def borrowing(function: F) -> F:
-    """Apply `jit` to a function of a kernel that allocates no array, see there."""
+    """Apply `jit(borrows=True)` to a function of a kernel that allocates no array."""
     return jit(function, borrows=True)
 
 

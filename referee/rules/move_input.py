@@ -25,7 +25,7 @@ class LegalMove:
     """A legal move: its canonical text, its text for people, the cell sequences that enter it, and its side effects as
     text.
 
-    Several moves may share a way; the page then asks which one is meant. `effect` may be empty.
+    Several moves may share a sequence; the page then asks which one is meant. `effect` may be empty.
     """
 
     move: str

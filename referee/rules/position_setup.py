@@ -1,4 +1,4 @@
-"""Writes pieces on cells, and a side to move, as a position string of the family, and finds the pieces of one.
+"""Converts pieces on cells and a side to move to a position string of the family, and back.
 
 The family's own reader checks which positions are valid.
 """

@@ -38,7 +38,7 @@ def after(ruleset: Ruleset, state: State, move: int) -> State:
 
 
 def walk(ruleset: Ruleset, seed: int, plies: int, state: State | None = None) -> State:
-    """Return the state after at most `plies` random moves; a game that ends ends the walk. Repetition is ignored."""
+    """Return the state after at most `plies` random moves; the end of a game ends the walk. Repetition is ignored."""
     rng = random.Random(seed)
     state = ruleset.read() if state is None else state
     for _ in range(plies):

@@ -1,9 +1,9 @@
-"""A notation of whole games that can be replayed backwards: each move is followed by what it took away.
+"""A notation of whole games that can be replayed backwards: a note after each move says what it changed.
 
-The text begins with the final position. A move whose undoing is not obvious has parentheses with what was there before:
-`d8c7(b7:s | . . . 14 .)`: a white marble stood on b7, and the fourth field after the board in the position string was
-14 instead of what undoing the move gives. `-` is an empty cell, `.` a field that needs no note. `(=…)` holds the whole
-position before the move.
+The text begins with the final position. If a move cannot be undone from its text alone, a note in parentheses says what
+was there before: `d8c7(b7:s | . . . 14 .)`: a white marble stood on b7, and the fourth field after the board in the
+position string was 14 instead of what undoing the move gives. `-` is an empty cell, `.` a field that needs no note.
+`(=…)` holds the whole position before the move.
 
 The same code serves every family. From the position after a move it predicts the one before: the pieces by
 `Rules.take_back`, or by moving what is on the last cell that the move names to the first; the counters by playing the
@@ -117,7 +117,7 @@ class _Board:
         return " ".join([board, *tail])
 
     def _predicted_pieces(self, setup: PositionSetup, after: str, move: str) -> dict[str, str]:
-        """Return the pieces before a move if it took nothing away."""
+        """Return the pieces before a move, assuming that it captured nothing."""
         pieces = read_board(setup, self.rows, after.split(" ", maxsplit=1)[0])
         if self.ruleset.rules.take_back is not None:
             return dict(self.ruleset.rules.take_back(move, pieces))
@@ -129,7 +129,8 @@ class _Board:
     def _predicted_tail(self, board: str, after: str, move: str) -> list[str]:
         """Return the fields after the board before a move, from the position after it.
 
-        A counter that the move reset keeps its value, and so do all if the board does not allow the move.
+        A counter that the move reset is predicted to be unchanged, and so are all counters if the move cannot be
+        played.
         """
         tail = after.split(" ")[1:]
         guess = [

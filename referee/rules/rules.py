@@ -82,7 +82,7 @@ class Kernel(Protocol):
     def evaluate(self, state: State, config: Config) -> int:
         """Return a static score for the side to move, roughly in centipawns (1/100 of a piece), |score| < 20,000.
 
-        In an undecided game a score of 10,000 or more means that the side to move wins with this move.
+        In an undecided game a score of 10,000 or more means that the side to move can win with its next move.
         """
 
 
@@ -154,7 +154,7 @@ class LinearFeatures(Protocol):
         """Write the numbers of a position's features, as the side to move sees it, to `found`; return how many there
         are.
 
-        Return -1 if the side to move wins with this move. The game must be undecided in the position.
+        Return -1 if the side to move can win with its next move. The game must be undecided in the position.
         """
 
 

@@ -1,6 +1,6 @@
 """Find the sandbox levels that work on this machine, by running each once.
 
-`refusal` decides which of them are strong enough for programs of strangers.
+`refusal` decides which of them are strong enough for untrusted programs.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def open_sandbox(
 
 
 def refusal(sandbox: Sandbox, allow_weak: bool = False) -> str:
-    """Explain why strangers' programs may not run in this sandbox; empty if they may."""
+    """Explain why untrusted programs may not run in this sandbox; empty if they may."""
     if sandbox.name == "none" and is_root():
         return "bots would run as root; start the arena as another user, or make a sandbox work (see `arena doctor`)"
     if sandbox.name in STRONG or allow_weak:

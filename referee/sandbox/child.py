@@ -141,7 +141,7 @@ class Child:
         kill_tree(self.pid)
 
     def hang_up(self) -> None:
-        """Close its standard input."""
+        """Close the process's standard input."""
         assert self._process.stdin
         self._process.stdin.close()
 

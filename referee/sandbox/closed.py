@@ -1,4 +1,4 @@
-"""Files that only their owner may read, found in what a bot says: the sandbox's user is another one."""
+"""Find files named in a bot's output that the sandbox's user may not read."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _WORD = re.compile(r"[^\s'\"`:;,=()\[\]<>]+")
 
 
 def closed_place(path: str) -> str:
-    """Return the folder above a path, or the path itself, that not every user may read; empty if all may."""
+    """Return the path, or a folder above it, that not every user may read; empty if all users may read the path."""
     mode = os.stat(path).st_mode
     needed = stat.S_IROTH | (stat.S_IXOTH if stat.S_ISDIR(mode) else 0)
     return closed_folder(path) or (path if mode & needed != needed else "")
@@ -35,5 +35,5 @@ def named_paths(text: str, command: Iterable[str], folder: str | None) -> Iterat
 
 
 def closed_file(text: str, command: Iterable[str], folder: str | None) -> str:
-    """Return the first file or folder that is named and not open to every user; empty if there is none."""
+    """Return the first file or folder named that not every user may read; empty if there is none."""
     return next((place for path in named_paths(text, command, folder) if (place := closed_place(path))), "")

@@ -58,23 +58,23 @@ def held_by_descriptors(pid: int) -> int:
 
 @dataclass(slots=True)
 class _Shared:
-    """Shared memory of several processes: bytes by its number in the kernel, and what is resident in any of them."""
+    """Shared memory of several processes: bytes by object (the kernel's number), and the bytes resident in them."""
 
     held: dict[int, int] = field(default_factory=dict)
     resident: int = 0
 
     def add(self, number: int, size: int) -> None:
-        """Add memory that may be known already."""
+        """Add shared memory; the same object counts once."""
         self.held[number] = max(size, self.held.get(number, 0))
 
     def absent(self) -> int:
-        """Return how much is not counted as resident."""
+        """Return the number of bytes that are not resident."""
         return max(0, sum(self.held.values()) - self.resident)
 
 
 def held_by_processes(pids: Sequence[int]) -> int:
     """Estimate the memory of a tree of processes that is neither resident nor in its buffers: page tables, mappings,
-    pages on swap, shared memory that is in none of them, files watched by epoll.
+    pages on swap, shared memory resident in none of them, files watched by epoll.
 
     Processes that have ended are left out.
     """
@@ -130,7 +130,7 @@ def _held_by_watches(pid: int, shared: _Shared) -> int:
 
 
 def _kilobytes(status: bytes, name: bytes) -> int:
-    """Read a number of kilobytes from a process's status, in bytes."""
+    """Read a size from a process's status, and convert it from kilobytes to bytes."""
     return int(status.partition(name)[2].partition(b"kB")[0] or 0) * 1024
 
 
@@ -153,7 +153,9 @@ def held_by_network(pid: int) -> int:
 
 
 def held_by_connections(sockstat: bytes) -> int:
-    """Bound the memory of connections from `sockstat` of one namespace, whose `mem` counts all namespaces together."""
+    """Bound the memory of connections by the `sockstat` of one namespace; its `mem` field counts all namespaces
+    together.
+    """
     used = pages = 0
     for words in map(bytes.split, sockstat.splitlines()):
         if words[0] in (b"TCP:", b"TCP6:"):

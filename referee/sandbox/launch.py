@@ -1,4 +1,4 @@
-"""Data about the process that runs instead of a bot's command: command line, environment, and how to read its exit."""
+"""The command that starts a bot in its sandbox: command line, environment, and the meaning of its exit code."""
 
 from __future__ import annotations
 

@@ -93,8 +93,8 @@ def restrict_files(version: int, shown: list[str], written: list[str]) -> None:
 
 
 def own_entries() -> list[str]:
-    """List what a process may read of /proc: its own entry without the connections of the whole machine, which those of
-    its threads show too. Links lead elsewhere: what they lead to is shown or not.
+    """List the paths below /proc/self that a bot may read. `net` and `task` are excluded, since they show the
+    connections of the whole machine. Links are excluded too: their targets are allowed or refused by themselves.
     """
     paths = [os.path.join("/proc/self", name) for name in os.listdir("/proc/self") if name not in ("net", "task")]
     return [path for path in paths if not os.path.islink(path)]
@@ -108,7 +108,7 @@ def load_filter(program: bytes) -> None:
 
 
 def become(user: int, reads_all: bool) -> None:
-    """Change to that user without capabilities, or with the one to open every file that Landlock allows."""
+    """Change to that user without capabilities; `reads_all` keeps the one to open files regardless of their mode."""
     for number in range(LAST_CAPABILITY + 1):
         if not (reads_all and number == DAC_OVERRIDE):
             _libc.prctl(DROP_BOUND, number, 0, 0, 0)  # only a second barrier after no_new_privs, so it may fail
@@ -141,7 +141,7 @@ def confine(plan: dict, supervisor: int) -> None:  # type: ignore[type-arg]
         become(plan["user"], plan.get("reads_all", False))
     _check(_libc.prctl(SET_DEATH_SIGNAL, signal.SIGKILL, 0, 0, 0), "death signal")
     if os.getppid() != supervisor:
-        raise OSError("the supervisor is gone")
+        raise OSError("the supervisor has ended")
     if plan.get("filter"):
         program = bytes.fromhex(plan["filter"])
         if plan.get("pid_mark"):

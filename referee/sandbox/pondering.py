@@ -28,8 +28,7 @@ _REFRESH_NS = 100_000_000
 class PonderLimiter:
     """Measures and stops a process and its descendants between the turns and between the games of their bot.
 
-    `used_ns`: processor time used out of turn in this game, as far as it falls into turns or waits of at least a
-    millisecond.
+    `used_ns`: processor time used out of turn in this game; turns and waits of less than a millisecond are not counted.
     """
 
     def __init__(self, pid: int, cgroup: BotCgroup | None) -> None:

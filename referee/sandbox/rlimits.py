@@ -1,6 +1,6 @@
 """Resource limits that the kernel enforces per process: the weakest limits, but available everywhere.
 
-Also the sandbox level that has nothing but another user and these limits.
+Also the sandbox level `rlimits`, which consists of another user and these limits.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def limit_line(limits: BotLimits, user: int | None, *, has_namespace: bool = Fal
 
 
 def wrap(request: Request) -> Launch:
-    """Prefix a change of user, if possible, and limits of each process; nothing is hidden from the bot."""
+    """Prefix the command with a change of user, if possible, and resource limits; nothing is hidden from the bot."""
     user = pick_user()
     plan = {
         "user": user,

@@ -82,7 +82,7 @@ _REFUSED: dict[str, tuple[int, int]] = {
     "mq_open": (240, 180),
     "mq_unlink": (241, 181),
     "vmsplice": (278, 75),
-    # They send descriptors too. One on its way is in no process's table, nor is what it holds.
+    # They can send descriptors. A descriptor in transit is in no process's table, so its memory would not be counted.
     "sendmsg": (46, 211),
     "sendmmsg": (307, 269),
 }
@@ -243,7 +243,7 @@ def _unless(index: int, mask: int, forbidden: int) -> tuple[bytes, ...]:
 
 
 class _Builder:
-    """Builder of a filter for one machine."""
+    """Builds a filter for one machine."""
 
     def __init__(self, architecture: int, column: int) -> None:
         self._column = column

@@ -31,7 +31,7 @@ _LIMITS = replace(BotLimits(), processes=PROCESSES, memory_bytes=2**28)
 
 
 def test(sandbox: Sandbox) -> str:
-    """Test a sandbox and return what is wrong with it; empty if nothing is."""
+    """Test a sandbox and return its fault; empty if it has none."""
     reason = "no Python to test with"
     for python in dict.fromkeys((sys.executable, shutil.which("python3", path="/usr/local/bin:/usr/bin:/bin"))):
         if python:
@@ -150,7 +150,7 @@ def _answer(child: Child) -> dict[str, Any]:
         lines = complaint.decode("utf-8", "replace").strip().splitlines()
         if lines or not child.exits_within(ANSWER_TIMEOUT_S * 1000):
             raise ValueError(lines[-1] if lines else "a program in it does not answer") from None
-        raise ValueError(f"a program in it ended without output ({child.how_it_ended()})") from None
+        raise ValueError(f"a program in the sandbox ended without output ({child.how_it_ended()})") from None
 
 
 def _listen(child: Child) -> tuple[bytes, bytes]:

@@ -96,7 +96,9 @@ def _system() -> tuple[tuple[tuple[str, str], ...], tuple[str, ...]]:
 
 
 def _arena() -> list[str]:
-    """List this Python with its packages, the arena's packages for bots, installed families, compiled kernels."""
+    """List the folders of this Python, its packages, the arena's packages for bots, installed families and compiled
+    kernels.
+    """
     root = Path(__file__).resolve().parents[2]
     found = [sys.prefix, sys.base_prefix, str(cache_root()), *(str(root / name) for name in _PACKAGES)]
     found += [str(folder(family)) for family, module in homes().items() if not module.startswith(BUILT_IN)]

@@ -14,14 +14,14 @@ MAX_COUNT = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """At most `most` by a counter of the family (`referee.rules.rules.Counters`), written `marbles<=7`."""
+    """A limit `most` on a counter of the family (`referee.rules.rules.Counters`), written `marbles<=7`."""
 
     counter: str
     most: int
 
     @classmethod
     def read(cls, text: str) -> Condition:
-        """Return the condition of a text. Raise ParseError."""
+        """Parse a condition. Raise ParseError."""
         found = re.fullmatch(r"\s*([a-z_]+)\s*<=\s*([0-9]{1,5})\s*", text)
         if found is None or int(found[2]) > MAX_COUNT:
             raise ParseError(

@@ -41,13 +41,13 @@ legal, play, result, count = _kernel.legal, _kernel.play, _kernel.result, _kerne
 
 
 def compiled(function: F) -> F:
-    """Apply `jit` with a cache that a change of the kernel invalidates."""
+    """Apply `jit`; a change of the kernel invalidates the cached code."""
     return jit(function, also=(_folder,), borrows=True)
 
 
 @compiled
 def counts_nothing(state: State, config: Config, move: int, counter: int) -> int:
-    """Replace `Counters.counted` in families without counters."""
+    """Serve as `Counters.counted` in families without counters."""
     return 0
 
 
@@ -95,7 +95,7 @@ _FACTORS = np.random.default_rng(2).integers(0, 1 << 63, 256, dtype=np.uint64) *
 
 
 class ProofState(NamedTuple):
-    """Everything a search reads and writes, allocated once."""
+    """All arrays that a search reads and writes, allocated once."""
 
     work: npt.NDArray[np.int64]
     states: npt.NDArray[Any]
@@ -119,14 +119,14 @@ def new_proof_state(table_bytes: int, plies: int = MAX_PLIES) -> ProofState:
 
 @compiled
 def mixed(before: Any, number: Any) -> Any:
-    """Return a digest (uint64) of a digest and a number."""
+    """Combine a digest and a number into a new digest (uint64)."""
     word = (before ^ np.uint64(number)) * _FACTOR
     return (word ^ (word >> _HALF)) * _FACTOR
 
 
 @compiled
 def enter_key(ps: ProofState, ply: int, used: int) -> None:
-    """Store the table key of `states[ply]`, of which the condition has used `used`."""
+    """Store the table key of `states[ply]`; `used` is how much of the condition's limit has been used."""
     state, total = ps.states[ply], np.uint64(used)
     for i in range(STATE_SIZE):
         total += mixed(np.uint64(0), state[i]) * _FACTORS[i & 255]
@@ -154,7 +154,7 @@ def repeats(ps: ProofState, ply: int) -> tuple[int, int]:
 
 @compiled
 def judge(ps: ProofState, config: Config, ply: int) -> int:
-    """Return what the rules say about `states[ply]`: OPEN while the game continues, WON if the attacker has won, else
+    """Judge `states[ply]` by the rules: OPEN while the game continues, WON if the attacker has won, else
     FAILED.
     """
     work, state = ps.work, ps.states[ply]
@@ -210,7 +210,7 @@ def used_after(ps: ProofState, config: Config, ply: int, move: int, used: int) -
 
 @compiled
 def wins_now(ps: ProofState, config: Config, ply: int, used: int) -> bool:
-    """Return whether the attacker, to move in `states[ply]`, wins with this move."""
+    """Return whether the attacker, to move in `states[ply]`, has a move that wins at once."""
     row, work = ps.rows[ply], ps.work
     for i in range(list_moves(ps, config, ply)):
         move = row[MOVES + i]
@@ -243,7 +243,9 @@ def holds(ps: ProofState, config: Config, ply: int, used: int) -> bool:
 
 @compiled
 def look_up(ps: ProofState, config: Config, ply: int, rest: int, used: int) -> int:
-    """Return what the table knows of `states[ply]`; if that is OPEN, set PHI and DELTA to where a search begins."""
+    """Look up `states[ply]` in the table and return its result; if that is OPEN, set PHI and DELTA to their initial
+    values.
+    """
     work = ps.work
     enter_key(ps, ply, used)
     key = np.int64(ps.keys[ply])
@@ -266,7 +268,9 @@ def look_up(ps: ProofState, config: Config, ply: int, rest: int, used: int) -> i
 
 @compiled
 def store(ps: ProofState, ply: int, rest: int, phi: int, delta: int, effort: int) -> None:
-    """Write the numbers of `states[ply]` to the table: to its own entry, else over the one of less effort of two."""
+    """Write the numbers of `states[ply]` to the table. Without an entry of its own, they replace the one of two entries
+    that took less effort.
+    """
     slot = np.int64(ps.keys[ply] & np.uint64(ps.table.shape[0] - 1))
     key, proven, refuted = np.int64(ps.keys[ply]), ZERO, ZERO
     other = ps.table[slot ^ 1]
@@ -287,7 +291,7 @@ def store(ps: ProofState, ply: int, rest: int, phi: int, delta: int, effort: int
 
 @compiled
 def child_known(ps: ProofState, config: Config, ply: int, rest: int, used: int) -> int:
-    """Return what is known of `states[ply]`, just played, without a search of its own: see `look_up`."""
+    """Return the result of `states[ply]`, just played, as far as it is known without a search; see `look_up`."""
     known = judge(ps, config, ply)
     if known != OPEN or ps.work[ABORTED] != 0:
         return known
@@ -372,7 +376,7 @@ def search(ps: ProofState, config: Config, ply: int, rest: int, used: int, phi_l
         used_then = used_after(ps, config, ply, move, used) if is_attacker else used
         play(ps.states[ply], config, move, ps.states[ply + 1])
         enter_key(ps, ply + 1, used_then)
-        # A quarter more than the second best saves many changes from one move to the other and back.
+        # A limit a quarter above the second best move avoids many switches between the two moves.
         limit = min(phi_limit, work[SECOND] + work[SECOND] // 4 + 1)
         search(ps, config, ply + 1, rest - 1, used_then, delta_limit - kept + 1, limit)
         if work[ABORTED] != 0:

@@ -54,8 +54,8 @@ class WinProblem:
 class Solution:
     """The proved answer to a problem; moves are codes.
 
-    `refuted` is the number of moves within which there is certainly no win. `is_complete` says whether `keys`, `later`
-    and `line` are all there is: the nodes may have run out after the win was proved.
+    `refuted` is the number of moves within which there is certainly no win. `is_complete` is False if the nodes ran out
+    after the win was proved, so that `keys`, `later` or `line` may lack moves.
     """
 
     result: Result
@@ -88,7 +88,7 @@ class _NodesSpentError(Exception):
 
 
 class _Proofs:
-    """Questions about the positions of one problem, answered by one search with its table."""
+    """Answers questions about the positions of one problem by one search and its table."""
 
     def __init__(self, problem: WinProblem, *, with_history: bool, nodes: int, table_bytes: int) -> None:
         rules = problem.ruleset.rules
@@ -193,7 +193,7 @@ def solve(
             return _solve(problem, proofs, report)
         except _NeedsHistoryError:
             nodes = proofs.nodes
-    raise AssertionError("a search with history never asks for it")
+    raise AssertionError("a search with history cannot need history")
 
 
 def _solve(problem: WinProblem, proofs: _Proofs, report: Callable[[int, int], None] | None) -> Solution:

@@ -49,7 +49,7 @@ def verify(record: GameRecord, spec: GameSpec | None = None) -> Position:
 class RecordVerifier:
     """Verifies many records with the verdicts of `problem_of`.
 
-    A correct game is replayed by codes from a table; any other takes the slow way, which names the reason.
+    A correct game is replayed by codes from a table; any other is replayed slowly to find the reason.
     """
 
     def __init__(self) -> None:
@@ -132,7 +132,7 @@ def _compare(record: GameRecord, spec: GameSpec, starts: _Starts) -> None:
     """Check that a record is of the planned game. Raises RecordError, UnknownNameError, ParseError."""
 
     def refuse(what: str, claim: object, plan: object) -> None:
-        raise RecordError(f"game {record.id}: {what} is {claim}, planned was {plan}")
+        raise RecordError(f"game {record.id}: {what} is {claim}, but the plan has {plan}")
 
     ruleset, _, start = starts.find(spec.family, spec.variant, spec.options, spec.position)
     for name in _PLANNED:
@@ -158,11 +158,13 @@ def _judge(record: GameRecord, outcome: Outcome | None, final: str) -> None:
     if record.kind is Kind.RULES and record.termination is not Termination.MAX_PLIES:
         if outcome is None or (outcome.winner, outcome.reason) != claim:
             found = f"{outcome.winner} by {outcome.reason}" if outcome else "no end of the game"
-            raise RecordError(f"game {record.id}: claims {claim[0]} by {claim[1]}, the rules say {found} in {final}")
+            raise RecordError(
+                f"game {record.id}: claims {claim[0]} by {claim[1]}, but the rules give {found} in {final}"
+            )
     elif outcome is not None and (outcome.winner, outcome.reason) != claim:
         raise RecordError(f"game {record.id}: claims {claim[1]}, but the rules ended it by {outcome.reason} in {final}")
     if record.final_position and record.final_position != final:
-        raise RecordError(f"game {record.id}: final position {final}, the record says {record.final_position}")
+        raise RecordError(f"game {record.id}: final position {final}, but the record has {record.final_position}")
 
 
 def _blame(record: GameRecord, mover: Side) -> None:
@@ -199,7 +201,7 @@ def _adjudicate(
     for number, (side, ply) in enumerate(zip(sides, record.plies[:count], strict=False), 1):
         if found is not None:
             raise RecordError(
-                f"game {record.id}: its adjudication ended it by {found.reason} after ply {number - 1}, not here"
+                f"game {record.id}: adjudication ends it by {found.reason} after ply {number - 1}, the record continues"
             )
         is_last = outcome is not None and number == count
         if not is_last and not ply.book and not (passed and passed[number - 1]):
@@ -208,7 +210,7 @@ def _adjudicate(
     claim = (record.winner, record.termination)
     if record.termination is Termination.DRAW_AGREED:
         if not rule.draw_agreement or record.winner != "draw":
-            raise RecordError(f"game {record.id}: claims {claim[0]} by {claim[1]}, which its adjudication forbids")
+            raise RecordError(f"game {record.id}: claims {claim[0]} by {claim[1]}, which adjudication forbids")
         if len(judged) < len(SIDES) or max(judged.values()) < len(record.moves):
             raise RecordError(f"game {record.id}: claims a draw agreed, but not with moves of both bots")
     elif record.termination in _BY_SCORE_OR_LENGTH and outcome is None:
@@ -216,14 +218,14 @@ def _adjudicate(
             said = f"{found.winner} by {found.reason}" if found else "no end of the game"
             plies = len(record.moves)
             raise RecordError(
-                f"game {record.id}: claims {claim[0]} by {claim[1]}, its adjudication says {said} after {plies} plies"
+                f"game {record.id}: claims {claim[0]} by {claim[1]}, but adjudication gives {said} after {plies} plies"
             )
     elif found is not None:
-        raise RecordError(f"game {record.id}: claims {claim[1]}, but its adjudication ended it by {found.reason}")
+        raise RecordError(f"game {record.id}: claims {claim[1]}, but adjudication ends it by {found.reason}")
 
 
 def _is_passed(before: Position, after: Position, ms: float) -> bool:
-    """Return whether the referee passed for a bot without the phase: adjudication ignores such plies."""
+    """Return whether the referee passed for a bot that does not support the phase: adjudication ignores such plies."""
     phase, notation = before.ruleset.phase, before.ruleset.rules.notation
     is_in_phase = phase is not None and phase.holds(before.state, before.ruleset.config)
     return is_in_phase and ms == 0 and after.move == notation.pass_move

@@ -1,6 +1,6 @@
 """The link of a seat to the lobby, where remote bots are connected: a local socket, one JSON message a line.
 
-to the lobby     {"key", "bot"}     the seat's credentials, once and first
+to the lobby     {"key", "bot"}     the seat's credentials, sent once, as the first message
                 {"open": true}     start a fresh program; the last one's output is dropped
                 {"say": lines}     for the program
                 {"check": ns}      measure the connection; answered after a round trip
@@ -87,7 +87,7 @@ class LobbyLink:
         self._send({"key": key, "bot": bot})
 
     def close(self) -> None:
-        """Hang up: the program is ended."""
+        """Disconnect; the lobby ends the program."""
         self._socket.close()
 
     def _send(self, message: Mapping[str, Any]) -> None:
@@ -151,7 +151,7 @@ class LobbyLink:
     # -- what is heard -------------------------------------------------------------------------------------------------
 
     def _hear(self, deadline_ns: int | None) -> bool:
-        """Take the next messages from the lobby; return False at the deadline."""
+        """Receive the next messages from the lobby; return False at the deadline."""
         left_ms = None if deadline_ns is None else max(0, -((time.monotonic_ns() - deadline_ns) // _MS))
         events = self._poll.poll(left_ms)
         if any(descriptor == self._stop_fd for descriptor, _ in events):

@@ -47,7 +47,7 @@ PING_MS = 1000.0
 
 
 class RemoteBot:
-    """A seat whose pipe is the network; `link` leads to the lobby that holds the connection."""
+    """The seat of a remote bot; `link` leads to the lobby that holds its connection."""
 
     def __init__(
         self, spec: BotSpec, limits: BotLimits, overshoot: Overshoot, open_link: Callable[[], LobbyLink]
@@ -142,7 +142,7 @@ class RemoteBot:
         """Do nothing: pondering is not limited on the author's machine."""
 
     def announce(self, result: UgiResult) -> None:
-        """Send the result of the game, if the bot asked for it; failures no longer matter."""
+        """Send the result of the game if the bot asked for it; errors are ignored."""
         if self._is_open and self.capabilities.result:
             try:
                 self._say(result)
@@ -153,7 +153,7 @@ class RemoteBot:
         """Do nothing: a remote seat never plays a second game."""
 
     def close(self) -> None:
-        """Hang up; the program is ended where it runs."""
+        """Disconnect; the program is ended on its author's machine."""
         if self._link:
             self._link.close()
             self._is_open = False
@@ -219,7 +219,7 @@ class RemoteBot:
         return Thought(message.move, message.offer, max(0.0, elapsed_ms - allowed_ms), 0.0, info)
 
     def _late(self, begin_ns: int, allowance_ms: float, *, is_timed: bool) -> Thought:
-        """Handle a flag: check the connection and wait for a late answer. Raises BotError, LineLost."""
+        """Handle a time-out: check the connection and wait for a late answer. Raises BotError, LineLost."""
         longest_ms = self._linked.check(begin_ns)
         now = time.monotonic_ns()
         waited = f"no bestmove in {(now - begin_ns) / _MS:.0f} ms, {longest_ms:.0f} ms of them the network's at most"
@@ -251,7 +251,7 @@ class RemoteBot:
         return max(0.0, self._linked.terms.grace_ms - self._paused_ns / _MS)
 
     def _lasting(self, step: Callable[[], T]) -> T:
-        """Run a step of the conversation and repeat it whenever the connection was lost meanwhile."""
+        """Run a step of the conversation; repeat it if the connection is lost meanwhile."""
         while True:
             try:
                 if not self._is_open:
@@ -349,7 +349,7 @@ class RemoteBot:
 
 
 def _with_less(question: bytes, side: int, used_ms: float) -> bytes:
-    """Return the question with less time, for a bot that had used some before its connection was lost."""
+    """Return the question with the time reduced by what the bot had used before its connection was lost."""
     if not used_ms:
         return question
 

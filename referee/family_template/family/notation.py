@@ -26,7 +26,7 @@ def read_position(text: str, config: Config) -> State:
         cells = re.sub(r"[1-3]", lambda run: "." * int(run[0]), content)
         if len(cells) != 3 or re.search(r"\d\d", content):
             raise ParseError(
-                f"rank {rank + 1} is wrong", text=text, hint="three squares of w, b and runs of empty ones"
+                f"rank {rank + 1} is invalid", text=text, hint="write three squares: w, b, digits for empty ones"
             )
         state[3 * rank : 3 * rank + 3] = [LETTERS.index(cell) for cell in cells]
     state[TURN] = "wb".index(found[4])

@@ -244,7 +244,7 @@ def _standing(o: Any) -> int:
 
 @jit
 def _threats_in(o: Any, x: Any, k: Any, i: Any) -> int:
-    """Count the `_threats` in one direction: of two marbles on one, and of three on two."""
+    """Count the `_threats` in one direction: two marbles against one, and three against two."""
     rim = behind(x & ~i, k, i)
     one = o & behind(o & rim, k, i)
     two = o & behind(o & behind(o & behind(x & rim, k, i), k, i), k, i)

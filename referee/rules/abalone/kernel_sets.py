@@ -91,8 +91,8 @@ def count_direction(o: Any, x: Any, d: int) -> int:
 
 @jit
 def count_moves(o: Any, x: Any) -> int:
-    """Return the number of moves of the side that owns `o`. The six calls have constant rotations, which compile faster
-    code.
+    """Return the number of moves of the side that owns `o`. Six calls with constant rotations compile to faster code
+    than a loop.
     """
     return (
         _count_direction(o, x, K0, I0, K1, I1, K2, I2)

@@ -216,7 +216,12 @@ def _order_ends(named: tuple[tuple[str, int], ...], text: str) -> list[str]:
     length = max(abs(up), abs(right))
     if length > 2 or (up // length, right // length) not in DELTAS or up % length or right % length:
         hint = "the first two cells are the ends of a straight line of two or three marbles"
-        raise ParseError(f"{first} and {second} are not the ends of such a line", text=text, index=at_second, hint=hint)
+        raise ParseError(
+            f"{first} and {second} are not the ends of a line of two or three marbles",
+            text=text,
+            index=at_second,
+            hint=hint,
+        )
     step = _step(first, target)
     if step not in DELTAS:
         hint = "the third cell is where the marble named first goes"
@@ -224,7 +229,7 @@ def _order_ends(named: tuple[tuple[str, int], ...], text: str) -> list[str]:
     along = (up // length, right // length)
     if step in (along, (-along[0], -along[1])):
         hint = f"write a move along the line with two cells, {MOVE_HINT}"
-        raise ParseError("a broadside along its own line", text=text, index=at_target, hint=hint)
+        raise ParseError("the target is on the line of the marbles", text=text, index=at_target, hint=hint)
     if first < second:
         return [first, second, target]
     row, digit = PLACES[CELLS[second]]

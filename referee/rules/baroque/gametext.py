@@ -106,7 +106,7 @@ class _BaroqueDraft(Draft):
         return self.game(write_move(move) for _, move in played)
 
     def _leave_out(self, ply: int, said: str) -> None:
-        """Remove from a comment the generated text about the move."""
+        """Remove the generated description of the move from a comment."""
         comment = self.comments[ply]
         rest = comment.removeprefix(said)
         if said and rest != comment and rest[:1] in ("", " ", ";"):
@@ -221,7 +221,7 @@ def _other_tags(game: GameText) -> list[str]:
 def _words(
     game: GameText, played: Sequence[tuple[State, int]], config: Config, spell: Callable[[int, State, Config], str]
 ) -> list[str]:
-    """Return the moves, each with its mark, its effect as text, and its comment."""
+    """Return the moves, each with its mark, a description of its captures, and its comment."""
     words = []
     for ply, (state, move) in enumerate(played, 1):
         said = explain(move, state, config) if spell is display_move else ""

@@ -1,7 +1,7 @@
 """The compiled rules of Baroque chess: legal moves, captures, check, results, counting and random play.
 
     8 | 56 57 58 59 60 61 62 63      a square is the bit 1 << (8 * rank + file), a1 = bit 0
-    7 | 48 49 50 51 52 53 54 55      a move is 64 * origin + destination, suicide has both alike
+    7 | 48 49 50 51 52 53 54 55      a move is 64 * origin + destination, for suicide they are equal
     6 | 40 41 42 43 44 45 46 47
     5 | 32 33 34 35 36 37 38 39      a side is seven bitboards: pincers, coordinators, leapers,
     4 | 24 25 26 27 28 29 30 31      chameleons, withdrawers, immobilizers, king, in this order
@@ -306,7 +306,7 @@ def pinched(t: Any, own: Any, foe: Any) -> Any:
 
 @jit
 def pinching(own: Any, foe: Any) -> Any:
-    """Return the squares from which `pinched` is not empty."""
+    """Return the squares from which a pincer captures, see `pinched`."""
     x = ((foe & (own >> EIGHT)) >> EIGHT) | ((foe & (own << EIGHT)) << EIGHT)
     x |= ((foe & ((own & NOT_A) >> ONE)) & NOT_A) >> ONE
     return x | (((foe & ((own & NOT_H) << ONE)) & NOT_H) << ONE)
@@ -482,7 +482,9 @@ def guard(u: Any, v: Any, style: Any) -> Any:
 
 @jit
 def touchy(u: Any, foe: Any, pins: Any) -> Any:
-    """Return the pieces whose every move must be tested: the king, the pinned, an immobilizer that may release enemies."""
+    """Return the pieces whose every move must be tested: the king, pinned pieces, and an immobilizer that may release
+    enemies.
+    """
     x = u[6] | pins
     m = u[5]
     while m:

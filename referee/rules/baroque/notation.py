@@ -1,6 +1,6 @@
 """Positions and moves as text: the position string, canonical moves, and moves as people and vchess write them.
 
-Legality matters only for moves written without their origin.
+Only moves written without their origin are checked for legality.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def piece_at(state: State, square: int) -> str:
 
 
 def _read_board(board: str, text: str, start: int, state: State) -> None:
-    """Write the board of a position string, at `start` of `text`, to `state`. Raise ParseError."""
+    """Parse the board of a position string, which begins at `start` of `text`, into `state`. Raise ParseError."""
     rank, file = 7, 0
     for place, letter in enumerate(board, start):
         if letter == "/":

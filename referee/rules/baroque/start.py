@@ -24,7 +24,7 @@ ASYMMETRIC = "random-asymmetric"
 
 
 def _orders(letters: str) -> int:
-    """Return the number of different orders of some letters."""
+    """Return the number of different orders of these letters."""
     return factorial(len(letters)) // prod(factorial(letters.count(letter)) for letter in set(letters))
 
 

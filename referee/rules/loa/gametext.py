@@ -88,7 +88,7 @@ class _LoaDraft(Draft):
         self.moves.append(write_move(code))
 
     def finish(self, text: str, index: int) -> GameText:
-        """Return the game as read. Raise ParseError."""
+        """Finish parsing and return the game. Raise ParseError."""
         if not self.moves:
             self.settle(text, index)
         return self.game(self.moves)

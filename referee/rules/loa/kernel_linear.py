@@ -3,8 +3,8 @@
 Letters as in `kernel_ternary`; `a` is always the side to move, so a line's number tells which side may capture on it.
 
     46 lines       by kind: ranks and files by their distance from the edge, diagonals by their length
-    of each side   groups and the largest of them; how many pieces, and their mean distance from their centre;
-                   where that is; squares of two by two with three and with four pieces
+    of each side   groups and the largest of them; number of pieces and their mean distance from their centre;
+                   the place of that centre; squares of two by two with three and with four pieces
     both           how many pieces either side has
 """
 

@@ -68,7 +68,7 @@ def movers(own: int, opp: int, c: int, M: int) -> tuple[int, int]:
 
 @jit
 def bits(x: int) -> int:
-    """Return the number of one bits of a small pattern."""
+    """Return the number of set bits of a small pattern."""
     return int(popcount(np.uint64(x)))
 
 

@@ -100,7 +100,7 @@ def far(x: Any) -> bool:
     f = x | x >> U32
     f |= f >> U16
     f |= f >> U8
-    # Move the bits of the ranks, eight apart, together.
+    # Gather the bits of the ranks, which are eight apart, into the lowest byte.
     r &= FILE_A
     r |= r >> U7
     r |= r >> U14

@@ -198,7 +198,7 @@ class _PijersiDraft(Draft):
                 self.move(word, index)
 
     def finish(self, index: int) -> GameText:
-        """Return the game as read. Raise ParseError."""
+        """Finish parsing and return the game. Raise ParseError."""
         if self.state is None:
             self.begin(index, None)
         if not self.result and self.moves:

@@ -91,7 +91,12 @@ def read_position(text: str, config: Config) -> State:
     if len(fields) == 5 and fields[4][0] != "swap":
         raise ParseError("invalid fifth field", text=text, index=fields[4].start(), hint="swap, or nothing")
     if len(fields) == 5 and int(fields[2][0]):
-        raise ParseError("plies in the swap phase", text=text, index=fields[2].start(), hint="write 0 before swap")
+        raise ParseError(
+            "the count of plies is not 0 in the swap phase",
+            text=text,
+            index=fields[2].start(),
+            hint="write 0 before swap",
+        )
     return state_of(
         pieces,
         side=int(fields[1][0] == "b"),
@@ -222,7 +227,7 @@ def _read_human(found: re.Match[str], text: str, state: State) -> int:
         return _code(start, start, mid) if stack else _code(start, mid, None)
     if second == sign:
         hint = "one part of a turn is a cube (-), the other a stack (=)"
-        raise ParseError(f"two parts with {sign}", text=text, index=found.start(4), hint=hint)
+        raise ParseError(f"{sign} is used twice", text=text, index=found.start(4), hint=hint)
     if (sign == "-") != _is_own_single(state, mid):
         hint = "s-m=e climbs an own single cube on m, s=m-e moves a stack to m"
         raise ParseError(f"{start}{sign}{mid} does not fit the board", text=text, index=found.start(3), hint=hint)
@@ -230,7 +235,7 @@ def _read_human(found: re.Match[str], text: str, state: State) -> int:
 
 
 def read_move(text: str, state: State, config: Config) -> int:
-    """Return the code of a move in the form of the engines, the form for people, or of a swap, in either case.
+    """Return the code of a turn in the notation of engines or of people, or of a swap. Case does not matter.
 
     Raise ParseError.
     """
@@ -242,7 +247,9 @@ def read_move(text: str, state: State, config: Config) -> int:
         _on_board(swap, (1, 2), text)
         low, high = sorted((CELL_NUMBERS[swap[1]], CELL_NUMBERS[swap[2]]))
         if low == high:
-            raise ParseError("a swap with itself", text=text, index=swap.start(2), hint="write () to pass")
+            raise ParseError(
+                "a cube cannot be swapped with itself", text=text, index=swap.start(2), hint="write () to pass"
+            )
         return SWAP | low << 6 | high
     run = _RUN.fullmatch(lower)
     if run is not None:

@@ -59,7 +59,7 @@ def _near() -> npt.NDArray[np.int64]:
 
 
 def _jumps() -> npt.NDArray[np.int64]:
-    """Return the cells two steps away, by [cell, set of empty neighbours as a bit per direction]."""
+    """Return the reachable cells two steps away, by [cell, set of directions in which the neighbour is empty]."""
     jumps = np.zeros((CELL_COUNT, 64), dtype=np.int64)
     for cell in range(CELL_COUNT):
         behind = [(1 << d, _ray(cell, d, 2)) for d in range(6) if _ray(cell, d, 1)]

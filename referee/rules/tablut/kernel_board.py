@@ -154,13 +154,13 @@ def throne_against_defenders(k: int, ring: int, empty: int, taken: int) -> int:
     """
     if k != THRONE:
         return MIDDLE if empty in (HOSTILE_TO_DEFENDERS, HOSTILE_TO_BOTH) else 0
-    # A captured soldier is a neighbour of the throne too, so three attackers occupy all the others.
+    # The captured soldier stood on one of the throne's four neighbours, so three attackers occupy the others.
     return MIDDLE if taken == ALWAYS or (taken == LINNAEAN and ring == 3) else 0
 
 
 @borrowing
 def king_bit(l: int, k: int) -> int:
-    """Return the king's bit on line `l`, or 0 if he is not on it."""
+    """Return the king's bit on line `l`; 0 if the king is not on it."""
     if l == k % 9:
         return 1 << (k // 9)
     return 1 << (k % 9) if l == 9 + k // 9 else 0
@@ -176,7 +176,7 @@ def is_shut(p: int, line: int, at_edge: bool) -> bool:
 def count_shut(x: int, y: int, across: int, along: int, ashton: bool, at_edge: bool) -> int:
     """Return the number of hostile neighbours of a king on file `x`, rank `y`, by the four-neighbour test.
 
-    `across` and `along` are the attackers on his rank and file.
+    `across` and `along` are the attackers on that rank and that file.
     """
     if ashton:
         across, along = across | int(BASES[y]), along | int(BASES[9 + x])

@@ -68,7 +68,7 @@ def movement(c: Config) -> int:
 
 @borrowing
 def bits(b: int) -> int:
-    """Return the number of one bits."""
+    """Return the number of set bits."""
     return popcount(np.uint64(b))  # type: ignore[no-any-return]
 
 
@@ -134,7 +134,7 @@ def goals(l: int, m: int) -> int:
 def ways_from(x: int, y: int, across: int, along: int, live: int, m: int) -> int:
     """Return the number of directions in which a king on file `x`, rank `y` has a move to a goal.
 
-    `across` and `along` are the occupied places of his rank and of his file.
+    `across` and `along` are the occupied places of that rank and that file.
     """
     east_west = king_line(y, x, across, live, m) & goals(y, m)
     north_south = king_line(9 + x, y, along, live, m) & goals(9 + x, m)

@@ -17,7 +17,7 @@ from referee.rules.tablut.state import KING, SIDE, STATE_SIZE
 
 @borrowing
 def lowest(b: int) -> int:
-    """Return the number of the lowest one bit."""
+    """Return the index of the lowest set bit."""
     return ctz(np.uint64(b))  # type: ignore[no-any-return]
 
 
@@ -91,7 +91,7 @@ def nth_move(s: State, m: int, n: int) -> int:
 
 @borrowing
 def nth_bit(b: int, n: int) -> int:
-    """Return the number of the n-th (from 0) one bit."""
+    """Return the index of the n-th (from 0) set bit."""
     for _ in range(n):
         b &= b - 1
     return lowest(b)

@@ -65,7 +65,9 @@ def _table(values: object, dtype: type[np.generic] = np.int64) -> _Table:
 
 
 def _sight(place: int, blockers: int) -> int:
-    """Return what a piece on bit `place` sees along a line both ways, the first blocker of either way included."""
+    """Return the places that a piece on `place` sees along a line in both directions, including the first blocker of
+    each.
+    """
     seen = 0
     for step in (1, -1):
         at = place + step

@@ -65,10 +65,10 @@ def test_a_game_ends_by_its_length_where_its_plan_says() -> None:
     right = record_of(spec, Termination.MAX_PLIES, "draw", 4)
     for given in (spec, None):
         verify(right, given)
-    refused(record_of(spec, Termination.MAX_PLIES, "draw", 3), spec, "says no end of the game after 3 plies")
-    refused(record_of(spec, Termination.MAX_PLIES, "draw", 5), spec, "by max-plies after ply 4, not here")
-    refused(record_of(spec, Termination.MAX_PLIES, "first", 4), spec, "adjudication says draw by max-plies")
-    refused(record_of(spec, Termination.STALLED, "first", 4), spec, "ended it by max-plies")
+    refused(record_of(spec, Termination.MAX_PLIES, "draw", 3), spec, "gives no end of the game after 3 plies")
+    refused(record_of(spec, Termination.MAX_PLIES, "draw", 5), spec, "by max-plies after ply 4, the record continues")
+    refused(record_of(spec, Termination.MAX_PLIES, "first", 4), spec, "adjudication gives draw by max-plies")
+    refused(record_of(spec, Termination.STALLED, "first", 4), spec, "ends it by max-plies")
     refused(record_of(planned(), Termination.MAX_PLIES, "draw", 4), planned(), "no end of the game after 4")
 
 
@@ -82,7 +82,7 @@ def test_scores_are_counted_again() -> None:
     spec = planned(Adjudication(resign_moves=2, resign_score=600))
     scores = [-900, 900, -900, 900, -900, 900]
     verify(record_of(spec, Termination.WIN_BY_SCORE, "second", 5, scores), spec)
-    refused(record_of(spec, Termination.WIN_BY_SCORE, "first", 5, scores), spec, "says second by win-by-score")
+    refused(record_of(spec, Termination.WIN_BY_SCORE, "first", 5, scores), spec, "gives second by win-by-score")
     refused(record_of(spec, Termination.WIN_BY_SCORE, "second", 4, scores), spec, "no end of the game after 4")
     refused(record_of(spec, Termination.WIN_BY_SCORE, "second", 5, [-900, 900, -500]), spec, "no end of the game")
     even = planned(Adjudication(draw_moves=2, draw_score=10, draw_after_ply=1))
@@ -129,11 +129,11 @@ def test_a_record_that_names_no_adjudication_is_judged_by_the_rules_alone() -> N
     ("changes", "words"),
     [
         ({"variant": "scrambled-eggs"}, "variant is standard"),
-        ({"opening": ("b1d3",)}, "opening is b1b3, planned was b1d3"),
+        ({"opening": ("b1d3",)}, "opening is b1b3, but the plan has b1d3"),
         ({"position": "8/8/8/3b4/4w3/8/8/8 b - 1"}, "start is"),
         ({"options": {"repetition": 5}}, "the options"),
-        ({"first": scripted("two"), "second": scripted("one")}, "one - two, planned was two - one"),
-        ({"sequence": 2}, "sequence is 1, planned was 2"),
+        ({"first": scripted("two"), "second": scripted("one")}, "one - two, but the plan has two - one"),
+        ({"sequence": 2}, "sequence is 1, but the plan has 2"),
     ],
 )
 def test_a_record_is_of_the_game_that_was_planned(changes: dict[str, Any], words: str) -> None:
