@@ -145,7 +145,7 @@ def cyclic_part(results: Sequence[tuple[str, str, float]], fit: StrengthFit, see
 
 
 class _Field:
-    """Bots with the expectation by their strengths, to compare results with it.
+    """The expected results of the bots by their strengths, for comparison with actual results.
 
     `deviation` is the standard deviation of the points of every pair, infinite for pairs without games so that they
     never count as a surprise.

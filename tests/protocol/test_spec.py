@@ -94,7 +94,7 @@ def test_every_dialects_page_has_a_whole_game(page):
     assert str(position) == end
     assert position.outcome
     assert position.outcome.reason == reason
-    assert f"won by {rules.sides[position.outcome.winner == 'second']}:" in section
+    assert f"; {rules.sides[position.outcome.winner == 'second']} win" in section
 
 
 def test_scores_near_a_win_are_written_as_the_referee_reads_them():
@@ -118,7 +118,7 @@ def test_the_numbers_of_the_text_are_the_programs():
     assert f"At most {session.MAX_OPTIONS} options" in SPEC
     assert f"at most {session.MAX_FAMILIES}" in SPEC
     assert f"cut to {session.MAX_NAME} characters" in SPEC
-    assert f"{capabilities.MOVES_TO_GO}th of it" in SPEC
+    assert f"one {capabilities.MOVES_TO_GO}th of the remaining time" in SPEC
     for token in messages.NO_MOVES:
         assert f"{token}`" in SPEC
 

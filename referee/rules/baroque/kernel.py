@@ -164,7 +164,7 @@ def frozen_squares(u: Any, v: Any, style: Any) -> Any:
 
 
 # Movement: all pieces of a set at once in one direction. `up` directions raise the bit number by s, `down` lower it;
-# e and h come without the file that the direction would wrap into.
+# e and h must not contain the file into which the direction would wrap.
 
 
 @jit

@@ -169,7 +169,7 @@ def test_a_bot_is_written_down_from_its_folder(
 def test_a_home_is_no_bots_folder(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(place))
     assert at_home(BotSpec("x", (str(place / "agents" / "agent.py"),)), place).folder == str(place / "agents")
-    with pytest.raises(ValueError, match="move it to one"):
+    with pytest.raises(ValueError, match="to a folder of their own"):
         at_home(BotSpec("x", (str(place / "engine"),)), place)
     assert at_home(BotSpec("x", ("python3", "-m", "thing")), place / "data").folder == str(place / "data")
 
