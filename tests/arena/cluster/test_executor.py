@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import signal
+import time
 from concurrent.futures import CancelledError, Future, wait
 from pathlib import Path
 from threading import Event, Thread
@@ -46,10 +47,10 @@ def begin(executor: ClusterExecutor, worker: Command, folder: Path) -> Future[An
 
 
 def played(executor: ClusterExecutor, future: Future[Any], games: list[PlannedGame], folder: Path) -> Any:
-    """Return the outcome of a job, submitting it again if its worker was gone."""
-    found = outcome(future)
-    if found is CancelledError:
-        return outcome(executor.submit(play_bundled, games, processes.place(folder), True))
+    """Return the outcome of a job, submitting it again while its worker is gone."""
+    until = time.monotonic() + processes.PATIENCE_S
+    while (found := outcome(future)) is CancelledError and time.monotonic() < until:
+        future = executor.submit(play_bundled, games, processes.place(folder), True)
     return found
 
 

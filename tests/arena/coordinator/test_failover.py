@@ -57,6 +57,7 @@ def seconds_until_taken(store: Store) -> float:
 
 @pytest.fixture
 def database(cluster: postgres.Cluster) -> Iterator[str]:
+    cluster.empty()  # other tests may have left a lease in the template
     with cluster.database("arena") as url:
         yield url
 

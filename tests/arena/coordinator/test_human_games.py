@@ -254,9 +254,8 @@ def test_people_without_an_account_leave_places_and_slots_to_accounts(sqlite_sto
     ada = replace(hall.visitor("ada"), address=guests[0].address)
     with hall.open():
         mine = hall.begin(ada)
-        hall.told.until(lambda: hall.line(mine).state == "running")
-        running = [game for game in begun if hall.line(game).state == "running"]
-        assert running == begun[:3], "and the fourth of them waits"
+        hall.told.until(lambda: all(hall.line(game).state == "running" for game in (mine, *begun[:3])))
+        assert [game for game in begun if hall.line(game).state == "running"] == begun[:3], "the fourth of them waits"
 
 
 def test_people_without_an_account_fill_the_places_of_one_address_only(sqlite_store: Store, tmp_path: Path) -> None:
