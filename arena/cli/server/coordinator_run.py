@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import asyncio
 import contextlib
 import errno
@@ -10,6 +11,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING
 
+from arena.cli.source.database import add_database
 from arena.cli.terminal import output
 from arena.cli.terminal.exit import CommandError, Exit
 
@@ -21,6 +23,17 @@ if TYPE_CHECKING:
     from arena.events.bus import EventBus
     from arena.metrics import Metrics
     from arena.store import Store
+
+
+def add_service(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments that both commands have: database, broker and executor."""
+    add_database(parser)
+    parser.add_argument(
+        "--mqtt", metavar="URL", help="broker for events between processes, or embedded (default: none)"
+    )
+    parser.add_argument(
+        "--executor", metavar="EXECUTOR", help="where games are played: local, local:N, dask://HOST:PORT"
+    )
 
 
 async def act(

@@ -7,10 +7,9 @@ import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Iterator
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from arena.cli.server.coordinator_run import act, place_of
+from arena.cli.server.coordinator_run import act, add_service, place_of
 from arena.cli.terminal import output
 from arena.cli.terminal.exit import CommandError, Exit
 from arena.cli.terminal.interrupt import heard
@@ -25,17 +24,7 @@ if TYPE_CHECKING:
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("--data", type=Path, metavar="DIR", help="data folder (default ./data)")
-    parser.add_argument(
-        "--config", type=Path, metavar="FILE", help="settings file (default arena.toml in the data folder)"
-    )
-    parser.add_argument("--database", metavar="URL", help="database (default: SQLite in the data folder)")
-    parser.add_argument(
-        "--mqtt", metavar="URL", help="broker for events between processes, or embedded (default: none)"
-    )
-    parser.add_argument(
-        "--executor", metavar="EXECUTOR", help="where games are played: local, local:N, dask://HOST:PORT"
-    )
+    add_service(parser)
     parser.add_argument(
         "--sandbox",
         choices=("auto", "bwrap", "landlock", "rlimits", "none"),

@@ -12,10 +12,9 @@ import contextlib
 import gc
 import sys
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from arena.cli.server.coordinator_run import act, place_of, player_of, unable_to_serve
+from arena.cli.server.coordinator_run import act, add_service, place_of, player_of, unable_to_serve
 from arena.cli.source.database import open_store
 from arena.cli.terminal import argument, output
 from arena.cli.terminal.exit import CommandError, Exit
@@ -41,20 +40,10 @@ CLOSE_S = 10
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments, which override the environment and `arena.toml`."""
-    parser.add_argument("--data", type=Path, metavar="DIR", help="data folder (default ./data)")
-    parser.add_argument(
-        "--config", type=Path, metavar="FILE", help="settings file (default arena.toml in the data folder)"
-    )
+    add_service(parser)
     parser.add_argument("--bind", metavar="HOST", help="address to listen on (default 127.0.0.1)")
     parser.add_argument(
         "--port", type=argument.port, metavar="PORT", help="port to listen on (default 8000, 0 = a free one)"
-    )
-    parser.add_argument("--database", metavar="URL", help="database (default: SQLite in the data folder)")
-    parser.add_argument(
-        "--mqtt", metavar="URL", help="broker for events between processes, or embedded (default: none)"
-    )
-    parser.add_argument(
-        "--executor", metavar="EXECUTOR", help="where games are played: local, local:N, dask://HOST:PORT"
     )
     parser.add_argument(
         "--no-referee", action="store_true", help="serve pages and interface only; play and record nothing"
