@@ -17,10 +17,8 @@ from arena.cli.terminal import output
 from arena.pages import filters
 from arena.pages.drawing.replay import Replays
 from arena.plain_text import plain
-from referee.game.record import GameRecord
 from referee.rules import load
-from referee.rules.core import Kind, Termination
-from referee.rules.position import Position
+from tests.arena.analysis.conftest import game_of
 
 EVIL = "a\x1b]0;title\x07b\x1b[2Jc\x9b31md\re\u202ef\u200bg\u2067h"
 SHOWN = "a�]0;title�b�[2Jc�31md�e�f�g�h"
@@ -112,24 +110,7 @@ def test_whatever_a_template_shows_is_plain_except_markup_and_line_ends() -> Non
 
 
 def test_comments_of_imported_games_are_plain_in_the_viewer() -> None:
-    ruleset = load("loa").settle()
-    move = Position.start(ruleset).texts[0]
-    record = GameRecord(
-        id="0" * 16,
-        family="loa",
-        variant=ruleset.variant.name,
-        options={},
-        position="",
-        first="a",
-        second="b",
-        winner="draw",
-        termination=Termination.MAX_PLIES,
-        kind=Kind.ADJUDICATION,
-        moves=(move,),
-        plies=(),
-        started="",
-        finished="",
-    )
+    record = game_of(load("loa").settle(), 1)
     scene = Replays().of_record(replace(record, comments={1: EVIL}, marks={1: "!\u202e"})).scenes[1]
     assert scene.said.endswith(f" – {SHOWN}")
     assert scene.move.endswith("!�")

@@ -12,10 +12,9 @@ import pytest
 from arena.http.rate_limit import Rate, RateLimiter
 from arena.pages.drawing.analysis_line import AnalysisLines
 from arena.pages.drawing.replay import Replays
-from referee.game.record import GameRecord
 from referee.rules import load
-from referee.rules.core import Kind, Termination
 from referee.rules.position import Position
+from tests.arena.analysis.conftest import game_of
 from tests.arena.pages.conftest import Site
 
 
@@ -74,22 +73,7 @@ def test_lines_that_branch_off_at_the_same_time_do_not_disturb_each_other() -> N
 
 def test_replays_of_long_games_fill_no_more_than_the_cache() -> None:
     replays, ruleset = Replays(max_scenes=100), load("loa").settle()
-    record = GameRecord(
-        id="0" * 16,
-        family="loa",
-        variant=ruleset.variant.name,
-        options={},
-        position="",
-        first="a",
-        second="b",
-        winner="draw",
-        termination=Termination.MAX_PLIES,
-        kind=Kind.ADJUDICATION,
-        moves=line_of(30),
-        plies=(),
-        started="",
-        finished="",
-    )
+    record = replace(game_of(ruleset, 0), moves=line_of(30))
     for number in range(20):
         assert replays.of_record(replace(record, id=f"{number:016}")).last == 30
         assert replays.size <= 100
