@@ -1,8 +1,7 @@
-"""arena/REFERENCE.md, made from the models: `python -m tests.arena.reference` writes it."""
+"""Reference pages of the arena's files, made from the models that read them."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel
@@ -10,22 +9,17 @@ from pydantic import BaseModel
 from arena.cli.terminal.output import SCHEMA
 from arena.config import PREFIX, Settings
 from arena.tournaments.settings import Document
-from tests.arena.json_documents import table
+from docs.extensions.json_documents import table
 
-FILE = Path(__file__).parents[2] / "arena" / "REFERENCE.md"
-HEAD = f"""\
-# Reference of all keys
-
-All keys of the arena's files, generated from the models that read them.
-
-## Tournament files
+TOURNAMENT = """\
+# Tournament files
 
 `arena tournament create FILE.toml` reads them. `--example FORMAT` prints an example of a format; `--check` lists all
 faults of a file. The JSON interface uses the same keys.
 
-{{tournament}}
+{tables}
 
-### An example with odds
+## An example with odds
 
 A handicap applies to one bot, in all its games or in one pairing. Tournaments with handicaps are unrated:
 
@@ -33,7 +27,7 @@ A handicap applies to one bot, in all its games or in one pairing. Tournaments w
 name = "odds"
 family = "loa"
 time_control = "10+0.1"
-entries = {{{{ bots = ["zeta", "eta", "theta v3"] }}}}
+entries = {{ bots = ["zeta", "eta", "theta v3"] }}
 
 [[handicaps]]
 bot = "zeta"                                 # named as in entries.bots
@@ -42,39 +36,42 @@ time_control = "2+0.02"
 [[handicaps]]
 bot = "zeta"
 against = "theta v3"                         # in this pairing only; overrides the handicap above
-engine_options = {{{{ Threads = 1 }}}}
+engine_options = {{ Threads = 1 }}
 ```
-
-## arena.toml
+"""
+SETTINGS = f"""\
+# Settings
 
 Settings of `arena serve`, `arena referee` and `arena worker`: keys of `arena.toml` in the data folder, or environment
 variables `{PREFIX}NAME`, which take precedence. `arena init` writes the file.
 
-{{settings}}
-
-## JSON documents of the command line
+{{table}}
+"""
+DOCUMENTS = """\
+# JSON documents of the command line
 
 With `--json` a command prints one document on standard output. Each has the key `schema`, the version of all these
-documents. It is raised when a key is removed or changes its meaning; the current version is {{json_schema}}. New keys
+documents. It is raised when a key is removed or changes its meaning; the current version is {schema}. New keys
 may be added at any time, so ignore those you do not know. Lines of `-o ndjson` have no `schema`. Documents of a server
-(`bot show`, `game show` …) are those of the JSON interface, `/api/v1/openapi.json`, plus `schema`.
+(`bot show`, `game show` …) are those of the [JSON interface](json-interface.md), plus `schema`.
 
-{{documents}}
-
-## bot.toml
-
-The keys of `bot.toml` are described in [the guide for bot authors](../bots/README.md#bottoml).
+{table}
 """
 
 
-def text() -> str:
-    """Return the whole file."""
-    return HEAD.format(
-        tournament="\n".join(_tables(Document)),
-        settings="\n".join(_table(Settings)),
-        json_schema=SCHEMA,
-        documents="\n".join(table()),
-    )
+def tournament_files() -> str:
+    """Return the page of all keys of tournament files."""
+    return TOURNAMENT.format(tables="\n".join(_tables(Document)))
+
+
+def settings() -> str:
+    """Return the page of all settings."""
+    return SETTINGS.format(table="\n".join(_table(Settings)))
+
+
+def json_documents() -> str:
+    """Return the page of the JSON documents that commands print."""
+    return DOCUMENTS.format(schema=SCHEMA, table="\n".join(table()))
 
 
 def _tables(model: type[BaseModel]) -> list[str]:
@@ -87,7 +84,7 @@ def _tables(model: type[BaseModel]) -> list[str]:
             is_list = field.get("type") == "array"
             heading = f"`[[{name}]]`" if is_list else f"`[{name}]`"
             about = " ".join(inner.get("description", "").split())
-            lines += ["", f"### {heading}", "", about, "", *_rows(inner, schema)]
+            lines += ["", f"## {heading}", "", about, "", *_rows(inner, schema)]
     return lines
 
 
@@ -155,6 +152,3 @@ def _default(field: dict[str, Any]) -> str:
         return ""
     return f"`{str(value).lower() if isinstance(value, bool) else value}`"
 
-
-if __name__ == "__main__":
-    FILE.write_text(text(), encoding="utf-8")

@@ -1,0 +1,192 @@
+"""Reference pages made from the code: command line, files, JSON interface, events and terminations.
+
+The pages are written below `reference/` before Sphinx reads the sources, and are never committed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import os
+import re
+import tomllib
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from sphinx.application import Sphinx
+
+from docs.extensions import file_reference
+
+ROOT = Path(__file__).parents[2]
+FAMILIES = ("abalone", "baroque", "loa", "pijersi", "tablut")
+
+
+def command_line() -> str:
+    """Return the page of every command, as `--help` prints it."""
+    from arena.cli.terminal.commands import COMMANDS, GROUPS
+    from arena.cli.terminal.parser import build
+
+    os.environ["COLUMNS"] = "88"
+    parser = build()
+    parser.fill_all()
+    commands = _subparsers(parser)
+    lines = ["# Command line", "", "Every command prints this text with `--help`.", ""]
+    for group, title in GROUPS.items():
+        lines += [f"## {title}", ""]
+        for command in COMMANDS:
+            if command.group == group:
+                lines += _command(f"arena {command.name}", commands[command.name])
+    return "\n".join(lines)
+
+
+def _subparsers(parser: argparse.ArgumentParser) -> Mapping[str, argparse.ArgumentParser]:
+    """Return the parsers of a parser's commands by name."""
+    # argparse has no public way to walk its commands.
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            return action.choices
+    return {}
+
+
+def _command(name: str, parser: argparse.ArgumentParser, level: int = 3) -> Iterator[str]:
+    yield from (f"{'#' * level} {name}", "", "```text", parser.format_help().rstrip(), "```", "")
+    for inner, one in _subparsers(parser).items():
+        yield from _command(f"{name} {inner}", one, level + 1)
+
+
+def json_interface() -> str:
+    """Return the page of every address of the JSON interface, from its OpenAPI document."""
+    from arena.api import openapi
+    from arena.api.routes import TABLE
+
+    document = openapi.document(TABLE, version("bot-arena"))
+    lines = [
+        "# JSON interface",
+        "",
+        "A server describes its interface at `/api/v1/openapi.json`, and shows it with examples at `/api/v1/docs`.",
+        "",
+    ]
+    by_tag: dict[str, list[str]] = {}
+    for path, methods in document["paths"].items():
+        for method, operation in methods.items():
+            by_tag.setdefault(operation["tags"][0], []).extend(_operation(path, method, operation))
+    for tag, operations in by_tag.items():
+        lines += [f"## {tag.capitalize()}", "", *operations]
+    return "\n".join(lines)
+
+
+def _operation(path: str, method: str, operation: Mapping[str, Any]) -> Iterator[str]:
+    yield from (f"### `{method.upper()} {path}`", "", operation.get("summary", ""), "")
+    if about := operation.get("description"):
+        yield from (about, "")
+    rows = [
+        f"| `{one['name']}` | {one['in']} | {_cell(one.get('description', ''))} |"
+        for one in operation.get("parameters", [])
+    ]
+    if rows:
+        yield from ("| parameter | in | meaning |", "|---|---|---|", *rows, "")
+    rows = [f"| {code} | {_cell(one.get('description', ''))} |" for code, one in operation["responses"].items()]
+    yield from ("| status | meaning |", "|---|---|", *rows, "")
+
+
+def _cell(text: str) -> str:
+    return " ".join(text.split()).replace("|", "\\|")
+
+
+def terminations() -> str:
+    """Return the page of every word for the end of a game."""
+    from referee.rules import terminations as all_terminations
+    from referee.rules.core import Kind
+
+    about = {
+        Kind.RULES: "Decided by the rules of the game.",
+        Kind.ADJUDICATION: "Ended early by the referee, as the tournament's settings define.",
+        Kind.FORFEIT: "A bot is at fault and loses. Rated like any other loss.",
+        Kind.VOID: "No bot is at fault. Not rated; the game is played again.",
+    }
+    lines = ["# Terminations", "", "How a game can end. Records and the JSON interface use these words.", ""]
+    for kind, text in about.items():
+        rows = [f"| `{word}` | {_cell(one.sentence)} |" for word, one in all_terminations().items() if one.kind is kind]
+        lines += [f"## {kind.value.capitalize()}", "", text, "", "| word | meaning |", "|---|---|", *rows, ""]
+    return "\n".join(lines)
+
+
+def rooms() -> str:
+    """Return the page of the rooms of the code, from the contracts that hold them."""
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    lines = ["# Rooms of the code", "", "`make lint` holds these layers: each imports only what stands below it.", ""]
+    for contract in settings["tool"]["importlinter"]["contracts"]:
+        if contract["type"] == "layers":
+            lines += [f"## {contract['name']}", "", "| room | contents |", "|---|---|"]
+            container = contract.get("containers", [""])[0]
+            for layer in contract["layers"]:
+                for one in re.split(r" [|:] ", layer):
+                    module = ".".join(filter(None, (container, one.strip("() "))))
+                    lines.append(f"| `{module}` | {_cell(_summary(module))} |")
+            lines.append("")
+    return "\n".join(lines)
+
+
+def _summary(module: str) -> str:
+    """Return the first sentence of a module's docstring."""
+    place = ROOT.joinpath(*module.split("."))
+    path = place / "__init__.py" if place.is_dir() else place.with_suffix(".py")
+    text = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
+    return re.split(r"(?<=[.:])\s", text + " ")[0]
+
+
+PAGES: Mapping[str, Callable[[], str]] = {
+    "rooms": rooms,
+    "command-line": command_line,
+    "tournament-files": file_reference.tournament_files,
+    "settings": file_reference.settings,
+    "json-documents": file_reference.json_documents,
+    "json-interface": json_interface,
+    "terminations": terminations,
+}
+"""The generated pages of `reference/`."""
+
+
+COPIES: Mapping[str, str] = {
+    "protocol/SPEC.md": "reference/protocol.md",
+    "SECURITY.md": "explanation/security.md",
+    "CHANGELOG.md": "reports/changelog.md",
+    **{f"protocol/dialects/{name}.md": f"reference/dialects/{name}.md" for name in FAMILIES},
+    **{f"referee/rules/{name}/RULES.md": f"players/rules/{name}.md" for name in FAMILIES},
+}
+"""Documents beside the code that they describe, and the page of each."""
+
+_LINK = re.compile(r"\[([^\[\]]*)\]\((?!https?:|#|mailto:)([^()#\s]+)(#[^()\s]*)?\)")
+
+
+def copy(source: str) -> str:
+    """Return a document with links to the pages of this site; a link to any other file becomes its name."""
+
+    def link(found: re.Match[str]) -> str:
+        text, target, anchor = found[1], found[2], found[3] or ""
+        place = os.path.normpath(Path(source).parent / target)
+        page = COPIES.get(place) or (place.removeprefix("docs/") if place.startswith("docs/") else None)
+        return f"[{text}]({os.path.relpath(page, Path(COPIES[source]).parent)}{anchor})" if page else text
+
+    return _LINK.sub(link, (ROOT / source).read_text(encoding="utf-8"))
+
+
+def write(app: Sphinx) -> None:
+    """Write the pages that changed since the last build."""
+    pages = {f"reference/{name}.md": make for name, make in PAGES.items()}
+    pages |= {page: partial(copy, source) for source, page in COPIES.items()}
+    for name, make in pages.items():
+        path, text = Path(app.srcdir) / name, make()
+        path.parent.mkdir(exist_ok=True)
+        if not path.is_file() or path.read_text(encoding="utf-8") != text:
+            path.write_text(text, encoding="utf-8")
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Write the pages before Sphinx looks for sources."""
+    if app.config.language == "en":
+        app.connect("builder-inited", write)
+    return {"parallel_read_safe": True}
