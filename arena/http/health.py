@@ -26,7 +26,11 @@ async def healthz(request: web.Request) -> web.Response:
     """Report that the event loop runs. The database does not affect the status: a restart would not repair it."""
     context = request.app[CONTEXT]
     sandbox = await asyncio.to_thread(open_sandbox, context.settings.sandbox)
-    body = {"status": "ok", "sandbox": sandbox.name, "database": await asyncio.to_thread(status.database, context.arena)}
+    body = {
+        "status": "ok",
+        "sandbox": sandbox.name,
+        "database": await asyncio.to_thread(status.database, context.arena),
+    }
     return web.json_response(body, headers=_NO_STORE)
 
 

@@ -1,4 +1,4 @@
-"""Access: who a token or a session belongs to, shared rate limits, and who may read logs, host names and lease owners."""
+"""Access: the user of a token or a session, shared rate limits, and who may read logs, host names, lease owners."""
 
 from __future__ import annotations
 

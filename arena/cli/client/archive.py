@@ -217,7 +217,9 @@ def _show(arguments: argparse.Namespace) -> int:
     if text is None:
         raise CommandError(_NO_MATCH, Exit.NOT_FOUND)
     if found.total > 1:
-        output.note(f"the first of {counted(found.total, found.total_exact)} games; narrow the search, or choose one with --id")
+        output.note(
+            f"the first of {counted(found.total, found.total_exact)} games; narrow the search, or choose one with --id"
+        )
     show_record(read_record(text), arguments.ply, Printer(arguments))
     return Exit.DONE
 

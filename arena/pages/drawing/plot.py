@@ -208,7 +208,10 @@ def share(parts: Sequence[tuple[str, float]]) -> Markup:
 
 
 def page(title: str, charts: Sequence[tuple[str, Markup]], refresh_s: int = 0) -> str:
-    """Render a page of charts below their headings, without other files. The page reloads itself every `refresh_s` seconds unless that is 0."""
+    """Render a page of charts below their headings, without other files.
+
+    The page reloads itself every `refresh_s` seconds unless that is 0.
+    """
     refresh = Markup('<meta http-equiv="refresh" content="{}">').format(refresh_s) if refresh_s else ""
     body = Markup("").join(Markup("<h2>{}</h2>\n{}\n").format(heading, chart) for heading, chart in charts)
     return Markup(

@@ -10,8 +10,8 @@ import pytest
 from arena.collections import notation
 from arena.collections.collection import best_reading, read_collection
 from arena.collections.conversion import remarks_of, to_archived, to_text
-from arena.collections.record_format import RECORD
 from arena.collections.notation import read_upload
+from arena.collections.record_format import RECORD
 from arena.offload import Bounds, call_bounded
 from referee.machine.pool import JobError, WorkerLostError
 from referee.rules import families, load
