@@ -14,6 +14,7 @@ from arena.events.messages import CoordinatorWakeup
 from arena.services.first_move_advantage import FirstMoveAdvantages
 from arena.services.standings_cache import StandingsCache
 from arena.store import Store
+from arena.store.base.changes import Changes
 from arena.submission.bundle_store import BundleStore
 
 
@@ -31,6 +32,11 @@ class Arena:
     def bundles(self) -> BundleStore:
         """The store of bot files."""
         return BundleStore.of(self.settings)
+
+    @property
+    def changes(self) -> Changes:
+        """The revisions of the database, to cache what is made from it."""
+        return self.store.changes
 
     def is_damaged(self) -> bool:
         """Return whether the database is known to be damaged."""
