@@ -102,7 +102,7 @@ async def _with_bus(settings: Settings, store: Store, bus: EventBus, metrics: Me
             stack.push_async_callback(asyncio.wait, [reading])
             output.note("first Ctrl-C ends in good order, the second at once")
             if settings.referee:
-                await act(settings, store, bus, metrics, interrupts, open_door=context.host)
+                await act(settings, store, bus, metrics, interrupts, spool=context.arena.spool, open_door=context.host)
             else:
                 player = await asyncio.to_thread(player_of, store)
                 output.note(
