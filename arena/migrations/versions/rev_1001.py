@@ -463,7 +463,10 @@ def upgrade() -> None:
         batch_op.create_index(
             "ix_games_pairing_commit_number", ["first_id", "second_id", "commit_number"], unique=False
         )
-        batch_op.create_index("ix_games_pool_commit_number", ["pool", "commit_number"], unique=False)
+        batch_op.create_index(
+            "ix_games_pool_commit_number", ["pool", "commit_number", "variant", "winner"], unique=False
+        )
+        batch_op.create_index("ix_games_pool_finished_at", ["pool", "finished_at", "commit_number"], unique=False)
         batch_op.create_index("ix_games_second_commit_number", ["second_id", "commit_number"], unique=False)
         batch_op.create_index("ix_games_state_lease_owner", ["state", "lease_owner"], unique=False)
         batch_op.create_index(
@@ -625,6 +628,7 @@ def downgrade() -> None:
         batch_op.drop_index("ix_games_termination_class_commit_number")
         batch_op.drop_index("ix_games_state_lease_owner")
         batch_op.drop_index("ix_games_second_commit_number")
+        batch_op.drop_index("ix_games_pool_finished_at")
         batch_op.drop_index("ix_games_pool_commit_number")
         batch_op.drop_index("ix_games_pairing_commit_number")
         batch_op.drop_index("ix_games_first_commit_number")

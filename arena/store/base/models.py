@@ -300,7 +300,8 @@ class Game(SQLModel, table=True):
     __table_args__ = (
         UniqueConstraint("tournament_id", "sequence"),
         Index("ix_games_family_commit_number", "family", "commit_number"),
-        Index("ix_games_pool_commit_number", "pool", "commit_number"),
+        Index("ix_games_pool_commit_number", "pool", "commit_number", "variant", "winner"),
+        Index("ix_games_pool_finished_at", "pool", "finished_at", "commit_number"),
         Index("ix_games_first_commit_number", "first_id", "commit_number"),
         Index("ix_games_second_commit_number", "second_id", "commit_number"),
         Index("ix_games_pairing_commit_number", "first_id", "second_id", "commit_number"),

@@ -54,11 +54,11 @@ class RatingHistory:
         self._sessions = sessions
 
     def commit_at(self, pool: str, at: datetime) -> int:
-        """Return the last commit number in a pool of a game that had ended at a given time, or 0."""
+        """Return the commit number of the game of a pool that was the last to end by a given time, or 0."""
         query = (
             select(col(Game.commit_number))
             .where(col(Game.pool) == pool, col(Game.commit_number).is_not(None), col(Game.finished_at) <= at)
-            .order_by(col(Game.commit_number).desc())
+            .order_by(col(Game.finished_at).desc(), col(Game.commit_number).desc())
             .limit(1)
         )
         with self._sessions.reading() as session:
