@@ -138,7 +138,7 @@ def lines(
         if any(point.spread for point in one.points):
             upper = [f"{x(p.x)},{y(p.y + p.spread)}" for p in one.points]
             lower = [f"{x(p.x)},{y(p.y - p.spread)}" for p in reversed(one.points)]
-            parts.append(Markup('<polygon class="band" points="{}"/>').format(" ".join(upper + lower)))
+            parts.append(Markup('<polygon class="band s{}" points="{}"/>').format(one.style, " ".join(upper + lower)))
         way = " ".join(f"{x(p.x)},{y(p.y)}" for p in one.points)
         if len(one.points) == 1:
             way += f" {x(one.points[0].x) + 1},{y(one.points[0].y)}"
@@ -148,7 +148,7 @@ def lines(
             )
         )
         parts += [
-            Markup('<circle class="dot d{}" cx="{}" cy="{}" r="3"><title>{}</title></circle>').format(
+            Markup('<circle class="dot s{}" cx="{}" cy="{}" r="3"><title>{}</title></circle>').format(
                 one.style, x(p.x), y(p.y), p.text
             )
             for p in thin(one.points, _MAX_DOTS)
