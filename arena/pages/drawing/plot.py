@@ -18,6 +18,8 @@ _LEFT, _RIGHT, _TOP, _BOTTOM = 44, 10, 12, 26
 _MAX_POINTS = 600
 """Longer lines are thinned: the drawing has no more columns."""
 _MAX_DOTS = 80
+_NEAR_EDGE = 30
+"""Labels of the x axis this near the right edge end there, so that none is cut off."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +57,8 @@ class Axis:
     """Shaded intervals of the x axis."""
     span_name: str = ""
     """Tooltip of the shaded intervals."""
+    levels: Sequence[tuple[float, str]] = ()
+    """Horizontal lines with their names, such as bounds. They are always in sight."""
 
 
 def ticks(low: float, high: float, count: int = 5) -> list[float]:
@@ -102,7 +106,9 @@ def _frame(x: _Scale, y: _Scale, axis: Axis, height: int, width: int) -> Markup:
         )
     for value in ticks(x.low, x.high, axis.ticks):
         parts.append(
-            Markup('<text x="{}" y="{}" text-anchor="middle">{}</text>').format(x(value), height - 8, axis.text(value))
+            Markup('<text x="{}" y="{}" text-anchor="{}">{}</text>').format(
+                x(value), height - 8, "end" if x(value) > width - _NEAR_EDGE else "middle", axis.text(value)
+            )
         )
     for value, name in axis.breaks:
         if x.low <= value <= x.high:
@@ -111,6 +117,12 @@ def _frame(x: _Scale, y: _Scale, axis: Axis, height: int, width: int) -> Markup:
                     _TOP, height - _BOTTOM, _TOP + 10, name, a=x(value), b=x(value) + 3
                 )
             )
+    for value, name in axis.levels:
+        parts.append(
+            Markup('<path class="level" d="M{} {y}H{}"/><text x="{}" y="{}">{}</text>').format(
+                _LEFT, width - _RIGHT, _LEFT + 4, y(value) - 4, name, y=y(value)
+            )
+        )
     return Markup("").join(parts)
 
 
@@ -123,8 +135,8 @@ def lines(
     everything = [point for one in drawn for point in one.points]
     if not everything:
         return Markup("")
-    low = min(point.y - point.spread for point in everything)
-    high = max(point.y + point.spread for point in everything)
+    low = min(*(point.y - point.spread for point in everything), *(value for value, _ in axis.levels), math.inf)
+    high = max(*(point.y + point.spread for point in everything), *(value for value, _ in axis.levels), -math.inf)
     if axis.limit is not None:
         low, high = max(low, -axis.limit), min(high, axis.limit)
     if axis.is_centred:
