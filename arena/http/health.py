@@ -19,6 +19,8 @@ _NO_STORE = {"Cache-Control": "no-store"}
 _READ_ONLY, _LOCKED = "read-only", "locked"
 WRITE_TIMEOUT_S = 3.0
 """How long the database may take to begin a write."""
+LATE_S = 10.0
+"""How long a result waits for its commit in a service that works."""
 
 
 @routes.get("/healthz")
@@ -38,15 +40,17 @@ async def healthz(request: web.Request) -> web.Response:
 async def readyz(request: web.Request) -> web.Response:
     """Report readiness: 200 if the database answers, has our schema and is intact, and the server is not shutting down.
 
-    Otherwise 503. If the disk or the database cannot be written, the status is `degraded` and the code 200: reading
-    still works.
+    Otherwise 503. If the disk or the database cannot be written, or finished games wait for that, the status is
+    `degraded` and the code 200: reading still works.
     """
     context = request.app[CONTEXT]
+    backlog = await asyncio.to_thread(context.arena.spool.backlog)
     parts = {
         "server": "closing" if context.stopping.is_set() or context.closing.is_set() else "ok",
         "database": "ok",
         "referee": "ok",
         "disk": await asyncio.to_thread(status.disk, context.arena),
+        "results": "waiting" if backlog.age_s > LATE_S else "ok",
     }
     try:
         has_coordinator = await asyncio.wait_for(asyncio.to_thread(status.has_coordinator, context.arena), 5)
@@ -58,8 +62,13 @@ async def readyz(request: web.Request) -> web.Response:
     if await asyncio.to_thread(status.database, context.arena) == "damaged":
         parts["database"] = "damaged"
     is_ready = parts["server"] == "ok" and parts["database"] in ("ok", _READ_ONLY, _LOCKED)
-    usual = "ok" if parts["disk"] == parts["database"] == "ok" else "degraded"
-    body = {"status": usual if is_ready else "unavailable", "parts": parts}
+    usual = "ok" if parts["disk"] == parts["database"] == parts["results"] == "ok" else "degraded"
+    body = {
+        "status": usual if is_ready else "unavailable",
+        "parts": parts,
+        "results_waiting": backlog.count,
+        "results_waiting_since": backlog.since.isoformat() if backlog.since else None,
+    }
     return web.json_response(body, status=200 if is_ready else 503, headers=_NO_STORE)
 
 

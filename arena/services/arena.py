@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from arena.cluster.spool import Spool
 from arena.config import Settings
 from arena.documents.identity import Identity
 from arena.errors import StoreError
@@ -37,6 +38,11 @@ class Arena:
     def changes(self) -> Changes:
         """The revisions of the database, to cache what is made from it."""
         return self.store.changes
+
+    @cached_property
+    def spool(self) -> Spool:
+        """Finished results that wait for the database; the coordinator of this process uses the same object."""
+        return Spool(self.settings.spool_folder)
 
     def is_damaged(self) -> bool:
         """Return whether the database is known to be damaged."""

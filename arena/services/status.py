@@ -36,12 +36,15 @@ MAX_RUNNING = 100
 def coordinator(arena: Arena, by: Identity | None) -> Referee:
     """Return the coordinator as a reader may see it, with the numbers of waiting and running games."""
     lease, games = arena.store.leases.get("referee"), arena.store.queue.open()
+    backlog = arena.spool.backlog()
     return Referee(
         lease_owner=shown_owner(arena.settings, by, lease.owner) if lease else None,
         until=lease.until if lease else None,
         left_s=round(lease.left_s, 1) if lease else None,
         is_alive=lease is not None and lease.is_alive,
         games=games,
+        results_waiting=backlog.count,
+        results_waiting_since=backlog.since,
     )
 
 
