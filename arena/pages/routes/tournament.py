@@ -208,9 +208,7 @@ async def show(request: web.Request) -> web.Response:
     blocks = [(start + 1, min(start + BLOCK, len(order))) for start in range(0, len(order), BLOCK)]
     row, against = (number(request.query, name, 1, high=max(1, len(blocks))) for name in ("rows", "against"))
     rows, columns = (slice((number - 1) * BLOCK, number * BLOCK) for number in (row, against))
-    endings: dict[str, int] = {}
-    for result in tables.results:
-        endings[result.termination.value] = endings.get(result.termination.value, 0) + 1
+    table = await run(services.standings.block, arena_of(request), tables, rows, columns)
     return render(
         request,
         "tournament.html",
@@ -224,7 +222,7 @@ async def show(request: web.Request) -> web.Response:
         sorting=shown,
         elo=elo,
         gains=changes,
-        table=tables.block(rows, columns),
+        table=table,
         against=order[columns],
         linked={line.name: _Linked.of(line.name) for line in (*order[rows], *order[columns])},
         blocks=blocks,
@@ -237,7 +235,7 @@ async def show(request: web.Request) -> web.Response:
         endings=sorted_table(
             request,
             _ENDINGS,
-            sorted(endings.items(), key=lambda item: (-item[1], item[0])),
+            sorted(tables.endings.items(), key=lambda item: (-item[1], item[0])),
             parameter="endings",
             value=lambda row, key: row[key == "games"],
         ),
@@ -290,8 +288,9 @@ async def game(request: web.Request) -> web.Response:
 async def table(request: web.Request) -> web.Response:
     """Serve the crosstable as CSV, with the same numbers as on the page. The JSON interface serves it as JSON."""
     number = path_number(request, "tournament", "tournament")
-    tables = await run(services.standings.read, arena_of(request), number)
-    response = web.Response(text=crosstable.as_csv(tables.rows), content_type="text/csv", charset="utf-8")
+    arena = arena_of(request)
+    rows = await run(lambda: services.standings.rows_of(arena, services.standings.read(arena, number)))
+    response = web.Response(text=crosstable.as_csv(rows), content_type="text/csv", charset="utf-8")
     response.headers["Content-Disposition"] = f'attachment; filename="tournament-{number}.csv"'
     response.headers["Cache-Control"] = "no-cache"
     response.enable_compression()
