@@ -15,6 +15,7 @@ from arena.events.messages import CoordinatorWakeup
 from arena.services.first_move_advantage import FirstMoveAdvantages
 from arena.services.standings_cache import StandingsCache
 from arena.store import Store
+from arena.store.base.changes import Changes
 from arena.submission.bundle_store import BundleStore
 
 
@@ -32,6 +33,11 @@ class Arena:
     def bundles(self) -> BundleStore:
         """The store of bot files."""
         return BundleStore.of(self.settings)
+
+    @property
+    def changes(self) -> Changes:
+        """The revisions of the database, to cache what is made from it."""
+        return self.store.changes
 
     @cached_property
     def spool(self) -> Spool:
