@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from schemathesis import BaseSchema, Case
 
 DOCUMENT = document(TABLE, VERSION)
-EXAMPLES = int(os.environ.get("ARENA_SCHEMATHESIS_EXAMPLES", "5"))
+EXAMPLES = int(os.environ.get("ARENA_SCHEMATHESIS_EXAMPLES", "3"))
 ROLES = os.environ.get("ARENA_SCHEMATHESIS_ROLES", "anonymous author organiser admin").split()
 """Roles of the callers, each of which sends every request; `worker` is another one."""
 OPERATIONS = [
