@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from arena.pages import filters
 from arena.pages.drawing import plot
-from arena.services.standings_cache import FinishedGame
+from arena.services.standings import FinishedGame
 
 MIN_GAMES = 4
 """Games of a bot after which its curve begins: before that a score says little."""
