@@ -21,9 +21,7 @@ def _is_flat(value: Any) -> bool:
     return isinstance(value, dict) and all(isinstance(item, str | int) for item in value.values())
 
 
-def _game(  # noqa: C901 - one check after another
-    data: Any, text: str, index: int, ruleset: Ruleset
-) -> GameText:
+def _game(data: Any, text: str, index: int, ruleset: Ruleset) -> GameText:
     def refuse(problem: str) -> ParseError:
         return ParseError(problem, text=text, index=index, hint=_HINT)
 

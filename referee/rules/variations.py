@@ -63,13 +63,16 @@ def to_line_end(sign: str, heading: Callable[[Ruleset], str]) -> Marker:
     return Marker("", "", re.compile(rf"{re.escape(sign)} (?P<said>[^\n\x01]*?) *\x01"), heading)
 
 
-def branched(read: Reader, marker: Marker = BRACES) -> Reader:
-    """Extend a reader with variations. The time is linear in the length of the text."""
+def branched(read: Reader, marker: Marker = BRACES, inner: Reader | None = None) -> Reader:
+    """Extend a reader with variations, which `inner` reads (default: the same reader).
+
+    The time is linear in the length of the text.
+    """
 
     def read_branched(text: str, ruleset: Ruleset) -> Sequence[GameText]:
         if "(" not in text:
             return read(text, ruleset)
-        return _Reading(read, marker).games(text.replace(MARKER, " "), ruleset)
+        return _Reading(read, inner or read, marker).games(text.replace(MARKER, " "), ruleset)
 
     return read_branched
 
@@ -77,8 +80,8 @@ def branched(read: Reader, marker: Marker = BRACES) -> Reader:
 class _Reading:
     """Reads the variations of a text with the reader of a notation."""
 
-    def __init__(self, read: Reader, marker: Marker) -> None:
-        self._read, self._marker = read, marker
+    def __init__(self, read: Reader, inner: Reader, marker: Marker) -> None:
+        self._read, self._inner, self._marker = read, inner, marker
 
     def games(self, text: str, ruleset: Ruleset) -> list[GameText]:
         """Return the games of a text with their variations. Raise ParseError."""
@@ -132,7 +135,7 @@ class _Reading:
         main, parts = self._split(group)
         bare = _NUMBER.sub(lambda one: " " * len(one[0]) if one["number"] else one[0], main)
         try:
-            games = self._read(self._marker.heading(ruleset) + bare, ruleset)
+            games = self._inner(self._marker.heading(ruleset) + bare, ruleset)
         except ParseError:
             return None
         if len(games) != 1 or not games[0].moves or games[0].tags:

@@ -23,10 +23,10 @@ MAX_WAITING_PER_USER = 10
 """Maximum number of a user's problems that wait for their proof."""
 MAX_WAITING = 500
 """Maximum number of problems that wait for their proof."""
-_ROWS = select(StoredProblem, col(User.name)).outerjoin(User, col(User.id) == col(StoredProblem.created_by))
-_NUMBER, _STATE = col(StoredProblem.id), col(StoredProblem.state)
-_ACCEPTED = _STATE == "accepted"
-_HARDEST_FIRST = (col(StoredProblem.is_unique).desc(), col(StoredProblem.mu).desc(), _NUMBER)
+_rows = select(StoredProblem, col(User.name)).outerjoin(User, col(User.id) == col(StoredProblem.created_by))
+_number, _state = col(StoredProblem.id), col(StoredProblem.state)
+_accepted = _state == "accepted"
+_hardest_first = (col(StoredProblem.is_unique).desc(), col(StoredProblem.mu).desc(), _number)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +51,10 @@ class Problems:
 
     def add(self, row: StoredProblem) -> int:
         """Store a problem that waits for its proof; return its number. Raises TakenError, QuotaError."""
-        waiting = select(func.count()).select_from(StoredProblem).where(_STATE == "waiting")
+        waiting = select(func.count()).select_from(StoredProblem).where(_state == "waiting")
         mine = waiting.where(col(StoredProblem.created_by) == row.created_by)
         with self._sessions.writing() as session:
-            known = session.scalar(select(_NUMBER).where(col(StoredProblem.digest) == row.digest))
+            known = session.scalar(select(_number).where(col(StoredProblem.digest) == row.digest))
             if known is not None:
                 raise TakenError(f"this is problem {known} already")
             if (session.scalar(waiting) or 0) >= MAX_WAITING:
@@ -69,7 +69,7 @@ class Problems:
     def get(self, number: int, user_id: int | None = None) -> WinProblemResponse:
         """Return a problem, with the first attempt of a user. Raises NotFoundError."""
         with self._sessions.reading() as session:
-            rows = fetch(session, _ROWS.where(number == _NUMBER))
+            rows = fetch(session, _rows.where(_number == number))
             attempt = None if user_id is None else session.scalars(_attempt(number, user_id)).one_or_none()
         if not rows:
             raise NotFoundError("problem", number)
@@ -78,7 +78,7 @@ class Problems:
     def page(self, query: WinProblemQuery) -> PageResponse[WinProblemItem]:
         """Return the problems that match, latest first."""
         limit = bounded(query.limit)
-        rows = _ROWS.where(query.state == _STATE).order_by(_NUMBER.desc()).limit(limit + 1)
+        rows = _rows.where(_state == query.state).order_by(_number.desc()).limit(limit + 1)
         for name in ("family", "level", "moves"):
             if (value := getattr(query, name)) is not None:
                 rows = rows.where(col(getattr(StoredProblem, name)) == value)
@@ -87,16 +87,16 @@ class Problems:
         if query.author is not None:
             rows = rows.where(col(User.name) == query.author)
         if keys := read_cursor(query.after, int):
-            rows = rows.where(keys[0] > _NUMBER)
+            rows = rows.where(keys[0] > _number)
         return cut(self._items(rows), limit, lambda line: (line.id,))
 
     def of_month(self, month: str) -> WinProblemItem | None:
         """Return the problem of a month, such as `2026-11`, if one has been chosen."""
-        return next(iter(self._items(_ROWS.where(col(StoredProblem.month) == month))), None)
+        return next(iter(self._items(_rows.where(col(StoredProblem.month) == month))), None)
 
     def of_months(self, limit: int) -> list[WinProblemItem]:
         """Return the problems of the latest months, latest first."""
-        rows = _ROWS.where(col(StoredProblem.month).is_not(None)).order_by(col(StoredProblem.month).desc())
+        rows = _rows.where(col(StoredProblem.month).is_not(None)).order_by(col(StoredProblem.month).desc())
         return self._items(rows.limit(limit))
 
     def choose(self, number: int, month: str) -> None:
@@ -112,30 +112,30 @@ class Problems:
 
     def choose_any(self, month: str) -> int | None:
         """Choose a problem of a month if it has none: the hardest unused one, a unique one first; return its number."""
-        unused = select(_NUMBER).where(_ACCEPTED, col(StoredProblem.month).is_(None)).order_by(*_HARDEST_FIRST)
+        unused = select(_number).where(_accepted, col(StoredProblem.month).is_(None)).order_by(*_hardest_first)
         try:
             with self._sessions.writing() as session:
-                if session.scalar(select(_NUMBER).where(col(StoredProblem.month) == month)) is not None:
+                if session.scalar(select(_number).where(col(StoredProblem.month) == month)) is not None:
                     return None
                 number = session.scalar(unused.limit(1))
-                session.execute(update(StoredProblem).where(number == _NUMBER).values(month=month))
+                session.execute(update(StoredProblem).where(_number == number).values(month=month))
                 return number
         except IntegrityError:  # another one was chosen at the same time
             return None
 
     def nearest(self, family: str, mu: float, user_id: int | None) -> int | None:
         """Return the accepted problem whose strength is nearest, without those that the user has tried."""
-        query = select(_NUMBER).where(_ACCEPTED, col(StoredProblem.family) == family)
+        query = select(_number).where(_accepted, col(StoredProblem.family) == family)
         if user_id is not None:
             tried = select(col(ProblemAttempt.problem_id)).where(col(ProblemAttempt.user_id) == user_id)
-            query = query.where(_NUMBER.not_in(tried))
+            query = query.where(_number.not_in(tried))
         strength = col(StoredProblem.mu)
         with self._sessions.reading() as session:
             harder = session.execute(
-                query.add_columns(strength).where(strength >= mu).order_by(strength, _NUMBER).limit(1)
+                query.add_columns(strength).where(strength >= mu).order_by(strength, _number).limit(1)
             ).all()
             easier = session.execute(
-                query.add_columns(strength).where(strength < mu).order_by(strength.desc(), _NUMBER).limit(1)
+                query.add_columns(strength).where(strength < mu).order_by(strength.desc(), _number).limit(1)
             ).all()
         found = sorted([*harder, *easier], key=lambda row: abs(row[1] - mu))
         return int(found[0][0]) if found else None
@@ -145,7 +145,7 @@ class Problems:
     def next_waiting(self) -> WinProblemResponse | None:
         """Return the oldest problem that waits for its proof."""
         with self._sessions.reading() as session:
-            rows = fetch(session, _ROWS.where(_STATE == "waiting").order_by(_NUMBER).limit(1))
+            rows = fetch(session, _rows.where(_state == "waiting").order_by(_number).limit(1))
         return _whole(rows[0]) if rows else None
 
     def accept(self, number: int, proof: Proof) -> None:
@@ -159,7 +159,7 @@ class Problems:
 
     def _decide(self, number: int, **values: Any) -> None:
         with self._sessions.writing() as session:
-            session.execute(update(StoredProblem).where(number == _NUMBER, _STATE == "waiting").values(**values))
+            session.execute(update(StoredProblem).where(_number == number, _state == "waiting").values(**values))
 
     def _items(self, rows: Select[*tuple[Any, ...]]) -> list[WinProblemItem]:
         with self._sessions.reading() as session:

@@ -378,7 +378,7 @@ FORMATS: Final = (
     ),
     GameFormat(
         "aba-pro-table",
-        titled(branched(read_table), is_table=True),
+        titled(branched(read_table, inner=read_linear), is_table=True),
         branching(write_table),
         "a numbered row for each pair of moves",
     ),
