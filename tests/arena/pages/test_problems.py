@@ -100,6 +100,7 @@ def test_a_problem_is_solved_on_the_board(server: Server, number: int, browser: 
     with window(browser, width, 640 if way == "touch" else 900, **words) as page:
         page.goto(f"{server.url}/problems/{number}")
         page.wait_for_selector("#solve[data-ready]")
+        page.evaluate("document.getElementById('frame').scrollIntoView()")
         chart = server.get(f"/problems/{number}/scenes.json").json["chart"]
         if way == "mouse":  # a wrong move first
             for cell in ("d2", "c2"):
@@ -126,7 +127,7 @@ def test_a_problem_is_set_up_proved_and_solved_by_another(server: Server, browse
     store = server.store
     for name in ("setter", "solver"):
         store.users.add(name, "author", hash_password(PASSWORD, name))
-    with window(browser, is_apart=True) as page:
+    with window(browser, height=1800, is_apart=True) as page:
         _log_in(page, server, "setter", "/loa/problems/new")
         page.wait_for_selector("#setup[data-ready]")
         page.click("#arrange")
