@@ -34,7 +34,7 @@ _NOT_BLANK: Final = re.compile(r"[^\r\n]")
 
 @dataclass(frozen=True, slots=True)
 class Marker:
-    """How a notation writes a comment: the text before and after it, and the pattern of one with the marker.
+    """The comments of a notation: the text before and after it, and the pattern of one with the marker.
 
     The group `said` of the pattern is the comment without the marker. `heading` returns what a notation needs before
     the moves of a variation if its reader ignores the start of the given rules.

@@ -1,4 +1,4 @@
-"""Proves a problem that somebody has set: its length, its grade and the tree of its solutions."""
+"""Proves a problem that a user has set: its length, its grade and the tree of its solutions."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class UnprovedProblemError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class ProblemStatement:
-    """What a problem claims: in `position` the side to move wins within `max_moves` of its moves."""
+    """The claim of a problem: in `position` the side to move wins within `max_moves` of its moves."""
 
     family: str
     variant: str
@@ -49,7 +49,7 @@ class ProvedProblem:
 
 
 def prove(statement: ProblemStatement, max_nodes: int = MAX_NODES) -> ProvedProblem:
-    """Prove what a problem claims.
+    """Prove the claim of a problem.
 
     Raise UnprovedProblemError if it is wrong or stays unknown, TooManySolutionsError, and ValueError for a position or
     condition that the rules reject.

@@ -87,7 +87,7 @@ def main_line(tree: Tree) -> list[str]:
 
 
 def tree_text(position: Position, tree: Tree, ply: int = 0) -> str:
-    """Return a tree as people write it, with numbered moves; other moves stand in parentheses after the first one."""
+    """Return a tree as people write it, with numbered moves; other moves follow the first one in parentheses."""
     if not tree:
         return ""
     (move, rest), *others = tree.items()

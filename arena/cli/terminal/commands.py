@@ -107,7 +107,7 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command(
         "warmup",
-        "compile the rules of all families into the cache",
+        "compile the rules and the solver of all families into the cache",
         ("arena warmup", "arena warmup loa tablut --json"),
     ),
     Command(

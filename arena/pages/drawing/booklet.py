@@ -19,7 +19,9 @@ from arena.pages.drawing import board
 from arena.pages.drawing.scene import Scene, Scenes
 from arena.pages.drawing.thumbnail import style
 from referee.game.record import GameRecord, ruleset_of
+from referee.rules import load
 from referee.rules.core import SIDES, Kind
+from referee.rules.position import Position
 from referee.rules.rules import Ruleset, Variation
 
 Layout = Literal["text", "presentation"]
@@ -167,6 +169,21 @@ def make_booklet(
     return bytes(made)
 
 
+def problem_of(found: Mapping[str, Any]) -> BookletProblem:
+    """Return a problem found by `arena problems find`. Raises BookletError for another object."""
+    try:
+        ruleset = load(found["family"]).settle(found["variant"], found["options"])
+        position, line = Position.start(ruleset, found["position"]), []
+        for move in found["line"]:
+            code = ruleset.rules.notation.read_move(move, position.state, ruleset.config)
+            line.append(position.display(code))
+            position = position.play(code)
+        return BookletProblem(ruleset, found["position"], found["in"], " ".join(line), title=found.get("source", ""))
+    except (KeyError, TypeError, ValueError) as error:
+        hint = "expected the output of arena problems find -o ndjson"
+        raise BookletError(f"not a problem: {type(error).__name__}: {error}", hint=hint) from None
+
+
 def picture(ruleset: Ruleset, scene: Scene) -> str:
     """Return a scene as an SVG document of its own."""
     drawing = str(board.svg(ruleset.rules, scene, label=""))
@@ -224,9 +241,21 @@ def _game(game: BookletGame, language: Language) -> dict[str, Any]:
         "result": _result(record, (first, second), language),
         "facts": [list(pair) for pair in facts if pair[1]],
         "plies": plies,
-        "notation": [f"{one['number']} {one['move']}{one['mark']}".strip() for one in plies[1:]],
+        "notation": _notation(plies[1:]),
         "comment": record.comments.get(0, ""),
     }
+
+
+def _notation(plies: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return the moves in pairs after their number."""
+    found: list[str] = []
+    for one in plies:
+        word = f"{one['move']}{one['mark']}"
+        if found and one["number"].endswith("..."):
+            found[-1] += f" {word}"
+        else:
+            found.append(f"{one['number']} {word}")
+    return found
 
 
 def _ply(
