@@ -9,7 +9,8 @@ from arena.documents.bot import BotItem
 from arena.documents.game import GameItem
 from arena.documents.rating import LeaderboardLine, PoolItem
 from arena.documents.tournament import TournamentItem, TournamentQuery
-from arena.services import leaderboard
+from arena.documents.win_problem import WinProblemResponse
+from arena.services import leaderboard, problems
 from arena.services.arena import Arena
 from arena.store import Store
 from referee.game.record import GameRecord
@@ -34,6 +35,8 @@ class FrontPage:
     tournaments: list[TournamentItem]
     finished: list[TournamentItem]
     recent: list[GameItem]
+    problem: WinProblemResponse | None = None
+    """The problem of the month."""
     ends: list[tuple[GameItem, GameRecord]] = field(default_factory=list)
 
 
@@ -41,6 +44,7 @@ def read(arena: Arena) -> FrontPage:
     """Return what the front page shows."""
     store = arena.store
     games = {one.pool: one.games for one in store.ratings.pools()}
+    month = store.problems.of_month(problems.this_month())
     running = _strongest_first(store, store.games.in_state("running", MAX_LIVE))
     return FrontPage(
         leaders={name: (games.get(name, 0), store.ratings.leaderboard(name, limit=5).items) for name in families()},
@@ -50,6 +54,7 @@ def read(arena: Arena) -> FrontPage:
         tournaments=store.tournaments.in_states("running", "draining", "paused", "scheduled")[:12],
         finished=store.tournaments.page(TournamentQuery(state="finished", limit=5)).items,
         recent=store.games.latest(limit=8).items,
+        problem=store.problems.get(month.id) if month else None,
         ends=[] if running else _ends(store),
     )
 

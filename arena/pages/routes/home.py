@@ -8,12 +8,15 @@ from aiohttp import web
 
 from arena import services
 from arena.documents.game import GameItem
+from arena.documents.win_problem import WinProblemResponse
 from arena.http.request_context import CONTEXT
 from arena.pages import columns, filters
 from arena.pages.drawing import board
 from arena.pages.drawing.scene import Scenes
 from arena.pages.page import REPLAYS, allow_parameters, arena_of, render, run
 from arena.pages.routes.game import sentence
+from arena.pages.routes.problems import drawing
+from arena.pages.routes.problems import sentence as sentence_of
 from referee.game.record import GameRecord
 from referee.rules import load
 from referee.rules.core import ParseError
@@ -34,6 +37,11 @@ def _end_of(line: GameItem, record: GameRecord) -> dict[str, Any] | None:
     return {"game": line, "rules": rules, "drawing": board.svg(rules, scenes.items[0], label=label, is_small=True)}
 
 
+def _problem(problem: WinProblemResponse) -> dict[str, Any]:
+    """Draw the problem of the month, with its question."""
+    return {"id": problem.id, "drawing": drawing(problem), "question": sentence_of(problem)}
+
+
 @routes.get("/")
 @allow_parameters("games")
 async def show(request: web.Request) -> web.Response:
@@ -52,12 +60,15 @@ async def show(request: web.Request) -> web.Response:
     drawn = [await run(_end_of, *one) for one in found.ends]
     ends = [one for one in drawn if one is not None]
     rules = {one["rules"].family: one["rules"] for one in [*boards, *ends]}
+    if found.problem:
+        rules[found.problem.family] = load(found.problem.family)
     return render(
         request,
         "home.html",
         found=found,
         boards=boards,
         ends=ends,
+        problem=await run(_problem, found.problem) if found.problem else None,
         families=[{"rules": load(name), "games": games, "top": top} for name, (games, top) in found.leaders.items()],
         recent=columns.sort_games(request, found.recent, with_family=True),
         sprites=board.sprites(rules.values()),
