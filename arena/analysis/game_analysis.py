@@ -150,8 +150,11 @@ def annotated(record: GameRecord, data: Mapping[str, Any]) -> GameRecord:
 
 
 def _variations(record: GameRecord, lines: Mapping[int, Sequence[str]]) -> Iterator[Variation]:
-    """Yield the legal beginnings of lines by the plies they replace. A bot wrote them."""
-    before = Position.start(ruleset_of(record), record.position)
+    """Yield the legal beginnings of lines by the plies they replace, up to an illegal move of the record.
+
+    A bot wrote the lines.
+    """
+    before = Position.start(ruleset_of(record), record.position or None)
     write = before.ruleset.rules.notation.write_move
     for ply, move in enumerate(record.moves[: max(lines, default=0)], 1):
         at, found = before, list[str]()
@@ -162,4 +165,7 @@ def _variations(record: GameRecord, lines: Mapping[int, Sequence[str]]) -> Itera
                 found.append(write(at.move))
         if found and found[0] != move:
             yield Variation(ply, tuple(found))
-        before = before.play(move)
+        try:
+            before = before.play(move)
+        except ValueError:
+            return
