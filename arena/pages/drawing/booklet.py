@@ -42,7 +42,7 @@ _WORDS: Final[Mapping[Language, Mapping[str, str]]] = {
         "unknown": "result unknown",
         "wins": "wins",
         "in": "{side} to move wins in {moves}",
-        "with": ", with {condition}",
+        "with": ", moving at most {most} {counter} in all",
         "variant": "Variant",
         "date": "Date",
         "source": "Source",
@@ -66,8 +66,8 @@ _WORDS: Final[Mapping[Language, Mapping[str, str]]] = {
         "draw": "partie nulle",
         "unknown": "résultat inconnu",
         "wins": "gagne",
-        "in": "{side} joue et gagne en {moves} coups",
-        "with": ", avec {condition}",
+        "in": "{side} joue et gagne en {moves} coup{s}",
+        "with": ", en déplaçant au plus {most} {counter}",
         "variant": "Variante",
         "date": "Date",
         "source": "Source",
@@ -310,9 +310,12 @@ def _problem(problem: BookletProblem, number: int, language: Language) -> dict[s
     """Return a problem as the template shows it."""
     words, ruleset = _WORDS[language], problem.ruleset
     scene = Scenes(ruleset, problem.position).items[0]
-    question = words["in"].format(side=sides_of(ruleset, language)[SIDES.index(scene.to_move)], moves=problem.moves)
-    if problem.condition:
-        question += words["with"].format(condition=problem.condition.replace("<=", " ≤ "))
+    side = sides_of(ruleset, language)[SIDES.index(scene.to_move)]
+    question = words["in"].format(side=side, moves=problem.moves, s="s" if problem.moves > 1 else "")
+    counter, _, most = problem.condition.partition("<=")
+    if counter:
+        names = ruleset.rules.words.terms.get(counter, ()) if language == "fr" else ()
+        question += words["with"].format(most=most, counter=names[0] if names else counter)
     return {
         "name": f"{words['problem']} {number}",
         "family": family_title(ruleset, language),
