@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import threading
 
 from arena.documents.attributes import of_attributes
 from arena.log import logger
-from arena.offload import OffloadProcess
+from arena.offload import OffloadProcess, yield_to_games
 from arena.store import Store
 from arena.store.problems.attempts import START_MU
 from arena.store.problems.problems import Proof
@@ -47,7 +46,7 @@ class ProblemProver:
 
 def prove_in_background(claim: ProblemStatement) -> ProvedProblem | str:
     """Prove a problem at the lowest CPU priority; return the reason if it is not proved."""
-    os.setpriority(os.PRIO_PROCESS, 0, 19)
+    yield_to_games()
     try:
         return prove(claim)
     except ValueError as error:
