@@ -36,6 +36,7 @@ from arena.coordinator.leadership import LEASE, Leadership
 from arena.coordinator.lobby import Lobby
 from arena.coordinator.maintenance import Maintenance
 from arena.coordinator.outage_log import OutageLog
+from arena.coordinator.problem_prover import ProblemProver
 from arena.coordinator.recorder import Recorder, drained
 from arena.coordinator.remote_games import RemoteGames
 from arena.errors import LeaseLostError, SchemaError, StoreError, StoreUnavailableError
@@ -164,6 +165,7 @@ class Coordinator:
         self._background = (
             self._following(conditions),
             self._analysing(settings, conditions),
+            self._proving(conditions),
             self._maintaining(maintenance or Maintenance.of(settings, store, place.open), conditions),
             *([self._presence(lobby, conditions)] if lobby is not None else ()),
         )
@@ -186,6 +188,13 @@ class Coordinator:
         process = analyst.process
         return Background(
             "analysis", TICK_INTERVAL_S, analyst.work, conditions, interrupt=process.interrupt, close=process.close
+        )
+
+    def _proving(self, conditions: Conditions) -> Background:
+        prover = ProblemProver(self._store)
+        process = prover.process
+        return Background(
+            "problems", TICK_INTERVAL_S, prover.work, conditions, interrupt=process.interrupt, close=process.close
         )
 
     def _maintaining(self, maintenance: Maintenance, conditions: Conditions) -> Background:

@@ -39,6 +39,7 @@ from arena.pages.routes import (
     account,
     api_docs,
     archive,
+    booklet,
     bot,
     compare,
     dumps,
@@ -53,6 +54,7 @@ from arena.pages.routes import (
     leaderboard,
     organise,
     play,
+    problems,
     referee,
     schedule,
     starts,
@@ -182,7 +184,7 @@ def warm_up(app: web.Application) -> None:
 
 
 _CACHED = (home, tournament, game, games, archive, bot, versus, compare, user, errors, dumps, help_, syndication)
-_UNCACHED = (free_board, play, submit, account, organise, schedule, steering, referee, api_docs)
+_UNCACHED = (booklet, free_board, play, problems, submit, account, organise, schedule, steering, referee, api_docs)
 """Pages that are not cached: they depend on the user, change every second, or cost little."""
 
 
