@@ -425,7 +425,9 @@ class Coordinator:
             at, orders = self._clock(), set(drained(self._ordered))
             if orders or self._ticked is None or abs((at - self._ticked).total_seconds()) >= TICK_INTERVAL_S:
                 self._tick(at)
-            self._dispatcher.dispatch(self._control.steer(at, orders))
+            running = self._control.steer(at, orders)
+            self._entry_suspender.forfeit_planned()
+            self._dispatcher.dispatch(running)
 
     def _fenced(self) -> contextlib.AbstractContextManager[None]:
         """Return a context in which only the owner of the lease can write."""
