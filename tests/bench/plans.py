@@ -71,7 +71,8 @@ def measured(count: int, bots: int, games: int) -> Iterator[Figure]:
         spent_s = time.process_time() - begin
         played = store.results.last_commit()
         yield Figure("plans", "games planned, handed out and recorded", played / spent_s, "games/s CPU")
-        yield Figure("plans", "disk of a played game with a record of 60 plies", (_disk(folder) - size) / played, "bytes")
+        grown = _disk(folder) - size
+        yield Figure("plans", "disk of a played game with a record of 60 plies", grown / played, "bytes")
 
 
 def _peak_mb() -> float:
