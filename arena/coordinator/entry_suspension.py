@@ -40,7 +40,7 @@ class EntrySuspender:
             failed.popleft()
 
     def forfeit_planned(self) -> None:
-        """Forfeit the games that were planned for suspended bots. Raises StoreUnavailableError; the next turn retries.
+        """Record as lost the games planned for suspended bots. Raises StoreUnavailableError; the next turn retries.
 
         The bot that was suspended first loses against one that was suspended later.
         """
