@@ -60,6 +60,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 TICK_INTERVAL_S = 1.0
 """Longest pause between two turns: the greatest delay of schedules and orders."""
+BATCH_WINDOW_S = 0.5
+"""Longest wait of results and starts of games for others, as a turn costs the same for one of them and for many."""
 WORKERS_TICKS = 3
 """Number of ticks between two reports of the workers."""
 GRACE_S = 20.0
@@ -129,7 +131,7 @@ class Coordinator:
             auditor=self._auditor,
             metrics=self.metrics,
             clock=clock,
-            wake=self._wake_up,
+            wake=self._wake_up_soon,
         )
         open_pool = partial(remote_pool, settings, bus, self.spool) if settings.is_clustered else None
         self._remote = RemoteGames(store, lobby, open_pool)
@@ -156,7 +158,7 @@ class Coordinator:
             place=place,
             spool=self.spool,
             conditions=conditions,
-            on_done=self.recorder.game_ended,
+            on_done=self._person_finished,
         )
         checks = SubmissionChecks(
             store, bus, check or check_in_sandbox(store, bus, place.open, settings.sandbox), metrics=self.metrics
@@ -176,6 +178,8 @@ class Coordinator:
         self._log = logger("coordinator")
         self._loop: asyncio.AbstractEventLoop | None = None
         self._wake = asyncio.Event()
+        self._batch: asyncio.TimerHandle | None = None
+        """Wakes the task for what has come in."""
 
     def _following(self, conditions: Conditions) -> Background:
         follower = ArchiveIndexer(self._store)
@@ -274,7 +278,7 @@ class Coordinator:
                 work_item.begin()
             self._become("acting")
             while not (stop.is_set() or lost.is_set()):
-                self._wake.clear()
+                self._end_batch()
                 try:
                     await self._in(work, self.turn)
                 except LeaseLostError:
@@ -321,7 +325,7 @@ class Coordinator:
                 await self._in(work, self._dispatcher.call_off_all)
             if lost.is_set() or left <= -self._grace_s:
                 break
-            self._wake.clear()
+            self._end_batch()
             try:
                 await self._in(work, self._collect)
             except StoreUnavailableError:
@@ -397,6 +401,32 @@ class Coordinator:
             with contextlib.suppress(RuntimeError):  # the loop is closed
                 self._loop.call_soon_threadsafe(self._wake.set)
 
+    def _wake_up_soon(self) -> None:
+        """Wake the task at once if jobs of half the slots have ended, which leaves enough for the others; else wait for
+        more to come in. Thread-safe.
+        """
+        if 2 * self.recorder.ended_jobs >= slots_of(self._executor):
+            self._wake_up()
+        elif self._loop is not None:
+            with contextlib.suppress(RuntimeError):  # the loop is closed
+                self._loop.call_soon_threadsafe(self._begin_batch)
+
+    def _begin_batch(self) -> None:
+        if self._batch is None and self._loop is not None:
+            self._batch = self._loop.call_later(BATCH_WINDOW_S, self._wake.set)
+
+    def _end_batch(self) -> None:
+        """Forget what woke the task: the turn that begins handles all that has come in."""
+        self._wake.clear()
+        if self._batch is not None:
+            self._batch.cancel()
+            self._batch = None
+
+    def _person_finished(self, game_id: str) -> None:
+        """Handle the end of a person's game at once. Thread-safe."""
+        self.recorder.game_ended(game_id)
+        self._wake_up()
+
     def _become(self, state: CoordinatorState) -> None:
         if state != self.state:
             self.state = state
@@ -435,7 +465,9 @@ class Coordinator:
             at, orders = self._clock(), set(drained(self._ordered))
             if orders or self._ticked is None or abs((at - self._ticked).total_seconds()) >= TICK_INTERVAL_S:
                 self._tick(at)
-            self._dispatcher.dispatch(self._control.steer(at, orders))
+            running = self._control.steer(at, orders)
+            self._entry_suspender.forfeit_planned()
+            self._dispatcher.dispatch(running)
 
     def _fenced(self) -> contextlib.AbstractContextManager[None]:
         """Return a context in which only the owner of the lease can write."""

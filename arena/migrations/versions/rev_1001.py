@@ -426,6 +426,7 @@ def upgrade() -> None:
         sa.Column("started_at", sa.DateTime(timezone=True), nullable=True),
         sa.Column("finished_at", sa.DateTime(timezone=True), nullable=True),
         sa.Column("planned_games", sa.Integer(), nullable=False),
+        sa.Column("later_games", sa.Integer(), nullable=False),
         sa.Column("finished_games", sa.Integer(), nullable=False),
         sa.Column("findings", sa.JSON(none_as_null=True), nullable=True),
         sa.Column("schedule_id", sa.Integer(), nullable=True),

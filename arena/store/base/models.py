@@ -251,6 +251,8 @@ class Tournament(SQLModel, table=True):
     finished_at: datetime | None = _time(nullable=True, index=True)
     planned_games: int = 0
     """Number of games that are over or still to be played: all but the cancelled ones."""
+    later_games: int = 0
+    """Number of planned games that have no row yet, as a plan known in advance is stored in windows."""
     finished_games: int = 0
     """Number of games that are over: those with a result and those given up."""
     findings: dict[str, Any] | None = Field(default=None, sa_column=Column(JSON(none_as_null=True), nullable=True))
