@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from referee.families import folder
-from referee.rules.rules import Config, Features, Rules
+from referee.rules.rules import Features, Ruleset
 
 HIDDEN = 32
 ACTIVATION_ONE = 1024
@@ -29,7 +29,9 @@ HEAD_SCALE = 64
 MAX_BITS = 64
 """Bits of an element of a state, at most."""
 FILE = "net.npz"
-"""Name of the file of weights in the folder of a family that brings its own; else it is FAMILY.npz in NETS."""
+"""Name of the file of weights in the folder of a family that brings its own; else it is FAMILY.npz in NETS, or
+FAMILY-VARIANT.npz for a variant with weights of its own.
+"""
 NETS = Path(__file__).parents[1] / "nets"
 NO_WEIGHTS = "none"
 """Value of the option `Weights` for an evaluation without learned weights."""
@@ -169,14 +171,19 @@ def empty_net(features: Features | None, parameters: SearchParameters = UNTRAINE
     return build_net(features, np.zeros((FIRST_ROW + feature_count(features), HIDDEN), dtype=np.int32), parameters)
 
 
-def weights_path(rules: Rules) -> Path:
-    """Return the path of a family's weights. The file need not exist."""
-    own = Path(folder(rules.family)) / FILE
-    return own if own.exists() else NETS / f"{rules.family}.npz"
+def weights_path(ruleset: Ruleset) -> Path:
+    """Return the path of the weights for a variant: its own if it has any, else those of the family. The file need not
+    exist.
+    """
+    family = ruleset.rules.family
+    for path in (NETS / f"{family}-{ruleset.variant.name}.npz", Path(folder(family)) / FILE):
+        if path.exists():
+            return path
+    return NETS / f"{family}.npz"
 
 
-def load_named_net(rules: Rules, config: Config, given: str) -> Net:
-    """Load the net that an option names: a file, `none` for an empty net, or "" for that of the family.
+def load_named_net(ruleset: Ruleset, given: str) -> Net:
+    """Load the net that an option names: a file, `none` for an empty net, or "" for that of the variant.
 
     Raises FileNotFoundError.
     """
@@ -184,14 +191,14 @@ def load_named_net(rules: Rules, config: Config, given: str) -> Net:
         return empty_net(None)
     if given and not Path(given).is_file():
         raise FileNotFoundError(f"no file {given}; name one that bots.training made, or {NO_WEIGHTS}")
-    return load_net(rules, config, Path(given) if given else None)
+    return load_net(ruleset, Path(given) if given else None)
 
 
-def load_net(rules: Rules, config: Config, path: Path | None = None) -> Net:
-    """Load the net of a family or of the file `path`; return an empty net if it does not fit these rules."""
-    path = path or weights_path(rules)
-    features = rules.features
-    if features is None or not features.fits(config):
+def load_net(ruleset: Ruleset, path: Path | None = None) -> Net:
+    """Load the net of a variant or of the file `path`; return an empty net if it does not fit these rules."""
+    path = path or weights_path(ruleset)
+    features = ruleset.rules.features
+    if features is None or not features.fits(ruleset.config):
         return empty_net(None)
     if not path.exists():
         return empty_net(features)
