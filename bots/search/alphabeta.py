@@ -215,9 +215,7 @@ def new_search_state(table_bytes: int, net: Net) -> SearchState:
 def new_helper_state(st: SearchState) -> SearchState:
     """Allocate the state of one more thread, which shares the transposition table and the net (lazy SMP)."""
     own = {
-        name: np.zeros_like(getattr(st, name))
-        for name in SearchState._fields
-        if name not in ("table", "rows", "maps")
+        name: np.zeros_like(getattr(st, name)) for name in SearchState._fields if name not in ("table", "rows", "maps")
     }
     return st._replace(**own)
 
@@ -402,7 +400,7 @@ def make_null_move(st: SearchState, config: Config, ply: int) -> bool:
         return False
     state[element] = np.int64(state[element]) ^ bit
     st.plies[ply + 1, LAST_MOVE] = -1
-    return enter_position(st, config, ply + 1, UNKNOWN, TRUE) == 0  # type: ignore[no-any-return]
+    return enter_position(st, config, ply + 1, UNKNOWN, TRUE) == 0
 
 
 @compiled
@@ -639,7 +637,7 @@ def negamax(  # noqa: C901, PLR0911, PLR0912, PLR0915 - a kernel: compiled as on
                 st.history[2 + side, history_index(st.plies[ply, LAST_MOVE])] = move
             break
     store(st, ply, depth, forced, best_move, best, original_alpha, beta)
-    return best  # type: ignore[no-any-return]
+    return best
 
 
 @compiled

@@ -4,6 +4,7 @@ Loaded once per family (see the package). `st` is the `SearchState` of `bots.sea
 first layer of the net is updated incrementally from ply to ply.
 """
 
+# ruff: noqa: PLR0917 - the compiled functions call each other by position alone
 from __future__ import annotations
 
 from collections.abc import Callable

@@ -44,8 +44,7 @@ def positions(ruleset: Ruleset) -> list[Position]:
 
 
 def nodes_per_second(is_learned: bool, ruleset: Ruleset, found: list[Position], nodes: int) -> float:
-    """How fast the search is, with the learned weights or without any, where it looks at so many nodes of each position.
-    """
+    """How fast the search is in these positions, with a limit of nodes, with learned weights or without."""
     family, config = ruleset.rules.family, ruleset.config
     s: Any = search("alphabeta", family)
     search_state = s.new_search_state(HASH, load_net(ruleset) if is_learned else empty_net(None))

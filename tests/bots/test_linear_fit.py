@@ -69,10 +69,7 @@ def test_by_command_from_nothing(tmp_path: Path) -> None:
     net = load_net(RULESET, out)
     assert net.maps[0, SEARCH_FEATURES] == LINEAR_EVAL
     assert net.rows.size >= linear_features_of(RULESET).LINEAR_FEATURE_COUNT > net.rows.size - HIDDEN
-    assert (
-        load_net(load("loa").settle("loa12"), out).maps[0, SEARCH_FEATURES]
-        == 0
-    )
+    assert load_net(load("loa").settle("loa12"), out).maps[0, SEARCH_FEATURES] == 0
 
 
 def test_without_worths_the_static_score_stands() -> None:
