@@ -76,9 +76,9 @@ class AlphaBeta(Bot):
 
     def load_net(self, position: Position) -> Net:
         """Return the weights and search features for the rules of `position`: none."""
-        from bots.search.net import empty_net
+        from bots.search.net import PLAIN, empty_net
 
-        return empty_net(None)
+        return empty_net(None, PLAIN)
 
     def start_search(self, position: Position, earlier: NDArray[np.uint64], side: int) -> None:
         """Set up the search of `position`; `earlier` holds the digests of the positions before it."""

@@ -1,10 +1,10 @@
 """Negamax alpha-beta over one family's kernel: the search of the samples `alphabeta` and `champion`.
 
 Every search has principal variation search, iterative deepening, a two-bucket transposition table with aging, killer
-moves, the history and countermove heuristics, and late move reductions. The search features of its weights
-(`bots.search.net`) switch on the rest: a learned evaluation (`bots.search.evaluation`), quiescence search, null-move
-pruning, reverse futility pruning, razoring, futility pruning, other reductions, aspiration windows. An empty net
-switches on none of them; that is the sample `alphabeta`.
+moves, the history heuristic and late move reductions. The search features of its weights (`bots.search.net`) switch on
+the rest: the countermove heuristic, a learned evaluation (`bots.search.evaluation`), quiescence search, null-move
+pruning, reverse futility pruning, razoring, futility pruning, other reductions, aspiration windows. The sample
+`alphabeta` has none of them: in Abalone it is weaker with countermoves.
 
 Several threads may search the same position with one transposition table (lazy SMP), each with a state of its own
 (`new_helper_state`, `copy_root`). Entries are read and written without locks; KEY is the digest XOR the rest, so an
@@ -43,6 +43,7 @@ from bots.search.net import (
     LMR_FIRST_MOVE,
     MOVER,
     MOVER_BIT,
+    NO_COUNTERMOVES,
     NULL_MOVE,
     QUIESCENCE,
     RAZORING,
@@ -633,7 +634,7 @@ def negamax(  # noqa: C901, PLR0911, PLR0912, PLR0915 - a kernel: compiled as on
                 st.plies[ply, SECOND_KILLER] = st.plies[ply, KILLER]
                 st.plies[ply, KILLER] = move
             st.history[side, history_index(move)] += depth * depth
-            if ply > 0 and st.plies[ply, LAST_MOVE] >= 0:
+            if features & NO_COUNTERMOVES == 0 and ply > 0 and st.plies[ply, LAST_MOVE] >= 0:
                 st.history[2 + side, history_index(st.plies[ply, LAST_MOVE])] = move
             break
     store(st, ply, depth, forced, best_move, best, original_alpha, beta)

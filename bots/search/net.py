@@ -60,7 +60,7 @@ LMR, LMR_EVEN_PLIES, NULL_MOVE, REVERSE_FUTILITY, FUTILITY, ASPIRATION, NET, RAZ
     256,
     512,
 )
-LINEAR_EVAL, TUNED_PIECE_VALUES = 1024, 2048
+LINEAR_EVAL, TUNED_PIECE_VALUES, NO_COUNTERMOVES = 1024, 2048, 4096
 """Search features, as bits.
 
 - LMR: late move reductions that grow with depth and move number; LMR_EVEN_PLIES rounds them down to even numbers
@@ -75,6 +75,7 @@ LINEAR_EVAL, TUNED_PIECE_VALUES = 1024, 2048
 - QUIESCENCE: quiescence search at the leaves, by the static score without a net, if the kernel has `Tactics`
 - LINEAR_EVAL: the sum of linear features replaces the static score, if the kernel has `LinearFeatures`
 - TUNED_PIECE_VALUES: quiescence search uses the piece values in the map, not those of the kernel
+- NO_COUNTERMOVES: order moves without the countermove heuristic
 """
 ELEMENT, IS_BOARD, FIRST_COLUMN = range(3)
 """Columns of the further rows of the map, one row for each element of the state: the element, whether it is a bitboard,
@@ -84,6 +85,8 @@ FIRST_LINE = 1
 SearchParameters = tuple[int, int, int, int]
 UNTRAINED: SearchParameters = (0, 0, 60, 12)
 """SEARCH_FEATURES to LMR_FIRST_MOVE of an untrained evaluation."""
+PLAIN: SearchParameters = (NO_COUNTERMOVES, *UNTRAINED[1:])
+"""The same for the sample `alphabeta`, a search without any refinement."""
 
 
 class Net(NamedTuple):

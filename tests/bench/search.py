@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from bots.search import earlier_keys, search
-from bots.search.net import empty_net, load_net
+from bots.search.net import PLAIN, empty_net, load_net
 from referee.rules import families, load
 from referee.rules.position import Position
 from referee.rules.rules import Ruleset
@@ -47,7 +47,7 @@ def nodes_per_second(is_learned: bool, ruleset: Ruleset, found: list[Position], 
     """How fast the search is in these positions, with a limit of nodes, with learned weights or without."""
     family, config = ruleset.rules.family, ruleset.config
     s: Any = search("alphabeta", family)
-    search_state = s.new_search_state(HASH, load_net(ruleset) if is_learned else empty_net(None))
+    search_state = s.new_search_state(HASH, load_net(ruleset) if is_learned else empty_net(None, PLAIN))
     total, seconds = 0, 0.0
     for limit, some in ((100, found[:1]), (nodes, found)):  # the first compiles, or loads what is compiled
         total, seconds = 0, 0.0
