@@ -2,8 +2,8 @@
 
 Games of the champion, with a clock, against alpha-beta, which gets move times and uses them up. Time is counted in
 nodes, `NODES_PER_MS` of them a millisecond, so the load of the machine changes nothing. Both get the times that the
-referee would send. A row has the mean number of moves of a side, the mean share of its time budget that the champion
-used for a move, and for each time control the mean share of the champion's time that the other used.
+referee would send. A cell has the share of the champion's time that the other used in all games, the mean number of
+moves of a side, and the share of its time budgets that the champion used.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import math
 import random
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 
 from bots.samples.alphabeta import AlphaBeta
 from bots.samples.champion import Champion
@@ -25,10 +25,10 @@ from referee.game.spec import TimeControl, read_time_control
 from referee.rules import families, load
 from referee.rules.position import Position
 from referee.rules.rules import Ruleset
+from tests.bots.strength import PLIES
 
 CONTROLS = ("2+0.1", "10+0.1", "60+0.6")
 NODES_PER_MS = 10
-OPENING_PLIES = 4
 MAX_PLIES = 400
 
 
@@ -55,23 +55,31 @@ class NodeClock(Clock):
 
 @dataclass(frozen=True)
 class Played:
-    """A game: moves of a side, the time of both, and the share of its budgets that the champion used."""
+    """Moves of a side, the time that both used, and the time that the champion had planned."""
 
     moves: float
     champion_ms: float
     engine_ms: float
-    used: float
+    planned_ms: float
+
+    def __add__(self, other: Played) -> Played:
+        return Played(*(one + two for one, two in zip(astuple(self), astuple(other), strict=True)))
 
     @property
     def share(self) -> float:
         """The engine's time by the champion's."""
-        return self.engine_ms / max(self.champion_ms, 1.0)
+        return self.engine_ms / self.champion_ms
+
+
+def games(ruleset: Ruleset, control: str, count: int) -> Played:
+    """The sum of some games."""
+    return sum((game(ruleset, read_time_control(control), seed) for seed in range(count)), Played(0, 0, 0, 0))
 
 
 def game(ruleset: Ruleset, time: TimeControl, seed: int) -> Played:
     """One game; even seeds give the champion the first move."""
     rng, at = random.Random(seed // 2), Position.start(ruleset)
-    for _ in range(OPENING_PLIES):
+    for _ in range(PLIES.get(ruleset.rules.family, 4)):
         at = after if (after := at.play(rng.choice(at.moves))).outcome is None else at
     champion, engine = Champion(), AlphaBeta()
     left, used, budgets, plies = [time.base_ms, time.base_ms], [0.0, 0.0], 0.0, 0
@@ -88,7 +96,7 @@ def game(ruleset: Ruleset, time: TimeControl, seed: int) -> Played:
             at = at.play(engine.choose(at, Clock(Go(nodes=int(ms * NODES_PER_MS)), 0)))
             side = 1
         used[side], left[side], plies = used[side] + ms, left[side] + time.increment_ms - ms, plies + 1
-    return Played(plies / 2, used[0], used[1], used[0] / max(budgets, 1.0))
+    return Played(plies / 2, used[0], used[1], budgets)
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -101,12 +109,9 @@ def main(argv: Sequence[str] | None = None) -> None:
     for family in given.family or families():
         ruleset, cells = load(family).settle(given.variant), []
         for control in CONTROLS:
-            found = [game(ruleset, read_time_control(control), seed) for seed in range(given.games)]
-            share, moves, used = (
-                sum(values) / len(found)
-                for values in zip(*((one.share, one.moves, one.used) for one in found), strict=True)
-            )
-            cells.append(f"{control} {share:.0%} ({moves:.0f} moves, {used:.0%} of the budget)")
+            found = games(ruleset, control, given.games)
+            used = found.champion_ms / found.planned_ms
+            cells.append(f"{control} {found.share:.0%} ({found.moves / given.games:.0f} moves, {used:.0%} used)")
         sys.stdout.write(f"{family:<10}{'  '.join(cells)}\n")
         sys.stdout.flush()
 
