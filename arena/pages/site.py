@@ -229,6 +229,7 @@ _FILTERS = (
     filters.sure,
     filters.minus,
     filters.signed,
+    filters.elo_interval,
     filters.points,
     filters.path_part,
     filters.ending,
