@@ -31,31 +31,33 @@ def schedule_words(schedule: ScheduleItem) -> str:
 
 def _words(cron: str) -> str:
     fields = cron.lower().split()
-    if len(fields) != 5:
+    if len(fields) != 5 or fields[3] != "*":
         return ""
-    minute, hour, day, month, weekday = fields
-    if month != "*":
-        return ""
-    if (day, weekday) == ("*", "*") and minute.isdecimal():
-        if hour == "*":
-            return f"every hour at minute {int(minute)}"
-        if (step := hour.removeprefix("*/")).isdecimal() and hour != step:
-            return f"every {int(step)} hours at minute {int(minute)}"
-    if (day, weekday, hour) == ("*", "*", "*") and (step := minute.removeprefix("*/")).isdecimal():
-        return f"every {int(step)} minutes"
+    minute, hour, day, _, weekday = fields
+    if (day, weekday) == ("*", "*"):
+        return _every_day(minute, hour)
     times = _times(minute, hour)
-    if not times:
-        return ""
-    if day == "*" and weekday == "*":
-        return f"every day at {times}"
-    if day == "*":
-        days = [_SHORT.get(one[:3], one) for one in weekday.split(",")]
-        if all(one.isdecimal() and int(one) <= 7 for one in days):
-            return f"every {' and '.join(_DAYS[int(one)] for one in days)} at {times}"
-        return {"1-5": f"from Monday to Friday at {times}"}.get(weekday, "")
-    if weekday == "*" and day.isdecimal():
-        return f"on day {int(day)} of every month at {times}"
-    return ""
+    if times and day == "*":
+        days = _days(weekday)
+        return f"{days} at {times}" if days else ""
+    return f"on day {int(day)} of every month at {times}" if times and weekday == "*" and day.isdecimal() else ""
+
+
+def _every_day(minute: str, hour: str) -> str:
+    if hour == "*" and (step := minute.removeprefix("*/")).isdecimal():
+        return f"every hour at minute {int(minute)}" if step == minute else f"every {int(step)} minutes"
+    if hour != (step := hour.removeprefix("*/")) and step.isdecimal() and minute.isdecimal():
+        return f"every {int(step)} hours at minute {int(minute)}"
+    times = _times(minute, hour)
+    return f"every day at {times}" if times else ""
+
+
+def _days(weekday: str) -> str:
+    if weekday in ("1-5", "mon-fri"):
+        return "from Monday to Friday"
+    days = [_SHORT.get(one[:3], one) for one in weekday.split(",")]
+    is_known = all(one.isdecimal() and int(one) <= 7 for one in days)
+    return f"every {' and '.join(_DAYS[int(one)] for one in days)}" if is_known else ""
 
 
 def _times(minute: str, hour: str) -> str:

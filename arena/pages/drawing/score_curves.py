@@ -9,19 +9,19 @@ from markupsafe import Markup
 
 from arena.pages import filters
 from arena.pages.drawing import plot
-from arena.services.standings_cache import FinishedGame
+from arena.services.standings_cache import TournamentStandings
 
 MIN_GAMES = 4
 """Games of a bot after which its curve begins: before that a score says little."""
 _WIDE = 1.96
 
 
-def draw(names: Sequence[str], results: Sequence[FinishedGame]) -> Markup:
+def draw(names: Sequence[str], tables: TournamentStandings) -> Markup:
     """Draw the points per game of the named bots over the games of the tournament; empty without enough games."""
     points = {name: [0.0, 0.0, 0.0] for name in names}
     """Games, points, and squares of the points of each bot."""
     curves: dict[str, list[plot.Point]] = {name: [] for name in names}
-    for number, game in enumerate(results, 1):
+    for number, game in enumerate(tables.results, 1):
         for name, scored in zip((game.first, game.second), game.points, strict=True):
             if name not in points:
                 continue

@@ -245,7 +245,9 @@ async def show(request: web.Request) -> web.Response:
         are_cells_linked=len(order) <= MAX_LINKED,
         are_pairs_shown=len(order) <= MAX_LINKED or are_pairs_asked,
         chosen_row=chosen,
-        cell_rivals=[line for line, cell in zip(order, chosen.cells, strict=True) if cell and cell.games] if chosen else (),
+        cell_rivals=[line for line, cell in zip(order, chosen.cells, strict=True) if cell and cell.games]
+        if chosen
+        else (),
         blocks=blocks,
         places={line.name: line.rank for line in order},
         block=(row, against),
