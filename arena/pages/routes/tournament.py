@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -22,7 +23,7 @@ from arena.documents.tournament import (
     TournamentQuery,
 )
 from arena.pages.columns import text_column
-from arena.pages.drawing import score_curves
+from arena.pages.drawing import plot
 from arena.pages.drawing.race_summary import RaceSummary
 from arena.pages.drawing.sprt_chart import SprtChart
 from arena.pages.filters import bot_of, path_part, plain
@@ -53,6 +54,8 @@ MAX_LINKED = 30
 
 MAX_CURVES = 6
 """Most bots whose scores are drawn: there are as many styles of lines."""
+MIN_CURVE_GAMES = 4
+"""Games of a bot after which its curve begins: before that a score says little."""
 MIN_COMPARED_BOTS = 4
 """Minimum of bots for the comparison of every pair."""
 
@@ -288,11 +291,23 @@ def _winner(tables: TournamentStandings) -> StandingItem | None:
 
 
 def _curves(tables: TournamentStandings) -> Markup | None:
-    """Draw the scores of the leaders of a ladder or a race, game by game."""
-    if tables.tournament.format not in ("ladder", "race") or not tables.results:
+    """Draw the points per game of the leaders of a ladder or a race, game by game, with bands of 95 %."""
+    if tables.tournament.format not in ("ladder", "race"):
         return None
     names = [line.name for line in tables.standing.lines[:MAX_CURVES]]
-    return score_curves.draw(names, tables.results)
+    curves: dict[str, list[plot.Point]] = {name: [] for name in names}
+    sums = {name: [0.0, 0.0, 0.0] for name in names}  # of games, points, and squared points
+    for number, game in enumerate(tables.results, 1):
+        for name, scored in zip((game.first, game.second), game.points, strict=True):
+            if name not in sums:
+                continue
+            sums[name] = [one + more for one, more in zip(sums[name], (1, scored, scored * scored), strict=True)]
+            count, mean = sums[name][0], sums[name][1] / sums[name][0]
+            if count >= MIN_CURVE_GAMES:
+                spread = 1.96 * math.sqrt(max(sums[name][2] / count - mean * mean, 0.0) / count)
+                curves[name].append(plot.Point(number, 100 * mean, 100 * spread))
+    series = [plot.Series(plain(name, 60), curves[name], index) for index, name in enumerate(names, 1)]
+    return plot.lines("Score in percent by number of games", series) or None
 
 
 def _columns(form: str, *, is_over: bool) -> tuple[Column, ...]:
