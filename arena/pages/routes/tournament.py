@@ -297,7 +297,7 @@ def _curves(tables: TournamentStandings) -> Markup | None:
     names = [line.name for line in tables.standing.lines[:MAX_CURVES]]
     curves: dict[str, list[plot.Point]] = {name: [] for name in names}
     sums = {name: [0.0, 0.0, 0.0] for name in names}  # of games, points, and squared points
-    for number, game in enumerate(tables.results, 1):
+    for at, game in enumerate(tables.results, 1):
         for name, scored in zip((game.first, game.second), game.points, strict=True):
             if name not in sums:
                 continue
@@ -305,7 +305,7 @@ def _curves(tables: TournamentStandings) -> Markup | None:
             count, mean = sums[name][0], sums[name][1] / sums[name][0]
             if count >= MIN_CURVE_GAMES:
                 spread = 1.96 * math.sqrt(max(sums[name][2] / count - mean * mean, 0.0) / count)
-                curves[name].append(plot.Point(number, 100 * mean, 100 * spread))
+                curves[name].append(plot.Point(at, 100 * mean, 100 * spread))
     series = [plot.Series(plain(name, 60), curves[name], index) for index, name in enumerate(names, 1)]
     return plot.lines("Score in percent by number of games", series) or None
 
