@@ -1,8 +1,11 @@
-"""Schedules in words: the name without placeholders, and when a cron expression fires."""
+"""Schedules in words: the name without placeholders, when a cron expression fires, and a calendar of days."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
 
 from arena.documents.schedule import ScheduleItem
 from arena.pages.filters import plain
@@ -27,6 +30,25 @@ def schedule_words(schedule: ScheduleItem) -> str:
     """
     words = _words(schedule.cron)
     return f"{words} ({plain(schedule.timezone, 60)})" if words else plain(f"{schedule.cron} {schedule.timezone}", 160)
+
+
+@dataclass(frozen=True, slots=True)
+class Appointment:
+    """A tournament that starts at a time, or the next one of a schedule."""
+
+    at: datetime
+    name: str
+    address: str
+
+
+def calendar(appointments: Iterable[Appointment], first: datetime, days: int) -> list[tuple[date, list[Appointment]]]:
+    """Return some days from the first one on (UTC), each with its appointments in order."""
+    start = first.astimezone(UTC).date()
+    found: dict[date, list[Appointment]] = {start + timedelta(days=number): [] for number in range(days)}
+    for one in sorted(appointments, key=lambda one: one.at):
+        if (day := one.at.astimezone(UTC).date()) in found:
+            found[day].append(one)
+    return list(found.items())
 
 
 def _words(cron: str) -> str:

@@ -30,6 +30,7 @@ from arena.pages.filters import bot_of, path_part, plain
 from arena.pages.html_table import Column, choice, number, sorted_table, sorting
 from arena.pages.page import allow_parameters, arena_of, path_number, redirect, render, run
 from arena.pages.query_form import form_names, read_form
+from arena.pages.recurrence import Appointment, calendar, schedule_name
 from arena.pages.routes.steering import Controls
 from arena.services import Arena
 from arena.services.standings import TournamentView
@@ -41,6 +42,9 @@ from referee.rules import terminations
 routes = web.RouteTableDef()
 GAME_STATES: tuple[GameState, ...] = get_args(GameState)
 PAGE = 50
+CALENDAR_DAYS = 14
+MAX_APPOINTMENTS = 100
+"""Most scheduled tournaments in the calendar."""
 _SHOWN = ("state", "ended", "bot", "sort", "games", "page", "endings", "entries", "rows", "against", "row", "pairs")
 """Query parameters of a tournament's page: filters of its games, orders of its tables, block and row of its crosstable,
 whether the tables of all pairs are shown although there are many bots.
@@ -86,7 +90,6 @@ _TOURNAMENTS = (
 _RECURRING = (
     text_column("name", "Name"),
     text_column("", "When"),
-    text_column("timezone", "Zone"),
     text_column("catch_up", "Missed runs"),
     text_column("next_fire", "Next"),
 )
@@ -137,15 +140,27 @@ async def index(request: web.Request) -> web.Response:
     """List the tournaments that match the query, latest start first; `?after=` continues the list."""
     arena = arena_of(request)
     form = read_form(request, TournamentQuery, after=request.query.get("after") or None)
-    found, schedules = await run(
-        lambda: (services.tournament.page(arena, form.query), services.schedule.read_all(arena))
+    at = datetime.now(UTC)
+    found, schedules, scheduled, fires = await run(
+        lambda: (
+            services.tournament.page(arena, form.query),
+            services.schedule.read_all(arena),
+            services.tournament.page(arena, TournamentQuery(state="scheduled", limit=MAX_APPOINTMENTS)).items,
+            services.schedule.coming(arena, at, CALENDAR_DAYS),
+        )
     )
+    appointments = [
+        *(Appointment(one.start_time, plain(one.name, 60), f"/tournaments/{one.id}") for one in scheduled),
+        *(Appointment(fire, schedule_name(one), f"/schedules/{one.id}") for fire, one in fires),
+    ]
     return render(
         request,
         "tournaments.html",
         tournaments=found,
         table=sorted_table(request, _TOURNAMENTS, found.items),
         schedules=sorted_table(request, _RECURRING, schedules, parameter="recurring"),
+        calendar=calendar(appointments, at, CALENDAR_DAYS) if appointments else (),
+        now=at,
         form=form,
     )
 
