@@ -146,14 +146,14 @@ def when(at: datetime | str | None) -> Markup:
     gone = (datetime.now(UTC) - at).total_seconds()
     if abs(gone) >= _DAY_S:
         return moment_in_utc(at)
-    text = next((f"{int(abs(gone) / size)} {unit}" for unit, size in _UNITS if abs(gone) >= size))
+    text = next((f"{int(abs(gone) / size)} {unit}" for unit, size in _UNITS if abs(gone) >= size), "0 s")
     return Markup('<time datetime="{}" title="{} UTC">{}</time>').format(
         at.isoformat(timespec="seconds"), at.strftime("%Y-%m-%d %H:%M:%S"), f"in {text}" if gone < 0 else f"{text} ago"
     )
 
 
 _DAY_S = 86_400
-_UNITS = (("h", 3600), ("min", 60), ("s", 0))
+_UNITS = (("h", 3600), ("min", 60), ("s", 1))
 
 
 def moment_in_utc(at: datetime) -> Markup:

@@ -140,7 +140,13 @@ async def _without_slash(request: web.Request) -> web.Response:
     return redirect_permanently(str(request.rel_url.with_path(path, keep_query=True)))
 
 
-_TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml", ".png": "image/png", ".woff2": "font/woff2"}
+_TYPES = {
+    ".css": "text/css",
+    ".js": "text/javascript",
+    ".svg": "image/svg+xml",
+    ".png": "image/png",
+    ".woff2": "font/woff2",
+}
 
 
 def setup(app: web.Application) -> None:

@@ -37,7 +37,7 @@ Ratings = Mapping[tuple[str, int], float]
 class FrontPage:
     """The running games, the strongest first, with their plans; without any, the game of the day.
 
-    `schedules` are enabled, the next first. `following` are the next games. `ratings` are of the bots in the shown games.
+    `schedules` are enabled, the next first. `following` are the next games. `ratings` are of the shown bots.
     """
 
     leaders: dict[str, tuple[int, Sequence[LeaderboardLine]]]

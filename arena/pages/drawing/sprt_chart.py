@@ -105,9 +105,9 @@ class SprtChart:
             for index, (points, count) in enumerate(self.pairs)
         ]
         label = ", ".join(f"{points} points: {count}" for points, count in self.pairs)
-        return Markup('<svg class="chart five" viewBox="0 0 {} {}" role="img" aria-label="Pairs by points: {}">{}</svg>').format(
-            _WIDTH, _HEIGHT, label, Markup("").join(bars)
-        )
+        return Markup(
+            '<svg class="chart five" viewBox="0 0 {} {}" role="img" aria-label="Pairs by points: {}">{}</svg>'
+        ).format(_WIDTH, _HEIGHT, label, Markup("").join(bars))
 
 
 def _elo(value: float) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -22,13 +23,14 @@ from arena.documents.tournament import (
     TournamentQuery,
 )
 from arena.pages.columns import text_column
-from arena.pages.drawing import score_curves
+from arena.pages.drawing import plot
 from arena.pages.drawing.race_summary import RaceSummary
 from arena.pages.drawing.sprt_chart import SprtChart
 from arena.pages.filters import bot_of, path_part, plain
 from arena.pages.html_table import Column, choice, number, sorted_table, sorting
 from arena.pages.page import allow_parameters, arena_of, path_number, redirect, render, run
 from arena.pages.query_form import form_names, read_form
+from arena.pages.recurrence import Appointment, calendar, schedule_name
 from arena.pages.routes.steering import Controls
 from arena.services import Arena
 from arena.services.standings import TournamentView
@@ -40,6 +42,9 @@ from referee.rules import terminations
 routes = web.RouteTableDef()
 GAME_STATES: tuple[GameState, ...] = get_args(GameState)
 PAGE = 50
+CALENDAR_DAYS = 14
+MAX_APPOINTMENTS = 100
+"""Most scheduled tournaments in the calendar."""
 _SHOWN = ("state", "ended", "bot", "sort", "games", "page", "endings", "entries", "rows", "against", "row", "pairs")
 """Query parameters of a tournament's page: filters of its games, orders of its tables, block and row of its crosstable,
 whether the tables of all pairs are shown although there are many bots.
@@ -53,6 +58,8 @@ MAX_LINKED = 30
 
 MAX_CURVES = 6
 """Most bots whose scores are drawn: there are as many styles of lines."""
+MIN_CURVE_GAMES = 4
+"""Games of a bot after which its curve begins: before that a score says little."""
 MIN_COMPARED_BOTS = 4
 """Minimum of bots for the comparison of every pair."""
 
@@ -83,7 +90,6 @@ _TOURNAMENTS = (
 _RECURRING = (
     text_column("name", "Name"),
     text_column("", "When"),
-    text_column("timezone", "Zone"),
     text_column("catch_up", "Missed runs"),
     text_column("next_fire", "Next"),
 )
@@ -134,15 +140,27 @@ async def index(request: web.Request) -> web.Response:
     """List the tournaments that match the query, latest start first; `?after=` continues the list."""
     arena = arena_of(request)
     form = read_form(request, TournamentQuery, after=request.query.get("after") or None)
-    found, schedules = await run(
-        lambda: (services.tournament.page(arena, form.query), services.schedule.read_all(arena))
+    at = datetime.now(UTC)
+    found, schedules, scheduled, fires = await run(
+        lambda: (
+            services.tournament.page(arena, form.query),
+            services.schedule.read_all(arena),
+            services.tournament.page(arena, TournamentQuery(state="scheduled", limit=MAX_APPOINTMENTS)).items,
+            services.schedule.coming(arena, at, CALENDAR_DAYS),
+        )
     )
+    appointments = [
+        *(Appointment(one.start_time, plain(one.name, 60), f"/tournaments/{one.id}") for one in scheduled),
+        *(Appointment(fire, schedule_name(one), f"/schedules/{one.id}") for fire, one in fires),
+    ]
     return render(
         request,
         "tournaments.html",
         tournaments=found,
         table=sorted_table(request, _TOURNAMENTS, found.items),
         schedules=sorted_table(request, _RECURRING, schedules, parameter="recurring"),
+        calendar=calendar(appointments, at, CALENDAR_DAYS) if appointments else (),
+        now=at,
         form=form,
     )
 
@@ -246,7 +264,9 @@ async def show(request: web.Request) -> web.Response:
         are_cells_linked=len(order) <= MAX_LINKED,
         are_pairs_shown=len(order) <= MAX_LINKED or are_pairs_asked,
         chosen_row=chosen,
-        cell_rivals=[line for line, cell in zip(order, chosen.cells, strict=True) if cell and cell.games] if chosen else (),
+        cell_rivals=[line for line, cell in zip(order, chosen.cells, strict=True) if cell and cell.games]
+        if chosen
+        else (),
         blocks=blocks,
         places={line.name: line.rank for line in order},
         block=(row, against),
@@ -287,12 +307,24 @@ def _winner(tables: TournamentStandings) -> StandingItem | None:
 
 
 def _curves(arena: Arena, tables: TournamentStandings) -> Markup | None:
-    """Draw the scores of the leaders of a ladder or a race, game by game."""
+    """Draw the points per game of the leaders of a ladder or a race, game by game, with bands of 95 %."""
     if tables.tournament.format not in ("ladder", "race"):
         return None
     results = services.standings.results_in_order(arena, tables)
     names = [line.name for line in tables.standing.lines[:MAX_CURVES]]
-    return score_curves.draw(names, results) if results else None
+    curves: dict[str, list[plot.Point]] = {name: [] for name in names}
+    sums = {name: [0.0, 0.0, 0.0] for name in names}  # of games, points, and squared points
+    for at, game in enumerate(results, 1):
+        for name, scored in zip((game.first, game.second), game.points, strict=True):
+            if name not in sums:
+                continue
+            sums[name] = [one + more for one, more in zip(sums[name], (1, scored, scored * scored), strict=True)]
+            count, mean = sums[name][0], sums[name][1] / sums[name][0]
+            if count >= MIN_CURVE_GAMES:
+                spread = 1.96 * math.sqrt(max(sums[name][2] / count - mean * mean, 0.0) / count)
+                curves[name].append(plot.Point(at, 100 * mean, 100 * spread))
+    series = [plot.Series(plain(name, 60), curves[name], index) for index, name in enumerate(names, 1)]
+    return plot.lines("Score in percent by number of games", series) or None
 
 
 def _columns(form: str, *, is_over: bool) -> tuple[Column, ...]:
