@@ -62,8 +62,13 @@ def read_fields(model: type[T], **fields: Any) -> T:
 
 def error_sentence(error: ArenaError) -> str:
     """Return an error as a sentence to show above the form that caused it."""
-    text = f"{error}; {error.hint}" if error.hint else str(error)
-    return f"{text[:1].upper()}{text[1:]}."
+    return as_sentence(f"{error}; {error.hint}" if error.hint else str(error))
+
+
+def as_sentence(text: str) -> str:
+    """Return a text with a capital and a full stop. A name at its start, such as `bot.toml:`, stays as it is."""
+    word = text.partition(" ")[0]
+    return f"{text[:1].upper() if word.isalpha() else text[:1]}{text[1:]}."
 
 
 def arena_of(request: web.Request) -> Arena:

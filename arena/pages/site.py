@@ -52,6 +52,7 @@ from arena.pages.routes import (
     organise,
     play,
     referee,
+    register,
     schedule,
     starts,
     steering,
@@ -174,7 +175,7 @@ def warm_up(app: web.Application) -> None:
 
 
 _CACHED = (home, tournament, game, games, archive, bot, versus, compare, user, errors, dumps, help_, syndication)
-_UNCACHED = (free_board, play, submit, account, organise, schedule, steering, referee, api_docs)
+_UNCACHED = (free_board, play, submit, account, register, organise, schedule, steering, referee, api_docs)
 """Pages that are not cached: they depend on the user, change every second, or cost little."""
 
 

@@ -12,6 +12,7 @@
     tournament, schedule              create and manage tournaments and recurring ones
     remote                            bots that run on their authors' machines; challenges
     account, token, user              log-in, profiles, API tokens, user administration
+    registration                      new accounts, invitations, forgotten passwords
     idempotency                       responses to repeated requests
 
 The JSON interface, the pages and the command line only translate to and from these functions. The functions block: call
@@ -30,6 +31,7 @@ from arena.services import (
     idempotency,
     leaderboard,
     people,
+    registration,
     remote,
     schedule,
     standings,
@@ -56,6 +58,7 @@ __all__ = [
     "idempotency",
     "leaderboard",
     "people",
+    "registration",
     "remote",
     "schedule",
     "standings",

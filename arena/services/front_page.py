@@ -24,7 +24,10 @@ MAX_NEXT = 6
 
 @dataclass(frozen=True, slots=True)
 class FrontPage:
-    """The running games, the strongest first, with their plans; without any, the latest result of every family."""
+    """The running games, the strongest first, with their plans; without any, the latest result of every family.
+
+    Games of people without an account are left out.
+    """
 
     leaders: dict[str, tuple[int, Sequence[LeaderboardLine]]]
     """The number of rated games and the first lines of the leaderboard, by family."""
@@ -41,15 +44,15 @@ def read(arena: Arena) -> FrontPage:
     """Return what the front page shows."""
     store = arena.store
     games = {one.pool: one.games for one in store.ratings.pools()}
-    running = _strongest_first(store, store.games.in_state("running", MAX_LIVE))
+    running = _strongest_first(store, store.games.in_state("running", MAX_LIVE, with_guests=False))
     return FrontPage(
         leaders={name: (games.get(name, 0), store.ratings.leaderboard(name, limit=5).items) for name in families()},
         running=running,
         specs={game.id: store.games.spec(game.id) for game in running},
-        following=store.games.in_state("queued", MAX_NEXT),
+        following=store.games.in_state("queued", MAX_NEXT, with_guests=False),
         tournaments=store.tournaments.in_states("running", "draining", "paused", "scheduled")[:12],
         finished=store.tournaments.page(TournamentQuery(state="finished", limit=5)).items,
-        recent=store.games.latest(limit=8).items,
+        recent=store.games.latest(limit=8, with_guests=False).items,
         ends=[] if running else _ends(store),
     )
 
@@ -67,7 +70,7 @@ def _strongest_first(store: Store, games: Sequence[GameItem]) -> list[GameItem]:
 
 def _ends(store: Store) -> list[tuple[GameItem, GameRecord]]:
     """Return the latest result of every family with its record, latest first."""
-    latest = [line for name in families() for line in store.games.latest(family=name, limit=1).items]
+    latest = [line for name in families() for line in store.games.latest(family=name, limit=1, with_guests=False).items]
     latest.sort(key=lambda line: -(line.commit_number or 0))
     return [(line, store.games.record(line.id)) for line in latest]
 

@@ -5,6 +5,7 @@ const timed = document.querySelector("[data-live-every]");
 let isAsking = false;
 let isWanted = false;
 let pause = 1500;
+let timer = null;
 const RETRY_INTERVAL_MS = 5000; // after a failed request
 
 async function refresh() {
@@ -18,6 +19,8 @@ async function refresh() {
     if (!answer.ok) { isMissed = answer.status >= 429; return; }
     const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
     isMissed = false;
+    document.title = fresh.title;
+    if (!fresh.querySelector("[data-live-every]")) clearInterval(timer);
     for (const part of document.querySelectorAll("[data-live-part]")) {
       const other = fresh.getElementById(part.id);
       if (!other || part.contains(document.activeElement) || other.innerHTML === part.innerHTML) continue;
@@ -56,5 +59,5 @@ if (streamed) {
 }
 
 if (timed) {
-  setInterval(() => { if (!document.hidden) refresh(); }, Number(timed.dataset.liveEvery) * 1000);
+  timer = setInterval(() => { if (!document.hidden) refresh(); }, Number(timed.dataset.liveEvery) * 1000);
 }
