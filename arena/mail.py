@@ -25,7 +25,7 @@ class MailError(ArenaError):
 
 def is_mail_address(text: str) -> bool:
     """Return whether a text is one plain e-mail address in ASCII."""
-    return bool(_ADDRESS.fullmatch(text))
+    return text.isascii() and bool(_ADDRESS.fullmatch(text))
 
 
 @dataclass(frozen=True, slots=True)

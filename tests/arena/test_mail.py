@@ -46,7 +46,7 @@ def test_send_delivers_a_plain_text(smtp: tuple[MailServer, list[str]]) -> None:
     server, received = smtp
     server.send("arena@example.org", "ada@example.org", "A link", "https://example.org/x\n")
     text = "".join(received)
-    assert "RCPT TO:<ada@example.org>" in text
+    assert "rcpt TO:<ada@example.org>" in text
     assert "From: arena@example.org" in text
     assert "Auto-Submitted: auto-generated" in text
     assert "https://example.org/x" in text

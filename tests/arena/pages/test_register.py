@@ -78,7 +78,7 @@ def test_a_stranger_registers_and_submits_a_bot_written_on_the_page(server: Serv
     reply = browser.send("/submit/source", **{"name": "zeta", "family-loa": "1", "source": source})
     assert "Check of zeta v1" in reply.body.decode()
     version = server.store.versions.find("zeta", 1)
-    assert (version.state, server.store.versions.families(version.id or 0)) == ("uploaded", {"loa": []})
+    assert (version.state, server.store.versions.families(version.id or 0)) == ("uploaded", {"loa": ()})
     assert version.command == ["python", "my_bot.py"]
 
 
