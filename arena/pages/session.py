@@ -111,7 +111,7 @@ def drop_cookie(response: web.StreamResponse, context: WebContext, name: str) ->
 
 
 def stranger_form(request: web.Request, template: str, *, status: int = 200, **shown: Any) -> web.Response:
-    """Render a form for somebody who is not logged in; a cookie ties it to this browser until it is sent."""
+    """Render a form for a visitor who is not logged in; a cookie ties it to this browser until it is sent."""
     token = new_secret()
     response = render(request, template, status=status, keep="no-store", token=token, **shown)
     give_cookie(response, request.app[CONTEXT], _LOGIN_FORM_COOKIE, token, 3600)

@@ -86,7 +86,7 @@ def make_reset_link(arena: Arena, name: str, by: Identity | None) -> AccountLink
 
 
 def request_reset(arena: Arena, name_or_email: str) -> None:
-    """Mail a link that sets a new password to the users of that name or address, if there are any.
+    """Send a link that sets a new password by mail to the users of that name or address, if there are any.
 
     Run it in the background: neither its result nor its duration may tell a stranger whether an account exists.
     """
@@ -97,9 +97,9 @@ def request_reset(arena: Arena, name_or_email: str) -> None:
         link = _reset_link(arena, user)
         arena.note("user.reset-mail", f"user:{user.name}", None)
         text = (
-            f"Somebody, probably you, requested a new password for the account {user.name}.\n\n"
+            f"A new password was requested for your account {user.name}.\n\n"
             f"Set it here within {RESET_LIFETIME.total_seconds() / 3600:g} hours:\n{link.link}\n\n"
-            "Otherwise ignore this mail: your password stays as it is.\n"
+            "If you did not request it, ignore this mail: your password stays as it is.\n"
         )
         try:
             server = MailServer.read(arena.settings.smtp)

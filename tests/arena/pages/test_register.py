@@ -139,7 +139,7 @@ def test_a_forgotten_password_is_set_by_a_link(server: Server) -> None:
     assert b'href="/account"' in reply.body
 
 
-def test_the_answer_to_a_forgotten_password_is_the_same_for_everybody(
+def test_the_answer_to_a_forgotten_password_is_the_same_for_all_names(
     sqlite_store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[str] = []
