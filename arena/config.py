@@ -86,8 +86,8 @@ class Settings(BaseSettings):
 
     registration: Literal["open", "invite", "closed"] = Field(
         "invite",
-        description="Who may create an account: open (every visitor), invite (people with a link of `arena user invite`), "
-        "closed (administrators only).",
+        description="Who may create an account: open (every visitor), invite (people with a link of "
+        "`arena user invite`), closed (administrators only).",
     )
     smtp: str = Field(
         "",
