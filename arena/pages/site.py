@@ -21,7 +21,7 @@ from arena.documents.archive import counted
 from arena.errors import StoreError
 from arena.http.identity import session_of
 from arena.http.request_context import CONTEXT
-from arena.pages import filters, markdown, schema, score_table, session
+from arena.pages import filters, language, markdown, schema, score_table, session
 from arena.pages.drawing.analysis_line import AnalysisLines
 from arena.pages.drawing.replay import Replays
 from arena.pages.page import (
@@ -148,7 +148,9 @@ def setup(app: web.Application) -> None:
         finalize=filters.finalize,
     )
     app[CONTEXT_PROVIDERS] = (session.context, _frame_context)
+    app.middlewares.append(language.language_middleware)
     app.middlewares.append(template_context_middleware)
+    language.install(environment)
     environment.filters |= {one.__name__: one for one in _FILTERS}
     environment.filters["type_name"] = schema.type_name
     environment.filters["type_link"] = schema.type_link

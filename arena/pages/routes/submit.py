@@ -57,7 +57,7 @@ def _page(request: web.Request, *, problem: str = "", status: int = 200, **given
         keep="no-store",
         problem=problem,
         settings=settings,
-        languages=services.submission.LANGUAGES,
+        templates=services.submission.LANGUAGES,
         given={"name": "", "families": [], "tc": "", "source": services.submission.python_source(), **given},
     )
 
