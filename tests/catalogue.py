@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 from babel.messages.catalog import Catalog
@@ -19,6 +20,7 @@ from arena.pages.language import DOMAIN, FOLDER, LANGUAGES, TRANSLATED
 PAGES = FOLDER.parent
 ALWAYS = ("languages.html",)
 """Parts of every page that is translated."""
+_DATE = datetime(2026, 1, 1, tzinfo=UTC)
 _OPTIONS = {"extensions": "jinja2.ext.i18n", "trimmed": "true", "silent": "false"}
 _KEYWORDS = {"gettext": None, "ngettext": (1, 2), "_": None}
 
@@ -73,8 +75,9 @@ def as_po(catalogue: Catalog) -> bytes:
 
 
 def as_mo(catalogue: Catalog) -> bytes:
-    """Return a catalogue as the server reads it."""
+    """Return a catalogue as the server reads it, without the present date."""
     file = io.BytesIO()
+    catalogue.creation_date = catalogue.revision_date = _DATE
     write_mo(file, catalogue)
     return file.getvalue()
 

@@ -184,7 +184,10 @@ def path_family(request: web.Request) -> Rules:
     return load(name)
 
 
-PAGES = ("tournaments", "bots", "games", "submit", "account", "errors", "workers", "archive", "dumps", "help", "login")
+PAGES = (
+    *("tournaments", "bots", "games", "submit", "account", "errors", "workers", "archive", "dumps", "help", "login"),
+    *("play", "rankings", "explore"),
+)
 """First path segments of other pages, to suggest after a typing error."""
 
 GAME_ID = re.compile(r"[0-9a-f]{16,32}")

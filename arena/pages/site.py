@@ -15,13 +15,14 @@ from typing import Any
 import aiohttp_jinja2
 import jinja2
 from aiohttp import web
+from markupsafe import Markup
 
 from arena import services
 from arena.documents.archive import counted
 from arena.errors import StoreError
 from arena.http.identity import session_of
 from arena.http.request_context import CONTEXT
-from arena.pages import filters, language, markdown, schema, score_table, session
+from arena.pages import filters, language, markdown, recurrence, schema, score_table, session
 from arena.pages.drawing.analysis_line import AnalysisLines
 from arena.pages.drawing.replay import Replays
 from arena.pages.page import (
@@ -83,6 +84,11 @@ def asset(name: str) -> str:
     return f"/static/{name}?v={fingerprint()}"
 
 
+def icon(name: str) -> Markup:
+    """Return an icon of the sprite `icons.svg`, hidden from screen readers: a text stands beside it."""
+    return Markup('<svg class="icon" aria-hidden="true"><use href="{}#{}"/></svg>').format(asset("icons.svg"), name)
+
+
 async def _frame_context(request: web.Request) -> dict[str, Any]:
     """Return the template variables of the page frame: navigation, canonical address, unread notices."""
     return {
@@ -133,7 +139,13 @@ async def _without_slash(request: web.Request) -> web.Response:
     return redirect_permanently(str(request.rel_url.with_path(path, keep_query=True)))
 
 
-_TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml", ".png": "image/png"}
+_TYPES = {
+    ".css": "text/css",
+    ".js": "text/javascript",
+    ".svg": "image/svg+xml",
+    ".png": "image/png",
+    ".woff2": "font/woff2",
+}
 
 
 def setup(app: web.Application) -> None:
@@ -155,6 +167,7 @@ def setup(app: web.Application) -> None:
     environment.filters["type_name"] = schema.type_name
     environment.filters["type_link"] = schema.type_link
     environment.globals["asset"] = asset
+    environment.globals["icon"] = icon
     app[REPLAYS] = Replays()
     app[ANALYSIS_LINES] = AnalysisLines()
     app.router.add_get("/static/{name}", static, name="static")
@@ -215,6 +228,9 @@ _FILTERS = (
     filters.score,
     filters.thought,
     filters.when,
+    filters.moment_in_utc,
+    recurrence.schedule_name,
+    recurrence.schedule_words,
     filters.size,
     filters.percent,
     filters.sure,

@@ -36,6 +36,7 @@ TOPICS = {
     "analysis": "Analysis: winning chances, blunders, accuracy",
     "api": "API",
     "changelog": "Changelog",
+    "design": "Design system of these pages",
 }
 _KINDS = {
     Kind.RULES: "Decided by the rules of the game.",
@@ -130,6 +131,8 @@ async def show(request: web.Request) -> web.Response:
     topic = request.match_info["topic"]
     if topic == "api":
         return redirect("/api/v1/docs")
+    if topic == "design":
+        return render(request, "design.html", columns=sorted_table(request, _WORDS, (), parameter=_TABLES[0]).sorting)
     if topic == "play":
         settings = request.app[CONTEXT].settings
         return render(request, "how_to_play.html", settings=settings, level=LEVEL, level_from_ply=LEVEL_FROM_PLY)

@@ -10,9 +10,11 @@ from typing import Any, get_args
 from urllib.parse import quote
 
 from aiohttp import web
+from markupsafe import Markup
 
 from arena import services
 from arena.documents.game import GameState
+from arena.documents.standings import StandingItem
 from arena.documents.tournament import (
     EntryItem,
     PlanQuery,
@@ -20,6 +22,7 @@ from arena.documents.tournament import (
     TournamentQuery,
 )
 from arena.pages.columns import text_column
+from arena.pages.drawing import score_curves
 from arena.pages.drawing.race_summary import RaceSummary
 from arena.pages.drawing.sprt_chart import SprtChart
 from arena.pages.filters import bot_of, path_part, plain
@@ -36,12 +39,20 @@ from referee.rules import terminations
 
 routes = web.RouteTableDef()
 GAME_STATES: tuple[GameState, ...] = get_args(GameState)
-PAGE = 100
-_SHOWN = ("state", "ended", "bot", "sort", "games", "page", "endings", "entries", "rows", "against")
-"""Query parameters of a tournament's page: filters of its schedule, orders of its tables, block of its crosstable."""
-BLOCK = 30
+PAGE = 50
+_SHOWN = ("state", "ended", "bot", "sort", "games", "page", "endings", "entries", "rows", "against", "row", "pairs")
+"""Query parameters of a tournament's page: filters of its games, orders of its tables, block and row of its crosstable,
+whether the tables of all pairs are shown although there are many bots.
+"""
+BLOCK = 60
 """Rows and columns of the crosstable on one page; links lead to further blocks."""
+MAX_DETAILED = 12
+"""Most bots of a crosstable that shows every game; larger ones are heat maps."""
+MAX_LINKED = 30
+"""Most bots of a heat map whose cells are large enough for links, and whose pairs are compared without asking."""
 
+MAX_CURVES = 6
+"""Most bots whose scores are drawn: there are as many styles of lines."""
 MIN_COMPARED_BOTS = 4
 """Minimum of bots for the comparison of every pair."""
 
@@ -208,6 +219,9 @@ async def show(request: web.Request) -> web.Response:
     blocks = [(start + 1, min(start + BLOCK, len(order))) for start in range(0, len(order), BLOCK)]
     row, against = (number(request.query, name, 1, high=max(1, len(blocks))) for name in ("rows", "against"))
     rows, columns = (slice((number - 1) * BLOCK, number * BLOCK) for number in (row, against))
+    row_number = number(request.query, "row", 0, high=max(1, len(order)))
+    chosen = tables.block(slice(row_number - 1, row_number), slice(None))[0] if row_number and order else None
+    are_pairs_asked = choice(request.query, "pairs", ("0", "1"), "0") == "1"
     endings: dict[str, int] = {}
     for result in tables.results:
         endings[result.termination.value] = endings.get(result.termination.value, 0) + 1
@@ -226,7 +240,14 @@ async def show(request: web.Request) -> web.Response:
         gains=changes,
         table=tables.block(rows, columns),
         against=order[columns],
-        linked={line.name: _Linked.of(line.name) for line in (*order[rows], *order[columns])},
+        linked={line.name: _Linked.of(line.name) for line in order},
+        is_heat_map=len(order) > MAX_DETAILED,
+        are_cells_linked=len(order) <= MAX_LINKED,
+        are_pairs_shown=len(order) <= MAX_LINKED or are_pairs_asked,
+        chosen_row=chosen,
+        cell_rivals=[line for line, cell in zip(order, chosen.cells, strict=True) if cell and cell.games]
+        if chosen
+        else (),
         blocks=blocks,
         places={line.name: line.rank for line in order},
         block=(row, against),
@@ -234,6 +255,9 @@ async def show(request: web.Request) -> web.Response:
         comparison=tables.comparison if len(strengths) >= MIN_COMPARED_BOTS else None,
         test=_test(tables, view.entries),
         race=_race(tables),
+        curves=_curves(tables),
+        winner=_winner(tables),
+        planned=tournament.finished_games if is_over else tournament.planned_games,
         endings=sorted_table(
             request,
             _ENDINGS,
@@ -250,9 +274,30 @@ async def show(request: web.Request) -> web.Response:
     )
 
 
+def _winner(tables: TournamentStandings) -> StandingItem | None:
+    """Return the winner of a finished tournament; None before its end, and where a race or a test decided nothing."""
+    found = tables.standing
+    if tables.tournament.state != "finished" or not found.lines or not tables.results:
+        return None
+    if found.race is not None and not found.race.is_settled:
+        return None
+    if found.verdict is not None and found.verdict.state != "H1":
+        return None
+    best = next((line for line in found.lines if line.name == found.seats.get(0)), None) if found.verdict else None
+    return best or found.lines[0]
+
+
+def _curves(tables: TournamentStandings) -> Markup | None:
+    """Draw the scores of the leaders of a ladder or a race, game by game."""
+    if tables.tournament.format not in ("ladder", "race") or not tables.results:
+        return None
+    names = [line.name for line in tables.standing.lines[:MAX_CURVES]]
+    return score_curves.draw(names, tables.results)
+
+
 def _columns(form: str, *, is_over: bool) -> tuple[Column, ...]:
     """Return the columns of the standings that apply to a format."""
-    hidden = {"elo"} if not is_over else set()
+    hidden = {"elo"} if not is_over or form == "sprt" else set()  # a test has its own estimate, from pairs
     hidden |= {"byes", "buchholz"} if form != "swiss" else set()
     hidden |= {"round"} if form != "knockout" else set()
     return tuple(column for column in _STANDINGS if column.key not in hidden)
@@ -265,7 +310,7 @@ def _test(tables: TournamentStandings, entries: Sequence[EntryItem]) -> SprtChar
     if tables.standing.verdict is None or len(seats) < 2:
         return None
     test = read_settings(tables.tournament.settings).sprt.sprt
-    return SprtChart(test, tables.standing.verdict, lines[seats[0]], seats[1], tables.is_final)
+    return SprtChart(test, tables.standing.verdict, tables.standing.ratios, lines[seats[0]], seats[1], tables.is_final)
 
 
 def _race(tables: TournamentStandings) -> RaceSummary | None:

@@ -20,9 +20,9 @@ class GameFilter(TypedDict, total=False):
     """A filter of results; None matches anything. `since` and `until` apply to the end of a game.
 
     `analysed` filters by the analysis. `versions` are players on either side, `without` excluded terminations, `worker`
-    the cluster worker that played. `with_guests=False` excludes games of people without an account,
-    `with_lost_people=False` those that a person lost. All but the last three and `worker` have an index; when filters
-    are combined, one index is used and the others are applied to its rows.
+    the cluster worker that played. `with_lost_people=False` excludes games that a person lost. All but `without`,
+    `with_lost_people` and `worker` have an index; when filters are combined, one index is used and the others are
+    applied to its rows.
     """
 
     tournament_id: int | None
@@ -36,14 +36,8 @@ class GameFilter(TypedDict, total=False):
     since: datetime | None
     until: datetime | None
     without: Sequence[str]
-    with_guests: bool
     with_lost_people: bool
     analysed: AnalysedGamesQuery
-
-
-def no_guest() -> ColumnElement[bool]:
-    """Return the SQL condition that no side of a game is a person without an account."""
-    return (col(Game.first) != GUEST) & (col(Game.second) != GUEST)
 
 
 def _is_person(name: Mapped[str]) -> ColumnElement[bool]:
@@ -62,8 +56,6 @@ def conditions(games: GameFilter) -> list[Any]:
         found.append(col(Game.finished_at) < until)
     if without := games.get("without"):
         found.append(col(Game.termination).not_in(without))
-    if not games.get("with_guests", True):
-        found.append(no_guest())
     if not games.get("with_lost_people", True):
         found.append(~((col(Game.winner) == "second") & _is_person(col(Game.first))))
         found.append(~((col(Game.winner) == "first") & _is_person(col(Game.second))))

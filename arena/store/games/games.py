@@ -21,7 +21,7 @@ from arena.store.base.engine import Sessions, fetch
 from arena.store.base.models import Analysis, Game, Record
 from arena.store.base.page import DEFAULT_LIMIT, bounded, cut, read_cursor
 from arena.store.games.commit import unpack
-from arena.store.games.game_filter import GameFilter, conditions, no_guest
+from arena.store.games.game_filter import GameFilter, conditions
 from referee.game.record import GameRecord
 from referee.game.spec import GameSpec, spec_from_json
 
@@ -164,11 +164,9 @@ class Games:
         found = cut(rows, limit, lambda row: (float(row[0]), GameItem(*row[1:]).commit_number))
         return PageResponse([GameItem(*row[1:]) for row in found.items], found.next)
 
-    def in_state(self, state: str, limit: int = DEFAULT_LIMIT, *, with_guests: bool = True) -> list[GameItem]:
+    def in_state(self, state: str, limit: int = DEFAULT_LIMIT) -> list[GameItem]:
         """Return some games of all tournaments in one state, such as those being played now."""
         query = select(*LINE).where(col(Game.state) == state).limit(bounded(limit))
-        if not with_guests:
-            query = query.where(no_guest())
         with self._sessions.reading() as session:
             return [GameItem(*row) for row in fetch(session, query)]
 

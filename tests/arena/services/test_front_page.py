@@ -47,10 +47,10 @@ def test_games_of_guests_are_not_featured_and_their_losses_are_no_errors(arena: 
     lost, won = (people.begin(arena, PlayRequest(family="loa", bot="first", side="first"), guest) for _ in range(2))
     store.people.start(lost, "here")
     found = front_page.read(arena)
-    assert (found.running, found.following, found.ends, found.recent) == ([], [], [], [])
+    assert (found.running, found.following, found.of_the_day, found.recent) == ([], [], None, [])
     for game_id, winner in ((lost, "second"), (won, "first")):
         planned = PlannedGame(game_id, store.games.spec(game_id))
         store.results.commit(record_of(planned, winner=winner, termination=Termination.TIME))
     found = front_page.read(arena)
-    assert (found.ends, found.recent) == ([], [])
+    assert (found.of_the_day, found.recent) == (None, [])
     assert [line.id for line in game.forfeits(arena).items] == [won], "only the bot's own loss on time"
