@@ -161,7 +161,11 @@ class Coordinator:
             on_done=self._person_finished,
         )
         checks = SubmissionChecks(
-            store, bus, check or check_in_sandbox(store, bus, place.open, settings.sandbox), metrics=self.metrics
+            store,
+            bus,
+            check or check_in_sandbox(store, bus, place.open, settings.sandbox),
+            ladder_time_control=settings.ladder_time_control,
+            metrics=self.metrics,
         )
         self._checks = Background("checks", TICK_INTERVAL_S, checks.work, conditions)
         self._background = (

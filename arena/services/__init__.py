@@ -13,6 +13,7 @@
     tournament, schedule              create and manage tournaments and recurring ones
     remote                            bots that run on their authors' machines; challenges
     account, token, user              log-in, profiles, API tokens, user administration
+    registration                      new accounts, invitations, forgotten passwords
     idempotency                       responses to repeated requests
 
 The JSON interface, the pages and the command line only translate to and from these functions. The functions block: call
@@ -32,6 +33,7 @@ from arena.services import (
     leaderboard,
     people,
     problems,
+    registration,
     remote,
     schedule,
     standings,
@@ -59,6 +61,7 @@ __all__ = [
     "leaderboard",
     "people",
     "problems",
+    "registration",
     "remote",
     "schedule",
     "standings",

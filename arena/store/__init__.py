@@ -1,7 +1,7 @@
 """All database queries of the arena. A result is stored exactly once or not at all.
 
     base            engine, transactions, errors, tables, cursors, change detection, schema
-    people          users, sessions and tokens, log-in attempts, trusted devices, notices, audit log
+    people          users, sessions, tokens and links, log-in attempts, trusted devices, notices, audit log
     bots            bots, versions, checks, samples, presences of remote bots
     tournaments     tournaments, entries, schedules, the queue of games, games against people
     ratings         ratings, their history, the fold that computes them, and rebuilds
@@ -34,6 +34,7 @@ from arena.store.games.voids import Voids
 from arena.store.operations.answers import IdempotentResponses
 from arena.store.operations.daily_tasks import DailyTasks
 from arena.store.operations.leases import Leases
+from arena.store.people.account_links import AccountLinks
 from arena.store.people.audit import AuditLog
 from arena.store.people.login_attempts import LoginAttempts
 from arena.store.people.notices import Notices
@@ -60,6 +61,7 @@ class Store:
         self.engine = open_engine(url)
         self.sessions = Sessions(self.engine)
         self.users = Users(self.sessions)
+        self.account_links = AccountLinks(self.sessions)
         self.login_attempts = LoginAttempts(self.sessions)
         self.trusted_devices = TrustedDevices(self.sessions)
         self.people = People(self.sessions)

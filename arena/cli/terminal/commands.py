@@ -249,8 +249,8 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command(
         "user",
-        "add, list and change users and their tokens",
-        ("arena user add zoe --role organiser", 'arena user token zoe --scopes "read submit"'),
+        "add, invite, list and change users and their tokens",
+        ("arena user add zoe --role organiser", "arena user invite --uses 20", "arena user reset zoe"),
         "server",
         room="server",
     ),

@@ -163,10 +163,14 @@ def upgrade() -> None:
         sa.Column("is_active", sa.Boolean(), nullable=False),
         sa.Column("about", sa.String(length=1000), nullable=False),
         sa.Column("link", sa.String(length=200), nullable=False),
+        sa.Column("email", sa.String(length=254), nullable=False),
         sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_users")),
         sa.UniqueConstraint("name", name=op.f("uq_users_name")),
     )
+    with op.batch_alter_table("users", schema=None) as batch_op:
+        batch_op.create_index(batch_op.f("ix_users_email"), ["email"], unique=False)
+
     op.create_table(
         "win_models",
         sa.Column("id", sa.Integer(), nullable=False),
@@ -180,6 +184,21 @@ def upgrade() -> None:
     )
     with op.batch_alter_table("win_models", schema=None) as batch_op:
         batch_op.create_index(batch_op.f("ix_win_models_family"), ["family"], unique=False)
+
+    op.create_table(
+        "account_links",
+        sa.Column("digest", sa.String(length=64), nullable=False),
+        sa.Column("user_id", sa.Integer(), nullable=True),
+        sa.Column("role", sa.String(length=16), nullable=False),
+        sa.Column("uses_left", sa.Integer(), nullable=False),
+        sa.Column("expires", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
+        sa.ForeignKeyConstraint(["user_id"], ["users.id"], name=op.f("fk_account_links_user_id_users")),
+        sa.PrimaryKeyConstraint("digest", name=op.f("pk_account_links")),
+    )
+    with op.batch_alter_table("account_links", schema=None) as batch_op:
+        batch_op.create_index(batch_op.f("ix_account_links_expires"), ["expires"], unique=False)
+        batch_op.create_index(batch_op.f("ix_account_links_user_id"), ["user_id"], unique=False)
 
     op.create_table(
         "analysis_requests",
@@ -609,6 +628,8 @@ def upgrade() -> None:
         sa.Column("plies", sa.JSON(), nullable=False),
         sa.Column("asked", sa.JSON(), nullable=True),
         sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("seen_at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("is_streamed", sa.Boolean(), nullable=False),
         sa.ForeignKeyConstraint(["game_id"], ["games.id"], name=op.f("fk_people_games_game_id_games")),
         sa.ForeignKeyConstraint(["user_id"], ["users.id"], name=op.f("fk_people_games_user_id_users")),
         sa.PrimaryKeyConstraint("game_id", name=op.f("pk_people_games")),
@@ -792,10 +813,18 @@ def downgrade() -> None:
         batch_op.drop_index(batch_op.f("ix_analysis_requests_requested_at"))
 
     op.drop_table("analysis_requests")
+    with op.batch_alter_table("account_links", schema=None) as batch_op:
+        batch_op.drop_index(batch_op.f("ix_account_links_user_id"))
+        batch_op.drop_index(batch_op.f("ix_account_links_expires"))
+
+    op.drop_table("account_links")
     with op.batch_alter_table("win_models", schema=None) as batch_op:
         batch_op.drop_index(batch_op.f("ix_win_models_family"))
 
     op.drop_table("win_models")
+    with op.batch_alter_table("users", schema=None) as batch_op:
+        batch_op.drop_index(batch_op.f("ix_users_email"))
+
     op.drop_table("users")
     op.drop_table("rebuilt_changes")
     op.drop_table("rebuilds")

@@ -14,7 +14,7 @@ from sqlalchemy.types import TypeDecorator
 from sqlmodel import Field, SQLModel
 
 from arena.clock import now
-from arena.documents.account import MAX_ABOUT, MAX_LINK
+from arena.documents.account import MAX_ABOUT, MAX_EMAIL, MAX_LINK
 
 SQLModel.metadata = MetaData(
     naming_convention={
@@ -73,6 +73,23 @@ class User(SQLModel, table=True):
     about: str = Field(default="", max_length=MAX_ABOUT)
     """Public profile text; `link` is a public address."""
     link: str = Field(default="", max_length=MAX_LINK)
+    email: str = Field(default="", max_length=MAX_EMAIL, index=True)
+    """Private; only for links to reset the password."""
+    created_at: datetime = _created()
+
+
+class AccountLink(SQLModel, table=True):
+    """A secret link, stored by the SHA-256 of its secret: an invitation, or one that resets the password of `user_id`.
+
+    An invitation creates accounts with a `role`, at most `uses_left` more.
+    """
+
+    __tablename__ = "account_links"
+    digest: str = Field(primary_key=True, max_length=64)
+    user_id: int | None = Field(default=None, foreign_key="users.id", index=True)
+    role: str = Field(default="", max_length=16)
+    uses_left: int = 1
+    expires: datetime = _time(index=True)
     created_at: datetime = _created()
 
 
@@ -355,7 +372,8 @@ class PersonGame(SQLModel, table=True):
     """A game of a person, who has an account (`user_id`) or a cookie with the digest `guest`.
 
     `plies` are the moves so far, each as `[move, ply]`, so that the game can resume after a crash of the referee.
-    `asked` is the person's action that the referee has not processed yet.
+    `asked` is the person's action that the referee has not processed yet. `seen_at` is the person's last contact;
+    `is_streamed` is true once their page has followed the game's stream.
     """
 
     __tablename__ = "people_games"
@@ -367,6 +385,8 @@ class PersonGame(SQLModel, table=True):
     plies: list[Any] = _json(list)
     asked: dict[str, Any] | None = Field(default=None, sa_column=Column(JSON, nullable=True))
     created_at: datetime = _created()
+    seen_at: datetime = _created()
+    is_streamed: bool = False
 
 
 class Void(SQLModel, table=True):
