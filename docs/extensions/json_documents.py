@@ -11,7 +11,7 @@ from collections.abc import Mapping
 PINNED: Mapping[str, tuple[str, str]] = {
     "archive._import": ("archive import", "files"),
     "archive._list": ("archive list", "sources"),
-    "archive._search": ("archive search", "games total"),
+    "archive._search": ("archive search", "games total total_exact"),
     "archive._index": ("archive index", "indexed taken"),
     "atlas._show": ("atlas show", "starts"),
     "book._check": ("book check", "openings"),
@@ -32,6 +32,7 @@ PINNED: Mapping[str, tuple[str, str]] = {
     "play._print": ("play", "games"),
     "playouts.run": ("playouts", "games plies seconds plies_per_second results reasons seed"),
     "problems._find": ("problems find", "problems games"),
+    "problems._add": ("problems add", "problems"),
     "ratings._rebuild": ("ratings rebuild", "games pools problems"),
     "printer.rows": ("lists of a server", "items next"),
     "game_view.show_record": ("replay", "shown"),

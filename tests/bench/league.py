@@ -133,8 +133,10 @@ def _tournament(base: sqlite3.Connection, number: int, family: str) -> None:
     settings = json.dumps(document)
     base.execute(
         f"""INSERT INTO tournaments (id, name, family, variant, options, format, settings, pool, is_rated, state,
-            problem, start_time, started_at, finished_at, planned_games, finished_games, created_by, created_at)
-        VALUES (?, ?, ?, ?, '{{}}', 'round-robin', ?, ?, 1, 'finished', '', {when}, {when}, {when}, ?, ?, 1, {when})""",
+            problem, start_time, started_at, finished_at, planned_games, later_games, finished_games, created_by,
+            created_at)
+        VALUES (?, ?, ?, ?, '{{}}', 'round-robin', ?, ?, 1, 'finished', '', {when}, {when}, {when}, ?, 0, ?, 1,
+            {when})""",
         (number, f"League {number}", family, variant, settings, family, GAMES, GAMES),
     )
     numbers = "WITH RECURSIVE n(i) AS (VALUES (0) UNION ALL SELECT i + 1 FROM n WHERE i < {})"
@@ -174,9 +176,9 @@ def _tournament(base: sqlite3.Connection, number: int, family: str) -> None:
     for side in ("first_id", "second_id"):
         mu = strength.format(version=side)
         base.execute(
-            f"""INSERT INTO rating_changes (game_id, version_id, pool, commit_number, mu_before,
-                sigma_before, mu, sigma)
-            SELECT id, {side}, ?, commit_number, {mu}, 1.5, {mu} + 0.01, 1.49 FROM games
+            f"""INSERT INTO rating_changes (game_id, version_id, pool, commit_number, wins, draws, losses, forfeits,
+                opposition, mu_before, sigma_before, mu, sigma)
+            SELECT id, {side}, ?, commit_number, 90, 20, 90, 4, 6000.0, {mu}, 1.5, {mu} + 0.01, 1.49 FROM games
             WHERE commit_number > {commits}""",
             (family,),
         )

@@ -15,26 +15,26 @@ from sqlalchemy.orm import Session
 from sqlmodel import col
 
 from arena.documents.analysis import FIGURES
-from arena.documents.archive import ArchiveItem, ArchivePage, ArchiveSource
+from arena.documents.archive import MAX_COUNTED, ArchiveItem, ArchivePage, ArchiveSource
 from arena.errors import NotFoundError
 from arena.store.archive import positions
-from arena.store.archive.archived_game import WINNERS, ArchivedGame, entries_of
+from arena.store.archive.archived_game import WINNERS, ArchivedGame
 from arena.store.archive.entry import (
     SERIAL_COUNTER,
     NewArchivedGame,
     add_positions,
     advance,
     counter,
+    indexed,
     insert_games,
     known,
-    packed,
     set_counter,
     withdraw,
 )
 from arena.store.archive.explorer import Explorer
 from arena.store.archive.line import games_of, lines_of, names_of
 from arena.store.archive.search import MAX_SERIAL, ArchiveSearch, Matches
-from arena.store.base.engine import BATCH, Sessions, fetch
+from arena.store.base.engine import Sessions, batched, fetch
 from arena.store.base.models import Analysis, ArchiveGame, ArchiveName, Game, Record
 from arena.store.base.page import read_cursor, write_cursor
 
@@ -43,8 +43,8 @@ FOLLOWED_COUNTER = "archive-followed"
 SORTS = {"number": ArchiveGame.serial, "date": ArchiveGame.day, "length": ArchiveGame.plies}
 """Sort keys of lists, each with its column."""
 SCAN_RATIO = 4
-"""SQLite scans in sort order if at least one game in this many matches, because that finds a page sooner than the
-filters.
+"""SQLite scans in sort order if at least one game in this many matches, or more than are counted, because that finds a
+page sooner than the filters.
 """
 
 
@@ -74,24 +74,21 @@ class Archive:
 
     def add(self, games: Iterable[ArchivedGame]) -> int:
         """Store imported games and return how many were new. Games with a known id are left unchanged."""
-        added = 0
-        source = iter(games)
-        while portion := [game for _, game in zip(range(BATCH), source, strict=False)]:
-            unknown = self._unknown(portion)
-            new = [
-                NewArchivedGame(game, entries, packed(game))
-                for game, entries in zip(unknown, entries_of(unknown), strict=True)
-            ]
-            if new:
-                with self._sessions.writing() as session:
-                    added += insert_games(session, new)
-        return added
+        return sum(self.add_indexed(indexed(portion)) for portion in batched(games))
 
-    def _unknown(self, games: Sequence[ArchivedGame]) -> list[ArchivedGame]:
-        """Return the games whose id is not stored, without duplicates."""
-        with self._sessions.reading() as session:
-            there = known(session, [game.id for game in games])
-        return list({game.id: game for game in games if game.id not in there}.values())
+    def add_indexed(self, games: Iterable[NewArchivedGame]) -> int:
+        """Store imported games whose positions are known, and return how many were new.
+
+        Each portion is one transaction, so that an import that was killed continues where it ended.
+        """
+        added = 0
+        for portion in batched(games):
+            with self._sessions.reading() as session:
+                there = known(session, [new.game.id for new in portion])
+            if unknown := list({new.game.id: new for new in portion if new.game.id not in there}.values()):
+                with self._sessions.writing() as session:
+                    added += insert_games(session, unknown)
+        return added
 
     def to_follow(self, limit: int) -> tuple[int, list[tuple[int, bytes]]]:
         """Return the last archived commit number and the next results as (commit number, stored record)."""
@@ -146,15 +143,17 @@ class Archive:
         after = read_cursor(search.after, int)
         with self._sessions.reading() as session:
             matches = Matches(session, search)
-            total = matches.count()
-            matches.is_scan = SCAN_RATIO * total >= counter(session, SERIAL_COUNTER)
+            total = matches.count(MAX_COUNTED + 1)
+            is_exact = total <= MAX_COUNTED
+            matches.is_scan = not is_exact or SCAN_RATIO * total >= counter(session, SERIAL_COUNTER)
             query = _page(
                 session, matches, key, is_falling=search.order == "falling", after=after[0] if after else None
             )
             chosen = list(session.scalars(query.offset(0 if after else offset).limit(search.limit + 1)))
             games = lines_of(session, chosen[: search.limit])
         is_more = 0 < search.limit < len(chosen)
-        return ArchivePage(games, total, write_cursor(chosen[search.limit - 1]) if is_more else None)
+        cursor = write_cursor(chosen[search.limit - 1]) if is_more else None
+        return ArchivePage(games, min(total, MAX_COUNTED), is_exact, cursor)
 
     def count(self, search: ArchiveSearch) -> int:
         """Return the number of matching games."""

@@ -14,7 +14,7 @@ from sqlalchemy.types import TypeDecorator
 from sqlmodel import Field, SQLModel
 
 from arena.clock import now
-from arena.documents.account import MAX_ABOUT, MAX_LINK
+from arena.documents.account import MAX_ABOUT, MAX_EMAIL, MAX_LINK
 
 SQLModel.metadata = MetaData(
     naming_convention={
@@ -73,6 +73,23 @@ class User(SQLModel, table=True):
     about: str = Field(default="", max_length=MAX_ABOUT)
     """Public profile text; `link` is a public address."""
     link: str = Field(default="", max_length=MAX_LINK)
+    email: str = Field(default="", max_length=MAX_EMAIL, index=True)
+    """Private; only for links to reset the password."""
+    created_at: datetime = _created()
+
+
+class AccountLink(SQLModel, table=True):
+    """A secret link, stored by the SHA-256 of its secret: an invitation, or one that resets the password of `user_id`.
+
+    An invitation creates accounts with a `role`, at most `uses_left` more.
+    """
+
+    __tablename__ = "account_links"
+    digest: str = Field(primary_key=True, max_length=64)
+    user_id: int | None = Field(default=None, foreign_key="users.id", index=True)
+    role: str = Field(default="", max_length=16)
+    uses_left: int = 1
+    expires: datetime = _time(index=True)
     created_at: datetime = _created()
 
 
@@ -251,6 +268,8 @@ class Tournament(SQLModel, table=True):
     finished_at: datetime | None = _time(nullable=True, index=True)
     planned_games: int = 0
     """Number of games that are over or still to be played: all but the cancelled ones."""
+    later_games: int = 0
+    """Number of planned games that have no row yet, as a plan known in advance is stored in windows."""
     finished_games: int = 0
     """Number of games that are over: those with a result and those given up."""
     findings: dict[str, Any] | None = Field(default=None, sa_column=Column(JSON(none_as_null=True), nullable=True))
@@ -300,7 +319,8 @@ class Game(SQLModel, table=True):
     __table_args__ = (
         UniqueConstraint("tournament_id", "sequence"),
         Index("ix_games_family_commit_number", "family", "commit_number"),
-        Index("ix_games_pool_commit_number", "pool", "commit_number"),
+        Index("ix_games_pool_commit_number", "pool", "commit_number", "variant", "winner"),
+        Index("ix_games_pool_finished_at", "pool", "finished_at", "commit_number"),
         Index("ix_games_first_commit_number", "first_id", "commit_number"),
         Index("ix_games_second_commit_number", "second_id", "commit_number"),
         Index("ix_games_pairing_commit_number", "first_id", "second_id", "commit_number"),
@@ -352,7 +372,8 @@ class PersonGame(SQLModel, table=True):
     """A game of a person, who has an account (`user_id`) or a cookie with the digest `guest`.
 
     `plies` are the moves so far, each as `[move, ply]`, so that the game can resume after a crash of the referee.
-    `asked` is the person's action that the referee has not processed yet.
+    `asked` is the person's action that the referee has not processed yet. `seen_at` is the person's last contact;
+    `is_streamed` is true once their page has followed the game's stream.
     """
 
     __tablename__ = "people_games"
@@ -364,6 +385,8 @@ class PersonGame(SQLModel, table=True):
     plies: list[Any] = _json(list)
     asked: dict[str, Any] | None = Field(default=None, sa_column=Column(JSON, nullable=True))
     created_at: datetime = _created()
+    seen_at: datetime = _created()
+    is_streamed: bool = False
 
 
 class Void(SQLModel, table=True):
@@ -402,7 +425,10 @@ class VersionRating(SQLModel, table=True):
 
 
 class RatingChange(SQLModel, table=True):
-    """The effect of one game on one rating: a point of a rating plot."""
+    """The effect of one game on one rating: a point of a rating plot.
+
+    The counts and `opposition` are those of `VersionRating` after the game, so that past leaderboards need no games.
+    """
 
     __tablename__ = "rating_changes"
     __table_args__ = (Index("ix_rating_changes_version_pool_commit_number", "version_id", "pool", "commit_number"),)
@@ -410,6 +436,11 @@ class RatingChange(SQLModel, table=True):
     version_id: int = Field(primary_key=True, foreign_key="versions.id")
     pool: str = Field(max_length=200)
     commit_number: int
+    wins: int
+    draws: int
+    losses: int
+    forfeits: int
+    opposition: float
     mu_before: float
     sigma_before: float
     mu: float
@@ -429,7 +460,7 @@ class Rebuild(SQLModel, table=True):
 
 
 class RebuiltChange(SQLModel, table=True):
-    """A rating change that a rebuild corrects. Its numbers are NULL if the stored change must be deleted."""
+    """A rating change that a rebuild corrects. What the fold computes is NULL if the stored change must be deleted."""
 
     __tablename__ = "rebuilt_changes"
     rebuild_id: str = Field(primary_key=True, max_length=32)
@@ -437,6 +468,11 @@ class RebuiltChange(SQLModel, table=True):
     version_id: int = Field(primary_key=True)
     pool: str = Field(max_length=200)
     commit_number: int
+    wins: int | None = None
+    draws: int | None = None
+    losses: int | None = None
+    forfeits: int | None = None
+    opposition: float | None = None
     mu_before: float | None = None
     sigma_before: float | None = None
     mu: float | None = None
@@ -589,6 +625,89 @@ class StoredWinModel(SQLModel, table=True):
     positions: int
     log_loss: float
     created_at: datetime = _created()
+
+
+# -- problems ----------------------------------------------------------------------------------------------------------
+
+
+class StoredProblem(SQLModel, table=True):
+    """A problem: a position in which the side to move is to win, and its rating against the people who try it.
+
+    `state` is `waiting` until the solver has proved it, then `accepted` or `refused` for the reason `problem`. `digest`
+    is the SHA-256 of position, rules and condition, and prevents duplicates. `max_moves` is the longest win that the
+    author allows, `moves` the proved length. `tree` has all solutions (see `referee.solver.tree`). `month`, such as
+    `2026-11`, makes it the problem of that month. `games` counts rated first attempts, `wins` those that failed.
+    """
+
+    __tablename__ = "problems"
+    __table_args__ = (
+        Index("ix_problems_state_family", "state", "family", "id"),
+        Index("ix_problems_family_mu", "family", "state", "mu", "id"),
+    )
+    id: int | None = Field(default=None, primary_key=True)
+    digest: str = Field(unique=True, max_length=64)
+    family: str = Field(max_length=32)
+    variant: str = Field(max_length=120)
+    options: dict[str, Any] = _json(dict)
+    position: str = Field(sa_column=Column(Text, nullable=False))
+    side: str = Field(max_length=8)
+    condition: str = Field(default="", max_length=60)
+    max_moves: int
+    title: str = Field(default="", max_length=80)
+    text: str = Field(default="", sa_column=Column(Text, nullable=False))
+    source: str = Field(default="", max_length=80)
+    state: str = Field(default="waiting", max_length=8)
+    problem: str = ""
+    moves: int | None = Field(default=None, index=True)
+    is_unique: bool = False
+    is_quiet: bool = False
+    tries: int = 0
+    level: str = Field(default="", max_length=8, index=True)
+    tree: dict[str, Any] = _json(dict)
+    month: str | None = Field(default=None, unique=True, max_length=7)
+    mu: float
+    sigma: float
+    games: int = 0
+    wins: int = 0
+    opposition: float = 0.0
+    created_by: int | None = Field(default=None, foreign_key="users.id", index=True)
+    created_at: datetime = _created()
+    accepted_at: datetime | None = _time(nullable=True)
+
+
+class ProblemAttempt(SQLModel, table=True):
+    """The first attempt of a user at a problem, which is the only rated one.
+
+    Ratings are folded in the order of `id`: an attempt gets its id while its problem and its user are locked.
+    """
+
+    __tablename__ = "problem_attempts"
+    __table_args__ = (UniqueConstraint("user_id", "problem_id"),)
+    id: int | None = Field(default=None, primary_key=True)
+    problem_id: int = Field(foreign_key="problems.id", index=True)
+    user_id: int = Field(foreign_key="users.id")
+    is_solved: bool
+    mu_before: float
+    mu: float
+    attempted_at: datetime = _created()
+
+
+class SolverRating(SQLModel, table=True):
+    """The rating of a user against the problems of a family, in the pool `FAMILY/problems`.
+
+    The columns are those of `VersionRating`.
+    """
+
+    __tablename__ = "solver_ratings"
+    __table_args__ = (Index("ix_solver_ratings_pool_conservative", "pool", "conservative", "user_id"),)
+    pool: str = Field(primary_key=True, max_length=200)
+    user_id: int = Field(primary_key=True, foreign_key="users.id", index=True)
+    mu: float
+    sigma: float
+    conservative: float
+    games: int
+    wins: int
+    opposition: float = 0.0
 
 
 # -- operations --------------------------------------------------------------------------------------------------------
