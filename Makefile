@@ -8,22 +8,25 @@ RUNS := $(VENV)/.runs
 READY := $(VENV)/.ready
 # What was loaded once is kept beside the sources.
 COLLECTED := $(VENV)/.collected
+# The documentation site as the arena serves it, and what it is made from.
+SITE := arena/documentation
+TEXTS := $(shell find docs protocol referee/rules -name '*.md' -o -path 'docs/*' -type f) CHANGELOG.md SECURITY.md
 ARGS ?=
 # Tests wait for other processes half of the time.
 WORKERS ?= $(shell expr 2 \* $$(nproc))
 
-.PHONY: env demo test test-bare test-latest bench drill mutation image lint format catalogues clean
+.PHONY: env demo docs test test-bare test-latest bench drill mutation image lint format catalogues clean
 
-env: $(RUNS)
+env: $(RUNS) $(SITE)/index.html
 	@echo "the environment is ready; use it with:  . $(BIN)/activate"
 
 # Ctrl-C (130) is an end and no failure; `trap` lets the shell wait for what the demo says last.
-demo: $(RUNS)
+demo: $(RUNS) $(SITE)/index.html
 	@trap : INT; $(BIN)/arena demo $(ARGS); code=$$?; test $$code -eq 130 || exit $$code
 
 # Tests start hundreds of interpreters, and each would compile the project anew where bytecode is not kept.
 test: export PYTHONDONTWRITEBYTECODE :=
-test: $(READY) $(COLLECTED)
+test: $(READY) $(COLLECTED) $(SITE)/index.html
 	$(BIN)/arena warmup --bots
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(ARGS)
 
@@ -32,7 +35,7 @@ BARE := tests/referee/sandbox tests/referee/play/test_play.py tests/referee/bot/
 	tests/bots/test_readme.py tests/bots/test_strength.py tests/bots/bridges tests/arena/store tests/arena/events tests/arena/cluster \
 	tests/arena/cli tests/arena/pages tests/deploy tests/test_readme.py
 test-bare: export PYTHONDONTWRITEBYTECODE :=
-test-bare: $(READY) $(COLLECTED)
+test-bare: $(READY) $(COLLECTED) $(SITE)/index.html
 	$(BIN)/arena warmup --bots
 	$(BIN)/python -m tests.bare -n $(WORKERS) --dist worksteal $(BARE) $(ARGS)
 
@@ -53,7 +56,7 @@ mutation: $(READY)
 image: $(READY)
 	$(BIN)/python -m tests.deploy.image $(ARGS)
 
-lint: $(READY)
+lint: $(READY) $(SITE)/index.html
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -66,13 +69,23 @@ lint: $(READY)
 catalogues: $(READY)
 	$(BIN)/python -m tests.catalogue
 
+docs: $(SITE)/index.html
+
+# Warnings are errors. The English and the French site search on their own, each in its language.
+$(SITE)/index.html: $(RUNS) $(TEXTS)
+	@echo "building the documentation in $(SITE)"
+	@rm -rf $(SITE)
+	@$(BIN)/sphinx-build -q -W --keep-going -b dirhtml -d build/docs docs $(SITE)
+	@$(BIN)/sphinx-build -q -W --keep-going -b dirhtml -d build/docs-fr -c docs/fr docs/fr $(SITE)/fr
+	@rm -f $(SITE)/.buildinfo $(SITE)/fr/.buildinfo
+
 format: $(READY)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
 $(RUNS): pyproject.toml constraints.txt
 	@echo "making the environment in $(VENV): some 30 packages, a minute or a few by network and machine"
-	@$(call install,.)
+	@$(call install,.[docs])
 	@touch $@
 
 # When tests are loaded first they are written anew for pytest, and sources searched for examples: once, not by each

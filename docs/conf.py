@@ -17,10 +17,13 @@ sys.path.insert(0, str(HERE.parent))
 _PROJECT = tomllib.loads((HERE.parent / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 
 project = "Bot arena"
+language = "en"
 version = release = _PROJECT["version"]
 extensions = ["myst_parser", "sphinx.ext.autodoc", "docs.extensions.generated"]
 exclude_patterns = ["fr", "theme", "extensions"]
 html_theme = "theme"
+html_title = html_short_title = "Documentation"
+html_theme_options = {"other_url": "/docs/fr/", "other_language": "fr", "other_name": "Français"}
 html_theme_path = [str(HERE)]
 html_copy_source = False
 html_show_sourcelink = False

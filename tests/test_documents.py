@@ -12,12 +12,16 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 PACKAGES = ("protocol", "referee", "bots", "arena", "tests")
+FOLDERS = (*PACKAGES, "deploy", "docs")
 HISTORY = ("CHANGELOG.md",)
 """Documents that tell what was."""
 RECIPES = ("Makefile", ".ci/run", "deploy/Dockerfile", "deploy/smoke.sh", "deploy/compose.yaml", "pyproject.toml")
 DOCUMENTS = sorted(
     path
-    for path in [*ROOT.glob("*.md"), *(path for name in (*PACKAGES, "deploy") for path in (ROOT / name).rglob("*.md"))]
+    for path in [
+        *ROOT.glob("*.md"),
+        *(path for name in (*PACKAGES, "deploy", "docs") for path in (ROOT / name).rglob("*.md")),
+    ]
     if not path.is_symlink() and path.name not in HISTORY
 )
 SUFFIXES = "py|md|html|css|js|c|h|cpp|hpp|java|rs|go|toml|yaml|yml|sh|json|txt|conf|acl|service|ini|mako"

@@ -42,6 +42,7 @@ from arena.pages.routes import (
     booklet,
     bot,
     compare,
+    documentation,
     dumps,
     errors,
     explorer,
@@ -49,7 +50,6 @@ from arena.pages.routes import (
     free_board,
     game,
     games,
-    help_,
     home,
     leaderboard,
     organise,
@@ -192,9 +192,23 @@ def warm_up(app: web.Application) -> None:
         environment.get_template(name)
 
 
-_CACHED = (home, tournament, game, games, archive, bot, versus, compare, user, errors, dumps, help_, syndication)
+_CACHED = (home, tournament, game, games, archive, bot, versus, compare, user, errors, dumps, syndication)
 _UNCACHED = (
-    *(booklet, free_board, play, problems, submit, account, register, organise, schedule, steering, referee, api_docs),
+    *(
+        booklet,
+        documentation,
+        free_board,
+        play,
+        problems,
+        submit,
+        account,
+        register,
+        organise,
+        schedule,
+        steering,
+        referee,
+        api_docs,
+    ),
 )
 """Pages that are not cached: they depend on the user, change every second, or cost little."""
 

@@ -48,7 +48,7 @@ class SettingsError(ArenaError, ValueError):
 
 
 class _Part(BaseModel):
-    """A table of a document. The string below a field is its description in arena/REFERENCE.md."""
+    """A table of a document. The string below a field is its description in the reference."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 

@@ -151,4 +151,3 @@ def _default(field: dict[str, Any]) -> str:
     if isinstance(value, dict):
         return ""
     return f"`{str(value).lower() if isinstance(value, bool) else value}`"
-

@@ -16,6 +16,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from pygments.lexers.special import TextLexer
 from sphinx.application import Sphinx
 
 from docs.extensions import file_reference
@@ -157,7 +158,7 @@ COPIES: Mapping[str, str] = {
     **{f"protocol/dialects/{name}.md": f"reference/dialects/{name}.md" for name in FAMILIES},
     **{f"referee/rules/{name}/RULES.md": f"players/rules/{name}.md" for name in FAMILIES},
 }
-"""Documents beside the code that they describe, and the page of each."""
+"""Documents kept with the code that they describe, and the page of each."""
 
 _LINK = re.compile(r"\[([^\[\]]*)\]\((?!https?:|#|mailto:)([^()#\s]+)(#[^()\s]*)?\)")
 
@@ -187,6 +188,7 @@ def write(app: Sphinx) -> None:
 
 def setup(app: Sphinx) -> dict[str, bool]:
     """Write the pages before Sphinx looks for sources."""
+    app.add_lexer("transcript", TextLexer)
     if app.config.language == "en":
         app.connect("builder-inited", write)
     return {"parallel_read_safe": True}

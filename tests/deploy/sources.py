@@ -72,8 +72,10 @@ def command_lines() -> Iterator[tuple[str, list[str]]]:
         for container in pod["containers"]:
             if container["image"].startswith("bot-arena:"):
                 yield f"k8s {name}", [str(word) for word in container["args"]]
-    for text in ("README.md", "compose.yaml", "k8s/secrets.example.yaml", "systemd/arena-worker@.service"):
+    for text in ("compose.yaml", "k8s/secrets.example.yaml", "systemd/arena-worker@.service"):
         yield from ((text, words) for words in _shown(DEPLOY / text))
+    for path in sorted((DEPLOY.parent / "docs" / "how-to").glob("*.md")):
+        yield from ((path.name, words) for words in _shown(path))
 
 
 _MARKS = (

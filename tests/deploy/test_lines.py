@@ -38,7 +38,7 @@ def test_command_lines_are_understood(place: str, words: list[str]) -> None:
 
 def test_all_kinds_of_files_have_command_lines() -> None:
     places = {place.partition(" ")[0] for place, _ in LINES}
-    assert {"compose", "k8s", "README.md", "arena.service", "arena-worker@.service"} <= places
+    assert {"compose", "k8s", "back-up-and-restore.md", "arena.service", "arena-worker@.service"} <= places
     assert {words[0] for _, words in LINES} >= {"serve", "referee", "scheduler", "worker", "db", "user", "init"}
 
 

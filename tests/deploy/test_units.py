@@ -75,6 +75,6 @@ def test_bots_can_be_confined_where_they_are_played(path: Path) -> None:
 
 @pytest.mark.parametrize("path", UNITS, ids=lambda path: path.name)
 def test_its_documentation_is_installed(path: Path) -> None:
-    steps = (DEPLOY / "README.md").read_text(encoding="utf-8")
+    steps = (DEPLOY.parent / "docs" / "how-to" / "run-with-systemd.md").read_text(encoding="utf-8")
     for address in unit(path)["Documentation"]:
         assert f" {address.removeprefix('file:')}\n" in steps

@@ -45,7 +45,7 @@ def _address(name: str, path: str) -> str:
     if name.startswith("/"):
         return name if "{" not in name else ""
     parts = path.strip("/").split("/")
-    if len(parts) > 1 and parts[0] in ("bots", "help"):
+    if len(parts) > 1 and parts[0] in ("bots", "docs"):
         return f"/{parts[0]}/{filters.path_part(name)}"
     if len(parts) > 2 and parts[0] == "tournaments":  # a form that names a bot
         return f"/bots/{filters.path_part(name)}"

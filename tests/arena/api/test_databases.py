@@ -100,6 +100,6 @@ def test_every_route_that_reads_and_the_usual_writes(filled: Arena) -> None:
     pages = ("/", "/tournaments", f"/tournaments/{filled.finished}", "/games", "/bots")
     for page in (*pages, "/bots/greedy", "/bots/greedy/v/1", "/bots/greedy/vs/alphabeta", "/loa", "/loa/leaderboard"):
         assert server.get(page).status == 200, page
-    for page in ("/errors", "/workers", "/dumps", "/help", "/submit", "/login", "/readyz", "/healthz"):
+    for page in ("/errors", "/workers", "/dumps", "/limits", "/submit", "/login", "/readyz", "/healthz"):
         assert server.get(page).status == 200, page
     assert server.get("/metrics", token=tokens["admin"]).status == 200

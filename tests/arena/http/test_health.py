@@ -64,7 +64,7 @@ def test_metrics_are_not_for_everybody(arena: Arena, monkeypatch: pytest.MonkeyP
 
 def test_pages_are_not_for_hammering(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(arena.server.context.limiters, "page", RateLimiter(Rate(60, 2), clock=lambda: 0.0))
-    replies = [arena.server.get(path) for path in ("/help", "/login", "/static/arena.css")]
+    replies = [arena.server.get(path) for path in ("/limits", "/login", "/static/arena.css")]
     assert [reply.status for reply in replies] == [200, 200, 429]
     assert replies[-1].headers["Retry-After"] == "1"
     assert replies[-1].headers["Content-Type"].startswith("text/html")

@@ -103,7 +103,19 @@ def test_on_phones_what_is_found_comes_before_the_form(site: Site, page: Any) ->
 def test_every_page_is_visited_for_every_family(site: Site) -> None:
     """The discovered addresses include all pages of the specification, for all families."""
     found = set(pages(site))
-    fixed = {"/", "/tournaments", "/games", "/bots", "/errors", "/workers", "/submit", "/login", "/help", "/dumps"}
+    fixed = {
+        "/",
+        "/tournaments",
+        "/games",
+        "/bots",
+        "/errors",
+        "/workers",
+        "/submit",
+        "/login",
+        "/limits",
+        "/design",
+        "/dumps",
+    }
     of_family = {f"/{name}{rest}" for name in families() for rest in ("", "/leaderboard")}
     replays = {f"/games/{one}" for one in site.stage.finished.values()}
     assert fixed | of_family | replays | {"/bots/ada", "/bots/ada/v/1", "/bots/ada/vs/bob"} <= found
@@ -166,7 +178,7 @@ def test_theme_is_remembered(site: Site, page: Any) -> None:
     page.click("#theme")
     page.click("#theme")
     assert page.evaluate("document.documentElement.dataset.theme") == "dark"
-    page.goto(f"{site.url}/help")
+    page.goto(f"{site.url}/limits")
     assert page.evaluate("document.documentElement.dataset.theme") == "dark"
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(22, 24, 27)"
 
@@ -322,7 +334,7 @@ BAD = (
     ("/tournaments/999999", 404, "no tournament"),
     ("/tournaments/99999999999999999999", 404, "no tournament"),
     ("/submissions/424242", 404, "no submission"),
-    ("/help/protocl", 404, "protocol"),
+    ("/docs/no-such-page", 404, "no page of the documentation"),
     ("/%3Cscript%3Ealert(1)%3C/script%3E", 404, "no"),
 )
 
@@ -341,15 +353,10 @@ def test_bad_addresses_are_answered_with_a_hint(site: Site, path: str, status: i
 def test_every_table_sorts_by_its_links(site: Site) -> None:
     count = 0
     plain = (
-        "/help/first-bot",
-        "/help/protocol",
-        "/help/analysis",
-        "/help/changelog",
-        "/help/reference",
-        "/help/rules-",
-        "/help/dialect-",
+        "/docs",
         "/dumps",
         "/api/",
+        *(f"/{name}/{page}" for name in families() for page in ("rules", "protocol")),
     )
     for path in pages(site):
         _, text, _ = known(site, path)
@@ -472,7 +479,6 @@ def test_leaderboards_of_a_day_and_of_a_class(site: Site) -> None:
     status, text, _ = fetch(site, "/loa/leaderboard?at=yesterday")
     assert status == 400
     assert "2026-11-30" in text
-    assert "lightning" in fetch(site, "/help/ratings")[1]
 
 
 def test_games_of_one_opening_lead_to_each_other(site: Site) -> None:

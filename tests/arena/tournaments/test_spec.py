@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,6 +14,7 @@ from arena.tournaments.handicap import Handicap, fastest, seat_of
 from arena.tournaments.match import PlannedMatch
 from arena.tournaments.settings import Document, SettingsError, read, read_toml
 from arena.tournaments.spec import planned_games
+from docs.extensions.file_reference import tournament_files
 from referee.game.spec import GameSpec, read_time_control
 
 NAMES = ("ada", "bob", "cleo")
@@ -159,8 +159,7 @@ def test_handicap_names_match_entries() -> None:
 
 
 def test_the_example_of_the_reference_is_one() -> None:
-    text = (Path(__file__).parents[3] / "arena" / "REFERENCE.md").read_text(encoding="utf-8")
-    (example,) = re.findall(r"```toml\n(.*?)```", text, re.DOTALL)
+    (example,) = re.findall(r"```toml\n(.*?)```", tournament_files(), re.DOTALL)
     found = read_toml(example)
     assert [(one.bot, one.against) for one in found.handicaps] == [("zeta", None), ("zeta", "theta v3")]
     assert not found.rated

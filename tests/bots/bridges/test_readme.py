@@ -21,7 +21,7 @@ from referee.bot.file import read_bot_file
 from tests.bots.bridges.table import HERE, ROOT, bridge, has_networks, honest, meet
 from tests.conftest import INTERPRETED
 
-PAGE = (ROOT / "bots" / "bridges" / "README.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "how-to" / "connect-an-existing-program.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"```(\w+)\n(.*?)```", PAGE, re.DOTALL)
 SCRIPT = next(text for _, text in BLOCKS if text.startswith("#!/bin/sh"))
 COMMANDS = [line for kind, text in BLOCKS if kind == "sh" and text != SCRIPT for line in text.splitlines()]

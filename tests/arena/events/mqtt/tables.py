@@ -1,4 +1,4 @@
-"""Generates the tables of deploy/mqtt.md from the types: `python -m tests.arena.events.mqtt.tables`."""
+"""Generates the tables of docs/reference/events.md from the types: `python -m tests.arena.events.mqtt.tables`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pydantic import TypeAdapter
 from arena.events.messages import KINDS, BroadcastEvent
 from arena.events.topic import ROOT
 
-FILE = Path(__file__).parents[4] / "deploy" / "mqtt.md"
+FILE = Path(__file__).parents[4] / "docs" / "reference" / "events.md"
 BEGIN, END = "<!-- tables: begin -->", "<!-- tables: end -->"
 _WORDS = {"game": "GAME", "tournament": "NUMBER", "version": "NUMBER", "pool": "POOL", "from": "PROCESS"}
 

@@ -1,4 +1,4 @@
-"""deploy/mqtt.md is up to date: its tables come from the types, its commands exist."""
+"""docs/reference/events.md is up to date: its tables come from the types, its commands exist."""
 
 from __future__ import annotations
 

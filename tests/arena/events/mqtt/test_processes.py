@@ -209,7 +209,7 @@ def test_orders_reach_a_separate_coordinator_over_the_broker(arena: Arena) -> No
 
 @pytest.mark.long
 def test_spectators_need_only_an_mqtt_client(arena: Arena) -> None:
-    """The commands of deploy/mqtt.md, over an arena with the coordinator in the server."""
+    """The commands of docs/reference/events.md, over an arena with the coordinator in the server."""
     with suppress(FileExistsError):
         arena.gate.touch()
     by = arena.stage.user_id

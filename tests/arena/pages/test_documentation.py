@@ -1,0 +1,48 @@
+"""The documentation site, the rules of families, and the addresses of former help pages."""
+
+from __future__ import annotations
+
+import pytest
+
+from arena.pages.routes import documentation
+from referee.rules import families
+from tests.arena.pages.conftest import Site
+
+
+def fetch(site: Site, path: str) -> tuple[int, str, str]:
+    """Return status, text and the target of a redirect."""
+    found = site.server.get(path)
+    return found.status, found.body.decode(errors="replace"), found.headers.get("Location", "")
+
+
+def test_the_site_is_served_with_its_parts(site: Site) -> None:
+    status, text, _ = fetch(site, "/docs/")
+    assert status == 200
+    assert "<script>" not in text
+    assert "style=" not in text
+    for path in ("/docs/searchindex.js", "/docs/_static/docs.css", "/docs/fr/", "/docs/reference/command-line/"):
+        assert fetch(site, path)[0] == 200, path
+
+
+def test_a_folder_without_slash_redirects_to_its_page(site: Site) -> None:
+    assert fetch(site, "/docs/tutorials/first-bot")[::2] == (308, "/docs/tutorials/first-bot/")
+
+
+@pytest.mark.parametrize("name", ("../app.py", "..%2f..%2fapp.py", "%2e%2e/config.py", "/etc/passwd"))
+def test_files_outside_the_site_are_not_found(site: Site, name: str) -> None:
+    assert fetch(site, f"/docs/{name}")[0] == 404
+
+
+def test_former_help_pages_redirect_to_pages_that_exist(site: Site) -> None:
+    for topic in (*documentation._FORMER, "rules-loa", "dialect-tablut", "unknown"):
+        status, _, target = fetch(site, f"/help/{topic}")
+        assert status == 308
+        assert fetch(site, target)[0] == 200, target
+
+
+def test_each_family_shows_its_rules_and_its_protocol(site: Site) -> None:
+    for name in families():
+        for page in ("rules", "protocol"):
+            status, text, _ = fetch(site, f"/{name}/{page}")
+            assert status == 200
+            assert "<article" in text
