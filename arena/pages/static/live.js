@@ -1,11 +1,27 @@
 // Updates the parts of a page marked `data-live-part`: fetches the page again and replaces those parts.
-// Triggered by a tournament's event stream, or by a timer. A part that contains the keyboard focus is left alone.
+// Triggered by a tournament's event stream, or by a timer. A part in which a field is being filled is left alone; any other
+// focus moves to the same element of the new part.
 const streamed = document.querySelector("[data-live-stream]");
 const timed = document.querySelector("[data-live-every]");
 let isAsking = false;
 let isWanted = false;
 let pause = 1500;
 const RETRY_INTERVAL_MS = 5000; // after a failed request
+
+// A function that focuses the element that is focused now, after its part was replaced.
+function refocus(part) {
+  const active = document.activeElement;
+  if (!part.contains(active)) return () => {};
+  const alike = () => [...part.querySelectorAll(active.tagName)];
+  const index = alike().indexOf(active);
+  const address = active.getAttribute("href");
+  return () => {
+    const found = (address && alike().find((one) => one.getAttribute("href") === address)) || alike()[index];
+    found?.focus({ preventScroll: true });
+  };
+}
+
+const isFilling = (part) => part.contains(document.activeElement) && document.activeElement.matches("input, select, textarea");
 
 async function refresh() {
   if (isAsking) { isWanted = true; return; }
@@ -20,10 +36,13 @@ async function refresh() {
     isMissed = false;
     for (const part of document.querySelectorAll("[data-live-part]")) {
       const other = fresh.getElementById(part.id);
-      if (!other || part.contains(document.activeElement) || other.innerHTML === part.innerHTML) continue;
+      if (!other || isFilling(part) || other.innerHTML === part.innerHTML) continue;
+      const focus = refocus(part);
       const places = [...part.querySelectorAll(".wide")].map((one) => one.scrollLeft);
       part.replaceChildren(...other.childNodes);
       part.hidden = other.hidden;
+      focus();
+      tell(said);
       part.dispatchEvent(new Event("exchanged", { bubbles: true }));
       [...part.querySelectorAll(".wide")].forEach((one, index) => { one.scrollLeft = places[index] || 0; });
     }
@@ -35,8 +54,16 @@ async function refresh() {
   }
 }
 
+// The state of the connection, which an exchange must not wipe away.
+let said = "";
+
+function tell(words) {
+  said = words;
+  const place = document.getElementById("live");
+  if (place && place.textContent !== words) place.textContent = words;
+}
+
 if (streamed) {
-  const tell = (words) => { const place = document.getElementById("live"); if (place) place.textContent = words; };
   const open = () => {
     const stream = new EventSource(streamed.dataset.liveStream);
     stream.onopen = () => tell("Live.");

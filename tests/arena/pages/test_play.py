@@ -84,7 +84,7 @@ def _open(store: Store, folder: Path, bot: type[InstantBot] = InstantBot) -> Ite
 
 def _begin(page: Any, server: Server) -> dict[str, Any]:
     page.goto(f"{server.url}/play?family=pijersi")
-    page.click("text=Start the game")
+    page.click("text=Play now")
     page.wait_for_selector(".hit", state="attached")
     assert "/play/" in page.url
     return server.get("/pijersi/board/scenes.json").json["chart"]  # type: ignore[no-any-return]
@@ -138,7 +138,7 @@ def test_a_game_of_every_other_family_by_mouse(family: str, browser: Any, store:
             page.goto(f"{server.url}/play?family={family}")
             place = page.locator("select[name=variant]")
             place.evaluate("(place, name) => { place.options[place.selectedIndex].value = name; }", variant)
-            page.click("text=Start the game")
+            page.click("text=Play now")
             chart = server.get(f"/{family}/board/scenes.json").json["chart"]
             for move in line.split():
                 page.wait_for_selector(".hit", state="attached")
@@ -163,7 +163,7 @@ def test_a_move_is_made_before_the_board_is_loaded(browser: Any, store: Store, t
     with window(browser) as page, _open(store, tmp_path) as server:
         page.route("**/games/*/scenes.json*", lambda route: None)  # never answered
         page.goto(f"{server.url}/play?family=pijersi")
-        page.click("text=Start the game")
+        page.click("text=Play now")
         page.fill("#write input[name=move]", "a1-a2")
         with page.expect_navigation():
             page.press("#write input[name=move]", "Enter")
