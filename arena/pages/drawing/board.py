@@ -271,7 +271,7 @@ def _labels(where: Geometry, *, flip: bool) -> Markup:
         Markup('<text x="{}" y="{}" data-axis="{}">{}</text>').format(_number(x), _number(y), axis, text)
         for text, x, y, axis in labels
     )
-    size = 14 if where.is_edged else 11
+    size = 12 if where.is_edged else 11
     return Markup(
         '<g data-layer="labels" class="labels" font-size="{}" text-anchor="middle" aria-hidden="true">{}</g>'
     ).format(size, drawn)

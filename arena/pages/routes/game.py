@@ -19,7 +19,7 @@ from arena.http.problem import Problem, not_found, quoted
 from arena.http.request_context import CONTEXT, IDENTITY
 from arena.pages import filters
 from arena.pages.drawing import animation, board
-from arena.pages.drawing.piece_shapes import key
+from arena.pages.drawing.piece_shapes import key, looks
 from arena.pages.drawing.replay import Replay
 from arena.pages.drawing.scene import Scene, piece_names
 from arena.pages.html_table import choice, number
@@ -156,6 +156,22 @@ def mark_of(replay: Replay, analysis: AnalysisResponse | None, ply: int) -> str:
     return analysed.mark if analysed else ""
 
 
+def _mistakes(replay: Replay, analysis: AnalysisResponse | None) -> list[dict[str, Any]]:
+    """Return the moves of a game that the engine marked as mistakes, with the moves it prefers."""
+    return [
+        {
+            "ply": one.number,
+            "side": replay.sides[one.side == "second"],
+            "mark": one.mark,
+            "move": replay.scenes[one.number].move,
+            "played": replay.scenes[one.number].canonical,
+            "best": one.best,
+        }
+        for one in (analysis.plies if analysis else ())
+        if one.mark in ("?", "??") and one.best and one.number <= replay.last
+    ]
+
+
 def _chances(replay: Replay, analysis: AnalysisResponse | None) -> list[float | None]:
     """Return the winning chances of `first` (-1 to 1) after every ply: the engine's, or those the mover reported."""
     model, by_ply = shipped(replay.rules.family), analysis.by_ply if analysis else {}
@@ -215,7 +231,7 @@ def ply_of(request: web.Request, replay: Replay) -> int:
 def viewer_context(request: web.Request, replay: Replay, analysis: AnalysisResponse | None = None) -> dict[str, Any]:
     """Return the template variables of the viewer, at the requested ply."""
     ply, flip = _ply_and_flip(request, replay)
-    scene, chances = replay.scenes[ply], _chances(replay, analysis)
+    scene, chances, pieces = replay.scenes[ply], _chances(replay, analysis), replay.rules.pieces
     label = f"{replay.rules.title} board after ply {ply}" if ply else f"{replay.rules.title} board, start"
     return {
         "replay": replay,
@@ -227,6 +243,11 @@ def viewer_context(request: web.Request, replay: Replay, analysis: AnalysisRespo
         "sprites": board.sprites([replay.rules]),
         "legend": board.legend(replay.rules, scene),
         "analysis": analysis,
+        "mistakes": _mistakes(replay, analysis),
+        "is_first_light": next(
+            (look.tone == "light" for look, piece in zip(looks(pieces), pieces, strict=True) if piece.side == "first"),
+            False,
+        ),
         "gauge": round(50 + 50 * next((one for one in chances[ply::-1] if one is not None), 0.0)),
         "grid": grid(replay.rules, scene),
         "piece_key": piece_key(replay.rules),

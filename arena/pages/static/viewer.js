@@ -591,6 +591,7 @@ function again() { if (board && !isOver) follow(); }
 addEventListener("online", again);
 document.addEventListener("visibilitychange", () => { if (!document.hidden) again(); });
 
+root.addEventListener("arena:go", (event) => show(event.detail, { speak: true }));
 for (const control of document.querySelectorAll("button[data-go], [data-scripted]")) control.hidden = false;
 if (!root.requestFullscreen) root.querySelector('[data-go="full"]').hidden = true;
 for (const place of document.querySelectorAll("[data-absolute]")) place.textContent = place.textContent.replace('src="/', `src="${location.origin}/`);

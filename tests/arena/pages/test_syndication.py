@@ -68,7 +68,7 @@ def test_a_link_to_a_game_has_a_picture_of_its_board(server: Server) -> None:
 def test_a_picture_has_the_colours_of_the_page_by_light() -> None:
     style = thumbnail.style()
     assert "var(" not in style
-    assert re.search(r"\.cell \{[^}]*fill: #ead9b8", style)
+    assert re.search(r"\.cell \{[^}]*fill: #ecdcbc", style)
 
 
 def test_a_game_may_be_framed_and_nothing_else(server: Server) -> None:
