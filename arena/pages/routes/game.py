@@ -231,7 +231,7 @@ def ply_of(request: web.Request, replay: Replay) -> int:
 def viewer_context(request: web.Request, replay: Replay, analysis: AnalysisResponse | None = None) -> dict[str, Any]:
     """Return the template variables of the viewer, at the requested ply."""
     ply, flip = _ply_and_flip(request, replay)
-    scene, chances, pieces = replay.scenes[ply], _chances(replay, analysis), replay.rules.pieces
+    scene, chances = replay.scenes[ply], _chances(replay, analysis)
     label = f"{replay.rules.title} board after ply {ply}" if ply else f"{replay.rules.title} board, start"
     return {
         "replay": replay,
@@ -244,10 +244,7 @@ def viewer_context(request: web.Request, replay: Replay, analysis: AnalysisRespo
         "legend": board.legend(replay.rules, scene),
         "analysis": analysis,
         "mistakes": _mistakes(replay, analysis),
-        "is_first_light": next(
-            (look.tone == "light" for look, piece in zip(looks(pieces), pieces, strict=True) if piece.side == "first"),
-            False,
-        ),
+        "is_first_light": is_first_light(replay.rules),
         "gauge": round(50 + 50 * next((one for one in chances[ply::-1] if one is not None), 0.0)),
         "grid": grid(replay.rules, scene),
         "piece_key": piece_key(replay.rules),
@@ -255,6 +252,12 @@ def viewer_context(request: web.Request, replay: Replay, analysis: AnalysisRespo
         "lead": _leads(taken),
         "table": replay.rows(),
     }
+
+
+def is_first_light(rules: Rules) -> bool:
+    """Return whether the pieces of the first side are light."""
+    sides = zip(looks(rules.pieces), rules.pieces, strict=True)
+    return any(look.tone == "light" for look, piece in sides if piece.side == "first")
 
 
 def _thought(replay: Replay, side: Side, ply: int, *, flip: bool) -> dict[str, Any]:

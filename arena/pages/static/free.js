@@ -177,6 +177,7 @@ function go(what) {
     board.flip();
     board.draw(at.scene);
     sketch.draw();
+    $("gauge").classList.toggle("turned", board.isFlipped);
     entry.show();
     say("Board turned");
   } else if (what === "copy") copy($("permalink").href, "Copy it from the address bar");
