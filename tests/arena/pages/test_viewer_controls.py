@@ -1,4 +1,4 @@
-"""What the viewer offers beside stepping, in Chromium: motion, sounds, evaluation, drawings, settings, the next game."""
+"""What the viewer offers beside stepping, in Chromium: motion, sounds, evaluation, drawings, settings."""
 
 from __future__ import annotations
 
