@@ -8,7 +8,7 @@ from contextlib import suppress
 
 from aiohttp import web
 
-from arena.api import connection, documents, handle
+from arena.api import connection, handle, openapi
 from arena.api.routes import PAGES, TABLE
 from arena.config import Settings, read_settings
 from arena.events.bus import Bus, EventBus
@@ -42,7 +42,7 @@ def build(context: WebContext) -> web.Application:
     app.router.add_get(connection.PATH, connection.connect, allow_head=False)
     for table in (health.routes, session.routes):
         app.add_routes(table)
-    documents.add_documents(app)
+    openapi.mount(app, TABLE)
     site.setup(app)  # last: /{family} matches every other address of one segment
     app.on_response_prepare.append(add_headers)
     app.cleanup_ctx.append(_listening)

@@ -105,6 +105,9 @@ class CoordinatorMetrics:
             "arena_game_seconds", "Duration of games with a result.", buckets=_GAME_SECONDS, registry=one
         )
         self.waiting = Gauge("arena_results_waiting", "Results in the spool that are not committed yet.", registry=one)
+        self.waiting_seconds = Gauge(
+            "arena_results_waiting_seconds", "Time for which the oldest of these results has waited.", registry=one
+        )
         self.dropped = Counter(
             "arena_results_dropped_total",
             "Dropped results; over: the game had a result already; refused: not a game of this database.",

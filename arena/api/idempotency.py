@@ -6,8 +6,6 @@ response with a secret is not stored: the repetition gets 409, which names the o
 
 from __future__ import annotations
 
-import hashlib
-import hmac
 import json
 import re
 from collections.abc import Awaitable, Callable, Mapping
@@ -16,6 +14,7 @@ from typing import Any
 from aiohttp import web
 
 from arena import services
+from arena.errors import BadValueError, ConflictError
 from arena.http.json_text import as_json
 from arena.http.problem import Problem
 from arena.http.request_context import RequestContext
@@ -39,16 +38,22 @@ async def once(
     if not _KEY.fullmatch(key):
         raise Problem("invalid", f"invalid {HEADER}: expected 1 to 100 visible ASCII characters", field=HEADER)
     name = f"{call.request.method} {call.request.path}"[:120]
-    digest = _digest(call, content + b"\0" + call.request.query_string.encode(), has_secret=bool(confides))
-    known = await call.run(services.idempotency.begin, call.arena, call.user, key, name, digest)
+    headers = call.request.headers
+    secret = headers.get("Authorization") or headers.get("Cookie") or ""
+    digest = services.idempotency.digest_of(
+        content + b"\0" + call.request.query_string.encode(), secret if confides else ""
+    )
+    try:
+        known = await call.run(services.idempotency.begin, call.arena, call.user, key, name, digest)
+    except BadValueError as error:
+        raise Problem(error.kind, str(error), field=HEADER, hint=error.hint) from None
+    except ConflictError as error:
+        raise Problem(error.kind, str(error), headers={"Retry-After": "1"}) from None
     if known is not None:
-        if (known.route, known.digest) != (name, digest):
-            raise Problem("invalid", "this key was used for a different request", field=HEADER, hint="use a new key")
-        if not known.status:
-            raise Problem("conflict", "the first request with this key is still running", headers={"Retry-After": "1"})
+        status, stored = known
         if confides == "answer":
-            raise _shown_once(known.body)
-        return _again(known.status, known.body)
+            raise _shown_once(stored)
+        return _again(status, stored)
     try:
         response = await run()
         assert isinstance(response, web.Response), "streamed responses cannot be repeated"
@@ -60,19 +65,6 @@ async def once(
         kept["body"] = {"id": (kept["body"] or {}).get("id")}
     await call.run(services.idempotency.end, call.arena, call.user, key, response.status, kept)
     return response
-
-
-def _digest(call: RequestContext, content: bytes, *, has_secret: bool) -> str:
-    """Return the digest that identifies a request.
-
-    For a request with a password the digest is keyed with the caller's credentials, so that it reveals nothing to
-    others.
-    """
-    if not has_secret:
-        return hashlib.sha256(content).hexdigest()
-    headers = call.request.headers
-    key = headers.get("Authorization") or headers.get("Cookie") or ""
-    return hmac.digest(key.encode(), content, "sha256").hex()
 
 
 def _shown_once(kept: Mapping[str, Any]) -> Problem:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from aiohttp import web
 from pydantic import TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode
 
 from arena.api.idempotency import HEADER as IDEMPOTENCY
 from arena.api.registry import Route
 from arena.errors import KINDS
-from arena.http.api_paths import PREFIX
+from arena.http import cache_control
+from arena.http.api_paths import OPENAPI, PREFIX, VERSION
 from arena.http.problem import CONTENT_TYPE
 from arena.validation import Model, adapter_of
 
@@ -43,6 +46,18 @@ _PROBLEM = {
 _ABOUT = """Tournaments and ratings of bots. Lists are `{items, next}`: pass `next` as \
 `after` to get the next part. Responses to GET have an ETag, except for live data; finished games are immutable. \
 Errors are problem documents (RFC 9457). Times are UTC."""
+
+
+def mount(app: web.Application, routes: Iterable[Route]) -> None:
+    """Serve the document at `/api/v1/openapi.json`, and store it under the key `OPENAPI`."""
+    app[OPENAPI] = found = document(routes, VERSION)
+    body = json.dumps(found, ensure_ascii=False, separators=(",", ":")).encode()
+
+    async def show(request: web.Request) -> web.Response:
+        kind = "application/json; charset=utf-8"
+        return cache_control.respond(request, body, status=200, keep="revalidate", is_private=False, content_type=kind)
+
+    app.router.add_get(f"{PREFIX}/openapi.json", show)
 
 
 def document(routes: Iterable[Route], version: str) -> dict[str, Any]:

@@ -20,7 +20,9 @@ from __future__ import annotations
 import contextlib
 import os
 import threading
-from dataclasses import replace
+import time
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 from arena.data_folder import make_folder
@@ -29,6 +31,19 @@ from referee.game.record import GameRecord, RecordError, read_record
 from referee.rules.core import Kind
 
 _SUFFIX = ".json"
+
+
+@dataclass(frozen=True, slots=True)
+class Backlog:
+    """The results that wait in a spool: their number, and the arrival of the oldest one (None without results)."""
+
+    count: int = 0
+    since: datetime | None = None
+
+    @property
+    def age_s(self) -> float:
+        """Time for which the oldest result has waited."""
+        return max(0.0, time.time() - self.since.timestamp()) if self.since else 0.0
 
 
 class Spool:
@@ -40,8 +55,8 @@ class Spool:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._lock = threading.Lock()
-        self._in_memory: dict[str, GameRecord] = {}
-        """Results that the disk has refused."""
+        self._in_memory: dict[str, tuple[GameRecord, float]] = {}
+        """Results that the disk has refused, with the time of their arrival."""
         self._stuck: set[str] = set()
         """Results whose file could not be removed."""
         self._log = logger("coordinator")
@@ -56,6 +71,16 @@ class Spool:
         with contextlib.suppress(OSError):  # no folder yet; errors of writing are logged there
             found.update(entry.name[: -len(_SUFFIX)] for entry in os.scandir(self.folder) if _is_result(entry.name))
         return sorted(found - self._stuck)
+
+    def backlog(self) -> Backlog:
+        """Return how many results wait, and since when."""
+        with self._lock:
+            arrivals = {game_id: at for game_id, (_, at) in self._in_memory.items()}
+        for game_id in self.ids():
+            with contextlib.suppress(OSError):  # committed meanwhile
+                arrivals.setdefault(game_id, (self.folder / f"{game_id}{_SUFFIX}").stat().st_mtime)
+        since = datetime.fromtimestamp(min(arrivals.values()), UTC) if arrivals else None
+        return Backlog(len(arrivals), since)
 
     def take(self, line: str, game_id: str, worker: str) -> None:
         """Store a result that another process has serialised. Raises RecordError if it is not a valid result of this
@@ -73,7 +98,7 @@ class Spool:
         except (OSError, ValueError) as error:
             with self._lock:
                 is_first = not self._in_memory
-                self._in_memory[record.id] = record
+                self._in_memory[record.id] = record, time.time()
             if is_first:
                 self._log.warning("result not on disk", game=record.id, error=str(error), folder=str(self.folder))
 
@@ -82,8 +107,9 @@ class Spool:
         with self._lock:
             in_memory = list(self._in_memory.values())
         try:
-            for record in in_memory:
+            for record, arrived_at in in_memory:
                 self.write(record)
+                os.utime(self.folder / f"{record.id}{_SUFFIX}", (arrived_at, arrived_at))
                 with self._lock:
                     self._in_memory.pop(record.id, None)
             for name in self.ids():
@@ -96,7 +122,7 @@ class Spool:
         """Return a waiting result, or None if it is missing or invalid; an invalid file is renamed."""
         with self._lock:
             if found := self._in_memory.get(game_id):
-                return found
+                return found[0]
         path = self.folder / f"{game_id}{_SUFFIX}"
         try:
             record = read_record(path.read_bytes())

@@ -101,11 +101,12 @@ class Coordinator:
         self.state: CoordinatorState = "stopped"
         """`stopped`, `standing by`, `acting` or `stopping`."""
         self.spool = Spool(settings.spool_folder) if spool is None else spool
-        self.outage = OutageLog(lambda: len(self.spool))
+        self.outage = OutageLog(self.spool.backlog)
         self.leadership = Leadership(store, settings.lease_ttl_seconds, self.outage)
         self.in_flight = InFlightJobs()
         self.metrics = metrics or CoordinatorMetrics()
         self.metrics.waiting.set_function(lambda: len(self.spool))
+        self.metrics.waiting_seconds.set_function(lambda: self.spool.backlog().age_s)
         self._store, self._bus, self._executor, self._clock, self._grace_s = store, bus, executor, clock, grace_s
         place, owner = BundlePlace.of(settings), self.leadership.name
         self._auditor = ResultAuditor(

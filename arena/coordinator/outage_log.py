@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
+from arena.cluster.spool import Backlog
 from arena.log import logger
 
 REMINDER_INTERVAL_S = 600.0
@@ -15,11 +16,11 @@ class OutageLog:
     """The outages that concurrent tasks report: call `note` after each failure and `over` after each success of a
     `task`.
 
-    The outage ends when every task that failed has succeeded. `waiting` returns the number of waiting results.
+    The outage ends when every task that failed has succeeded. `backlog` returns the waiting results.
     """
 
-    def __init__(self, waiting: Callable[[], int], clock: Callable[[], float] = time.monotonic) -> None:
-        self._waiting, self._clock = waiting, clock
+    def __init__(self, backlog: Callable[[], Backlog], clock: Callable[[], float] = time.monotonic) -> None:
+        self._backlog, self._clock = backlog, clock
         self._failed: set[str] = set()
         self._started_at = self._logged_at = 0.0
         self._log = logger("coordinator")
@@ -31,7 +32,7 @@ class OutageLog:
             self._started_at = at
         if not self._failed or at - self._logged_at >= REMINDER_INTERVAL_S:
             self._logged_at = at
-            self._log.warning("database unavailable", error=str(error), results_waiting=self._waiting())
+            self._log.warning("database unavailable", error=str(error), **self._waiting())
         self._failed.add(task)
 
     def over(self, task: str) -> None:
@@ -39,4 +40,12 @@ class OutageLog:
         if task in self._failed:
             self._failed.discard(task)
             if not self._failed:
-                self._log.info("database available", after_s=round(self._clock() - self._started_at, 1))
+                self._log.info(
+                    "database available", after_s=round(self._clock() - self._started_at, 1), **self._waiting()
+                )
+
+    def _waiting(self) -> dict[str, int | str | None]:
+        """Return the fields of a log line about the results that wait for the database."""
+        found = self._backlog()
+        since = found.since.isoformat() if found.since else None
+        return {"results_waiting": found.count, "results_waiting_since": since}

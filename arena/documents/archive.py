@@ -12,7 +12,14 @@ from arena.documents.words import Winner
 
 HERE = "arena"
 """Source of games played here."""
+MAX_COUNTED = 10_000
+"""Maximum number of games that a search or the explorer counts."""
 _PLIES: words.Bounds = {"ge": 0, "le": 100_000}
+
+
+def counted(total: int, is_exact: bool) -> str:
+    """Format a number of games that were counted up to a limit: `427`, `more than 10,000`."""
+    return f"{total:,}" if is_exact else f"more than {total:,}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,10 +56,13 @@ class ArchiveItem:
 
 @dataclass(frozen=True, slots=True)
 class ArchivePage:
-    """Part of the matching games, and the `total` number of matches. `next` is the cursor of the following part."""
+    """Part of the matching games, and the `total` number of matches, counted up to 10,000: without `total_exact` there
+    are more. `next` is the cursor of the following part.
+    """
 
     items: list[ArchiveItem]
     total: int
+    total_exact: bool
     next: str | None = None
 
 

@@ -14,8 +14,8 @@ from arena.documents.rating import PoolRating
 
 
 @dataclass(frozen=True, slots=True)
-class BotItem:
-    """A bot in a list, with the families of its active versions and its newest version."""
+class BotProfile:
+    """The description of a bot."""
 
     name: str
     owner: str
@@ -23,6 +23,12 @@ class BotItem:
     is_retired: bool
     plays_people: bool
     created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class BotItem(BotProfile):
+    """A bot in a list, with the families of its active versions and its newest version."""
+
     families: list[str]
     versions: int
     newest: int
@@ -87,15 +93,9 @@ class PresenceItem:
 
 
 @dataclass(frozen=True, slots=True)
-class BotResponse:
+class BotResponse(BotProfile):
     """A bot with all its versions, newest first, and their ratings."""
 
-    name: str
-    owner: str
-    description: str
-    is_retired: bool
-    plays_people: bool
-    created_at: datetime
     versions: list[VersionItem]
     ratings: list[PoolRating]
     presence: PresenceItem | None = None

@@ -78,7 +78,8 @@ class PlayedMoveItem(PlayedFigures):
 class ExplorerResponse(PlayedFigures):
     """A position, up to symmetry, and the moves played in it, most frequent first.
 
-    A game counts once per position and once per move.
+    A game counts once per position and once per move. At most the latest 10,000 matching games of the archive count:
+    without `total_exact` there are more.
     """
 
     family: str
@@ -86,6 +87,7 @@ class ExplorerResponse(PlayedFigures):
     position: str
     side: Side
     pool: str
+    total_exact: bool
     moves: list[PlayedMoveItem]
     key: int = hidden(0)
     """Key of the position, equal for all its symmetric images."""

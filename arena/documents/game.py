@@ -8,9 +8,8 @@ from typing import Any, Literal
 
 from arena.documents import words
 from arena.documents.analysis import AnalysedGamesQuery
-from arena.documents.moment import Moment
 from arena.documents.query import Query, described, hidden
-from arena.documents.words import Side, Winner
+from arena.documents.words import Moment, Side, Winner
 
 GameState = Literal["planned", "queued", "running", "finished", "void", "cancelled"]
 OVER = ("finished", "void", "cancelled")

@@ -15,7 +15,9 @@ from arena.documents.query import described, hidden
 class Referee:
     """The coordinator, which schedules, plays and records games. `lease_owner` is null when none is active.
 
-    The lease expires at `until`, which is in `left_s` seconds by the clock of the database.
+    The lease expires at `until`, which is in `left_s` seconds by the clock of the database. `results_waiting` counts
+    finished games in the spool of this server that the database has not accepted yet, the oldest one since
+    `results_waiting_since`.
     """
 
     lease_owner: str | None
@@ -23,6 +25,8 @@ class Referee:
     left_s: float | None
     is_alive: bool
     games: Mapping[str, int]
+    results_waiting: int
+    results_waiting_since: datetime | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,10 +10,11 @@ from typing import ParamSpec, TypeVar
 
 from aiohttp import web
 
-from arena.credentials import digest_of
 from arena.documents.identity import Identity
+from arena.errors import UnauthorisedError
 from arena.http.problem import Problem, too_many
 from arena.http.request_context import CONTEXT, IDENTITY, RequestContext, WebContext, address_key
+from arena.services import access
 from arena.services.account import LoginOrigin, TooManyTriesError, is_trusted_origin
 from arena.services.arena import Arena
 
@@ -70,11 +71,10 @@ async def _bearer(request: web.Request, context: WebContext) -> Identity:
     found = _BEARER.fullmatch(given[0].strip()) if len(given) == 1 else None
     if found is None:
         raise await _refused(request, context, "the Authorization header does not contain a token of this arena")
-    identity = await asyncio.to_thread(context.store.users.by_token, digest_of(found[1]))
-    if identity is None:
-        reason = await asyncio.to_thread(context.store.users.why_useless, digest_of(found[1]))
-        raise await _refused(request, context, reason)
-    return identity
+    try:
+        return await asyncio.to_thread(access.of_token, context.arena, found[1])
+    except UnauthorisedError as error:
+        raise await _refused(request, context, str(error)) from None
 
 
 async def _refused(request: web.Request, context: WebContext, detail: str) -> Problem:
@@ -129,7 +129,7 @@ async def session_of(request: web.Request) -> Identity | None:
         value = read_cookie(request, SESSION_COOKIE)
         found = None
         if _COOKIE.fullmatch(value):
-            found = await asyncio.to_thread(context.store.users.by_login, digest_of(value))
+            found = await asyncio.to_thread(access.of_session, context.arena, value)
         request[_SESSION] = (found,)
     return request[_SESSION][0]
 

@@ -16,10 +16,11 @@ from dataclasses import dataclass
 
 from cachetools import LRUCache
 
-from arena.credentials import digest_of
 from arena.errors import StoreUnavailableError
 from arena.http.problem import Problem
-from arena.store.people.login_attempts import BackoffPolicy, LoginAttempts
+
+BatchCounter = Callable[[str, int, float], float]
+"""Counts a batch of requests for all processes, as `arena.services.access.count_requests` does for its arena."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,13 +79,11 @@ class SharedRateLimiter(RateLimiter):
     """
 
     def __init__(
-        self, name: str, rate: Rate, attempts: LoginAttempts, *, clock: Callable[[], float] = time.monotonic
+        self, name: str, rate: Rate, count: BatchCounter, *, clock: Callable[[], float] = time.monotonic
     ) -> None:
         super().__init__(rate, clock=clock)
-        self._name, self._attempts = name, attempts
+        self._name, self._count = name, count
         self._batch = max(1, rate.burst // 4)
-        batch_s = self._batch * 60 / rate.per_minute
-        self._policy = BackoffPolicy(rate.burst // self._batch, forgiven_s=batch_s, longest_s=batch_s)
 
     async def admit(self, key: Hashable, cost: float = 1) -> float:
         """Take tokens of all processes together. Without the database each process applies its own limit."""
@@ -94,11 +93,11 @@ class SharedRateLimiter(RateLimiter):
         if (wait := bucket.closed_until - self._clock()) > 0:
             return wait
         bucket.uncounted += min(cost, self.rate.burst)
-        counted = {digest_of(f"{self._name} {key}"): self._policy}
+        free, forgiven_s = self.rate.burst // self._batch, self._batch * 60 / self.rate.per_minute
         while bucket.uncounted >= self._batch:
             bucket.uncounted -= self._batch
             with suppress(StoreUnavailableError):
-                wait = await asyncio.to_thread(self._attempts.take, counted)
+                wait = await asyncio.to_thread(self._count, f"{self._name} {key}", free, forgiven_s)
                 bucket.closed_until = self._clock() + wait
             if wait > 0:
                 return wait

@@ -7,6 +7,7 @@ import ipaddress
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Generic, ParamSpec, TypeVar
 
 from aiohttp import web
@@ -18,14 +19,14 @@ from arena.http.content_negotiation import negotiate
 from arena.http.problem import Problem, too_many
 from arena.http.rate_limit import BoundedQueue, ConcurrencyLimiter, Rate, RateLimiter, SharedRateLimiter
 from arena.http.response_cache import ResponseCache
+from arena.services import access
+from arena.services.arena import Arena
 
 if TYPE_CHECKING:
     from arena.config import Settings
     from arena.coordinator.lobby import Lobby
     from arena.events.live import Live
     from arena.metrics import Metrics
-    from arena.services.arena import Arena
-    from arena.store import Store
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -37,10 +38,11 @@ def _networks(texts: Iterable[str]) -> tuple[Network, ...]:
     return tuple(ipaddress.ip_network(one, strict=False) for one in texts)
 
 
-def _limiters(settings: Settings, store: Store) -> dict[str, RateLimiter]:
+def _limiters(arena: Arena) -> dict[str, RateLimiter]:
     """Return the rate limiters by cost of a route, shared by all web processes; keyed by user, or by address without a
     token.
     """
+    settings = arena.settings
     rates = {
         "read": Rate(settings.reads_per_minute, max(20, settings.reads_per_minute // 3)),
         "write": Rate(settings.writes_per_minute, max(10, settings.writes_per_minute // 2)),
@@ -48,7 +50,8 @@ def _limiters(settings: Settings, store: Store) -> dict[str, RateLimiter]:
         "page": Rate(settings.pages_per_minute, max(60, settings.pages_per_minute // 3)),
         "wrong-token": Rate(WRONG_TOKENS_PER_MINUTE, WRONG_TOKENS_PER_MINUTE),
     }
-    return {name: SharedRateLimiter(name, rate, store.login_attempts) for name, rate in rates.items()}
+    count = partial(access.count_requests, arena)
+    return {name: SharedRateLimiter(name, rate, count) for name, rate in rates.items()}
 
 
 WRONG_TOKENS_PER_MINUTE = 30
@@ -88,9 +91,9 @@ class WebContext:
     """Networks that may read the metrics without a token."""
 
     def __post_init__(self) -> None:
-        self.limiters = _limiters(self.settings, self.store)
+        self.limiters = _limiters(self.arena)
         self.broadcasts = Broadcasts(self.live, self.closing)
-        self.responses = ResponseCache(self.store.changes)
+        self.responses = ResponseCache(self.arena.changes)
         self.streams = ConcurrencyLimiter(self.settings.streams_per_client, STREAMS)
         self.trusted = _networks(self.settings.trusted_proxies)
         self.scrapers = _networks(self.settings.metrics_from)
@@ -103,10 +106,6 @@ class WebContext:
             yield
         finally:
             self.lobby = None
-
-    @property
-    def store(self) -> Store:
-        return self.arena.store
 
     @property
     def settings(self) -> Settings:
@@ -159,7 +158,7 @@ class RequestContext:
         return f"user:{self.identity.user_id}" if self.identity else address_key(self.request)
 
     async def run(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Run a blocking function (a use case, the store) in a thread."""
+        """Run a blocking function, such as a use case, in a thread."""
         return await asyncio.to_thread(function, *args, **kwargs)
 
     def accepts(self, *offers: str) -> str:

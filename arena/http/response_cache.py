@@ -1,7 +1,7 @@
 """Response cache: responses are cached in this process and reused while their data is unchanged.
 
 Only public responses are cached; requests with a token or a session cookie bypass the cache. A response is fresh for
-one revision of the database (see `arena.store.base.changes`) and at most `TTL_S`, as pages show relative times.
+one revision of the database and at most `TTL_S`, as pages show relative times.
 Concurrent requests for one address share a single computation.
 """
 
@@ -12,6 +12,7 @@ import gzip
 import time
 from collections.abc import Awaitable, Callable, Hashable
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 from aiohttp import web
 from cachetools import TTLCache
@@ -19,7 +20,6 @@ from cachetools import TTLCache
 from arena.errors import StoreError
 from arena.http.cache_control import etag_matches, etag_of, full_response
 from arena.http.content_negotiation import accepts_coding
-from arena.store.base.changes import Changes
 
 TTL_S = 5.0
 """Time to live of a response. Pages contain times relative to now, which must not get stale."""
@@ -55,11 +55,21 @@ class CachedResponse:
         return web.Response(body=self.body, headers=self.headers)
 
 
+class Revisions(Protocol):
+    """The revision of the database: equal marks mean that nothing was committed between them."""
+
+    def mark(self) -> Hashable | None:
+        """Return the current mark without blocking, or None: then call `look` from a thread."""
+
+    def look(self) -> Hashable:
+        """Query the database for the current mark. Raises StoreUnavailableError."""
+
+
 class ResponseCache:
     """The cached responses of one process. Beyond `max_bytes` the least recently used ones are evicted."""
 
     def __init__(
-        self, changes: Changes, *, max_bytes: int = MAX_BYTES, clock: Callable[[], float] = time.monotonic
+        self, changes: Revisions, *, max_bytes: int = MAX_BYTES, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self._changes = changes
         self._kept: TTLCache[str, CachedResponse] = TTLCache(max_bytes, TTL_S, clock, lambda kept: kept.size_bytes)

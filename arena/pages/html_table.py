@@ -1,7 +1,11 @@
-"""Tables that are sorted and filtered by links, so that both work without scripts."""
+"""Tables that are sorted and filtered by links, so that both work without scripts.
+
+On phones they collapse into blocks of labels and values: each cell carries its heading for the style sheet.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, Literal, TypeVar
@@ -14,6 +18,12 @@ from arena.http.problem import Problem, quoted
 
 S = TypeVar("S", bound=str)
 T = TypeVar("T")
+
+_TABLE = re.compile(r'(<div class="wide"[^>]*>\s*<table(?![^>]*\bcross\b)[^>]*>)(.*?)(</table>)', re.DOTALL)
+_HEADS = re.compile(r"<th\b[^>]*>(.*?)</th>", re.DOTALL)
+_ROW = re.compile(r"<tr\b.*?</tr>", re.DOTALL)
+_CELL = re.compile(r"<t[dh]\b")
+_TAG = re.compile(r"<[^>]*>|[↓↑]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,3 +137,20 @@ def number(query: MultiMapping[str], name: str, default: int, *, low: int = 1, h
             hint=f"write a number from {low} to {high}",
         )
     return int(text)
+
+
+def label_cells(text: str) -> str:
+    """Add `data-label` to the cells of a page's wide tables. Crosstables are left as they are."""
+    return _TABLE.sub(_labelled, text)
+
+
+def _labelled(found: re.Match[str]) -> str:
+    opening, inner, closing = found.groups()
+    head, end, body = inner.partition("</thead>")
+    titles = [" ".join(_TAG.sub("", title).split()).replace('"', "&quot;") for title in _HEADS.findall(head)]
+
+    def row(line: re.Match[str]) -> str:
+        rest = iter(titles)
+        return _CELL.sub(lambda cell: f'{cell[0]} data-label="{next(rest, "")}"', line[0])
+
+    return f"{opening}{head}{end}{_ROW.sub(row, body)}{closing}"

@@ -19,9 +19,9 @@ from arena.http.identity import cookie_name
 from arena.http.middleware import is_data
 from arena.http.problem import Problem, not_found, quoted
 from arena.http.request_context import CONTEXT
-from arena.pages.collapsible import label_cells
 from arena.pages.drawing.analysis_line import AnalysisLines
 from arena.pages.drawing.replay import Replays
+from arena.pages.html_table import label_cells
 from arena.services.arena import Arena
 from arena.validation import Model, adapter_of, misfits
 from referee.rules import families, family_named, load

@@ -17,6 +17,7 @@ import jinja2
 from aiohttp import web
 
 from arena import services
+from arena.documents.archive import counted
 from arena.errors import StoreError
 from arena.http.identity import session_of
 from arena.http.request_context import CONTEXT
@@ -198,6 +199,7 @@ def _news_mark(request: web.Request) -> Hashable:
 
 
 _FILTERS = (
+    counted,
     filters.plain,
     filters.log_text,
     filters.result,

@@ -1,4 +1,4 @@
-"""Read permissions for logs, host names and lease owners."""
+"""Access: the user of a token or a session, shared rate limits, and who may read logs, host names, lease owners."""
 
 from __future__ import annotations
 
@@ -8,7 +8,32 @@ from arena.config import Settings
 from arena.credentials import digest_of
 from arena.documents.identity import Identity
 from arena.documents.service import VoidItem
+from arena.errors import UnauthorisedError
+from arena.services.arena import Arena
+from arena.store.people.login_attempts import BackoffPolicy
 from referee.rules.core import Termination
+
+
+def of_token(arena: Arena, secret: str) -> Identity:
+    """Return the identity of an API token. Raises UnauthorisedError, which says why the token is not valid."""
+    identity = arena.store.users.by_token(digest := digest_of(secret))
+    if identity is None:
+        raise UnauthorisedError(arena.store.users.why_useless(digest))
+    return identity
+
+
+def of_session(arena: Arena, secret: str) -> Identity | None:
+    """Return the identity of a browser session; None if it has ended."""
+    return arena.store.users.by_login(digest_of(secret))
+
+
+def count_requests(arena: Arena, key: str, free: int, forgiven_s: float) -> float:
+    """Count a batch of requests under a key, for all web processes; return 0, or the seconds until the next is allowed.
+
+    `free` batches are allowed at once, and one more after every `forgiven_s` seconds. Raises StoreUnavailableError.
+    """
+    policy = BackoffPolicy(free, forgiven_s=forgiven_s, longest_s=forgiven_s)
+    return arena.store.login_attempts.take({digest_of(key): policy})
 
 
 def may_read_log(by: Identity | None, owner: str) -> bool:

@@ -10,8 +10,8 @@ from threading import BoundedSemaphore
 from arena.analysis.game_analysis import marks_of
 from arena.collections.collection import Collection, best_reading, read_collection
 from arena.collections.conversion import to_archived, to_record, to_text
+from arena.collections.notation import BOUNDS, read_upload
 from arena.collections.record_format import RECORD
-from arena.collections.upload import BOUNDS, read_upload
 from arena.documents.archive import (
     ArchivePage,
     ArchiveQuery,

@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from arena.analysis.board_engine import BoardEngine
+from arena.cluster.spool import Spool
 from arena.config import Settings
 from arena.documents.identity import Identity
 from arena.errors import StoreError
@@ -15,6 +16,7 @@ from arena.events.messages import CoordinatorWakeup
 from arena.services.first_move_advantage import FirstMoveAdvantages
 from arena.services.standings_cache import StandingsCache
 from arena.store import Store
+from arena.store.base.changes import Changes
 from arena.submission.bundle_store import BundleStore
 
 
@@ -34,6 +36,16 @@ class Arena:
     def bundles(self) -> BundleStore:
         """The store of bot files."""
         return BundleStore.of(self.settings)
+
+    @property
+    def changes(self) -> Changes:
+        """The revisions of the database, to cache what is made from it."""
+        return self.store.changes
+
+    @cached_property
+    def spool(self) -> Spool:
+        """Finished results that wait for the database; the coordinator of this process uses the same object."""
+        return Spool(self.settings.spool_folder)
 
     def is_damaged(self) -> bool:
         """Return whether the database is known to be damaged."""

@@ -57,6 +57,7 @@ def explore(arena: Arena, family: str, query: ExplorerQuery) -> ExplorerResponse
         position=str(position),
         side=position.side,
         pool=query.pool or rated_in,
+        total_exact=found.is_exact,
         moves=sorted(moves, key=lambda one: (-one.games, one.move)),
         key=key,
         **_figures(found.whole, position.side),

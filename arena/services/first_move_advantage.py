@@ -27,11 +27,6 @@ class FirstMoveAdvantages:
             self._known[pool] = games, found
         return found
 
-    def read_ahead(self, store: Store) -> None:
-        """Fit all pools, so that the first reader of a leaderboard does not wait."""
-        for one in store.ratings.pools():
-            self.of(store, one.pool, one.games)
-
 
 def _fitted(store: Store, pool: str, games: int) -> FirstMoveAdvantage | None:
     if not 0 < games <= MAX_GAMES or store.ratings.size(pool) > MAX_VERSIONS:

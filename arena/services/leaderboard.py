@@ -44,6 +44,13 @@ def pools(arena: Arena, family: str | None = None) -> list[PoolItem]:
     return [one for one in arena.store.ratings.pools() if family in (None, one.family)]
 
 
+def read_ahead(arena: Arena) -> None:
+    """Read what is cached of every pool, so that the first reader of a leaderboard does not wait."""
+    for one in pools(arena):
+        arena.store.results.sides(one.pool)
+        arena.first_move_advantages.of(arena.store, one.pool, one.games)
+
+
 def read(arena: Arena, family: str, query: LeaderboardQuery) -> Leaderboard:
     """Return the lines of a pool of a family, by default its own, that match the query.
 

@@ -1,20 +1,26 @@
-"""The state of the service: coordinator, workers, games and tournaments in progress; the audit log."""
+"""The state of the service: coordinator, workers, database, disk, games and tournaments in progress; the audit log."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Literal
 
 from arena.clock import now
+from arena.data_folder import disk_state
 from arena.documents.account import AuditItem
 from arena.documents.game import GameItem
 from arena.documents.identity import Identity
 from arena.documents.page import PageResponse
 from arena.documents.service import AuditQuery, Referee
+from arena.errors import StoreError
 from arena.events.live import Live
 from arena.events.messages import WorkerPayload
+from arena.metrics import Metrics
 from arena.services.access import may_read_hosts, shown_owner
 from arena.services.arena import Arena
 from arena.store.people.audit import QUARANTINED, THROTTLED, VERIFIED
@@ -30,13 +36,49 @@ MAX_RUNNING = 100
 def coordinator(arena: Arena, by: Identity | None) -> Referee:
     """Return the coordinator as a reader may see it, with the numbers of waiting and running games."""
     lease, games = arena.store.leases.get("referee"), arena.store.queue.open()
+    backlog = arena.spool.backlog()
     return Referee(
         lease_owner=shown_owner(arena.settings, by, lease.owner) if lease else None,
         until=lease.until if lease else None,
         left_s=round(lease.left_s, 1) if lease else None,
         is_alive=lease is not None and lease.is_alive,
         games=games,
+        results_waiting=backlog.count,
+        results_waiting_since=backlog.since,
     )
+
+
+def has_coordinator(arena: Arena) -> bool:
+    """Return whether a coordinator is running. Raises StoreUnavailableError."""
+    lease = arena.store.leases.get("referee")
+    return lease is not None and lease.is_alive
+
+
+def database(arena: Arena) -> Literal["ok", "damaged", "unavailable"]:
+    """Return the state of the database."""
+    with suppress(StoreError):
+        return "damaged" if arena.store.health.damage else "ok"
+    return "unavailable"
+
+
+def require_writable(arena: Arena) -> None:
+    """Begin a write into the database. Raises StorageError if it is read-only, StoreUnavailableError."""
+    arena.store.require_writable()
+
+
+def disk(arena: Arena) -> str:
+    """Return whether the folders of the data and of the database can be written: `ok`, `full` or `unwritable`."""
+    file = arena.store.health.file
+    folders = {Path(arena.settings.data).absolute(), *([file.parent.absolute()] if file else ())}
+    return next((state for folder in folders if (state := disk_state(folder)) != "ok"), "ok")
+
+
+def measure(arena: Arena, metrics: Metrics) -> None:
+    """Set the metrics of the database. Without it, those of this process stay."""
+    metrics.damaged.set(database(arena) == "damaged")
+    with suppress(StoreError):
+        store = arena.store
+        metrics.set_database(store.queue.open(), store.tournaments.counts(), has_coordinator=has_coordinator(arena))
 
 
 def audit(arena: Arena, query: AuditQuery) -> PageResponse[AuditItem]:

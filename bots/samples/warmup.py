@@ -11,7 +11,7 @@ import time
 from collections.abc import Sequence
 
 from bots.sdk import Bot, families
-from referee.rules.compilation import when_compiling
+from referee.rules.cache import when_compiling
 
 SAMPLES = {
     "random": "bots.samples.random_mover.RandomMover",

@@ -1,10 +1,15 @@
-"""The compilation switch and the folder of compiled code, available without importing numba."""
+"""Compilation without importing numba: its switch, its progress, and the folder of compiled code.
+
+It is separate from `referee.rules.jit` because every change there invalidates all compiled code.
+"""
 
 from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 IS_COMPILED: bool = os.environ.get("NUMBA_DISABLE_JIT", "0") in ("", "0")
 
@@ -30,3 +35,24 @@ def is_writable(folder: Path) -> bool:
             return True
     except OSError:
         return False
+
+
+def when_compiling(report: Callable[[str], None], packages: tuple[str, ...]) -> None:
+    """Call `report` with the name of each function of `packages` whose compilation starts in this process from now on.
+
+    Functions loaded from the cache are not reported.
+    """
+    if not IS_COMPILED:
+        return
+    from numba.core import event
+
+    class Listener(event.Listener):  # type: ignore[misc]
+        def on_start(self, event: Any) -> None:
+            function = event.data["dispatcher"].py_func
+            if function.__module__.partition(".")[0] in packages:
+                report(function.__name__)
+
+        def on_end(self, event: Any) -> None:
+            pass
+
+    event.register("numba:compile", Listener())

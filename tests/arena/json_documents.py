@@ -11,7 +11,7 @@ from collections.abc import Mapping
 PINNED: Mapping[str, tuple[str, str]] = {
     "archive._import": ("archive import", "files"),
     "archive._list": ("archive list", "sources"),
-    "archive._search": ("archive search", "games total"),
+    "archive._search": ("archive search", "games total total_exact"),
     "archive._index": ("archive index", "indexed taken"),
     "atlas._show": ("atlas show", "starts"),
     "book._check": ("book check", "openings"),

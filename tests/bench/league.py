@@ -174,9 +174,9 @@ def _tournament(base: sqlite3.Connection, number: int, family: str) -> None:
     for side in ("first_id", "second_id"):
         mu = strength.format(version=side)
         base.execute(
-            f"""INSERT INTO rating_changes (game_id, version_id, pool, commit_number, mu_before,
-                sigma_before, mu, sigma)
-            SELECT id, {side}, ?, commit_number, {mu}, 1.5, {mu} + 0.01, 1.49 FROM games
+            f"""INSERT INTO rating_changes (game_id, version_id, pool, commit_number, wins, draws, losses, forfeits,
+                opposition, mu_before, sigma_before, mu, sigma)
+            SELECT id, {side}, ?, commit_number, 90, 20, 90, 4, 6000.0, {mu}, 1.5, {mu} + 0.01, 1.49 FROM games
             WHERE commit_number > {commits}""",
             (family,),
         )

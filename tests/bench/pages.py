@@ -59,7 +59,7 @@ def cold_only(league: League) -> dict[str, str]:
         "family": "/loa",
         "tournaments": "/tournaments",
         "games": "/games",
-        "forfeits of a family": "/games?family=loa&kind=forfeit",
+        "forfeits of a family": "/games?family=loa&termination_class=forfeit",
         "bots": "/bots",
         "bot": f"/bots/{one}",
         "head to head": f"/bots/{one}/vs/{two}",

@@ -35,6 +35,7 @@ from arena.http.rate_limit import ConcurrencyLimiter, Rate, RateLimiter
 from arena.http.response_cache import ResponseCache
 from arena.http.server import Runner
 from arena.pages import site
+from arena.services import leaderboard
 from arena.services.standings_cache import StandingsCache
 from arena.store import Store
 
@@ -101,7 +102,7 @@ async def _serve(url: str) -> None:
         settings = read_settings(None, data=Path(name), connections_per_address=100_000)
         store = Store(url)
         context = context_of(store, settings, bus)
-        context.arena.first_move_advantages.read_ahead(store)  # as `arena serve` does
+        leaderboard.read_ahead(context.arena)  # as `arena serve` does
         context.streams = ConcurrencyLimiter(100_000, 100_000)
         for kind in context.limiters:
             context.limiters[kind] = RateLimiter(Rate(1e9, 10**9))

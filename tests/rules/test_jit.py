@@ -166,7 +166,7 @@ print(kernel.different(np.array([4, 9, 16])))
 
 def test_compilation_is_reported_and_equal_sources_share_the_cache(tmp_path: Path) -> None:
     ask = (
-        "from referee.rules.compilation import when_compiling\n"
+        "from referee.rules.cache import when_compiling\n"
         "when_compiling(print, ('kernels',))\n"
         "import kernels\n"
         "kernels.add(1, 2), kernels.add(3, 4)"

@@ -19,7 +19,7 @@ from arena.cli.terminal.exit import CommandError, Exit
 from arena.cli.terminal.game_view import show_record
 from arena.cli.terminal.printer import Printer, add_output, cell
 from arena.cli.terminal.query_options import NOT_FILTERS, PAGING, add_options, read_options
-from arena.documents.archive import ArchiveQuery
+from arena.documents.archive import ArchiveQuery, counted
 
 DEFAULT_LIMIT = 50
 
@@ -172,15 +172,17 @@ def _search(arguments: argparse.Namespace) -> int:
     order = "falling" if arguments.latest else "rising"
     query = _query(arguments, sort=arguments.sort, order=order, limit=arguments.limit)
     with open_source(arguments) as source:
-        games, total = source.search(query, offset=arguments.offset)
-    rows = [[cell(line[key]) for key in _COLUMNS.values()] for line in games]
+        found = source.search(query, offset=arguments.offset)
+    rows = [[cell(line[key]) for key in _COLUMNS.values()] for line in found.lines]
     Printer(arguments).result(
-        {"games": games, "total": total},
+        {"games": found.lines, "total": found.total, "total_exact": found.total_exact},
         lambda: output.table(tuple(_COLUMNS), rows, numbers=("plies",), drop=_DROP),
         "games",
     )
-    if total > len(games):
-        output.note(f"{len(games)} of {total} games; more with --limit and --offset")
+    if found.total > len(found.lines) or not found.total_exact:
+        output.note(
+            f"{len(found.lines)} of {counted(found.total, found.total_exact)} games; more with --limit and --offset"
+        )
     return Exit.DONE
 
 
@@ -210,12 +212,14 @@ def _show(arguments: argparse.Namespace) -> int:
 
     query = _query(arguments)
     with open_source(arguments) as source:
-        _, total = source.search(query)
+        found = source.search(query)
         text = next(source.texts(query, "record"), None)
     if text is None:
         raise CommandError(_NO_MATCH, Exit.NOT_FOUND)
-    if total > 1:
-        output.note(f"the first of {total} games; narrow the search, or choose one with --id")
+    if found.total > 1:
+        output.note(
+            f"the first of {counted(found.total, found.total_exact)} games; narrow the search, or choose one with --id"
+        )
     show_record(read_record(text), arguments.ply, Printer(arguments))
     return Exit.DONE
 

@@ -46,6 +46,8 @@ def _show(found: Mapping[str, Any]) -> None:
         numbers=numbers,
         drop=("performance", "last", "rating", "best"),
     )
+    if not found["total_exact"]:
+        output.note(f"figures of the latest {found['games']:,} games; more had this position")
     output.note("score and rating (mean mu today): of the side to move; see a game with arena archive show --number N")
 
 

@@ -29,10 +29,7 @@ JOBS_PER_SLOT = 2
 def add_games(parser: argparse.ArgumentParser) -> None:
     """Add the arguments for the rules and the place of games."""
     parser.add_argument("--family", required=True, metavar="FAMILY", type=argument.family, help="family of games")
-    parser.add_argument("--variant", metavar="NAME", help="variant of the family (default: its first)")
-    parser.add_argument(
-        "--option", action="append", default=[], metavar="NAME=VALUE", help="set a rule option; may be repeated"
-    )
+    argument.add_rules(parser, has_family=False)
     parser.add_argument(
         "--seed",
         type=argument.whole,
@@ -79,11 +76,10 @@ class IntroducedBot:
 def read_ruleset(arguments: argparse.Namespace) -> Ruleset:
     """Return the rules named by the arguments. Raises UnknownNameError, ParseError, CommandError."""
     from referee.game.spec import BotLimits
-    from referee.rules import load
 
     argument.refuse_concurrency(arguments.concurrency)
     arguments.margin = BotLimits().margin_ms
-    return load(arguments.family).settle(arguments.variant, argument.read_options(arguments.option))
+    return argument.settle(arguments)
 
 
 def introduce_bot(arguments: argparse.Namespace, ruleset: Ruleset, tc: str) -> IntroducedBot:

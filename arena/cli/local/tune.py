@@ -98,7 +98,7 @@ def run(arguments: argparse.Namespace) -> int:
         "tune": arguments.bot,
         "family": arguments.family,
         "variant": ruleset.variant.name,
-        "option": arguments.option,
+        "option": arguments.options,
         "games": arguments.games,
         "tc": arguments.tc,
         "openings": arguments.openings,
@@ -240,8 +240,7 @@ def _show(found: dict[str, Any], folder: Path | None) -> None:
 
 def _draw(folder: Any, bot: str, parameters: list[Parameter], spsa: Spsa) -> None:
     """Write a page with a curve for each parameter, which reloads itself during the run."""
-    from arena.pages.drawing.chart_page import page
-    from arena.pages.drawing.plot import Axis, Point, Series, lines, thin
+    from arena.pages.drawing.plot import Axis, Point, Series, lines, page, thin
 
     charts = []
     for column, one in enumerate(parameters):

@@ -17,6 +17,7 @@ from arena.cli.terminal.exit import CommandError, Exit
 
 if TYPE_CHECKING:
     from arena.cli.terminal.interrupt import Interrupts
+    from arena.cluster.spool import Spool
     from arena.config import Settings
     from arena.coordinator.coordinator import Coordinator
     from arena.coordinator.lobby import Lobby
@@ -43,20 +44,19 @@ async def act(
     metrics: Metrics,
     interrupts: Interrupts,
     *,
+    spool: Spool,
     open_door: Callable[[Lobby], AbstractAsyncContextManager[None]],
 ) -> None:
     """Play and record until `interrupts` stop it or the coordinator fails. Raises CommandError if it cannot start.
 
     `open_door` admits remote bots to the lobby.
     """
-    from arena.cluster.spool import Spool
     from arena.coordinator.coordinator import Coordinator
     from arena.coordinator.executors import open_executor
     from arena.coordinator.lobby import Lobby
     from arena.metrics import CoordinatorMetrics
     from referee.bot.remote.link import LinkAllowance
 
-    spool = Spool(settings.spool_folder)
     try:
         executor = open_executor(settings, bus, spool)
     except ValueError as error:

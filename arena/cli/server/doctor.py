@@ -8,10 +8,10 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 from dataclasses import asdict
-from pathlib import Path
 
 from arena.cli.server import machine_checks, service_checks
 from arena.cli.server.diagnosis import Diagnosis, State
+from arena.cli.source.database import add_settings
 from arena.cli.terminal import output
 from arena.cli.terminal.exit import Exit
 from arena.cli.terminal.output import Style
@@ -23,10 +23,7 @@ _COLOURS: dict[State, Style] = {"ok": "green", "weak": "yellow", "broken": "red"
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("--data", type=Path, metavar="DIR", help="data folder (default ./data)")
-    parser.add_argument(
-        "--config", type=Path, metavar="FILE", help="settings file (default arena.toml in the data folder)"
-    )
+    add_settings(parser)
     add_output(parser)
 
 
@@ -60,6 +57,7 @@ def examine(settings: Settings) -> Iterator[Diagnosis]:
     yield machine_checks.lag_meter()
     yield service_checks.data_folder(settings)
     yield service_checks.sqlite(settings)
+    yield service_checks.results(settings)
     yield service_checks.service("database", "database", settings.database, "SQLite in the data folder")
     yield service_checks.broker(settings)
     yield service_checks.cluster(settings) if settings.is_clustered else Diagnosis("executor", "ok", settings.executor)

@@ -62,6 +62,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 async def _run(settings: Settings, store: Store) -> None:
+    from arena.cluster.spool import Spool
     from arena.events.factory import open_bus
     from arena.metrics import Metrics
 
@@ -71,7 +72,7 @@ async def _run(settings: Settings, store: Store) -> None:
         async with open_bus(settings, metrics, has_pages=False) as bus:
             with heard(asyncio.Event()) as interrupts:
                 door = partial(_door, settings, store, bus, metrics)
-                await act(settings, store, bus, metrics, interrupts, open_door=door)
+                await act(settings, store, bus, metrics, interrupts, spool=Spool(settings.spool_folder), open_door=door)
 
 
 def _is_damaged(store: Store) -> bool:

@@ -10,6 +10,7 @@ import asyncio
 import sys
 from pathlib import Path
 
+from arena.cli.source.database import add_settings
 from arena.cli.terminal import argument, output
 from arena.cli.terminal.exit import CommandError, Exit
 from arena.cli.terminal.interrupt import heard
@@ -46,9 +47,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         help="how long a worker may be silent before its games are played elsewhere (default 10, at least 5)",
     )
     parser.add_argument("--dashboard", metavar="HOST:PORT", help="also serve Dask's dashboard at this address")
-    parser.add_argument(
-        "--config", type=Path, metavar="FILE", help="settings file (default arena.toml in the data folder)"
-    )
+    add_settings(parser)
 
 
 def _ttl(text: str) -> float:
@@ -67,7 +66,7 @@ def run(arguments: argparse.Namespace) -> int:
     from arena import log
     from arena.config import read_settings
 
-    settings = read_settings(arguments.config)
+    settings = read_settings(arguments.config, data=arguments.data)
     log.configure(settings.log_format, settings.log_level)
     try:
         from arena.cluster.wire_config import PORT, ClusterError, security_of

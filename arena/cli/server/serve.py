@@ -102,7 +102,7 @@ async def _with_bus(settings: Settings, store: Store, bus: EventBus, metrics: Me
             stack.push_async_callback(asyncio.wait, [reading])
             output.note("first Ctrl-C ends in good order, the second at once")
             if settings.referee:
-                await act(settings, store, bus, metrics, interrupts, open_door=context.host)
+                await act(settings, store, bus, metrics, interrupts, spool=context.arena.spool, open_door=context.host)
             else:
                 player = await asyncio.to_thread(player_of, store)
                 output.note(
@@ -119,10 +119,11 @@ def _read_ahead(arena: Arena, app: web.Application) -> None:
     """Prepare pages and leaderboards, so that the first visitor does not wait."""
     from arena.errors import StoreError
     from arena.pages import site
+    from arena.services import leaderboard
 
     site.warm_up(app)
     with contextlib.suppress(StoreError):  # the first request reads it, or reports the error
-        arena.first_move_advantages.read_ahead(arena.store)
+        leaderboard.read_ahead(arena)
     gc.collect()
     gc.freeze()  # what is loaded by now stays: no collection has to look through it
 

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from arena.cli.server.diagnosis import Diagnosis
 from arena.config import Settings
-from arena.data_folder import exposed
+from arena.data_folder import disk_state, exposed
 
 _PORTS = {"postgresql": 5432, "dask": 8786}
 
@@ -20,13 +20,15 @@ def sqlite(settings: Settings) -> Diagnosis:
     """Check the version of SQLite, and its write-ahead log in the data folder."""
     version = sqlite3.sqlite_version
     folder = settings.data if settings.data.is_dir() else None
-    with tempfile.TemporaryDirectory(dir=folder) as place:
-        try:
+    try:
+        with tempfile.TemporaryDirectory(dir=folder) as place:
             connection = sqlite3.connect(Path(place, "try.sqlite3"))
             mode = connection.execute("PRAGMA journal_mode = WAL").fetchone()[0]
             connection.close()
-        except sqlite3.Error as error:
-            return Diagnosis("sqlite", "broken", f"{version}: {error}", "put the data folder on a local disk")
+    except OSError as error:
+        return Diagnosis("sqlite", "broken", f"{version}: {error.strerror}", f"make {folder} writable")
+    except sqlite3.Error as error:
+        return Diagnosis("sqlite", "broken", f"{version}: {error}", "put the data folder on a local disk")
     if sqlite3.sqlite_version_info < (3, 35):
         return Diagnosis("sqlite", "broken", f"{version} is too old", "use a Python with SQLite 3.35 or newer")
     if mode != "wal":
@@ -42,8 +44,23 @@ def sqlite(settings: Settings) -> Diagnosis:
     return Diagnosis("sqlite", "ok", f"{version}, write-ahead log works in {folder or 'a temporary folder'}")
 
 
+def results(settings: Settings) -> Diagnosis:
+    """Check that no finished games wait for the database."""
+    from arena.cluster.spool import Spool
+
+    backlog = Spool(settings.spool_folder).backlog()
+    if not backlog.since:
+        return Diagnosis("results", "ok", "none waits for the database")
+    return Diagnosis(
+        "results",
+        "weak",
+        f"{backlog.count} wait for the database in {settings.spool_folder}, the oldest since {backlog.since:%F %T} UTC",
+        "make the database writable, and run a referee on this data folder: it commits them",
+    )
+
+
 def data_folder(settings: Settings) -> Diagnosis:
-    """Check that other users of this machine cannot read the arena's data."""
+    """Check that the arena can write its data, and that other users of this machine cannot read them."""
     if settings.data.exists() and not settings.data.is_dir():
         return Diagnosis("data folder", "broken", f"{settings.data} is no folder", "name another one with --data")
     if not settings.data.is_dir():
@@ -52,6 +69,10 @@ def data_folder(settings: Settings) -> Diagnosis:
         found = list(exposed(settings.data))
     except OSError as error:
         return Diagnosis("data folder", "broken", f"{settings.data}: {error.strerror}", "run this as the arena's user")
+    if (state := disk_state(settings.data)) != "ok":
+        detail = f"{settings.data}: the disk is {'full' if state == 'full' else 'not writable'}"
+        fix = "free space" if state == "full" else "mount the disk for writing, as the arena's user"
+        return Diagnosis("data folder", "broken", f"{detail}; results wait in the memory of a running referee", fix)
     if found:
         names = " ".join(map(str, found))
         return Diagnosis("data folder", "weak", f"other users may read {names}", f"chmod o= {names}")

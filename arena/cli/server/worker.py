@@ -10,9 +10,9 @@ import asyncio
 import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING
 
+from arena.cli.source.database import add_settings
 from arena.cli.terminal import argument
 from arena.cli.terminal.exit import CommandError, Exit
 from arena.cli.terminal.interrupt import heard
@@ -37,10 +37,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--slots", type=argument.positive, metavar="COUNT", help="play COUNT games at once (default: one per processor)"
     )
-    parser.add_argument("--data", type=Path, metavar="DIR", help="folder for bots and their copies (default ./data)")
-    parser.add_argument(
-        "--config", type=Path, metavar="FILE", help="settings file (default arena.toml in the data folder)"
-    )
+    add_settings(parser, "folder for bots and their copies")
     parser.add_argument(
         "--sandbox",
         choices=("auto", "bwrap", "landlock", "rlimits", "none"),

@@ -13,14 +13,20 @@ if TYPE_CHECKING:
     from arena.store import Store
 
 
-def add_database(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments that choose a database."""
+def add_settings(parser: argparse.ArgumentParser, data: str = "data folder", *, has_database: bool = False) -> None:
+    """Add the arguments that choose a data folder, its settings and its database; `data` is the help of the folder."""
     group = parser.add_argument_group("data folder")
-    group.add_argument("--data", type=Path, metavar="DIR", help="data folder (default ./data)")
+    group.add_argument("--data", type=Path, metavar="DIR", help=f"{data} (default ./data)")
     group.add_argument(
         "--config", type=Path, metavar="FILE", help="settings file (default arena.toml in the data folder)"
     )
-    group.add_argument("--database", metavar="URL", help="database (default: SQLite in the data folder)")
+    if has_database:
+        group.add_argument("--database", metavar="URL", help="database (default: SQLite in the data folder)")
+
+
+def add_database(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments that choose a database."""
+    add_settings(parser, has_database=True)
 
 
 def settings_of(arguments: argparse.Namespace) -> Settings:

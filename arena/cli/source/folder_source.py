@@ -14,7 +14,7 @@ from arena.cli.terminal.exit import CommandError, Exit
 from arena.errors import ArenaError
 
 if TYPE_CHECKING:
-    from arena.cli.source.source import GameFile
+    from arena.cli.source.source import FoundGames, GameFile
     from arena.documents.archive import ArchiveQuery
     from arena.documents.explorer import ExplorerQuery
     from arena.services.arena import Arena
@@ -51,12 +51,13 @@ class FolderSource:
         """Return the collections of the archive, with their games."""
         return [asdict(line) for line in self.arena.store.archive.sources()]
 
-    def search(self, query: ArchiveQuery, *, offset: int = 0) -> tuple[list[dict[str, Any]], int]:
-        """Return a part of the matching games as lines, and the number of all that match."""
+    def search(self, query: ArchiveQuery, *, offset: int = 0) -> FoundGames:
+        """Return a part of the matching games."""
+        from arena.cli.source.source import FoundGames
         from arena.services.archive import read_query
 
         found = self.arena.store.archive.search(read_query(query), offset=offset)
-        return [asdict(line) for line in found.items], found.total
+        return FoundGames([asdict(line) for line in found.items], found.total, found.total_exact)
 
     def texts(self, query: ArchiveQuery, notation: str | None) -> Iterator[str]:
         """Return the matching games in order of their numbers: as imported, or in a notation."""

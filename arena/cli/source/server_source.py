@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from arena.cli.terminal.exit import CommandError
 
 if TYPE_CHECKING:
-    from arena.cli.source.source import GameFile
+    from arena.cli.source.source import FoundGames, GameFile
     from arena.client import ApiClient
     from arena.documents.archive import ArchiveQuery
     from arena.documents.explorer import ExplorerQuery
@@ -29,11 +29,14 @@ class ServerSource:
         found: list[dict[str, Any]] = self._client.get("/archive/sources")["items"]
         return found
 
-    def search(self, query: ArchiveQuery, *, offset: int = 0) -> tuple[list[dict[str, Any]], int]:
-        """Return a part of the matching games as lines, and the number of all that match."""
+    def search(self, query: ArchiveQuery, *, offset: int = 0) -> FoundGames:
+        """Return a part of the matching games."""
+        from arena.cli.source.source import FoundGames
+
         asked = _parameters(query)
-        total = self._client.get("/archive", **asked, limit=1)["total"]
-        return list(islice(self._client.pages("/archive", offset + query.limit, **asked), offset, None)), int(total)
+        first = self._client.get("/archive", **asked, limit=1)
+        lines = islice(self._client.pages("/archive", offset + query.limit, **asked), offset, None)
+        return FoundGames(list(lines), first["total"], first["total_exact"])
 
     def texts(self, query: ArchiveQuery, notation: str | None) -> Iterator[str]:
         """Return the matching games in order of their numbers: as imported, or in a notation."""

@@ -33,14 +33,23 @@ class GameFile:
         return "stdin" if self.path == "-" else self.path.rpartition("/")[2]
 
 
+@dataclass(frozen=True, slots=True)
+class FoundGames:
+    """Part of the matching games of the archive, as lines. More than `total` match unless it is exact."""
+
+    lines: list[dict[str, Any]]
+    total: int
+    total_exact: bool
+
+
 class Source(Protocol):
     """An arena: that of this machine's data folder, or that of a server."""
 
     def collections(self) -> list[dict[str, Any]]:
         """Return the collections of the archive, with their games."""
 
-    def search(self, query: ArchiveQuery, *, offset: int = 0) -> tuple[list[dict[str, Any]], int]:
-        """Return a part of the matching games as lines, and the number of all that match."""
+    def search(self, query: ArchiveQuery, *, offset: int = 0) -> FoundGames:
+        """Return a part of the matching games."""
 
     def texts(self, query: ArchiveQuery, notation: str | None) -> Iterator[str]:
         """Return the matching games in order of their numbers: as imported, or in a notation (`record`: as JSON)."""

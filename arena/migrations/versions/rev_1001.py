@@ -143,6 +143,11 @@ def upgrade() -> None:
         sa.Column("version_id", sa.Integer(), nullable=False),
         sa.Column("pool", sa.String(length=200), nullable=False),
         sa.Column("commit_number", sa.Integer(), nullable=False),
+        sa.Column("wins", sa.Integer(), nullable=True),
+        sa.Column("draws", sa.Integer(), nullable=True),
+        sa.Column("losses", sa.Integer(), nullable=True),
+        sa.Column("forfeits", sa.Integer(), nullable=True),
+        sa.Column("opposition", sa.Float(), nullable=True),
         sa.Column("mu_before", sa.Float(), nullable=True),
         sa.Column("sigma_before", sa.Float(), nullable=True),
         sa.Column("mu", sa.Float(), nullable=True),
@@ -458,7 +463,10 @@ def upgrade() -> None:
         batch_op.create_index(
             "ix_games_pairing_commit_number", ["first_id", "second_id", "commit_number"], unique=False
         )
-        batch_op.create_index("ix_games_pool_commit_number", ["pool", "commit_number"], unique=False)
+        batch_op.create_index(
+            "ix_games_pool_commit_number", ["pool", "commit_number", "variant", "winner"], unique=False
+        )
+        batch_op.create_index("ix_games_pool_finished_at", ["pool", "finished_at", "commit_number"], unique=False)
         batch_op.create_index("ix_games_second_commit_number", ["second_id", "commit_number"], unique=False)
         batch_op.create_index("ix_games_state_lease_owner", ["state", "lease_owner"], unique=False)
         batch_op.create_index(
@@ -538,6 +546,11 @@ def upgrade() -> None:
         sa.Column("version_id", sa.Integer(), nullable=False),
         sa.Column("pool", sa.String(length=200), nullable=False),
         sa.Column("commit_number", sa.Integer(), nullable=False),
+        sa.Column("wins", sa.Integer(), nullable=False),
+        sa.Column("draws", sa.Integer(), nullable=False),
+        sa.Column("losses", sa.Integer(), nullable=False),
+        sa.Column("forfeits", sa.Integer(), nullable=False),
+        sa.Column("opposition", sa.Float(), nullable=False),
         sa.Column("mu_before", sa.Float(), nullable=False),
         sa.Column("sigma_before", sa.Float(), nullable=False),
         sa.Column("mu", sa.Float(), nullable=False),
@@ -615,6 +628,7 @@ def downgrade() -> None:
         batch_op.drop_index("ix_games_termination_class_commit_number")
         batch_op.drop_index("ix_games_state_lease_owner")
         batch_op.drop_index("ix_games_second_commit_number")
+        batch_op.drop_index("ix_games_pool_finished_at")
         batch_op.drop_index("ix_games_pool_commit_number")
         batch_op.drop_index("ix_games_pairing_commit_number")
         batch_op.drop_index("ix_games_first_commit_number")

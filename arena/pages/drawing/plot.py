@@ -18,6 +18,13 @@ _LEFT, _RIGHT, _TOP, _BOTTOM = 44, 10, 12, 26
 _MAX_POINTS = 600
 """Longer lines are thinned: the drawing has no more columns."""
 _MAX_DOTS = 80
+_STYLE = Markup("""
+body { font: 15px system-ui, sans-serif; margin: 1rem auto; max-width: 45rem; padding: 0 1rem; }
+body { color: #222; background: #fff; }
+svg { display: block; width: 100%; } text { fill: #666; font-size: 11px; }
+.axis { stroke: #ddd; fill: none; } .line { fill: none; stroke: #1460a8; stroke-width: 2; stroke-linejoin: round; }
+""")
+"""Style sheet of a page of charts that needs no other file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,3 +197,16 @@ def share(parts: Sequence[tuple[str, float]]) -> Markup:
     return Markup('<svg viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true">{}</svg>').format(
         Markup("").join(drawn)
     )
+
+
+def page(title: str, charts: Sequence[tuple[str, Markup]], refresh_s: int = 0) -> str:
+    """Render a page of charts below their headings, without other files.
+
+    The page reloads itself every `refresh_s` seconds unless that is 0.
+    """
+    refresh = Markup('<meta http-equiv="refresh" content="{}">').format(refresh_s) if refresh_s else ""
+    body = Markup("").join(Markup("<h2>{}</h2>\n{}\n").format(heading, chart) for heading, chart in charts)
+    return Markup(
+        '<!doctype html>\n<html lang="en">\n<meta charset="utf-8">{}\n<title>{}</title>\n<style>{}</style>\n'
+        "<h1>{}</h1>\n{}</html>\n"
+    ).format(refresh, title, _STYLE, title, body)

@@ -25,7 +25,7 @@ async function look() {
 }
 
 function draw(position, found) {
-  const line = text("p", `Archived games with this position: ${found.games.toLocaleString("en")}. `);
+  const line = text("p", `Archived games with this position: ${found.total_exact ? "" : "more than "}${found.games.toLocaleString("en")}. `);
   const more = text("a", "Opening explorer");
   more.href = address(`/${panel.dataset.family}/explorer`, position);
   line.append(more);

@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session
 from sqlmodel import col
 
 from arena.documents.analysis import FIGURES
-from arena.documents.archive import ArchiveItem, ArchivePage, ArchiveSource
+from arena.documents.archive import MAX_COUNTED, ArchiveItem, ArchivePage, ArchiveSource
 from arena.errors import NotFoundError
 from arena.store.archive import positions
 from arena.store.archive.archived_game import WINNERS, ArchivedGame, entries_of
@@ -43,8 +43,8 @@ FOLLOWED_COUNTER = "archive-followed"
 SORTS = {"number": ArchiveGame.serial, "date": ArchiveGame.day, "length": ArchiveGame.plies}
 """Sort keys of lists, each with its column."""
 SCAN_RATIO = 4
-"""SQLite scans in sort order if at least one game in this many matches, because that finds a page sooner than the
-filters.
+"""SQLite scans in sort order if at least one game in this many matches, or more than are counted, because that finds a
+page sooner than the filters.
 """
 
 
@@ -146,15 +146,17 @@ class Archive:
         after = read_cursor(search.after, int)
         with self._sessions.reading() as session:
             matches = Matches(session, search)
-            total = matches.count()
-            matches.is_scan = SCAN_RATIO * total >= counter(session, SERIAL_COUNTER)
+            total = matches.count(MAX_COUNTED + 1)
+            is_exact = total <= MAX_COUNTED
+            matches.is_scan = not is_exact or SCAN_RATIO * total >= counter(session, SERIAL_COUNTER)
             query = _page(
                 session, matches, key, is_falling=search.order == "falling", after=after[0] if after else None
             )
             chosen = list(session.scalars(query.offset(0 if after else offset).limit(search.limit + 1)))
             games = lines_of(session, chosen[: search.limit])
         is_more = 0 < search.limit < len(chosen)
-        return ArchivePage(games, total, write_cursor(chosen[search.limit - 1]) if is_more else None)
+        cursor = write_cursor(chosen[search.limit - 1]) if is_more else None
+        return ArchivePage(games, min(total, MAX_COUNTED), is_exact, cursor)
 
     def count(self, search: ArchiveSearch) -> int:
         """Return the number of matching games."""

@@ -8,17 +8,17 @@ position they lead to, up to symmetry.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from sqlalchemy import or_, select
+from sqlalchemy import Select, or_, select
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
-from arena.documents.archive import ArchiveItem
+from arena.documents.archive import MAX_COUNTED, ArchiveItem
 from arena.documents.explorer import ExplorerQuery
 from arena.store.archive import positions
 from arena.store.archive.line import lines_of
@@ -55,10 +55,12 @@ class ExplorerTally:
 
 @dataclass(frozen=True, slots=True)
 class Explored:
-    """A position: all games that reached it, and those with each tag (see `arena.store.archive.positions`)."""
+    """A position: the games that reached it, and those with each tag (see `arena.store.archive.positions`)."""
 
     whole: ExplorerTally
-    moves: Mapping[int, ExplorerTally] = field(default_factory=dict)
+    moves: Mapping[int, ExplorerTally]
+    is_exact: bool
+    """False if more games than are counted reached it; then the latest are counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,16 +90,16 @@ class Explorer:
     ) -> Explored:
         """Count the games that reached the position with a key, and those that continued with each of these tags.
 
-        `side` is to move. A game counts once in total, and once for each different position that followed. Strengths
-        are those of the query's pool, by default of `rated_in`.
+        `side` is to move. A game counts once in total, and once for each different position that followed; at most the
+        latest `MAX_COUNTED` games count. Strengths are those of the query's pool, by default of `rated_in`.
         """
+        pool = query.pool or rated_in
         with self._sessions.reading() as session:
             entries = positions.look_up(session, key)
-            games = _games(session, family, query, np.unique(entries.serials))
-            strengths = _strengths(session, query.pool or rated_in, games)
-            if query.rating is not None:
-                is_strong = np.nan_to_num(strengths, nan=-np.inf) >= query.rating
-                games = games.taken(is_strong[games.first] & is_strong[games.second])
+            games = _games(session, family, query, np.unique(entries.serials), pool)
+            is_exact = len(games.serials) <= MAX_COUNTED
+            games = games.taken(slice(-MAX_COUNTED, None))
+            strengths = _strengths(session, pool, games)
             whole = _add_up(games, np.zeros(len(games.serials), np.int64), 1, strengths, side)
             following = np.array(sorted(tags), np.int64)
             pairs = _pairs(entries, games.serials, following)
@@ -107,20 +109,29 @@ class Explorer:
         for one in (*whole, *by_tag):
             one.tally.best = lines.get(one.best)
         moves = {tag: one.tally for tag, one in zip(following.tolist(), by_tag, strict=True) if one.tally.games}
-        return Explored(whole[0].tally, moves)
+        return Explored(whole[0].tally, moves, is_exact)
 
 
-def _games(session: Session, family: str, chosen: ExplorerQuery, serials: Numbers) -> _Games:
-    """Return the games that match the filter, regardless of the players' strengths."""
+def _games(session: Session, family: str, chosen: ExplorerQuery, serials: Numbers, rated_in: str) -> _Games:
+    """Return the games that match the filter, by serial: the latest `MAX_COUNTED` and one more if there are more."""
     columns = (ArchiveGame.serial, ArchiveGame.winner, ArchiveGame.day, ArchiveGame.first_id, ArchiveGame.second_id)
     search = ArchiveSearch(
         family=family, variant=chosen.variant, source=chosen.source, since=chosen.since, until=chosen.until
     )
-    query = Matches(session, search, among=serials, pool=chosen.pool).select(*map(col, columns))
+    first, second = col(ArchiveGame.first_id), col(ArchiveGame.second_id)
+    conditions = []
     if chosen.bot:
         bots = _bots(session, chosen.bot)
-        query = query.where(or_(col(ArchiveGame.first_id).in_(bots), col(ArchiveGame.second_id).in_(bots)))
-    rows = session.execute(query).all()
+        conditions.append(or_(first.in_(bots), second.in_(bots)))
+    if chosen.rating is not None:
+        strong = _rated(rated_in, col(ArchiveName.id)).where(col(VersionRating.mu) >= chosen.rating)
+        conditions += [first.in_(strong), second.in_(strong)]
+    rows: list[Any] = []
+    for part in (serials[-MAX_COUNTED - 1 :], serials[: -MAX_COUNTED - 1]):  # mostly the latest are enough
+        if len(part) and len(rows) <= MAX_COUNTED:
+            query = Matches(session, search, among=part, pool=chosen.pool).select(*map(col, columns)).where(*conditions)
+            latest = query.order_by(col(ArchiveGame.serial).desc())
+            rows += session.execute(latest.limit(MAX_COUNTED + 1 - len(rows))).all()
     table = np.fromiter(chain.from_iterable(rows), np.int64, len(rows) * len(columns)).reshape(-1, len(columns))
     return _Games(*table[np.argsort(table[:, 0])].T)
 
@@ -137,16 +148,20 @@ def _bots(session: Session, name: str) -> list[int]:
 def _strengths(session: Session, pool: str, games: _Games) -> Floats:
     """Return the current mu of every player by name id, nan without a rating in the pool."""
     found = np.full(1 + max(games.first.max(initial=0), games.second.max(initial=0)), np.nan)
-    query = (
-        select(col(ArchiveName.id), col(VersionRating.mu))
-        .join(Version, col(Version.name) == col(ArchiveName.name))
-        .join(VersionRating, col(VersionRating.version_id) == col(Version.id))
-        .where(col(ArchiveName.kind) == "player", col(VersionRating.pool) == pool)
-    )
-    for number, mu in fetch(session, query):
+    for number, mu in fetch(session, _rated(pool, col(ArchiveName.id), col(VersionRating.mu))):
         if number < len(found):
             found[number] = mu
     return found
+
+
+def _rated(pool: str, *columns: Any) -> Select[Any]:
+    """Select these columns of the players' names and ratings in a pool."""
+    return (
+        select(*columns)
+        .join_from(ArchiveName, Version, col(Version.name) == col(ArchiveName.name))
+        .join(VersionRating, col(VersionRating.version_id) == col(Version.id))
+        .where(col(ArchiveName.kind) == "player", col(VersionRating.pool) == pool)
+    )
 
 
 class _Pairs(NamedTuple):

@@ -68,16 +68,16 @@ class Matches:
         self._since, self._until = read_day(search.since, "since", 0), read_day(search.until, "until", 9999)
         self._is_sqlite = session.get_bind().dialect.name == "sqlite"
         self.is_scan = False
-        """Set this if most games match, so that SQLite scans all of them in sort order."""
+        """Set this if many games match, so that SQLite scans all games in sort order."""
         self._named = list(_named(session, search, pool))
         self._seats = list(_seats(session, search))
         self._among = _indexed(session, search, among)
         if len(search.first_moves) > MAX_OPENING_PLIES:
             self._among = self._beginning_with(search.first_moves)
 
-    def count(self) -> int:
-        """Count the matching games."""
-        found = self.select(col(ArchiveGame.serial)).subquery()
+    def count(self, limit: int | None = None) -> int:
+        """Count the matching games, up to `limit`."""
+        found = self.select(col(ArchiveGame.serial)).limit(limit).subquery()
         return self._session.scalar(select(func.count()).select_from(found)) or 0
 
     def unindexed(self, column: Any) -> ColumnElement[Any]:
@@ -105,7 +105,7 @@ class Matches:
     def _tables(self) -> FromClause:
         """Return the tables to select from, joined with the found serials and the analyses if needed."""
         games: Any = table_of(ArchiveGame)
-        if self._among is not None:
+        if self._among is not None and not self.is_scan:
             numbers = self._table(self._among.tolist())
             games = numbers.join(games, col(ArchiveGame.serial) == numbers.c.value)
         if self._by or self._search.is_about_analysis:
@@ -130,6 +130,8 @@ class Matches:
     def _conditions(self, *, is_free: bool) -> Iterator[ColumnElement[bool]]:
         """Yield all conditions but those on either side; with `is_free` SQLite may use any index."""
         search, game = self._search, ArchiveGame
+        if self._among is not None and self.is_scan:
+            yield self._is_in(game.serial, self._among.tolist(), is_free=False)
         if search.id:
             yield col(game.game_id) == search.id
         if search.number:
@@ -139,8 +141,12 @@ class Matches:
         if search.result:
             yield col(game.winner) == WINNERS.index(None if search.result == "none" else search.result)
         since = None if self._since is None and self._until is None else max(1, self._since or 0)
-        for bounded, low, high in ((game.plies, search.min_plies, search.max_plies), (game.day, since, self._until)):
-            value = col(bounded) if is_free else self.unindexed(col(bounded))
+        for bounded, order, low, high in (
+            (game.plies, "length", search.min_plies, search.max_plies),
+            (game.day, "date", since, self._until),
+        ):
+            is_in_order = self.is_scan and search.sort == order  # then the bounds limit the scan
+            value = col(bounded) if is_free or is_in_order else self.unindexed(col(bounded))
             if low is not None:
                 yield value >= min(low, MAX_SERIAL)
             if high is not None:
@@ -151,9 +157,10 @@ class Matches:
 
     def _beginning_with(self, moves: Sequence[str]) -> Serials:
         """Return the matching games that begin with all these moves. Raises BadValueError for too many candidates."""
-        if (count := self.count()) > MAX_COMPARED:
+        if self.count(MAX_COMPARED + 1) > MAX_COMPARED:
             raise BadValueError(
-                f"{count} games begin with the first {MAX_OPENING_PLIES} of these moves; add more filters"
+                f"more than {MAX_COMPARED:,} games begin with the first {MAX_OPENING_PLIES} of these moves;"
+                " add more filters"
             )
         chosen = sorted(self._session.scalars(self.select(col(ArchiveGame.serial))))
         kept = [game.serial for game in games_of(self._session, chosen) if game.moves[: len(moves)] == tuple(moves)]

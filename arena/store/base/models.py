@@ -300,7 +300,8 @@ class Game(SQLModel, table=True):
     __table_args__ = (
         UniqueConstraint("tournament_id", "sequence"),
         Index("ix_games_family_commit_number", "family", "commit_number"),
-        Index("ix_games_pool_commit_number", "pool", "commit_number"),
+        Index("ix_games_pool_commit_number", "pool", "commit_number", "variant", "winner"),
+        Index("ix_games_pool_finished_at", "pool", "finished_at", "commit_number"),
         Index("ix_games_first_commit_number", "first_id", "commit_number"),
         Index("ix_games_second_commit_number", "second_id", "commit_number"),
         Index("ix_games_pairing_commit_number", "first_id", "second_id", "commit_number"),
@@ -402,7 +403,10 @@ class VersionRating(SQLModel, table=True):
 
 
 class RatingChange(SQLModel, table=True):
-    """The effect of one game on one rating: a point of a rating plot."""
+    """The effect of one game on one rating: a point of a rating plot.
+
+    The counts and `opposition` are those of `VersionRating` after the game, so that past leaderboards need no games.
+    """
 
     __tablename__ = "rating_changes"
     __table_args__ = (Index("ix_rating_changes_version_pool_commit_number", "version_id", "pool", "commit_number"),)
@@ -410,6 +414,11 @@ class RatingChange(SQLModel, table=True):
     version_id: int = Field(primary_key=True, foreign_key="versions.id")
     pool: str = Field(max_length=200)
     commit_number: int
+    wins: int
+    draws: int
+    losses: int
+    forfeits: int
+    opposition: float
     mu_before: float
     sigma_before: float
     mu: float
@@ -429,7 +438,7 @@ class Rebuild(SQLModel, table=True):
 
 
 class RebuiltChange(SQLModel, table=True):
-    """A rating change that a rebuild corrects. Its numbers are NULL if the stored change must be deleted."""
+    """A rating change that a rebuild corrects. What the fold computes is NULL if the stored change must be deleted."""
 
     __tablename__ = "rebuilt_changes"
     rebuild_id: str = Field(primary_key=True, max_length=32)
@@ -437,6 +446,11 @@ class RebuiltChange(SQLModel, table=True):
     version_id: int = Field(primary_key=True)
     pool: str = Field(max_length=200)
     commit_number: int
+    wins: int | None = None
+    draws: int | None = None
+    losses: int | None = None
+    forfeits: int | None = None
+    opposition: float | None = None
     mu_before: float | None = None
     sigma_before: float | None = None
     mu: float | None = None

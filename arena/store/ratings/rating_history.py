@@ -11,12 +11,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 
 from sqlalchemy import and_, func, select
-from sqlalchemy.orm import Session, aliased
 from sqlmodel import col
 
 from arena.documents.rating import LeaderboardLine, ResultCount, Score
-from arena.store.base.engine import Sessions, batched, fetch
-from arena.store.base.models import BotIdentity, Game, RatingChange, Tournament, User, Version
+from arena.store.base.engine import Sessions, batched, fetch, table_of
+from arena.store.base.models import BotIdentity, Game, RatingChange, Tournament, User, Version, VersionRating
 from arena.store.ratings.rating_line import Ranking
 from referee.ratings.trueskill import TrueSkillRating
 from referee.rules.core import Kind
@@ -55,11 +54,11 @@ class RatingHistory:
         self._sessions = sessions
 
     def commit_at(self, pool: str, at: datetime) -> int:
-        """Return the last commit number in a pool of a game that had ended at a given time, or 0."""
+        """Return the commit number of the game of a pool that was the last to end by a given time, or 0."""
         query = (
             select(col(Game.commit_number))
             .where(col(Game.pool) == pool, col(Game.commit_number).is_not(None), col(Game.finished_at) <= at)
-            .order_by(col(Game.commit_number).desc())
+            .order_by(col(Game.finished_at).desc(), col(Game.commit_number).desc())
             .limit(1)
         )
         with self._sessions.reading() as session:
@@ -116,82 +115,42 @@ class RatingHistory:
 
         Names, owners and states of versions are the current ones.
         """
-        scores = scores_of(self.counts(pool, until))
-        with self._sessions.reading() as session:
-            ratings = _ratings(session, pool, until, sorted(scores))
-            opposition = _opposition(session, pool, until)
-            names = _names(session, sorted(scores))
-        order = sorted(
-            (one for one in ratings if with_retired or names[one][-1] != "retired"),
-            key=lambda one: (-(ratings[one].mu - 3 * ratings[one].sigma), -one),
+        rated, change = table_of(VersionRating).c, table_of(RatingChange).alias().c
+        last = (
+            select(func.max(change.commit_number))
+            .where(change.version_id == rated.version_id, change.pool == pool, change.commit_number <= until)
+            .scalar_subquery()
         )
-        ranking = Ranking()
-        lines: list[LeaderboardLine] = []
-        for version_id, following in zip(order, [*order[1:], None], strict=False):
-            rating, score = ratings[version_id], scores[version_id]
-            line = ranking.line(
-                (version_id, *names[version_id]),
-                TrueSkillRating(rating.mu, rating.sigma, score.games, score.wins, score.draws, score.losses),
-                forfeits=score.forfeits,
-                opposition=opposition.get(version_id, 0.0),
-                follower=ratings[following] if following else None,
+        mine = table_of(RatingChange).c
+        query = (
+            select(
+                *(mine[name] for name in ("mu", "sigma", "wins", "draws", "losses", "forfeits", "opposition")),
+                *(col(one) for one in (Version.id, Version.name, BotIdentity.name, Version.number, User.name)),
+                col(Version.state),
             )
-            lines.append(line)
-        return lines
+            .select_from(VersionRating)
+            .join(
+                RatingChange,
+                and_(mine.version_id == rated.version_id, mine.pool == pool, mine.commit_number == last),
+            )
+            .join(Version, col(Version.id) == rated.version_id)
+            .join(BotIdentity, col(BotIdentity.id) == col(Version.bot_id))
+            .join(User, col(User.id) == col(BotIdentity.owner_id))
+            .where(rated.pool == pool)
+        )
+        if not with_retired:
+            query = query.where(col(Version.state) != "retired")
+        with self._sessions.reading() as session:
+            rows = sorted(fetch(session, query), key=lambda row: (3 * row[1] - row[0], -row[7]))
+        ranking = Ranking()
+        ratings = [
+            TrueSkillRating(mu, sigma, wins + draws + losses, wins, draws, losses)
+            for mu, sigma, wins, draws, losses, *_ in rows
+        ]
+        return [
+            ranking.line(row[7:], rating, forfeits=row.forfeits, opposition=row.opposition, follower=follower)
+            for row, rating, follower in zip(rows, ratings, [*ratings[1:], None], strict=False)
+        ]
 
 
 _COUNTED = ("tournament_id", "variant", "first_id", "second_id", "winner", "termination_class")
-
-
-def _ratings(session: Session, pool: str, until: int, versions: list[int]) -> dict[int, TrueSkillRating]:
-    """Return mu and sigma of these versions after a commit number, with one index seek per version."""
-    found: dict[int, TrueSkillRating] = {}
-    keys = (col(RatingChange.version_id), col(RatingChange.pool), col(RatingChange.commit_number))
-    for part in batched(versions):
-        last = (
-            select(keys[0], keys[1], func.max(keys[2]).label("commit_number"))
-            .where(keys[0].in_(part), keys[1] == pool, keys[2] <= until)
-            .group_by(keys[0], keys[1])
-        )
-        places = last.subquery()
-        query = select(keys[0], col(RatingChange.mu), col(RatingChange.sigma)).join(
-            places, and_(*(key == place for key, place in zip(keys, places.c, strict=True)))
-        )
-        found.update((one, TrueSkillRating(mu, sigma)) for one, mu, sigma in session.execute(query))
-    return found
-
-
-def _opposition(session: Session, pool: str, until: int) -> dict[int, float]:
-    """Return the sum of the opponents' mu before each game, by version."""
-    mine, theirs = aliased(RatingChange), aliased(RatingChange)
-    query = (
-        select(col(mine.version_id), func.sum(col(theirs.mu_before)))
-        .select_from(Game)
-        .join(mine, col(mine.game_id) == col(Game.id))
-        .join(theirs, (col(theirs.game_id) == col(Game.id)) & (col(theirs.version_id) != col(mine.version_id)))
-        .where(col(Game.pool) == pool, col(Game.commit_number) <= until)
-        .group_by(col(mine.version_id))
-    )
-    return dict(fetch(session, query))
-
-
-def _names(session: Session, versions: list[int]) -> dict[int, tuple[str, str, int, str, str]]:
-    """Return display name, bot, number, owner and state of versions."""
-    found: dict[int, tuple[str, str, int, str, str]] = {}
-    for part in batched(versions):
-        query = (
-            select(
-                col(Version.id),
-                col(Version.name),
-                col(BotIdentity.name),
-                col(Version.number),
-                col(User.name),
-                col(Version.state),
-            )
-            .join(BotIdentity, col(BotIdentity.id) == col(Version.bot_id))
-            .join(User, col(User.id) == col(BotIdentity.owner_id))
-            .where(col(Version.id).in_(part))
-        )
-        for key, version, bot, number, owner, state in fetch(session, query):
-            found[key] = version, bot, number, owner, state
-    return found

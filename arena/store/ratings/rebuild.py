@@ -29,6 +29,8 @@ PORTION = 5_000
 
 _GAMES, _CHANGES, _REBUILT = (table_of(model) for model in (Game, RatingChange, RebuiltChange))
 _CHANGE = tuple(_CHANGES.c)
+_KEYS = [one.name for one in _CHANGE].index("wins")
+"""Number of columns before those that the fold computes."""
 _NEXT = (
     select(*(_GAMES.c["id" if name == "game_id" else name] for name in FoldedGame.__dataclass_fields__))
     .where(_GAMES.c.commit_number > bindparam("after"))
@@ -208,7 +210,7 @@ def _columns(old: _Row | None, new: _Row | None) -> dict[str, Any]:
     if new is not None:
         return dict(zip(names, new, strict=True))
     assert old is not None
-    return dict(zip(names, [*old[:4], None, None, None, None], strict=True))
+    return dict.fromkeys(names) | dict(zip(names[:_KEYS], old, strict=False))
 
 
 def _finish(session: Session, lines: _FoldedRatings) -> None:

@@ -41,13 +41,19 @@ def row_of(pool: str, version_id: int, line: fold.FoldedRating) -> dict[str, Any
 
 def change_row(game: fold.FoldedGame, change: fold.FoldedChange) -> dict[str, Any]:
     """Return the columns of a rating change."""
+    before, after = change.before.rating, change.after.rating
     return {
         "game_id": game.game_id,
         "version_id": change.version_id,
         "pool": game.pool,
         "commit_number": game.commit_number,
-        "mu_before": change.before.rating.mu,
-        "sigma_before": change.before.rating.sigma,
-        "mu": change.after.rating.mu,
-        "sigma": change.after.rating.sigma,
+        "wins": after.wins,
+        "draws": after.draws,
+        "losses": after.losses,
+        "forfeits": change.after.forfeits,
+        "opposition": change.after.opposition,
+        "mu_before": before.mu,
+        "sigma_before": before.sigma,
+        "mu": after.mu,
+        "sigma": after.sigma,
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import shutil
@@ -9,17 +10,23 @@ import sqlite3
 import subprocess
 import tempfile
 from collections.abc import Iterator
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
 
+from arena.cli.server import doctor
+from arena.clock import now
 from arena.collections.dumps import Dumps
 from arena.errors import StorageError, StoreUnavailableError
+from arena.http import health
 from arena.http.api_paths import PREFIX
+from arena.metrics import CoordinatorMetrics
 from arena.store import Store, url_in
 from arena.store.base import engine
 from tests.arena.api.filled import Arena, fill, planned, play, record_of
 from tests.arena.api.server import Server, settings_in
+from tests.arena.coordinator.stage import Dice, Stage
 from tests.arena.postgres import Cluster
 from tests.arena.store.damage import damage
 
@@ -158,14 +165,19 @@ def test_read_only_database_is_a_storage_error(sqlite_store: Store) -> None:
         _write(sqlite_store, "PRAGMA query_only=1", "CREATE TABLE more (id INTEGER)")
 
 
+def _let_go(store: Store, folder: Path) -> None:
+    """Close the files of a database as a kill does: files open for writing keep a disk from becoming read-only."""
+    left = {file: file.read_bytes() for file in folder.glob("arena.sqlite3-*")}
+    assert left
+    store.engine.dispose()
+    for file, data in left.items():
+        file.write_bytes(data)
+
+
 def test_arena_that_started_on_a_read_only_disk_recovers_when_it_can_be_written(small_disk: Path) -> None:
     store = Store.in_folder(small_disk)
     store.users.add("ada")
-    left = {file: file.read_bytes() for file in small_disk.glob("arena.sqlite3-*")}  # as after a kill
-    assert left
-    store.close()
-    for file, data in left.items():
-        file.write_bytes(data)
+    _let_go(store, small_disk)
     subprocess.run(["mount", "-o", "remount,ro", str(small_disk)], check=True)
     server = Server(Store(url_in(small_disk)), settings_in(small_disk))
     try:
@@ -182,6 +194,69 @@ def test_arena_that_started_on_a_read_only_disk_recovers_when_it_can_be_written(
     finally:
         server.close()
         server.store.close()
+
+
+@pytest.mark.parametrize("trouble", ["read-only", "locked"])
+def test_finished_games_that_the_disk_does_not_accept_are_reported_and_committed_later(
+    small_disk: Path, monkeypatch: pytest.MonkeyPatch, trouble: str
+) -> None:
+    monkeypatch.setattr(engine, "BUSY_MS", 200)
+    monkeypatch.setattr(health, "LATE_S", 0.0)
+    store = Store.in_folder(small_disk)
+    stage, dice = Stage(store, small_disk), Dice(is_held=True)
+    number = stage.create(games=2)
+    server = Server(store, settings_in(small_disk))
+    spool = server.context.arena.spool
+    coordinator = stage.coordinator(dice, spool=spool, metrics=CoordinatorMetrics(server.context.metrics))
+    coordinator.turn()
+    dice.begin()
+    ready = server.get("/readyz").json
+    assert (ready["parts"]["results"], ready["results_waiting"], ready["results_waiting_since"]) == ("ok", 0, None)
+    with contextlib.ExitStack() as trouble_ends:
+        if trouble == "read-only":
+            _let_go(store, small_disk)
+            subprocess.run(["mount", "-o", "remount,ro", str(small_disk)], check=True)
+            trouble_ends.callback(subprocess.run, ["mount", "-o", "remount,rw", str(small_disk)], check=True)
+        else:
+            other = trouble_ends.enter_context(contextlib.closing(sqlite3.connect(small_disk / "arena.sqlite3")))
+            other.execute("BEGIN IMMEDIATE")
+        future, games = dice.held.pop(0)
+        for game in games:
+            spool.keep(record_of(game))
+            coordinator.recorder.game_ended(game.id)
+        future.set_result([])
+        with pytest.raises(StoreUnavailableError):
+            coordinator.turn()
+        reply = server.get("/readyz")
+        assert (reply.status, reply.json["status"]) == (200, "degraded")
+        assert reply.json["parts"]["results"] == "waiting"
+        referee = server.get(f"{PREFIX}/referee").json
+        since = datetime.fromisoformat(referee["results_waiting_since"])
+        for found in (reply.json, referee):
+            assert found["results_waiting"] == 2
+            assert datetime.fromisoformat(found["results_waiting_since"]) == since
+        assert timedelta(0) <= now() - since < timedelta(minutes=5)
+        metric = coordinator.metrics.registry.get_sample_value
+        assert metric("arena_results_waiting") == 2
+        assert (metric("arena_results_waiting_seconds") or 0) > 0
+        parts = {part.name: part for part in doctor.examine(stage.settings)}
+        if trouble == "read-only":
+            assert "results wait in the memory of a running referee" in parts["data folder"].detail
+            assert (parts["data folder"].state, parts["sqlite"].state) == ("broken", "broken")
+        else:
+            assert parts["results"].detail.startswith("2 wait for the database in ")
+            assert f"{since:%F %T} UTC" in parts["results"].detail
+    with contextlib.suppress(StoreUnavailableError):
+        coordinator.turn()  # a connection opened on the read-only disk fails once more
+    dice.is_held = False
+    dice.release()
+    while stage.tournament(number).state != "finished":
+        coordinator.turn()
+    stage.check_exactly_once(number, 12)
+    ready = server.get("/readyz").json
+    assert (ready["status"], ready["parts"]["results"], ready["results_waiting"]) == ("ok", "ok", 0)
+    server.close()
+    store.close()
 
 
 def test_a_database_another_process_keeps_locked(

@@ -7,11 +7,11 @@ from statistics import median
 
 import pytest
 
-from arena.collections import upload
+from arena.collections import notation
 from arena.collections.collection import best_reading, read_collection
 from arena.collections.conversion import remarks_of, to_archived, to_text
+from arena.collections.notation import read_upload
 from arena.collections.record_format import RECORD
-from arena.collections.upload import read_upload
 from arena.offload import Bounds, call_bounded
 from referee.machine.pool import JobError, WorkerLostError
 from referee.rules import families, load
@@ -47,7 +47,7 @@ def test_upload_is_read_like_any_text() -> None:
 
 
 def test_upload_beyond_the_bounds_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(upload, "BOUNDS", Bounds(1, 2**30))
+    monkeypatch.setattr(notation, "BOUNDS", Bounds(1, 2**30))
     with pytest.raises(WorkerLostError):
         read_upload("1. a4c4 b1b3 2. a5c5\n\n" * 60_000, "loa", "standard", None)
 

@@ -121,7 +121,7 @@ class Hall:
             place=BundlePlace.of(self.settings),
             spool=self.spool,
             conditions=Conditions(
-                lambda: self.store.leases.fencing(LEASE, "hall"), OutageLog(lambda: 0), self.failures.append
+                lambda: self.store.leases.fencing(LEASE, "hall"), OutageLog(self.spool.backlog), self.failures.append
             ),
             on_done=self._record,
         )

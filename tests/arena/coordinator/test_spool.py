@@ -15,7 +15,8 @@ import pytest
 
 from arena.cli.terminal.exit import Exit
 from arena.cli.terminal.run import run
-from arena.cluster.spool import Spool
+from arena.cluster import spool as spool_module
+from arena.cluster.spool import Backlog, Spool
 from arena.coordinator import coordinator as coordinator_module
 from arena.coordinator.coordinator import Coordinator
 from arena.coordinator.executors import publisher
@@ -31,7 +32,7 @@ from referee.game.record import GameRecord
 from referee.game.spec import BotSpec, GameSpec, PlannedGame
 from referee.machine.pool import WorkerLostError
 from referee.rules.core import Termination
-from tests.arena.coordinator.stage import Dice, Stage, record_of, void_of
+from tests.arena.coordinator.stage import NOW, Dice, Stage, record_of, void_of
 from tests.arena.coordinator.test_maintenance import never
 from tests.arena.coordinator.test_run import Events, acting, heard, lease_gauges
 from tests.arena.store.damage import damage
@@ -493,7 +494,7 @@ def test_result_files_are_private(stage: Stage) -> None:
 
 def test_an_outage_is_logged_once_periodically_and_at_its_end(capsys: pytest.CaptureFixture[str]) -> None:
     clock = {"now": 0.0}
-    outage = OutageLog(lambda: 7, lambda: clock["now"])
+    outage = OutageLog(lambda: Backlog(7, NOW), lambda: clock["now"])
     interval_s = REMINDER_INTERVAL_S
     for at in (0.0, 1.0, interval_s - 1, interval_s, interval_s + 1, 2 * interval_s):
         clock["now"] = at
@@ -506,7 +507,32 @@ def test_an_outage_is_logged_once_periodically_and_at_its_end(capsys: pytest.Cap
     lines = capsys.readouterr().out.splitlines()
     told = ["back" if "database available" in line else "away" for line in lines]
     assert told == ["away", "away", "away", "back", "away"]
-    assert all("results_waiting=7" in line for line in lines if "database unavailable" in line)
+    assert all(f"results_waiting=7 results_waiting_since={NOW.isoformat()}" in line for line in lines)
+
+
+def test_backlog_keeps_the_arrival_of_a_result_that_reaches_the_disk_later(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    records = [
+        record_of(PlannedGame.of(GameSpec("loa", "standard", BotSpec("a", ("a",)), BotSpec("b", ("b",)), seed=seed)))
+        for seed in range(2)
+    ]
+    spool = Spool(tmp_path / "spool")
+    assert spool.backlog() == Backlog(0, None)
+    assert spool.backlog().age_s == 0
+    spool.folder.write_text("in the way")
+    monkeypatch.setattr(spool_module.time, "time", NOW.timestamp)
+    spool.keep(records[0])
+    assert (spool.backlog(), Spool(spool.folder).backlog().count) == (Backlog(1, NOW), 0)
+    spool.folder.unlink()
+    spool.sync()
+    spool.keep(records[1])
+    assert spool.backlog() == Spool(spool.folder).backlog() == Backlog(2, NOW)
+    monkeypatch.setattr(spool_module.time, "time", lambda: NOW.timestamp() + 90)
+    assert spool.backlog().age_s == 90
+    for record in records:
+        spool.forget(record.id)
+    assert spool.backlog() == Backlog(0, None)
 
 
 def test_a_restored_backup_gets_all_spooled_results(

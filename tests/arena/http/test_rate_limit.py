@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
+from pathlib import Path
 
 import pytest
 
+from arena.config import read_settings
 from arena.errors import StoreUnavailableError
 from arena.http.problem import Problem
-from arena.http.rate_limit import BoundedQueue, ConcurrencyLimiter, Rate, RateLimiter, SharedRateLimiter
+from arena.http.rate_limit import BatchCounter, BoundedQueue, ConcurrencyLimiter, Rate, RateLimiter, SharedRateLimiter
+from arena.services.access import count_requests
+from arena.services.arena import Arena
 from arena.store import Store
 
 
@@ -86,9 +91,14 @@ def test_buckets_are_bounded() -> None:
     assert len(limiter._buckets) == 10
 
 
-def test_processes_that_share_a_limit_let_through_little_more_than_one(sqlite_store: Store) -> None:
+@pytest.fixture
+def count(sqlite_store: Store, tmp_path: Path) -> BatchCounter:
+    return partial(count_requests, Arena(sqlite_store, read_settings(None, data=tmp_path)))
+
+
+def test_processes_that_share_a_limit_let_through_little_more_than_one(count: BatchCounter) -> None:
     rate = Rate(0.001, 40)  # nothing comes back meanwhile
-    one, other = (SharedRateLimiter("page", rate, sqlite_store.login_attempts) for _ in range(2))
+    one, other = (SharedRateLimiter("page", rate, count) for _ in range(2))
 
     async def passed(limiter: SharedRateLimiter, key: str, count: int) -> int:
         return sum([await limiter.admit(key) == 0 for _ in range(count)])
@@ -103,17 +113,16 @@ def test_processes_that_share_a_limit_let_through_little_more_than_one(sqlite_st
     asyncio.run(ask())
 
 
-def test_a_limit_that_is_shared_gives_one_process_all_of_it(sqlite_store: Store) -> None:
-    limiter = SharedRateLimiter("page", Rate(60, 40), sqlite_store.login_attempts)
+def test_a_limit_that_is_shared_gives_one_process_all_of_it(count: BatchCounter) -> None:
+    limiter = SharedRateLimiter("page", Rate(60, 40), count)
     assert asyncio.run(_waits(limiter, 41))[:40] == [0] * 40
 
 
-def test_each_process_keeps_its_limit_while_the_database_is_away(sqlite_store: Store) -> None:
-    def away(_: object) -> float:
+def test_each_process_keeps_its_limit_while_the_database_is_away() -> None:
+    def away(*_: object) -> float:
         raise StoreUnavailableError("away")
 
-    limiter = SharedRateLimiter("page", Rate(60, 4), sqlite_store.login_attempts, clock=Clock())
-    limiter._attempts.take = away  # type: ignore[method-assign,assignment]
+    limiter = SharedRateLimiter("page", Rate(60, 4), away, clock=Clock())
     waits = asyncio.run(_waits(limiter, 5))
     assert waits[:4] == [0] * 4
     assert waits[4] > 0
@@ -202,9 +211,9 @@ def test_take_of_a_long_request_takes_more_and_at_most_a_bucket() -> None:
     assert limiter.left("ada") == 0
 
 
-def test_processes_that_share_a_limit_count_what_requests_cost(sqlite_store: Store) -> None:
+def test_processes_that_share_a_limit_count_what_requests_cost(count: BatchCounter) -> None:
     rate = Rate(0.001, 40)
-    one, other = (SharedRateLimiter("page", rate, sqlite_store.login_attempts) for _ in range(2))
+    one, other = (SharedRateLimiter("page", rate, count) for _ in range(2))
 
     async def ask() -> None:
         assert await one.admit("ada", 35) == 0

@@ -13,11 +13,12 @@ import pytest
 
 from arena.collections.following import follow, rebuild
 from arena.config import read_settings
-from arena.documents.archive import HERE
+from arena.documents.archive import HERE, MAX_COUNTED
 from arena.documents.explorer import ExplorerQuery, ExplorerResponse, PlayedFigures
 from arena.errors import BadValueError
 from arena.services import Arena, explorer
 from arena.store import Store
+from arena.store.archive import explorer as store_explorer
 from arena.store.archive.archived_game import ArchivedGame
 from referee.rules import families, load
 from referee.rules.position import Position
@@ -90,10 +91,16 @@ def said(found: PlayedFigures, games: dict[int, ArchivedGame], strengths: dict[s
 
 
 def check(
-    found: ExplorerResponse, position: Position, games: Sequence[ArchivedGame], strengths: dict[str, float]
+    found: ExplorerResponse,
+    position: Position,
+    games: Sequence[ArchivedGame],
+    strengths: dict[str, float],
+    limit: int = MAX_COUNTED,
 ) -> int:
-    """Compare the explorer with brute force; return the number of games."""
-    seen = list(visits(games, position))
+    """Compare the explorer with brute force over the latest `limit` games; return the number of games."""
+    everything = list(visits(games, position))
+    assert found.total_exact == (len(everything) <= limit)
+    seen = everything[-limit:]
     numbered = {game.serial: game for game in games}
     assert said(found, numbered, strengths) == figures([one.game for one in seen], position.side, strengths)
     expected = {}
@@ -125,7 +132,9 @@ def at_random(games: Sequence[ArchivedGame], rng: random.Random) -> Position:
     )
 
 
-def test_explore_matches_brute_force(arena: Arena, field: Field) -> None:
+@pytest.mark.parametrize("limit", [MAX_COUNTED, 5])
+def test_explore_matches_brute_force(arena: Arena, field: Field, limit: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(store_explorer, "MAX_COUNTED", limit)
     rng, store = random.Random(3), arena.store
     imported = [random_game(number, rng) for number in range(70)]
     for start in range(0, len(imported), 19):
@@ -138,8 +147,8 @@ def test_explore_matches_brute_force(arena: Arena, field: Field) -> None:
     for _ in range(10):
         position = at_random(games, rng)
         found = explorer.explore(arena, position.ruleset.rules.family, asked(position))
-        count += check(found, position, games, strengths if found.pool == "loa" else {})
-    assert count > 60
+        count += check(found, position, games, strengths if found.pool == "loa" else {}, limit)
+    assert count > min(60, 4 * limit)
     start = Position.start(load("loa").settle())
     for question, chosen in (
         (asked(start, source=HERE), lambda game: game.source == HERE),
@@ -153,7 +162,7 @@ def test_explore_matches_brute_force(arena: Arena, field: Field) -> None:
         ),
     ):
         known = {} if question.pool == "loa/none" else strengths
-        check(explorer.explore(arena, "loa", question), start, [game for game in games if chosen(game)], known)
+        check(explorer.explore(arena, "loa", question), start, [game for game in games if chosen(game)], known, limit)
     before = explorer.explore(arena, "loa", asked(start))
     rebuild(store, lambda done: None)
     assert explorer.explore(arena, "loa", asked(start)) == before

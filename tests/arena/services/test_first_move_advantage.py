@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from arena.services import Arena, first_move_advantage
+from arena.services import Arena, first_move_advantage, leaderboard
 from tests.arena.field import Field, record_of
 
 
@@ -36,7 +36,7 @@ def test_grown_pool_is_fitted_again(arena: Arena, monkeypatch: pytest.MonkeyPatc
     Field(arena.store).play(8)
     fitted: list[int] = []
     monkeypatch.setattr(first_move_advantage, "_fitted", lambda store, pool, games: fitted.append(games))
-    arena.first_move_advantages.read_ahead(arena.store)
+    leaderboard.read_ahead(arena)
     for games in (8, 100, 101, 102, 103, 99):
         arena.first_move_advantages.of(arena.store, "loa", games)
     assert fitted == [8, 100, 103, 99]

@@ -13,10 +13,10 @@ from sqlalchemy import func, select
 from sqlmodel import col
 
 from arena.collections.following import follow, prepared, rebuild
-from arena.documents.archive import ArchiveItem
+from arena.documents.archive import MAX_COUNTED, ArchiveItem
 from arena.errors import BadValueError, NotFoundError
 from arena.store import Store
-from arena.store.archive import positions
+from arena.store.archive import archive, positions
 from arena.store.archive import search as archive_search
 from arena.store.archive.archived_game import MAX_OPENING_PLIES, ArchivedGame, day_of, entries_of
 from arena.store.archive.positions import PositionEntries
@@ -93,7 +93,11 @@ def brute_force(games: list[ArchivedGame], rng: random.Random) -> Iterator[tuple
     yield ArchiveSearch(key=key), lambda game: key in keys_of(game.ruleset(), game.states()).tolist()
 
 
-def test_search_matches_brute_force(store: Store, games: list[ArchivedGame]) -> None:
+@pytest.mark.parametrize("limit", [MAX_COUNTED, 3])
+def test_search_matches_brute_force(
+    store: Store, games: list[ArchivedGame], limit: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(archive, "MAX_COUNTED", limit)
     rng, count = random.Random(7), 0
     for start in range(0, len(games), 13):
         store.archive.add(games[start : start + 13])
@@ -105,7 +109,7 @@ def test_search_matches_brute_force(store: Store, games: list[ArchivedGame]) -> 
             assert store.archive.count(both) == len(wanted), both
             found = store.archive.search(replace(both, order="rising", limit=100))
             assert [line.id for line in found.items] == wanted, both
-            assert found.total == len(wanted)
+            assert (found.total, found.total_exact) == (min(len(wanted), limit), len(wanted) <= limit)
             sort = rng.choice(("number", "date", "length"))
             assert paged(store, replace(both, sort=sort, order="rising", limit=2), games, wanted)
             count += len(wanted)
@@ -201,7 +205,7 @@ def test_search_finds_openings_longer_than_the_index(store: Store, monkeypatch: 
     ]
     assert counts == [3, 2, 1]
     monkeypatch.setattr(archive_search, "MAX_COMPARED", 2)
-    with pytest.raises(BadValueError, match=r"3 games begin with .* add more filters"):
+    with pytest.raises(BadValueError, match=r"more than 2 games begin with .* add more filters"):
         store.archive.search(ArchiveSearch(first_moves=moves))
 
 

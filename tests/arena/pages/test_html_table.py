@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from arena.pages.collapsible import label_cells
+from arena.pages.html_table import label_cells
 
 TABLE = (
     '<div class="wide" tabindex="0"><table><caption>x</caption><thead><tr><th scope="col"><a href="?a">Name</a> ↓</th>'
