@@ -156,7 +156,7 @@ async def board(request: web.Request) -> web.Response:
 
 
 def _turn(seat: PlayResponse) -> str:
-    """Say what the player waits for, or may do."""
+    """Describe what the player waits for, or may do."""
     if seat.pending:
         return f"Your move {seat.pending} is stored. It is played as soon as the game starts."
     waiting = f"Waiting for a free slot; games before yours: {seat.ahead}." if seat.ahead else "Starting your game…"

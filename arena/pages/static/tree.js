@@ -77,6 +77,7 @@ export function listed(root, link, begins = 0) {
         const part = text("span", "(", "variation");
         add(other, part, true);
         follow(other, part, false);
+        part.lastChild.remove(); // the space after the last move
         part.append(")");
         place.append(part, " ");
       }

@@ -192,7 +192,7 @@ def test_variations_and_notes_are_kept_in_the_address(site: Site, page: Any) -> 
     page.click('[data-go="left"]')
     page.fill("#write input[name=move]", other)
     page.click("#write button")
-    reads(page, ".tree .variation", f"(1…{shown} )")
+    reads(page, ".tree .variation", f"(1… {shown})")
     page.fill("#note", "a [try]")
     page.keyboard.press("Tab")
     reads(page, ".tree em", "a  try")

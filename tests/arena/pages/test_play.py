@@ -233,7 +233,7 @@ def test_a_move_made_while_waiting_is_shown_as_pending(browser: Any, store: Stor
             _choose(page)
             words = re.compile(r"^Your move a1-?a2 is stored\. It is played as soon as the game starts\.$")
             reads(page, "#turn", words)
-            assert "pending" in page.get_attribute("#frame svg", "class").split()
+            page.wait_for_selector("#frame svg.pending")
             page.reload()
             reads(page, "#turn", words)
             page.wait_for_selector("#frame svg.pending")
