@@ -236,8 +236,9 @@ const query = new URLSearchParams(location.search);
 const written = location.hash.startsWith(MARK) ? location.hash.slice(MARK.length) : "";
 query.delete("flip");
 ask(query).then((data) => {
-  const end = take(data, tree);
+  // The written tree comes first: it has the order of the variations.
   try { read(decodeURIComponent(written), tree); } catch { complain("The variations in the address cannot be read."); }
+  const end = take(data, tree);
   board = new Board($("frame").querySelector("svg.board"), chart, root.dataset.flip === "yes");
   sketch = new Sketch(board, $("frame"));
   entry = new Entry({ board, frame: $("frame"), place: $("entry"), say, send: play });

@@ -252,7 +252,7 @@ def test_a_position_is_evaluated_at_once_and_then_deeper(browser: Any, tmp_path:
             with page.expect_response("**/evaluation.json?*nodes=20000"):
                 pass
             reads(page, "#evaluation", re.compile(r"^[+−].*, depth \d+: "))
-            assert [re.findall(r"nodes=(\d+)", one.url)[0] for one in answers] == ["2000", "20000"]
+            assert [re.findall(r"nodes=(\d+)", one.url)[0] for one in answers][-2:] == ["2000", "20000"]
         over = "position=b6w/8/8/8/3w4/8/8/b7%20b%20-%201"
         assert "line" in server.get(f"/loa/board/evaluation.json?{over}").json
         assert server.get("/loa/board/evaluation.json?position=8/8/8/3b4/3wb3/8/8/8%20b%20-%201").json == {}
