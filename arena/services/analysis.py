@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
 
-from arena.analysis.game_analysis import evaluate_position, marks_of
+from arena.analysis import game_analysis
 from arena.analysis.storage import win_model_of
 from arena.documents.analysis import (
     AnalysisFigures,
@@ -103,7 +102,9 @@ def evaluate_now(arena: Arena, line: study.Study, nodes: int) -> PositionEvaluat
         raise BadValueError(f"invalid nodes {nodes}: expected 100 to {most}", field="nodes")
     record = _record_of(line)
     engine = partial(arena.board_engine.evaluate, record)
-    found = evaluate_position(record, engine, nodes=nodes, win_model=win_model_of(arena.store, record.family))
+    found = game_analysis.evaluate_position(
+        record, engine, nodes=nodes, win_model=win_model_of(arena.store, record.family)
+    )
     evaluation: PositionEvaluation = adapter_of(PositionEvaluation).validate_python(found)
     return evaluation
 
@@ -140,8 +141,8 @@ def read_answer(arena: Arena, number: int, by: Identity) -> PositionResponse:
 
 
 def annotated(arena: Arena, record: GameRecord) -> GameRecord:
-    """Return the game with the marks of its analysis, unless it already has marks made by people."""
+    """Return the game with the marks of its analysis and the engine's lines, unless people have annotated it."""
     if record.marks:
         return record
     data = arena.store.analyses.get(record.id)
-    return replace(record, marks=marks_of(data)) if data else record
+    return game_analysis.annotated(record, data) if data else record

@@ -16,7 +16,7 @@ from referee.rules.rules import Rules
 WIDTH, HEIGHT = 600, 315
 """Aspect ratio that sites with link previews ask for: nearly 2 to 1."""
 _STATIC = Path(__file__).parents[1] / "static"
-_PAPER = "#fbfaf7"
+_PAPER = "#f8f6f1"
 
 
 @cache
@@ -28,7 +28,7 @@ def style() -> str:
     colours: dict[str, str] = {}
     for sheet in (page, text):
         first = sheet[sheet.index(":root {") :]
-        colours |= dict(re.findall(r"--([a-z0-9-]+): ([^;]+);", first[: first.index("}")]))
+        colours |= dict(re.findall(r"--([a-z0-9-]+): (?:light-dark\()?([^;,]+)[^;]*;", first[: first.index("}")]))
     boards = text[text.index("/* boards */") : text.index("/* the viewer")]
     return re.sub(r"var\(--([a-z0-9-]+)\)", lambda found: colours[found[1]], boards)
 

@@ -363,6 +363,7 @@ async def scenes(request: web.Request) -> web.Response:
         "detail": filters.plain(found.line.detail),
         "result": _result(found.line),
         "moved_at": live.moved_at if (live := request.app[CONTEXT].live.of(found.line)) else None,
+        "expected": {} if is_over else await run(_expected, replay),
         **scenes_body(replay, after, await run(services.analysis.read, arena_of(request), found.line.id)),
     }
     response = web.json_response(body, dumps=as_json)
@@ -370,6 +371,11 @@ async def scenes(request: web.Request) -> web.Response:
     response.headers["Cache-Control"] = "public, max-age=60" if is_over else "no-store"
     response.enable_compression()
     return response
+
+
+def _expected(replay: Replay) -> dict[str, list[str]]:
+    """Return the moves that each bot expects, by its latest report."""
+    return {side: [scene.move for scene in replay.line(replay.last_of(side, replay.last))[1:]] for side in SIDES}
 
 
 def scenes_body(replay: Replay, after: int, analysis: AnalysisResponse | None = None) -> dict[str, Any]:
@@ -404,4 +410,5 @@ def _ply(replay: Replay, number: int) -> dict[str, Any]:
         "score": filters.score(score) if score is not None else "",
         "search": filters.thought(ply),
         "pv": bool(ply.pv),
+        "balance": replay.balance(number),
     }
