@@ -304,7 +304,7 @@ def test_the_next_game_follows_where_that_is_wanted(site: Site, page: Any) -> No
     page.select_option("#speed", "150")
     page.evaluate(f"location.hash = '#{len(site.stage.store.games.record(first).moves) - 1}'")
     page.click('[data-go="play"]')
-    page.wait_for_url(re.compile(f"{following}#"), wait_until="commit")
+    reads(page, "#about dd.mono", following.rsplit("/", 1)[1])
     page.wait_for_selector("#viewer[data-ready=yes]", state="attached")
 
 
