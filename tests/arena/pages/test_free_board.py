@@ -237,13 +237,15 @@ def test_a_tree_is_read_as_it_was_written(site: Site, page: Any, text: str, main
     assert page.evaluate(TREE, text) == [text, main]
 
 
+@pytest.mark.long
 def test_a_position_is_evaluated_at_once_and_then_deeper(browser: Any, tmp_path: Path, sqlite_store: Store) -> None:
     server = Server(sqlite_store, settings_in(tmp_path, analysis_board_nodes=20_000))
     server.unlimited()
     try:
         with window(browser) as page:
             page.goto(f"{server.url}/loa/board")
-            page.locator("#evaluation strong").wait_for()
+            # The engine starts in a process that waits for an idle processor.
+            page.locator("#evaluation strong").wait_for(timeout=300_000)
             answers: list[Any] = []
             page.on("response", lambda one: answers.append(one) if "evaluation.json" in one.url else None)
             page.fill("#write input[name=move]", "b1b3")
