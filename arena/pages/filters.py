@@ -13,6 +13,7 @@ from markupsafe import Markup
 from arena import plain_text
 from referee.game.record import Ply
 from referee.game.score import WIN_SCORE
+from referee.ratings.strength import elo_words
 from referee.rules.core import Termination
 
 MINUS = "\N{MINUS SIGN}"
@@ -145,14 +146,14 @@ def when(at: datetime | str | None) -> Markup:
     gone = (datetime.now(UTC) - at).total_seconds()
     if abs(gone) >= _DAY_S:
         return moment_in_utc(at)
-    text = next((f"{int(abs(gone) / size)} {unit}" for unit, size in _UNITS if abs(gone) >= size))
+    text = next((f"{int(abs(gone) / size)} {unit}" for unit, size in _UNITS if abs(gone) >= size), "0 s")
     return Markup('<time datetime="{}" title="{} UTC">{}</time>').format(
         at.isoformat(timespec="seconds"), at.strftime("%Y-%m-%d %H:%M:%S"), f"in {text}" if gone < 0 else f"{text} ago"
     )
 
 
 _DAY_S = 86_400
-_UNITS = (("h", 3600), ("min", 60), ("s", 0))
+_UNITS = (("h", 3600), ("min", 60), ("s", 1))
 
 
 def moment_in_utc(at: datetime) -> Markup:
@@ -187,6 +188,11 @@ def signed(value: float) -> str:
 def minus(text: str) -> str:
     """Replace hyphens by minus signs, which are as wide as a plus."""
     return text.replace("-", MINUS)
+
+
+def elo_interval(elo: float, interval: float) -> str:
+    """Describe an Elo difference with the half-width of its 95 % interval, see `elo_words`."""
+    return minus(elo_words(elo, elo - interval, elo + interval))
 
 
 def percent(part: float) -> str:

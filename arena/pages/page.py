@@ -186,7 +186,7 @@ def path_family(request: web.Request) -> Rules:
 
 PAGES = (
     *("tournaments", "bots", "games", "submit", "account", "errors", "workers", "archive", "dumps", "help", "login"),
-    *("play", "rankings", "explore"),
+    *("play", "problems", "rankings", "explore"),
 )
 """First path segments of other pages, to suggest after a typing error."""
 

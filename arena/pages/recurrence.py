@@ -1,8 +1,11 @@
-"""Schedules in words: the name without placeholders, and when a cron expression fires."""
+"""Schedules in words: the name without placeholders, when a cron expression fires, and a calendar of days."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
 
 from arena.documents.schedule import ScheduleItem
 from arena.pages.filters import plain
@@ -29,33 +32,54 @@ def schedule_words(schedule: ScheduleItem) -> str:
     return f"{words} ({plain(schedule.timezone, 60)})" if words else plain(f"{schedule.cron} {schedule.timezone}", 160)
 
 
+@dataclass(frozen=True, slots=True)
+class Appointment:
+    """A tournament that starts at a time, or the next one of a schedule."""
+
+    at: datetime
+    name: str
+    address: str
+
+
+def calendar(appointments: Iterable[Appointment], first: datetime, days: int) -> list[tuple[date, list[Appointment]]]:
+    """Return some days from the first one on (UTC), each with its appointments in order."""
+    start = first.astimezone(UTC).date()
+    found: dict[date, list[Appointment]] = {start + timedelta(days=number): [] for number in range(days)}
+    for one in sorted(appointments, key=lambda one: one.at):
+        if (day := one.at.astimezone(UTC).date()) in found:
+            found[day].append(one)
+    return list(found.items())
+
+
 def _words(cron: str) -> str:
     fields = cron.lower().split()
-    if len(fields) != 5:
+    if len(fields) != 5 or fields[3] != "*":
         return ""
-    minute, hour, day, month, weekday = fields
-    if month != "*":
-        return ""
-    if (day, weekday) == ("*", "*") and minute.isdecimal():
-        if hour == "*":
-            return f"every hour at minute {int(minute)}"
-        if (step := hour.removeprefix("*/")).isdecimal() and hour != step:
-            return f"every {int(step)} hours at minute {int(minute)}"
-    if (day, weekday, hour) == ("*", "*", "*") and (step := minute.removeprefix("*/")).isdecimal():
-        return f"every {int(step)} minutes"
+    minute, hour, day, _, weekday = fields
+    if (day, weekday) == ("*", "*"):
+        return _every_day(minute, hour)
     times = _times(minute, hour)
-    if not times:
-        return ""
-    if day == "*" and weekday == "*":
-        return f"every day at {times}"
-    if day == "*":
-        days = [_SHORT.get(one[:3], one) for one in weekday.split(",")]
-        if all(one.isdecimal() and int(one) <= 7 for one in days):
-            return f"every {' and '.join(_DAYS[int(one)] for one in days)} at {times}"
-        return {"1-5": f"from Monday to Friday at {times}"}.get(weekday, "")
-    if weekday == "*" and day.isdecimal():
-        return f"on day {int(day)} of every month at {times}"
-    return ""
+    if times and day == "*":
+        days = _days(weekday)
+        return f"{days} at {times}" if days else ""
+    return f"on day {int(day)} of every month at {times}" if times and weekday == "*" and day.isdecimal() else ""
+
+
+def _every_day(minute: str, hour: str) -> str:
+    if hour == "*" and (step := minute.removeprefix("*/")).isdecimal():
+        return f"every hour at minute {int(minute)}" if step == minute else f"every {int(step)} minutes"
+    if hour != (step := hour.removeprefix("*/")) and step.isdecimal() and minute.isdecimal():
+        return f"every {int(step)} hours at minute {int(minute)}"
+    times = _times(minute, hour)
+    return f"every day at {times}" if times else ""
+
+
+def _days(weekday: str) -> str:
+    if weekday in ("1-5", "mon-fri"):
+        return "from Monday to Friday"
+    days = [_SHORT.get(one[:3], one) for one in weekday.split(",")]
+    is_known = all(one.isdecimal() and int(one) <= 7 for one in days)
+    return f"every {' and '.join(_DAYS[int(one)] for one in days)}" if is_known else ""
 
 
 def _times(minute: str, hour: str) -> str:

@@ -39,6 +39,7 @@ from arena.pages.routes import (
     account,
     api_docs,
     archive,
+    booklet,
     bot,
     compare,
     dumps,
@@ -53,6 +54,7 @@ from arena.pages.routes import (
     leaderboard,
     organise,
     play,
+    problems,
     referee,
     register,
     schedule,
@@ -191,7 +193,9 @@ def warm_up(app: web.Application) -> None:
 
 
 _CACHED = (home, tournament, game, games, archive, bot, versus, compare, user, errors, dumps, help_, syndication)
-_UNCACHED = (free_board, play, submit, account, register, organise, schedule, steering, referee, api_docs)
+_UNCACHED = (
+    *(booklet, free_board, play, problems, submit, account, register, organise, schedule, steering, referee, api_docs),
+)
 """Pages that are not cached: they depend on the user, change every second, or cost little."""
 
 
@@ -236,6 +240,7 @@ _FILTERS = (
     filters.sure,
     filters.minus,
     filters.signed,
+    filters.elo_interval,
     filters.points,
     filters.path_part,
     filters.ending,

@@ -7,6 +7,7 @@
     archive                           search, show and import games of all times
     analysis                          analyses of games and positions by an engine
     explorer, book                    moves played in a position; opening books made from them
+    problems                          set and solve problems; people and problems rated against each other
     people                            games of people against bots
     study                             lines tried out on a board
     tournament, schedule              create and manage tournaments and recurring ones
@@ -31,6 +32,7 @@ from arena.services import (
     idempotency,
     leaderboard,
     people,
+    problems,
     registration,
     remote,
     schedule,
@@ -58,6 +60,7 @@ __all__ = [
     "idempotency",
     "leaderboard",
     "people",
+    "problems",
     "registration",
     "remote",
     "schedule",

@@ -5,6 +5,7 @@
     bots            bots, versions, checks, samples, presences of remote bots
     tournaments     tournaments, entries, schedules, the queue of games, games against people
     ratings         ratings, their history, the fold that computes them, and rebuilds
+    problems        problems to solve, first attempts at them, ratings of solvers
     games           results, records, commits, voids, analyses
     archive         the index of all games: search, positions, explorer
     operations      lease, daily tasks, idempotent responses, backups
@@ -39,6 +40,8 @@ from arena.store.people.login_attempts import LoginAttempts
 from arena.store.people.notices import Notices
 from arena.store.people.trusted_devices import TrustedDevices
 from arena.store.people.users import Users
+from arena.store.problems.attempts import Attempts
+from arena.store.problems.problems import Problems
 from arena.store.ratings.rating_history import RatingHistory
 from arena.store.ratings.ratings import Ratings
 from arena.store.tournaments.human_games import People
@@ -74,6 +77,8 @@ class Store:
         self.voids = Voids(self.sessions)
         self.ratings = Ratings(self.sessions)
         self.rating_history = RatingHistory(self.sessions)
+        self.problems = Problems(self.sessions)
+        self.attempts = Attempts(self.sessions)
         self.schedules = Schedules(self.sessions)
         self.leases = Leases(self.sessions)
         self.audit = AuditLog(self.sessions)

@@ -124,6 +124,13 @@ async def index(request: web.Request) -> web.Response:
     )
 
 
+@routes.get("/help/design")
+@allow_parameters(_TABLES[0])
+async def design(request: web.Request) -> web.Response:
+    """Show every part of the design system of these pages."""
+    return render(request, "design.html", columns=sorted_table(request, _WORDS, (), parameter=_TABLES[0]).sorting)
+
+
 @routes.get("/help/{topic}")
 @allow_parameters(*_TABLES)
 async def show(request: web.Request) -> web.Response:
@@ -131,8 +138,6 @@ async def show(request: web.Request) -> web.Response:
     topic = request.match_info["topic"]
     if topic == "api":
         return redirect("/api/v1/docs")
-    if topic == "design":
-        return render(request, "design.html", columns=sorted_table(request, _WORDS, (), parameter=_TABLES[0]).sorting)
     if topic == "play":
         settings = request.app[CONTEXT].settings
         return render(request, "how_to_play.html", settings=settings, level=LEVEL, level_from_ply=LEVEL_FROM_PLY)
