@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import re
 import zipfile
 from collections.abc import Iterator
@@ -11,6 +12,7 @@ from urllib.parse import urlencode
 
 import pytest
 
+from arena.cli.terminal.run import run
 from arena.clock import now
 from arena.http.rate_limit import Rate, RateLimiter
 from arena.pages.page import as_sentence
@@ -214,3 +216,19 @@ def test_the_page_of_a_check_shows_log_and_next_steps_within_its_live_part(serve
 )
 def test_as_sentence_keeps_names(text: str, sentence: str) -> None:
     assert as_sentence(text) == sentence
+
+
+def test_admins_make_links_by_interface_and_operators_by_command(
+    server: Server, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    admin, author = server.person("root", "admin"), server.person("ada")
+    for path, body in (("/api/v1/invitations", {"uses": 2}), ("/api/v1/users/ada/reset-links", None)):
+        assert server.post(path, token=author, body=body).status == 403
+        reply = server.post(path, token=admin, body=body)
+        assert reply.status == 201, reply.body
+        assert server.get(reply.json["link"]).status == 200
+    assert server.post("/api/v1/invitations", token=admin, body={"role": "admin"}).status == 422
+    for words in (("invite", "--uses", "3"), ("reset", "ada")):
+        capsys.readouterr()
+        assert run(["user", *words, "--data", str(tmp_path), "--database", str(server.store.engine.url), "--json"]) == 0
+        assert server.get(json.loads(capsys.readouterr().out)["link"]).status == 200
