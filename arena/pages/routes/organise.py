@@ -220,9 +220,7 @@ async def _show(
         preview=preview,
         errors=errors or [],
         is_open=is_open,
-        is_advanced=not is_open.isdisjoint(
-            [*(one.name for one in advanced), *(key.name for key in advanced[0].fields)]
-        ),
+        is_advanced=any(one.name in is_open for section in advanced for one in (section, *section.fields)),
         slots=slots,
         bots=bots,
         family=load(known),
