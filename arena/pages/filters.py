@@ -13,6 +13,7 @@ from markupsafe import Markup
 from arena import plain_text
 from referee.game.record import Ply
 from referee.game.score import WIN_SCORE
+from referee.ratings.strength import elo_words
 from referee.rules.core import Termination
 
 MINUS = "\N{MINUS SIGN}"
@@ -187,6 +188,11 @@ def signed(value: float) -> str:
 def minus(text: str) -> str:
     """Replace hyphens by minus signs, which are as wide as a plus."""
     return text.replace("-", MINUS)
+
+
+def elo_interval(elo: float, interval: float) -> str:
+    """Describe an Elo difference with the half-width of its 95 % interval, see `elo_words`."""
+    return minus(elo_words(elo, elo - interval, elo + interval))
 
 
 def percent(part: float) -> str:

@@ -22,7 +22,7 @@ from arena.documents.archive import counted
 from arena.errors import StoreError
 from arena.http.identity import session_of
 from arena.http.request_context import CONTEXT
-from arena.pages import filters, markdown, recurrence, schema, score_table, session
+from arena.pages import filters, language, markdown, recurrence, schema, score_table, session
 from arena.pages.drawing.analysis_line import AnalysisLines
 from arena.pages.drawing.replay import Replays
 from arena.pages.page import (
@@ -39,6 +39,7 @@ from arena.pages.routes import (
     account,
     api_docs,
     archive,
+    booklet,
     bot,
     compare,
     dumps,
@@ -53,7 +54,9 @@ from arena.pages.routes import (
     leaderboard,
     organise,
     play,
+    problems,
     referee,
+    register,
     schedule,
     starts,
     steering,
@@ -159,7 +162,9 @@ def setup(app: web.Application) -> None:
         finalize=filters.finalize,
     )
     app[CONTEXT_PROVIDERS] = (session.context, _frame_context)
+    app.middlewares.append(language.language_middleware)
     app.middlewares.append(template_context_middleware)
+    language.install(environment)
     environment.filters |= {one.__name__: one for one in _FILTERS}
     environment.filters["type_name"] = schema.type_name
     environment.filters["type_link"] = schema.type_link
@@ -188,7 +193,9 @@ def warm_up(app: web.Application) -> None:
 
 
 _CACHED = (home, tournament, game, games, archive, bot, versus, compare, user, errors, dumps, help_, syndication)
-_UNCACHED = (free_board, play, submit, account, organise, schedule, steering, referee, api_docs)
+_UNCACHED = (
+    *(booklet, free_board, play, problems, submit, account, register, organise, schedule, steering, referee, api_docs),
+)
 """Pages that are not cached: they depend on the user, change every second, or cost little."""
 
 
@@ -233,6 +240,7 @@ _FILTERS = (
     filters.sure,
     filters.minus,
     filters.signed,
+    filters.elo_interval,
     filters.points,
     filters.path_part,
     filters.ending,

@@ -11,7 +11,8 @@ from arena.documents.game import GameItem
 from arena.documents.rating import LeaderboardLine, PoolItem
 from arena.documents.schedule import ScheduleItem
 from arena.documents.tournament import TournamentItem, TournamentQuery
-from arena.services import leaderboard
+from arena.documents.win_problem import WinProblemResponse
+from arena.services import leaderboard, problems
 from arena.services.arena import Arena
 from arena.store import Store
 from referee.game.record import GameRecord
@@ -50,6 +51,8 @@ class FrontPage:
     schedules: list[ScheduleItem]
     recent: list[GameItem]
     of_the_day: tuple[GameItem, GameRecord] | None
+    problem: WinProblemResponse | None = None
+    """The problem of the month."""
 
 
 def read(arena: Arena) -> FrontPage:
@@ -61,6 +64,7 @@ def read(arena: Arena) -> FrontPage:
     running = _strongest_first(running, ratings)[:MAX_LIVE]
     chosen = None if running else _game_of_the_day(latest, ratings)
     schedules = [(one.next_fire, one) for one in store.schedules.all() if one.is_enabled and one.next_fire]
+    month = store.problems.of_month(problems.this_month())
     return FrontPage(
         leaders=leaders(arena, 5),
         running=running,
@@ -72,6 +76,7 @@ def read(arena: Arena) -> FrontPage:
         schedules=[one for _, one in sorted(schedules, key=lambda pair: pair[0])],
         recent=[game for game in latest if _is_of_bots(game)][:8],
         of_the_day=(chosen, store.games.record(chosen.id)) if chosen else None,
+        problem=store.problems.get(month.id) if month else None,
     )
 
 

@@ -18,8 +18,6 @@ _LEFT, _RIGHT, _TOP, _BOTTOM = 44, 10, 12, 26
 _MAX_POINTS = 600
 """Longer lines are thinned: the drawing has no more columns."""
 _MAX_DOTS = 80
-_NEAR_EDGE = 30
-"""Labels of the x axis this near the right edge end there, so that none is cut off."""
 _STYLE = Markup("""
 body { font: 15px system-ui, sans-serif; margin: 1rem auto; max-width: 45rem; padding: 0 1rem; }
 body { color: #222; background: #fff; }
@@ -27,6 +25,8 @@ svg { display: block; width: 100%; } text { fill: #666; font-size: 11px; }
 .axis { stroke: #ddd; fill: none; } .line { fill: none; stroke: #1460a8; stroke-width: 2; stroke-linejoin: round; }
 """)
 """Style sheet of a page of charts that needs no other file."""
+_NEAR_EDGE = 30
+"""Labels of the x axis this near the right edge end there, so that none is cut off."""
 
 
 @dataclass(frozen=True, slots=True)

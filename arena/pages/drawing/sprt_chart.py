@@ -11,6 +11,7 @@ from arena.documents.standings import StandingItem
 from arena.pages import filters
 from arena.pages.drawing import plot
 from referee.ratings.sprt import Sprt, SprtVerdict
+from referee.ratings.strength import elo_words
 
 _WIDTH, _HEIGHT = 340, 130
 
@@ -57,13 +58,9 @@ class SprtChart:
 
     @property
     def elo(self) -> str:
-        """The Elo difference with its 95 % interval; one bound if the candidate won or lost every game."""
-        found, score = self.candidate.estimate, self.candidate.score
-        if not self.candidate.games:
-            return "–"
-        if score in (0, 1):
-            return filters.minus(f"> {found['elo_low']:+z.0f}" if score else f"< {found['elo_high']:+z.0f}")
-        return f"{filters.signed(found['elo'])} ± {(found['elo_high'] - found['elo_low']) / 2:.0f}"
+        """The Elo difference with its 95 % interval, see `elo_words`."""
+        found = self.candidate.estimate
+        return filters.minus(elo_words(found["elo"], found["elo_low"], found["elo_high"]))
 
     @property
     def pairs(self) -> Sequence[tuple[str, int]]:

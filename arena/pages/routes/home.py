@@ -8,12 +8,15 @@ from aiohttp import web
 
 from arena import services
 from arena.documents.game import GameItem
+from arena.documents.win_problem import WinProblemResponse
 from arena.http.request_context import CONTEXT
 from arena.pages import columns
 from arena.pages.drawing import board
 from arena.pages.drawing.replay import Replay
 from arena.pages.page import REPLAYS, allow_parameters, arena_of, render, run
 from arena.pages.routes.game import sentence
+from arena.pages.routes.problems import drawing
+from arena.pages.routes.problems import sentence as sentence_of
 from arena.services.front_page import Ratings
 from referee.rules import load
 from referee.rules.core import SIDES
@@ -52,6 +55,11 @@ def _shown(game: GameItem, replay: Replay, *, is_small: bool) -> dict[str, Any]:
     return {"game": game, "rules": replay.rules, "replay": replay, "ply": replay.last, "drawing": drawing}
 
 
+def _problem(problem: WinProblemResponse) -> dict[str, Any]:
+    """Draw the problem of the month, with its question."""
+    return {"id": problem.id, "drawing": drawing(problem), "question": sentence_of(problem)}
+
+
 @routes.get("/")
 @allow_parameters("games")
 async def show(request: web.Request) -> web.Response:
@@ -70,6 +78,9 @@ async def show(request: web.Request) -> web.Response:
         replay = await run(replays.of_record, record, line.attempt)
         boards.append({**_shown(line, replay, is_small=False), "moved_at": None, "event": record.event})
     on_air = boards[0] if boards else None
+    rules = {one["rules"].family: one["rules"] for one in boards}
+    if found.problem:
+        rules[found.problem.family] = load(found.problem.family)
     return render(
         request,
         "home.html",
@@ -79,7 +90,8 @@ async def show(request: web.Request) -> web.Response:
         players=await run(_players, on_air["game"], on_air["replay"], found.ratings) if on_air else (),
         last_moves=on_air["replay"].scenes[1:][-LAST_MOVES:] if on_air else (),
         boards=boards[1:],
+        problem=await run(_problem, found.problem) if found.problem else None,
         families=[{"rules": load(name), "games": games, "top": top} for name, (games, top) in found.leaders.items()],
         recent=columns.sort_games(request, found.recent, with_family=True),
-        sprites=board.sprites({one["rules"].family: one["rules"] for one in boards}.values()),
+        sprites=board.sprites(rules.values()),
     )

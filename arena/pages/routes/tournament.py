@@ -237,12 +237,13 @@ async def show(request: web.Request) -> web.Response:
     blocks = [(start + 1, min(start + BLOCK, len(order))) for start in range(0, len(order), BLOCK)]
     row, against = (number(request.query, name, 1, high=max(1, len(blocks))) for name in ("rows", "against"))
     rows, columns = (slice((number - 1) * BLOCK, number * BLOCK) for number in (row, against))
+    arena = arena_of(request)
+    table = await run(services.standings.block, arena, tables, rows, columns)
     row_number = number(request.query, "row", 0, high=max(1, len(order)))
-    chosen = tables.block(slice(row_number - 1, row_number), slice(None))[0] if row_number and order else None
+    chosen = None
+    if row_number and order:
+        chosen = (await run(services.standings.block, arena, tables, slice(row_number - 1, row_number), slice(None)))[0]
     are_pairs_asked = choice(request.query, "pairs", ("0", "1"), "0") == "1"
-    endings: dict[str, int] = {}
-    for result in tables.results:
-        endings[result.termination.value] = endings.get(result.termination.value, 0) + 1
     return render(
         request,
         "tournament.html",
@@ -256,7 +257,7 @@ async def show(request: web.Request) -> web.Response:
         sorting=shown,
         elo=elo,
         gains=changes,
-        table=tables.block(rows, columns),
+        table=table,
         against=order[columns],
         linked={line.name: _Linked.of(line.name) for line in order},
         is_heat_map=len(order) > MAX_DETAILED,
@@ -273,13 +274,13 @@ async def show(request: web.Request) -> web.Response:
         comparison=tables.comparison if len(strengths) >= MIN_COMPARED_BOTS else None,
         test=_test(tables, view.entries),
         race=_race(tables),
-        curves=_curves(tables),
+        curves=await run(_curves, arena, tables),
         winner=_winner(tables),
         planned=tournament.finished_games if is_over else tournament.planned_games,
         endings=sorted_table(
             request,
             _ENDINGS,
-            sorted(endings.items(), key=lambda item: (-item[1], item[0])),
+            sorted(tables.endings.items(), key=lambda item: (-item[1], item[0])),
             parameter="endings",
             value=lambda row, key: row[key == "games"],
         ),
@@ -295,7 +296,7 @@ async def show(request: web.Request) -> web.Response:
 def _winner(tables: TournamentStandings) -> StandingItem | None:
     """Return the winner of a finished tournament; None before its end, and where a race or a test decided nothing."""
     found = tables.standing
-    if tables.tournament.state != "finished" or not found.lines or not tables.results:
+    if tables.tournament.state != "finished" or not found.lines or not tables.endings:
         return None
     if found.race is not None and not found.race.is_settled:
         return None
@@ -305,14 +306,15 @@ def _winner(tables: TournamentStandings) -> StandingItem | None:
     return best or found.lines[0]
 
 
-def _curves(tables: TournamentStandings) -> Markup | None:
+def _curves(arena: Arena, tables: TournamentStandings) -> Markup | None:
     """Draw the points per game of the leaders of a ladder or a race, game by game, with bands of 95 %."""
     if tables.tournament.format not in ("ladder", "race"):
         return None
+    results = services.standings.results_in_order(arena, tables)
     names = [line.name for line in tables.standing.lines[:MAX_CURVES]]
     curves: dict[str, list[plot.Point]] = {name: [] for name in names}
     sums = {name: [0.0, 0.0, 0.0] for name in names}  # of games, points, and squared points
-    for at, game in enumerate(tables.results, 1):
+    for at, game in enumerate(results, 1):
         for name, scored in zip((game.first, game.second), game.points, strict=True):
             if name not in sums:
                 continue
@@ -365,8 +367,9 @@ async def game(request: web.Request) -> web.Response:
 async def table(request: web.Request) -> web.Response:
     """Serve the crosstable as CSV, with the same numbers as on the page. The JSON interface serves it as JSON."""
     number = path_number(request, "tournament", "tournament")
-    tables = await run(services.standings.read, arena_of(request), number)
-    response = web.Response(text=crosstable.as_csv(tables.rows), content_type="text/csv", charset="utf-8")
+    arena = arena_of(request)
+    rows = await run(lambda: services.standings.rows_of(arena, services.standings.read(arena, number)))
+    response = web.Response(text=crosstable.as_csv(rows), content_type="text/csv", charset="utf-8")
     response.headers["Content-Disposition"] = f'attachment; filename="tournament-{number}.csv"'
     response.headers["Cache-Control"] = "no-cache"
     response.enable_compression()

@@ -6,6 +6,7 @@ const shown = new Map(); // the last version of every part, as the server sent i
 let isAsking = false;
 let isWanted = false;
 let pause = 1500;
+let timer = null;
 const RETRY_INTERVAL_MS = 5000; // after a failed request
 
 const isUsed = (part) => part.contains(document.activeElement) && document.activeElement.matches("a, button, input, select, summary, textarea");
@@ -35,6 +36,8 @@ async function refresh() {
     if (!answer.ok) { isMissed = answer.status >= 429; return; }
     const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
     isMissed = false;
+    document.title = fresh.title;
+    if (!fresh.querySelector("[data-live-every]")) clearInterval(timer);
     for (const part of document.querySelectorAll("[data-live-part]")) {
       const other = fresh.getElementById(part.id);
       if (!other || isUsed(part) || other.innerHTML === shown.get(part.id)) continue;
@@ -71,5 +74,5 @@ if (streamed) {
 }
 
 if (timed) {
-  setInterval(() => { if (!document.hidden) refresh(); }, Number(timed.dataset.liveEvery) * 1000);
+  timer = setInterval(() => { if (!document.hidden) refresh(); }, Number(timed.dataset.liveEvery) * 1000);
 }
