@@ -220,7 +220,7 @@ async def _show(
         preview=preview,
         errors=errors or [],
         is_open=is_open,
-        is_advanced=any(one.name in is_open for section in advanced for one in (section, *section.fields)),
+        is_advanced=any(name in is_open for one in advanced for name in (one.name, *(key.name for key in one.fields))),
         slots=slots,
         bots=bots,
         family=load(known),
