@@ -10,6 +10,7 @@ from arena.documents.standings import CrossCell, CrossRow, Crosstable, Standings
 from arena.documents.tournament import EntryItem, TournamentItem
 from arena.services.arena import Arena
 from arena.services.standings_cache import TournamentStandings
+from arena.store.games.results import FinishedGame
 from arena.tournaments import crosstable as crosstables
 from arena.tournaments.crosstable import Row
 from arena.tournaments.overview import TournamentOverview, overview
@@ -71,9 +72,14 @@ def crosstable(arena: Arena, tournament_id: int) -> tuple[TournamentItem, Crosst
     return table.tournament, Crosstable(tournament=tournament_id, items=rows, is_final=table.is_final)
 
 
+def games_of(arena: Arena, table: TournamentStandings) -> list[FinishedGame]:
+    """Return all finished games, in planned order."""
+    return arena.store.results.of(tournament_id=table.tournament.id)
+
+
 def rows_of(arena: Arena, table: TournamentStandings) -> list[Row]:
     """Return the whole crosstable, in the order of the standings."""
-    return crosstables.rows(arena.store.results.of(tournament_id=table.tournament.id), table.standing.lines)
+    return crosstables.rows(games_of(arena, table), table.standing.lines)
 
 
 def block(arena: Arena, table: TournamentStandings, rows: slice, columns: slice) -> list[Row]:
