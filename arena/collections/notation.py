@@ -38,4 +38,5 @@ def write_record(record: GameRecord, name: str) -> str:
     tags = {name: value for name, value in tags.items() if value}
     form = find(ruleset.rules, name)
     about = {"tags": tags, "result": RESULTS[record.winner], "marks": record.marks, "comments": record.comments}
+    about["variations"] = record.variations
     return write(form, ruleset, record.position, record.moves, **about)

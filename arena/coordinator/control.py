@@ -106,13 +106,16 @@ class TournamentControl:
             case PlanAfter.ALL_HANDED_OUT:
                 return found.id in in_flight.exhausted
             case PlanAfter.ALL_OVER:
-                return found.id in in_flight.exhausted and not in_flight.is_out(found.id)
+                is_out = in_flight.is_out(found.id) and not found.later_games
+                return found.id in in_flight.exhausted and not is_out
 
     def _advance(self, found: LiveTournament) -> bool:
         """Advance a tournament, or pause a drained one; return whether its state or plan changed."""
         self._in_flight.changed.discard(found.id)
         ahead = max(formats.AHEAD, 2 * self._dispatcher.room)
-        if self._attempt(found.id, partial(lifecycle.advance, self._store, found.id, self._openings.draw, ahead)):
+        absent = self._dispatcher.waited_for(found.id)
+        act = partial(lifecycle.advance, self._store, found.id, self._openings.draw, ahead, absent)
+        if self._attempt(found.id, act):
             return True
         if found.state != "draining" or self._in_flight.is_out(found.id):
             return False
@@ -141,6 +144,7 @@ class TournamentControl:
         if done.calls_off:
             jobs = self._in_flight.jobs.items()
             self._dispatcher.call_off([future for future, job in jobs if job.tournament_id == tournament_id])
+        self._in_flight.suspended.extend((tournament_id, name) for name in done.suspended)
         if done.planned:
             self._in_flight.exhausted.discard(tournament_id)
             self._bus.publish(TournamentPlanned(tournament=tournament_id, planned=done.planned))

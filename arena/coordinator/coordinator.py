@@ -36,6 +36,7 @@ from arena.coordinator.leadership import LEASE, Leadership
 from arena.coordinator.lobby import Lobby
 from arena.coordinator.maintenance import Maintenance
 from arena.coordinator.outage_log import OutageLog
+from arena.coordinator.problem_prover import ProblemProver
 from arena.coordinator.recorder import Recorder, drained
 from arena.coordinator.remote_games import RemoteGames
 from arena.errors import LeaseLostError, SchemaError, StoreError, StoreUnavailableError
@@ -59,6 +60,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 TICK_INTERVAL_S = 1.0
 """Longest pause between two turns: the greatest delay of schedules and orders."""
+BATCH_WINDOW_S = 0.5
+"""Longest wait of results and starts of games for others, as a turn costs the same for one of them and for many."""
 WORKERS_TICKS = 3
 """Number of ticks between two reports of the workers."""
 GRACE_S = 20.0
@@ -128,7 +131,7 @@ class Coordinator:
             auditor=self._auditor,
             metrics=self.metrics,
             clock=clock,
-            wake=self._wake_up,
+            wake=self._wake_up_soon,
         )
         open_pool = partial(remote_pool, settings, bus, self.spool) if settings.is_clustered else None
         self._remote = RemoteGames(store, lobby, open_pool)
@@ -155,15 +158,20 @@ class Coordinator:
             place=place,
             spool=self.spool,
             conditions=conditions,
-            on_done=self.recorder.game_ended,
+            on_done=self._person_finished,
         )
         checks = SubmissionChecks(
-            store, bus, check or check_in_sandbox(store, bus, place.open, settings.sandbox), metrics=self.metrics
+            store,
+            bus,
+            check or check_in_sandbox(store, bus, place.open, settings.sandbox),
+            ladder_time_control=settings.ladder_time_control,
+            metrics=self.metrics,
         )
         self._checks = Background("checks", TICK_INTERVAL_S, checks.work, conditions)
         self._background = (
             self._following(conditions),
             self._analysing(settings, conditions),
+            self._proving(conditions),
             self._maintaining(maintenance or Maintenance.of(settings, store, place.open), conditions),
             *([self._presence(lobby, conditions)] if lobby is not None else ()),
         )
@@ -174,6 +182,8 @@ class Coordinator:
         self._log = logger("coordinator")
         self._loop: asyncio.AbstractEventLoop | None = None
         self._wake = asyncio.Event()
+        self._batch: asyncio.TimerHandle | None = None
+        """Wakes the task for what has come in."""
 
     def _following(self, conditions: Conditions) -> Background:
         follower = ArchiveIndexer(self._store)
@@ -186,6 +196,13 @@ class Coordinator:
         process = analyst.process
         return Background(
             "analysis", TICK_INTERVAL_S, analyst.work, conditions, interrupt=process.interrupt, close=process.close
+        )
+
+    def _proving(self, conditions: Conditions) -> Background:
+        prover = ProblemProver(self._store)
+        process = prover.process
+        return Background(
+            "problems", TICK_INTERVAL_S, prover.work, conditions, interrupt=process.interrupt, close=process.close
         )
 
     def _maintaining(self, maintenance: Maintenance, conditions: Conditions) -> Background:
@@ -265,7 +282,7 @@ class Coordinator:
                 work_item.begin()
             self._become("acting")
             while not (stop.is_set() or lost.is_set()):
-                self._wake.clear()
+                self._end_batch()
                 try:
                     await self._in(work, self.turn)
                 except LeaseLostError:
@@ -312,7 +329,7 @@ class Coordinator:
                 await self._in(work, self._dispatcher.call_off_all)
             if lost.is_set() or left <= -self._grace_s:
                 break
-            self._wake.clear()
+            self._end_batch()
             try:
                 await self._in(work, self._collect)
             except StoreUnavailableError:
@@ -388,6 +405,32 @@ class Coordinator:
             with contextlib.suppress(RuntimeError):  # the loop is closed
                 self._loop.call_soon_threadsafe(self._wake.set)
 
+    def _wake_up_soon(self) -> None:
+        """Wake the task at once if jobs of half the slots have ended, which leaves enough for the others; else wait for
+        more to come in. Thread-safe.
+        """
+        if 2 * self.recorder.ended_jobs >= slots_of(self._executor):
+            self._wake_up()
+        elif self._loop is not None:
+            with contextlib.suppress(RuntimeError):  # the loop is closed
+                self._loop.call_soon_threadsafe(self._begin_batch)
+
+    def _begin_batch(self) -> None:
+        if self._batch is None and self._loop is not None:
+            self._batch = self._loop.call_later(BATCH_WINDOW_S, self._wake.set)
+
+    def _end_batch(self) -> None:
+        """Forget what woke the task: the turn that begins handles all that has come in."""
+        self._wake.clear()
+        if self._batch is not None:
+            self._batch.cancel()
+            self._batch = None
+
+    def _person_finished(self, game_id: str) -> None:
+        """Handle the end of a person's game at once. Thread-safe."""
+        self.recorder.game_ended(game_id)
+        self._wake_up()
+
     def _become(self, state: CoordinatorState) -> None:
         if state != self.state:
             self.state = state
@@ -426,7 +469,9 @@ class Coordinator:
             at, orders = self._clock(), set(drained(self._ordered))
             if orders or self._ticked is None or abs((at - self._ticked).total_seconds()) >= TICK_INTERVAL_S:
                 self._tick(at)
-            self._dispatcher.dispatch(self._control.steer(at, orders))
+            running = self._control.steer(at, orders)
+            self._entry_suspender.forfeit_planned()
+            self._dispatcher.dispatch(running)
 
     def _fenced(self) -> contextlib.AbstractContextManager[None]:
         """Return a context in which only the owner of the lease can write."""

@@ -62,6 +62,10 @@ class JobDispatcher:
         """Greatest number of jobs in flight: twice the number of slots, as workers of a cluster come and go."""
         return 2 * slots_of(self._executor)
 
+    def waited_for(self, tournament_id: int) -> frozenset[str]:
+        """Return the bots of a tournament whose games must not be dispatched yet."""
+        return self._remote.waited_for(tournament_id)
+
     def dispatch(self, running: Sequence[LiveTournament]) -> None:
         """Submit jobs until there is no room left. Raises StoreUnavailableError."""
         in_flight = self._in_flight

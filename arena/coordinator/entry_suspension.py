@@ -17,6 +17,7 @@ from arena.tournaments.settings import SettingsError, read
 from referee.game.unplayed import forfeit_record
 from referee.play.suspension import Suspension
 
+_CONSEQUENCE = "; its other games are forfeited"
 LOOK_BACK = 4
 """Games that are read, as a multiple of the limit: failures of the opponent at the start do not count."""
 
@@ -38,6 +39,22 @@ class EntrySuspender:
             self._look(*failed[0])
             failed.popleft()
 
+    def forfeit_planned(self) -> None:
+        """Record as lost the games planned for suspended bots. Raises StoreUnavailableError; the next turn retries.
+
+        The bot that was suspended first loses against one that was suspended later.
+        """
+        suspended = self._in_flight.suspended
+        while suspended:
+            tournament_id = suspended[0][0]
+            names = {name for number, name in suspended if number == tournament_id}
+            entries = [entry for entry in self._store.tournaments.entries(tournament_id) if entry.name in names]
+            for entry in sorted(entries, key=lambda entry: (entry.withdrawn is None, entry.withdrawn, entry.seat)):
+                if self._forfeit(tournament_id, entry, entry.suspended.removesuffix(_CONSEQUENCE)):
+                    self._in_flight.changed.add(tournament_id)
+            while suspended and suspended[0][0] == tournament_id:
+                suspended.popleft()
+
     def _look(self, tournament_id: int, name: str) -> None:
         store = self._store
         entry = next((one for one in store.tournaments.entries(tournament_id) if one.name == name), None)
@@ -52,15 +69,18 @@ class EntrySuspender:
         if name not in suspension.names:
             return
         self._forfeit(tournament_id, entry, suspension.why)
-        reason = f"{suspension.why}; its other games are forfeited"
+        reason = suspension.why + _CONSEQUENCE
         store.tournaments.withdraw(tournament_id, entry.version_id, reason)
         store.audit.note("tournament.suspend", f"tournament:{tournament_id}", version=name, reason=reason)
         self._log.warning("suspended", tournament=tournament_id, version=name, reason=reason)
         self._bus.publish(EntrySuspended(tournament=tournament_id, version=entry.version_id, name=name, reason=reason))
         self._in_flight.changed.add(tournament_id)
 
-    def _forfeit(self, tournament_id: int, entry: EntryItem, why: str) -> None:
-        """Record the open games of an entry as lost, and cancel the running ones: their results would come too late."""
+    def _forfeit(self, tournament_id: int, entry: EntryItem, why: str) -> bool:
+        """Record the open games of an entry as lost, and cancel the running ones: their results would come too late.
+
+        Returns whether there were any.
+        """
         in_flight = self._in_flight
         games = self._store.queue.of_version(tournament_id, entry.version_id)
         in_flight.unrecorded.extend((forfeit_record(game, entry.name, why), tournament_id) for game in games)
@@ -69,3 +89,4 @@ class EntrySuspender:
         self._dispatcher.call_off(
             [future for future, job in in_flight.jobs.items() if any(game.id in lost for game in job.games)]
         )
+        return bool(games)

@@ -55,6 +55,8 @@ class InFlightJobs:
     """Games that have started and are not yet marked as running."""
     failed_starts: deque[tuple[int, str]] = field(default_factory=deque)
     """Bots that failed to get ready for a game, each with its tournament."""
+    suspended: deque[tuple[int, str]] = field(default_factory=deque)
+    """Suspended bots whose planned games are to be forfeited, each with its tournament."""
     changed: set[int] = field(default_factory=set)
     """Tournaments to advance."""
     exhausted: set[int] = field(default_factory=set)

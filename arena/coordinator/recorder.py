@@ -43,7 +43,7 @@ MAX_BACKOFF_S = 300.0
 class Recorder:
     """Commits results. `game_began`, `game_ended` and `job_done` are thread-safe, all else is used in one thread.
 
-    `wake` requests a turn of the coordinator.
+    `wake` requests a turn of the coordinator, soon.
     """
 
     def __init__(
@@ -85,6 +85,11 @@ class Recorder:
         """Handle the end of a job."""
         self._done.put(future)
         self._wake()
+
+    @property
+    def ended_jobs(self) -> int:
+        """Number of ended jobs that no turn has handled yet."""
+        return self._done.qsize()
 
     # -- from the spool to the database --------------------------------------------------------------------------------
 

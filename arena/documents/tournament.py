@@ -29,7 +29,11 @@ OVER: tuple[TournamentState, ...] = ("finished", "cancelled")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TournamentItem:
-    """A tournament in a list."""
+    """A tournament in a list.
+
+    `planned_games` counts all games that are over or still to be played; the last `later_games` of them are not listed
+    yet, because a plan known in advance is stored in windows.
+    """
 
     id: int
     name: str
@@ -45,6 +49,7 @@ class TournamentItem:
     started_at: datetime | None
     finished_at: datetime | None
     planned_games: int
+    later_games: int
     finished_games: int
     schedule_id: int | None
     options: Mapping[str, Any] = hidden()

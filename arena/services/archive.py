@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from threading import BoundedSemaphore
 
-from arena.analysis.game_analysis import marks_of
+from arena.analysis.game_analysis import annotated
 from arena.collections.collection import Collection, best_reading, read_collection
 from arena.collections.conversion import to_record, to_text
 from arena.collections.record_format import RECORD
@@ -152,13 +152,13 @@ def names(arena: Arena, kind: str) -> tuple[str, ...]:
 def write(arena: Arena, serial: int, notation: str | None = None) -> str:
     """Return the text of a game as it was imported, or in a notation of its family.
 
-    A notation shows the marks of the analysis if the game has none made by people. Raises NotFoundError, BadValueError.
+    A notation shows the marks and lines of the analysis if people have made none. Raises NotFoundError, BadValueError.
     """
     game = arena.store.archive.get(serial)
     form = find_format(load(game.family), notation) if notation else None
     data = arena.store.analyses.get(game.id) if form else None
     try:
-        return to_text(game, form, marks_of(data) if data else {})
+        return to_text(game, form, annotated(to_record(game), data) if data else None)
     except ValueError as error:
         raise BadValueError(f"{notation} cannot express this game: {error}", field="notation") from None
 

@@ -22,6 +22,8 @@ from referee.ratings.crosstable import CrosstableCell, cells
 _FOLLOWED = ("knockout", "swiss", "ladder", "race")
 MAX_LISTED = 8
 """Most games of a cell of the crosstable whose results are listed one by one on a page."""
+MAX_DRAWN = 20_000
+"""Most games of a tournament whose course is drawn game by game."""
 
 
 def read(arena: Arena, tournament_id: int) -> TournamentStandings:
@@ -80,6 +82,13 @@ def games_of(arena: Arena, table: TournamentStandings) -> list[FinishedGame]:
 def rows_of(arena: Arena, table: TournamentStandings) -> list[Row]:
     """Return the whole crosstable, in the order of the standings."""
     return crosstables.rows(games_of(arena, table), table.standing.lines)
+
+
+def results_in_order(arena: Arena, table: TournamentStandings) -> list[FinishedGame]:
+    """Return all results in the order of their commits; none of a tournament with more than `MAX_DRAWN`."""
+    if not 0 < sum(table.endings.values()) <= MAX_DRAWN:
+        return []
+    return list(arena.store.results.of(tournament_id=table.tournament.id))
 
 
 def block(arena: Arena, table: TournamentStandings, rows: slice, columns: slice) -> list[Row]:

@@ -159,8 +159,8 @@ def preview(arena: Arena, document: Document, by: Identity) -> Preview:
     )
 
 
-def _measured(arena: Arena, document: Document) -> tuple[float | None, float | None]:
-    """Return the mean plies of the latest games of the variant, and the mean seconds of those at this time control."""
+def _measured(arena: Arena, document: Document) -> tuple[float | None, float | None, float | None]:
+    """Return means of the latest games of the variant: plies, seconds at this time control, bytes of a record."""
     lines = arena.store.games.latest(
         family=document.family, variant=document.ruleset.variant.name, limit=MAX_SAMPLED_GAMES
     )
@@ -172,7 +172,11 @@ def _measured(arena: Arena, document: Document) -> tuple[float | None, float | N
         for line in played
         if line.tournament_id in alike and line.started_at and line.finished_at
     ]
-    return fmean(line.plies for line in played) if played else None, fmean(seconds) if seconds else None
+    return (
+        fmean(line.plies for line in played) if played else None,
+        fmean(seconds) if seconds else None,
+        arena.store.games.record_bytes([line.id for line in played]),
+    )
 
 
 def change(arena: Arena, tournament_id: int, document: Mapping[str, Any] | Document, by: Identity) -> TournamentItem:

@@ -9,7 +9,7 @@ from arena.errors import ConflictError
 from arena.store import Store
 from arena.tournaments import format
 from arena.tournaments.extension import extended, planned
-from arena.tournaments.participants import participants, played, seeds_of
+from arena.tournaments.participants import participants, played, seeds_of, stored
 from arena.tournaments.settings import read
 
 
@@ -39,6 +39,7 @@ def cancel(store: Store, tournament_id: int, at: datetime) -> TournamentItem:
     """Cancel a tournament for good: results stand, all other games are cancelled."""
     tournament = store.tournaments.move(tournament_id, "cancelled")
     store.queue.cancel(tournament_id)
+    store.queue.set_later(tournament_id, 0)
     return tournament
 
 
@@ -52,11 +53,11 @@ def extend(store: Store, tournament_id: int, *, to: int | None = None, amount: i
         raise ConflictError(f"tournament {tournament_id} is cancelled; create a new one", tournament.state)
     entries = participants(store, tournament)
     document = read(extended(read(tournament.settings), len(entries), to=to, amount=amount))
-    seeds, games = seeds_of(store, tournament, entries), played(store.queue.outline(tournament_id), entries)
+    seeds, games = seeds_of(store, tournament, entries), played(stored(store, tournament), entries)
     upcoming = format.step(document, seeds, games)
     if tournament.started_at and (upcoming.is_finished or upcoming.calls_off):
         raise ConflictError(f"more games would change nothing: {upcoming.reason}", tournament.state)
     store.tournaments.extend(tournament_id, document.as_json())
     if tournament.state == "finished":
         store.tournaments.move(tournament_id, "running", only_from=("finished",))
-    return planned(document, seeds, games)
+    return planned(document, seeds, games, tournament.planned_games - tournament.later_games)

@@ -7,6 +7,7 @@ from arena.errors import ConflictError
 from arena.store import Store
 from arena.tournaments import format
 from arena.tournaments.entry import eligibility_of, read_name, resolve
+from arena.tournaments.participants import participants, played, seeds_of, stored
 from arena.tournaments.settings import Document, SettingsError, read
 
 
@@ -62,6 +63,11 @@ def withdraw(store: Store, tournament_id: int, version_id: int) -> None:
             raise ConflictError(f"tournament {tournament_id} is {tournament.state}", tournament.state)
         store.tournaments.withdraw(tournament_id, version_id)
         store.queue.cancel(tournament_id, states=("planned",), version_id=version_id)
+        if tournament.later_games:
+            document = read(tournament.settings)
+            entries = participants(store, tournament)
+            games = played(stored(store, tournament), entries)
+            store.queue.set_later(tournament_id, format.later(document, seeds_of(store, tournament, entries), games))
     else:
         document = read(tournament.settings)
         bot, _ = read_name(name)

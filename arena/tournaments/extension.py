@@ -69,9 +69,11 @@ def extended(document: Document, players: int, *, to: int | None = None, amount:
     return settings
 
 
-def planned(document: Document, seeds: Sequence[Seed], played: Sequence[TournamentGame]) -> PlanItem:
-    """Return the size of an extensible tournament as it stands now."""
-    kept = sum(game.state != "cancelled" for game in played)
+def planned(document: Document, seeds: Sequence[Seed], played: Sequence[TournamentGame], kept: int) -> PlanItem:
+    """Return the size of an extensible tournament as it stands now. `kept` counts its stored games but cancelled ones.
+
+    Of a plan known in advance, the last game of `played` suffices.
+    """
     active = sum(not seed.is_withdrawn for seed in seeds)
     match document.format:
         case "swiss":
@@ -80,8 +82,8 @@ def planned(document: Document, seeds: Sequence[Seed], played: Sequence[Tourname
             games = kept + left * (active // 2) * document.games
             return PlanItem(games, games_per_pairing=document.games, rounds=rounds)
         case "round-robin" | "gauntlet" as name:
-            games = kept + sum(match.games for match in format.step(document, seeds, played).matches)
-            rounds = max((match.round for match in roundrobin.plan(name, document.games, seeds)), default=0)
+            games = kept + format.later(document, seeds, played)
+            rounds = roundrobin.rounds(name, document.games, len(seeds))
             return PlanItem(games, games_per_pairing=document.games, rounds=rounds)
     known = length(document, len(seeds))
     return PlanItem(known.count if known.key == "games" else known.count * active // 2, is_most=True)

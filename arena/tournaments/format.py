@@ -37,25 +37,42 @@ def is_closed(format: str) -> bool:
     return format == "sprt"
 
 
+def is_known_in_advance(format: str) -> bool:
+    """Return whether all games are known from the start, so that they are stored in windows."""
+    return format in ("round-robin", "gauntlet")
+
+
 def looks_at_ratings(format: str) -> bool:
     """Return whether pairings depend on the current ratings."""
     return format == "ladder"
 
 
 def step(document: Document, seeds: Sequence[Seed], played: Sequence[TournamentGame], ahead: int = AHEAD) -> NextStep:
-    """Return the matches to plan now, or that the tournament is finished."""
+    """Return the matches to plan now, or that the tournament is finished.
+
+    Of a plan known in advance, the open games and the last one of `played` suffice.
+    """
     games = document.games
     match document.format:
         case "round-robin" | "gauntlet" as format:
-            return roundrobin.step(format, games, seeds, played)
+            return roundrobin.step(format, games, seeds, played, ahead)
         case "swiss":
             return swiss.step(document.rounds, games, seeds, played)
         case "knockout":
             settings = document.knockout
             return knockout.step(games, settings.tiebreak_pairs, settings.third_place, seeds, played)
         case "ladder":
-            return ladder.step(document.ladder.games, document.ladder.max_games_per_bot, seeds, played, ahead)
+            wish = document.ladder
+            return ladder.step(wish.games, wish.max_games_per_bot, seeds, played, ahead, rest=wish.rest_after)
         case "race":
             return race.step(document.race.race, document.race.games, seeds, played, ahead)
         case "sprt":
             return sequential.step(document.sprt.sprt, document.sprt.games, seeds, played, ahead)
+
+
+def later(document: Document, seeds: Sequence[Seed], played: Sequence[TournamentGame]) -> int:
+    """Return how many games of a plan known in advance follow those in `played`; 0 for other formats."""
+    match document.format:
+        case "round-robin" | "gauntlet" as format:
+            return roundrobin.left(format, document.games, seeds, max((game.pair for game in played), default=0))
+    return 0

@@ -1,10 +1,12 @@
 """Start of tournaments at their time, and planning after results.
 
-Every function here may be repeated: it compares the plan with the stored games. Only the coordinator calls them.
+Every function here may be repeated: it compares the plan with the stored games. Only the coordinator calls them. A plan
+known in advance is stored in windows, so the cost of a step does not depend on its size.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from arena.documents.tournament import EntryItem, TournamentItem
@@ -14,7 +16,7 @@ from arena.tournaments import findings, format, openings
 from arena.tournaments.creation import shortage
 from arena.tournaments.entry import ResolvedEntries, resolve
 from arena.tournaments.match import NextStep
-from arena.tournaments.participants import participants, played, seeds_of
+from arena.tournaments.participants import participants, played, seeds_of, stored
 from arena.tournaments.settings import Document, SettingsError, read
 from arena.tournaments.spec import planned_games
 
@@ -28,6 +30,8 @@ class PlanningResult:
     reason: str = ""
     calls_off: bool = False
     """Whether running games are no longer needed."""
+    suspended: tuple[str, ...] = ()
+    """Suspended entries, whose planned games are to be forfeited."""
 
 
 def plan(store: Store, tournament_id: int, draw: openings.Draw = openings.draw) -> PlanningResult:
@@ -57,11 +61,16 @@ def plan(store: Store, tournament_id: int, draw: openings.Draw = openings.draw) 
 
 
 def advance(
-    store: Store, tournament_id: int, draw: openings.Draw = openings.draw, ahead: int = format.AHEAD
+    store: Store,
+    tournament_id: int,
+    draw: openings.Draw = openings.draw,
+    ahead: int = format.AHEAD,
+    absent: Collection[str] = (),
 ) -> PlanningResult:
     """Plan the next games of a running tournament, cancel games that are no longer needed, or finish it.
 
-    Plans nothing new when called again. A draining tournament plans nothing, but may finish.
+    Plans nothing new when called again. A draining tournament plans nothing, but may finish. `absent` are the versions
+    whose games wait until they connect.
     """
     tournament = store.tournaments.get(tournament_id)
     if tournament.state not in ("running", "draining"):
@@ -70,24 +79,30 @@ def advance(
     entries = participants(store, tournament)
     if format.is_open(document.format) and document.entries.has_query:
         entries = _welcome(store, tournament, document, entries)
+    suspended: tuple[str, ...] = ()
+    if format.is_known_in_advance(document.format):
+        suspended = tuple(entry.name for entry in entries if entry.suspended)
     for entry in entries:
-        if entry.withdrawn:
+        if entry.withdrawn and entry.name not in suspended:
             store.queue.cancel(tournament_id, states=("planned",), version_id=entry.version_id)
-    outlines = store.queue.outline(tournament_id)
-    seeds = seeds_of(store, tournament, entries)
+    outlines = stored(store, tournament)
+    seeds = seeds_of(store, tournament, entries, absent)
     upcoming = format.step(document, seeds, played(outlines, entries), ahead)
     if upcoming.calls_off and store.queue.cancel(tournament_id, states=("planned",)):
-        outlines = store.queue.outline(tournament_id)
+        outlines = stored(store, tournament)
         upcoming = format.step(document, seeds, played(outlines, entries), ahead)
     if upcoming.is_finished:
         findings.keep(store, tournament_id)
         store.tournaments.move(tournament_id, "finished", problem=tournament.problem)
         return PlanningResult(0, "finished", upcoming.reason)
-    if not upcoming.matches or tournament.state != "running":
-        return PlanningResult(0, tournament.state, calls_off=upcoming.calls_off)
-    return PlanningResult(
-        _store(store, tournament, document, entries, outlines, upcoming=upcoming, draw=draw), "running"
-    )
+    if tournament.state != "running":
+        return PlanningResult(0, tournament.state, calls_off=upcoming.calls_off, suspended=suspended)
+    planned = 0
+    if upcoming.matches:
+        planned = _store(store, tournament, document, entries, outlines, upcoming=upcoming, draw=draw)
+    elif upcoming.later != tournament.later_games:
+        store.queue.set_later(tournament_id, upcoming.later)
+    return PlanningResult(planned, "running", calls_off=upcoming.calls_off, suspended=suspended)
 
 
 def _store(
@@ -100,17 +115,22 @@ def _store(
     upcoming: NextStep,
     draw: openings.Draw,
 ) -> int:
+    players = len(entries)
+    seats = {seat for match in upcoming.matches for seat in (match.first, match.second)}
+    entries = [entry for entry in entries if entry.seat in seats]
     versions = store.versions.by_ids([entry.version_id for entry in entries])
     games = planned_games(
         tournament,
         document,
-        draw(document, openings.size(document, len(entries))),
+        draw(document, openings.size(document, players)),
         {entry.seat: versions[entry.version_id] for entry in entries},
         upcoming.matches,
         sequence=max((game.sequence for game in outlines), default=0),
         pair=max((game.pair for game in outlines), default=0),
     )
-    return store.queue.plan(tournament.id, games, {entry.name: entry.version_id for entry in entries})
+    return store.queue.plan(
+        tournament.id, games, {entry.name: entry.version_id for entry in entries}, later=upcoming.later
+    )
 
 
 def _welcome(store: Store, tournament: TournamentItem, document: Document, entries: list[EntryItem]) -> list[EntryItem]:

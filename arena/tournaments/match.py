@@ -19,17 +19,23 @@ class PlanAfter(Enum):
 
     EACH_RESULT = "after each result"
     ALL_HANDED_OUT = "when every planned game is with a slot or over"
-    ALL_OVER = "when every planned game is over"
+    ALL_OVER = "when every planned game is over, or nearly all of a plan that is stored in windows are handed out"
 
 
 @dataclass(frozen=True, slots=True)
 class Seed:
-    """An entry: its seat number (0 is the best seed, or the challenger), and its current rating."""
+    """An entry: its seat number (0 is the best seed, or the challenger), and its current rating.
+
+    `is_suspended`: the coordinator has withdrawn it, and the rest of its games are forfeited. `is_absent`: its games
+    wait until it connects.
+    """
 
     number: int
     is_withdrawn: bool = False
     mu: float = 25.0
     sigma: float = 25.0 / 3
+    is_suspended: bool = False
+    is_absent: bool = False
 
 
 class TournamentGame(NamedTuple):  # not a dataclass: a tournament has 10,000 of them
@@ -69,7 +75,8 @@ class TournamentGame(NamedTuple):  # not a dataclass: a tournament has 10,000 of
 class PlannedMatch:
     """A match to plan: `games` games, in pairs with one opening and sides swapped.
 
-    `opening` is the index of the first opening in the tournament's book.
+    `opening` is the index of the first opening in the tournament's book. `pair` and `sequence` are the numbers of its
+    first pair and its first game in a plan known in advance; 0: they follow the stored games.
     """
 
     round: int
@@ -77,16 +84,22 @@ class PlannedMatch:
     second: int
     opening: int = 0
     games: int = 2
+    pair: int = 0
+    sequence: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class NextStep:
-    """Result of a format's `step`. `calls_off`: open games are no longer needed. `reason`: why it is finished."""
+    """Result of a format's `step`. `calls_off`: open games are no longer needed. `reason`: why it is finished.
+
+    `later`: number of games of a plan known in advance that follow the matches.
+    """
 
     matches: tuple[PlannedMatch, ...] = ()
     is_finished: bool = False
     calls_off: bool = False
     reason: str = ""
+    later: int = 0
 
 
 @dataclass(slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from arena.documents.tournament import EntryItem, TournamentItem
 from arena.store import Store
@@ -23,10 +23,30 @@ def participating(tournament: TournamentItem, entries: Sequence[EntryItem]) -> l
     return [entry for entry in entries if entry.withdrawn is None or (begun is not None and entry.withdrawn > begun)]
 
 
-def seeds_of(store: Store, tournament: TournamentItem, entries: list[EntryItem]) -> list[Seed]:
-    """Return the entries as seeds, with their current ratings if the format uses them."""
+def stored(store: Store, tournament: TournamentItem) -> list[GameOutline]:
+    """Return the stored games that decide what is planned next."""
+    if format.is_known_in_advance(tournament.format):
+        return store.queue.frontier(tournament.id)
+    return store.queue.outline(tournament.id)
+
+
+def seeds_of(
+    store: Store, tournament: TournamentItem, entries: list[EntryItem], absent: Collection[str] = ()
+) -> list[Seed]:
+    """Return the entries as seeds, with their current ratings if the format uses them.
+
+    `absent` are the versions whose games wait until they connect.
+    """
     if not format.looks_at_ratings(tournament.format):
-        return [Seed(entry.seat, entry.withdrawn is not None) for entry in entries]
+        return [
+            Seed(
+                entry.seat,
+                entry.withdrawn is not None,
+                is_suspended=bool(entry.suspended),
+                is_absent=entry.name in absent,
+            )
+            for entry in entries
+        ]
     strengths = store.ratings.strengths(tournament.pool, [entry.version_id for entry in entries])
     unknown = TrueSkillRating()
     seeds = []

@@ -1,4 +1,4 @@
-"""Size and duration of a tournament before its creation. Pure arithmetic."""
+"""Size, duration and disk space of a tournament before its creation. Pure arithmetic."""
 
 from __future__ import annotations
 
@@ -7,13 +7,18 @@ from dataclasses import dataclass
 from arena.tournaments import swiss, time_class
 from arena.tournaments.settings import Document
 
+GAME_BYTES = 4_000
+"""Space of a game without its record, measured in SQLite: its rows, those of the archive, and their indexes."""
+PLY_BYTES = 18
+"""Space of a ply in a record, if no similar game is known."""
+
 
 @dataclass(frozen=True, slots=True)
 class Extent:
-    """Number of games, from `least` to `most` (None: no end), and their duration.
+    """Number of games, from `least` to `most` (None: no end), their duration and their space in the database.
 
     `game_s` are the seconds of a game that uses all its time, with `moves` moves of each side; None without a clock.
-    `usual_s` are the seconds that similar games took; None without such games.
+    `usual_s` are the seconds that similar games took; None without such games. `record_bytes` is the size of a record.
     """
 
     least: int
@@ -21,6 +26,12 @@ class Extent:
     game_s: float | None
     moves: float = time_class.MOVES
     usual_s: float | None = None
+    record_bytes: float = 2 * time_class.MOVES * PLY_BYTES
+
+    @property
+    def disk_bytes(self) -> int | None:
+        """Space of all games; None without an end."""
+        return None if self.most is None else round(self.most * (GAME_BYTES + self.record_bytes))
 
     def seconds(self, slots: int) -> float | None:
         """Return the longest duration of all games on this number of slots; None if unknown."""
@@ -34,14 +45,22 @@ class Extent:
         return None if self.most is None or each_s is None else self.most * each_s / max(1, slots)
 
 
-def extent(document: Document, players: int, plies: float | None = None, usual_s: float | None = None) -> Extent:
+def extent(
+    document: Document,
+    players: int,
+    plies: float | None = None,
+    usual_s: float | None = None,
+    record_bytes: float | None = None,
+) -> Extent:
     """Return the extent of a tournament of `players` bots.
 
-    `plies` is the mean length of games of the variant, `usual_s` their mean duration with this time control, if known.
+    `plies` is the mean length of games of the variant, `record_bytes` the mean size of their records, `usual_s` their
+    mean duration with this time control, if known.
     """
     least, most = _games(document, players)
     moves = time_class.MOVES if plies is None else plies / 2
-    return Extent(least, most, time_class.seconds(document.control, moves), moves, usual_s)
+    size = 2 * moves * PLY_BYTES if record_bytes is None else record_bytes
+    return Extent(least, most, time_class.seconds(document.control, moves), moves, usual_s, size)
 
 
 def _games(document: Document, players: int) -> tuple[int, int | None]:

@@ -1,37 +1,108 @@
 """Round robin and gauntlet: all games are known in advance. Each cycle is a complete table.
 
-Results never change the plan.
+Results never change the plan, so it is stored in windows: some games ahead of those that are played. Every match has
+its numbers from its place in the plan, so the games are the same for any window.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from itertools import combinations, islice
 
 from arena.tournaments.match import NextStep, PlanAfter, PlannedMatch, Seed, TournamentGame, finish
-from referee.ratings.pairings import Format, pairings
+from referee.ratings.pairings import Format, berger_meeting, berger_round
 
 PLAN_AFTER = PlanAfter.ALL_OVER
+WINDOW = 250
+"""Pairs of games that wait to be played, unless there are more slots to fill."""
+MAX_OPEN = 8 * WINDOW
+"""Pairs of games that are stored without a result at most, if the games of absent bots cannot be played."""
 
 
-def plan(format: Format, games: int, seeds: Sequence[Seed]) -> Iterator[PlannedMatch]:
-    """Yield every match, `games` per pairing: a pair of games per cycle, and a single last game if `games` is odd."""
-    tables = pairings(len(seeds), format)
-    rounds = max((number for number, _, _ in tables), default=0)
-    for cycle in range((games + 1) // 2):
+def plan(format: Format, games: int, seeds: Sequence[Seed], start: int = 0) -> Iterator[PlannedMatch]:
+    """Yield every match from number `start` (from 0) on, `games` per pairing.
+
+    A cycle has a pair of games for each pairing; if `games` is odd, the last one has a single game.
+    """
+    players = len(seeds)
+    boards, rounds = _table(format, players)
+    if not boards:
+        return
+    in_pairs = games // 2 * rounds * boards
+    for place in range(start // boards, (games + 1) // 2 * rounds):
+        cycle, number = divmod(place, rounds)
         is_single = 2 * cycle + 1 == games
-        for number, one, two in tables:
-            first, second = (two, one) if is_single and cycle % 2 else (one, two)
-            yield PlannedMatch(cycle * rounds + number, first, second, cycle, 1 if is_single else 2)
+        for at, (one, two) in enumerate(_round(format, players, number), place * boards):
+            if at >= start:
+                first, second = (two, one) if is_single and cycle % 2 else (one, two)
+                sequence = at + min(at, in_pairs) + 1
+                yield PlannedMatch(place + 1, first, second, cycle, 1 if is_single else 2, at + 1, sequence)
 
 
-def step(format: Format, games: int, seeds: Sequence[Seed], played: Sequence[TournamentGame]) -> NextStep:
-    """Plan the matches that are missing: all of them at the start, new cycles after an extension."""
-    known = {game.match for game in played}
-    gone = {seed.number for seed in seeds if seed.is_withdrawn}
-    fresh = [
-        match
-        for match in plan(format, games, seeds)
-        if not {match.first, match.second} & gone
-        and (match.round, min(match.first, match.second), max(match.first, match.second)) not in known
-    ]
-    return NextStep(tuple(fresh)) if fresh else finish(played)
+def rounds(format: Format, games: int, players: int) -> int:
+    """Return the number of rounds of the whole plan."""
+    return (games + 1) // 2 * _table(format, players)[1]
+
+
+def left(format: Format, games: int, seeds: Sequence[Seed], start: int = 0) -> int:
+    """Return how many games the plan has from match number `start` on, without those of withdrawn bots."""
+    players, gone = len(seeds), _gone(seeds)
+    boards, rounds = _table(format, players)
+    if not boards:
+        return 0
+    place, board = divmod(start, boards)
+    cycle, number = divmod(place, rounds)
+    here = max(0, min(2, games - 2 * cycle))
+    rest = sum(not gone.intersection(pair) for pair in _round(format, players, number)[board:])
+    return here * (rest + _matches(format, players, gone, number + 1)) + max(0, games - 2 * cycle - 2) * _matches(
+        format, players, gone, 0
+    )
+
+
+def step(format: Format, games: int, seeds: Sequence[Seed], played: Sequence[TournamentGame], ahead: int) -> NextStep:
+    """Plan matches until `ahead` pairs, but at least a window of them, are open.
+
+    The open games and the last one of `played` suffice.
+    """
+    gone = _gone(seeds)
+    start = max((game.pair for game in played), default=0)
+    if not left(format, games, seeds, start):
+        return finish(played)
+    absent = {seed.number for seed in seeds if seed.is_absent}
+    waiting = {game.pair: {game.first, game.second} for game in played if game.is_open}
+    ready = sum(not absent & seats for seats in waiting.values())
+    room = max(0, min(max(ahead, WINDOW) - ready, MAX_OPEN - len(waiting)))
+    upcoming = (match for match in plan(format, games, seeds, start) if not gone & {match.first, match.second})
+    matches = tuple(islice(upcoming, room))
+    if matches:
+        start = matches[-1].pair
+    return NextStep(matches, later=left(format, games, seeds, start))
+
+
+def _gone(seeds: Sequence[Seed]) -> set[int]:
+    """Return the seats that are not paired. Suspended ones are: they forfeit the rest of their games."""
+    return {seed.number for seed in seeds if seed.is_withdrawn and not seed.is_suspended}
+
+
+def _table(format: Format, players: int) -> tuple[int, int]:
+    """Return the number of matches in a round, and of rounds in a cycle."""
+    if players < 2:
+        return 0, 0
+    return (1, players - 1) if format == "gauntlet" else (players // 2, players + players % 2 - 1)
+
+
+def _round(format: Format, players: int, number: int) -> list[tuple[int, int]]:
+    """Return the pairings of a round of a cycle, from 0."""
+    return [(0, number + 1)] if format == "gauntlet" else berger_round(players, number)
+
+
+def _matches(format: Format, players: int, gone: Collection[int], number: int) -> int:
+    """Return how many matches a cycle has from a round (from 0) on, without those of the seats in `gone`."""
+    if format == "gauntlet":
+        return 0 if 0 in gone else sum(seat not in gone for seat in range(number + 1, players))
+    resting = sorted({*gone, players} if players % 2 else gone)  # a bye is a match with a seat that never plays
+    seats = players + players % 2
+    count = seats - 1 - number
+    # Every seat has a match in every round, and two resting ones share theirs in one round.
+    shared = sum(berger_meeting(players, low, high) >= number for low, high in combinations(resting, 2))
+    return count * (seats // 2 - len(resting)) + shared

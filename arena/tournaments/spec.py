@@ -43,7 +43,10 @@ def planned_games(
     sequence: int,
     pair: int,
 ) -> list[PlannedGame]:
-    """Return the games of the matches. `versions` are by seat; `sequence` and `pair` are the last numbers in use."""
+    """Return the games of the matches. `versions` are by seat.
+
+    `sequence` and `pair` are the last numbers in use, after which matches without numbers of their own are numbered.
+    """
     control, adjudication, limits = document.control, document.game_adjudication, document.game_limits
     event, overrides = event_of(tournament), document.ruleset.overrides
     bots = {seat: bot_spec(version, document.family) for seat, version in versions.items()}
@@ -52,6 +55,8 @@ def planned_games(
     has_rules = any(one.rule_options for one in document.handicaps)
     games: list[PlannedGame] = []
     for match in matches:
+        if match.pair:
+            sequence, pair = match.sequence - 1, match.pair - 1
         for number in range(match.games):
             pair += number % 2 == 0
             sequence += 1

@@ -35,6 +35,8 @@ class StandingTable:
     tie_breaks: tuple[str, ...]
     scores: Scores = field(default_factory=Scores, compare=False)
     verdict: SprtVerdict | None = None
+    ratios: Sequence[float] = ()
+    """Log-likelihood ratio of a sequential test after each pair."""
     race: RaceState | None = None
     """State of a race by seat; `seats` are the names."""
     seats: Mapping[int, str] = field(default_factory=dict)
@@ -81,9 +83,11 @@ def standing(store: Store, tournament_id: int, scores: Scores | None = None) -> 
     names = {entry.seat: entry.name for entry in entries}
     versions = {entry.seat: entry.version_id for entry in entries}
     lines = rank(document, seeds, games, names, versions, scores=scores)
-    verdict = sequential.verdict(document.sprt.sprt, games) if document.format == "sprt" else None
+    is_test = document.format == "sprt"
+    verdict = sequential.verdict(document.sprt.sprt, games) if is_test else None
+    ratios = sequential.ratios(document.sprt.sprt, games) if is_test else ()
     raced = race.state(document.race.race, seeds, games) if document.format == "race" else None
-    return StandingTable(tuple(lines), TIE_BREAKS.get(document.format, _PLAIN), scores, verdict, raced, names)
+    return StandingTable(tuple(lines), TIE_BREAKS.get(document.format, _PLAIN), scores, verdict, ratios, raced, names)
 
 
 def by_points(store: Store, tournament_id: int, results: Sequence[FinishedGame]) -> StandingTable:

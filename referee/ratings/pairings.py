@@ -15,22 +15,33 @@ def berger(players: int) -> list[list[tuple[int, int]]]:
 
     Every pair meets exactly once; with an odd number one player has a bye each round. Colours differ by at most one.
     """
+    return [berger_round(players, number) for number in range(players + players % 2 - 1)]
+
+
+def berger_round(players: int, number: int) -> list[tuple[int, int]]:
+    """Return one round of a single round robin; `number` counts from 0."""
     size = players + players % 2
     last = size - 1
-    rounds = []
-    for number in range(last):
-        table = []
-        for board in range(size // 2):
-            one = (number * (size // 2) + board) % last
-            two = (number * (size // 2) - board) % last
-            if board == 0:
-                pair = (one, last) if number % 2 == 0 else (last, one)
-            else:
-                pair = (one, two)
-            if max(pair) < players:
-                table.append(pair)
-        rounds.append(table)
-    return rounds
+    table = []
+    for board in range(size // 2):
+        one = (number * (size // 2) + board) % last
+        two = (number * (size // 2) - board) % last
+        if board == 0:
+            pair = (one, last) if number % 2 == 0 else (last, one)
+        else:
+            pair = (one, two)
+        if max(pair) < players:
+            table.append(pair)
+    return table
+
+
+def berger_meeting(players: int, low: int, high: int) -> int:
+    """Return the round from 0 in which two players meet, `low` being the smaller number.
+
+    With an odd number of players, `high` may also be `players`: then it is the round in which `low` has a bye.
+    """
+    last = players + players % 2 - 1
+    return (2 * low if high == last else low + high) % last
 
 
 def pairings(players: int, format: Format) -> list[tuple[int, int, int]]:

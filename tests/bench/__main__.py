@@ -35,6 +35,7 @@ SECTIONS = {
     "ratings": "ratings",
     "throttle": "throttle",
     "store": "store",
+    "plans": "plans",
     "archive": "archive",
     "pages": "pages",
     "memory": "memory",

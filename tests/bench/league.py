@@ -133,8 +133,10 @@ def _tournament(base: sqlite3.Connection, number: int, family: str) -> None:
     settings = json.dumps(document)
     base.execute(
         f"""INSERT INTO tournaments (id, name, family, variant, options, format, settings, pool, is_rated, state,
-            problem, start_time, started_at, finished_at, planned_games, finished_games, created_by, created_at)
-        VALUES (?, ?, ?, ?, '{{}}', 'round-robin', ?, ?, 1, 'finished', '', {when}, {when}, {when}, ?, ?, 1, {when})""",
+            problem, start_time, started_at, finished_at, planned_games, later_games, finished_games, created_by,
+            created_at)
+        VALUES (?, ?, ?, ?, '{{}}', 'round-robin', ?, ?, 1, 'finished', '', {when}, {when}, {when}, ?, 0, ?, 1,
+            {when})""",
         (number, f"League {number}", family, variant, settings, family, GAMES, GAMES),
     )
     numbers = "WITH RECURSIVE n(i) AS (VALUES (0) UNION ALL SELECT i + 1 FROM n WHERE i < {})"

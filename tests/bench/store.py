@@ -84,7 +84,7 @@ def _writes(count: int) -> Iterator[Figure]:
     )
 
 
-class _Hands(Executor):
+class Hands(Executor):
     """Slots that have played their jobs as soon as they are told to."""
 
     size = 32
@@ -113,7 +113,7 @@ class _Hands(Executor):
 def _recorded(count: int) -> Iterator[Figure]:
     """Turns of a coordinator whose 32 slots play in no time: it hands out, keeps in the spool, records and tells."""
     with tempfile.TemporaryDirectory() as name:
-        store, hands = Store.in_folder(Path(name)), _Hands()
+        store, hands = Store.in_folder(Path(name)), Hands()
         try:
             planned(store, count)
             settings, idle = Settings.model_validate({"data": Path(name)}), Maintenance(store, [])
@@ -154,6 +154,7 @@ def planned(store: Store, count: int) -> list[PlannedGame]:
     document = {"name": "Bench", "family": "loa", "games": games, "entries": {"bots": [*names]}}
     row = tournaments.create(store, document, by, now())
     tournaments.plan(store, row.id or 0)
+    tournaments.advance(store, row.id or 0, ahead=count)  # otherwise a window of them is stored
     return [waiting.game for waiting in store.queue.waiting(row.id or 0, count)]
 
 

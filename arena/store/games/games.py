@@ -18,7 +18,7 @@ from arena.documents.page import PageResponse
 from arena.documents.tournament import PlanQuery
 from arena.errors import BadValueError, NotFoundError
 from arena.store.base.engine import Sessions, fetch
-from arena.store.base.models import Analysis, Game, Record
+from arena.store.base.models import Analysis, Game, Record, Tournament
 from arena.store.base.page import DEFAULT_LIMIT, bounded, cut, read_cursor
 from arena.store.games.commit import unpack
 from arena.store.games.game_filter import GameFilter, conditions
@@ -61,6 +61,13 @@ class Games:
         if data is None:
             raise NotFoundError("record of game", game_id)
         return unpack(data)
+
+    def record_bytes(self, ids: Sequence[str]) -> float | None:
+        """Return the mean size of the records of these games as stored; None without any."""
+        query = select(func.avg(func.length(col(Record.data)))).where(col(Record.game_id).in_(ids))
+        with self._sessions.reading() as session:
+            found = session.scalar(query)
+        return None if found is None else float(found)
 
     def of_tournament(self, tournament_id: int, query: PlanQuery = _ALL) -> PageResponse[GameItem]:
         """Return games of a tournament in planned order."""
@@ -171,10 +178,13 @@ class Games:
             return [GameItem(*row) for row in fetch(session, query)]
 
     def counts(self, tournament_id: int) -> dict[str, int]:
-        """Return the number of games of a tournament in each state."""
+        """Return the number of games of a tournament in each state; planned ones include those without a row."""
         query = select(col(Game.state), func.count()).where(col(Game.tournament_id) == tournament_id)
         with self._sessions.reading() as session:
-            return dict(fetch(session, query.group_by(col(Game.state))))
+            found: dict[str, int] = dict(fetch(session, query.group_by(col(Game.state))))
+            if later := session.scalar(select(col(Tournament.later_games)).where(col(Tournament.id) == tournament_id)):
+                found["planned"] = found.get("planned", 0) + later
+        return found
 
 
 def _of_plan(tournament_id: int, query: PlanQuery) -> list[Any]:

@@ -22,6 +22,7 @@ from referee.ratings.trueskill import pool_of
 from referee.rules import load
 
 _OPEN = ("planned", "queued", "running")
+_UNFINISHED = ("running", "paused", "draining")
 _GAMES = table_of(Game)
 _THESE = _GAMES.c.id.in_(bindparam("ids", expanding=True))
 _HAND_OUT = (
@@ -68,33 +69,55 @@ class Queue:
     def __init__(self, sessions: Sessions) -> None:
         self._sessions = sessions
 
-    def plan(self, tournament_id: int, games: Sequence[PlannedGame], versions: Mapping[str, int]) -> int:
+    def plan(
+        self, tournament_id: int, games: Sequence[PlannedGame], versions: Mapping[str, int], *, later: int = 0
+    ) -> int:
         """Store games of a tournament in one transaction and return how many were new. Stored games stay unchanged.
 
         `versions` gives the version of every bot name in the specs. Sequence numbers must be new in the tournament.
-        Raises ConflictError if another process planned different games meanwhile.
+        `later` is the number of games of the plan that follow them. Raises ConflictError if another process planned
+        different games meanwhile, or has cancelled the tournament.
         """
         try:
-            return self._plan(tournament_id, games, versions)
+            return self._plan(tournament_id, games, versions, later)
         except IntegrityError as error:
             raise ConflictError(
                 f"another process has planned the games of tournament {tournament_id}: {error.orig}"
             ) from None
 
-    def _plan(self, tournament_id: int, games: Sequence[PlannedGame], versions: Mapping[str, int]) -> int:
+    def _plan(self, tournament_id: int, games: Sequence[PlannedGame], versions: Mapping[str, int], later: int) -> int:
         pools: dict[str, str] = {}
         with self._sessions.writing() as session:
             tournament = session.get(Tournament, tournament_id, with_for_update=True)
             if tournament is None:
                 raise NotFoundError("tournament", tournament_id)
+            if tournament.state == "cancelled":
+                raise ConflictError(f"tournament {tournament_id} is cancelled", tournament.state)
             known: set[str] = set()
             for part in batched([game.id for game in games]):
                 known.update(session.scalars(select(col(Game.id)).where(col(Game.id).in_(part))))
             rows = [row_of_game(tournament, game, versions, pools) for game in games if game.id not in known]
             for new in batched(rows):
                 session.execute(insert(Game), new)
-            tournament.planned_games += len(rows)
+            tournament.planned_games += len(rows) + later - tournament.later_games
+            tournament.later_games = later
         return len(rows)
+
+    def set_later(self, tournament_id: int, count: int) -> None:
+        """Set the number of games of a tournament's plan that are not stored yet."""
+        change = {"planned_games": col(Tournament.planned_games) + count - col(Tournament.later_games)}
+        with self._sessions.writing() as session:
+            session.execute(
+                update(Tournament).where(col(Tournament.id) == tournament_id).values(later_games=count, **change)
+            )
+
+    def frontier(self, tournament_id: int) -> list[GameOutline]:
+        """Return the games of a tournament without a result, and its last one, in planned order."""
+        mine = select(*OUTLINE).where(col(Game.tournament_id) == tournament_id)
+        with self._sessions.reading() as session:
+            rows = fetch(session, mine.where(col(Game.state).in_(_OPEN)))
+            last = fetch(session, mine.order_by(col(Game.sequence).desc()).limit(1))
+        return sorted({GameOutline(*row) for row in (*rows, *last)}, key=lambda game: game.sequence)
 
     def outline(self, tournament_id: int) -> list[GameOutline]:
         """Return every game of a tournament in planned order, in any state."""
@@ -188,8 +211,12 @@ class Queue:
     def open(self) -> dict[str, int]:
         """Count the planned, queued and running games of all tournaments; states without games are omitted."""
         query = select(col(Game.state), func.count()).where(col(Game.state).in_(_OPEN)).group_by(col(Game.state))
+        later = select(func.sum(col(Tournament.later_games))).where(col(Tournament.state).in_(_UNFINISHED))
         with self._sessions.reading() as session:
-            return dict(fetch(session, query))
+            found: dict[str, int] = dict(fetch(session, query))
+            if count := session.scalar(later):
+                found["planned"] = found.get("planned", 0) + count
+        return found
 
 
 def row_of_game(

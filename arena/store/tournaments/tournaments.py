@@ -32,11 +32,12 @@ class LiveTournament:
     state: str
     format: str
     start_time: datetime
+    later_games: int
     priority: int
 
 
 _LIVE = (
-    *(col(getattr(Tournament, name)) for name in ("id", "state", "format", "start_time")),
+    *(col(getattr(Tournament, name)) for name in ("id", "state", "format", "start_time", "later_games")),
     func.coalesce(col(Tournament.settings)["priority"].as_integer(), 0),
 )
 _ENTRY = (

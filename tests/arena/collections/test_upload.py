@@ -71,7 +71,7 @@ def test_games_of_one_document_are_each_kept_with_their_own_text(family: str) ->
     for one in found.games:
         archived = to_archived(one, "test", found.format)
         assert json.loads(one.text)["moves"] == list(one.game.moves)
-        assert remarks_of(archived) == ({}, {1: "so"})
+        assert remarks_of(archived).comments == {1: "so"}
 
 
 def test_game_whose_own_text_cannot_be_written_is_kept_without() -> None:

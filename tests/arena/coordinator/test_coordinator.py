@@ -22,7 +22,10 @@ from arena.events.messages import (
     TournamentChanged,
     TournamentGameEnded,
 )
-from arena.tournaments import SettingsError, StateError, participants, sequential
+from arena.tournaments import SettingsError, StateError, openings, participants, roundrobin, sequential
+from arena.tournaments.match import Seed
+from arena.tournaments.settings import read
+from arena.tournaments.spec import planned_games
 from referee.game.record import GameRecord
 from referee.game.spec import PlannedGame
 from referee.machine.pool import WorkerLostError
@@ -86,6 +89,57 @@ def test_a_decided_sequential_test_cancels_running_games(stage: Stage) -> None:
     }
     assert len(dice.played) == 2 * verdict.pairs
     assert totals(stage, number) == (2 * verdict.pairs, 2 * verdict.pairs)
+
+
+def whole_plan(stage: Stage, number: int) -> list[str]:
+    """Return the ids of all games of a round robin or gauntlet, planned at once."""
+    tournament, entries = stage.store.tournaments.get(number), stage.store.tournaments.entries(number)
+    document = read(tournament.settings)
+    versions = {entry.seat: stage.store.versions.get(entry.version_id) for entry in entries}
+    seeds = [Seed(entry.seat) for entry in entries]
+    matches = list(roundrobin.plan(document.format, document.games, seeds))  # type: ignore[arg-type]
+    book = openings.draw(document, openings.size(document, len(seeds)))
+    return [game.id for game in planned_games(tournament, document, book, versions, matches, sequence=0, pair=0)]
+
+
+@pytest.mark.parametrize("format", ["round-robin", "gauntlet"])
+def test_a_plan_in_windows_has_the_same_games_as_the_whole_in_spite_of_restarts(
+    stage: Stage, format: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(roundrobin, "WINDOW", 2)
+    entries = {"bots": ["cleo"], "all": True}
+    number = stage.create(format=format, games=5, sides="random", seed=7, entries=entries)
+    stage.coordinator(Dice(is_held=True)).turn()
+    plan = whole_plan(stage, number)
+    for _ in range(200):
+        found = stage.tournament(number)
+        if found.state == "finished":
+            break
+        assert found.planned_games == sum(stage.store.games.counts(number).values()) == len(plan)
+        assert len(stage.store.queue.frontier(number)) <= 2 * max(2, 8) + 1
+        coordinator = stage.coordinator(Dice())
+        coordinator.turn()
+        coordinator.turn()
+    stage.check_exactly_once(number, len(plan))
+    assert [line.id for line in stage.store.games.of_tournament(number).items] == plan
+
+
+def test_creating_a_large_tournament_stores_a_window_of_its_plan(stage: Stage) -> None:
+    number = stage.create(games=1000)
+    coordinator = stage.coordinator(Dice(is_held=True))
+    coordinator.turn()
+    found = stage.tournament(number)
+    assert (found.planned_games, found.later_games) == (6000, 6000 - 2 * roundrobin.WINDOW)
+    assert stage.store.queue.open() == {"planned": 6000 - 8, "queued": 8}
+    assert len(stage.store.queue.outline(number)) == 2 * roundrobin.WINDOW
+    tournaments.pause(stage.store, number, stage.now)
+    tournaments.withdraw(stage.store, number, stage.ids["ada"])
+    out = [game.spec for job in coordinator.in_flight.jobs.values() for game in job.games]
+    queued = sum("ada v1" in (spec.first.name, spec.second.name) for spec in out)
+    assert totals(stage, number) == (0, 3000 + queued)
+    tournaments.cancel(stage.store, number, stage.now)
+    assert totals(stage, number) == (0, 0)
+    assert stage.store.queue.open() == {}
 
 
 def test_several_tournaments_share_the_slots(stage: Stage) -> None:

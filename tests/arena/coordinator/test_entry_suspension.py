@@ -11,6 +11,7 @@ import pytest
 from arena.documents.service import AuditQuery
 from arena.errors import StoreUnavailableError
 from arena.events.messages import EntrySuspended, Event
+from arena.tournaments import roundrobin
 from referee.game.record import GameRecord
 from referee.game.spec import PlannedGame
 from referee.rules.core import Termination
@@ -68,6 +69,17 @@ def test_five_consecutive_failures_forfeit_the_rest_and_publish_an_event(stage: 
     assert not [one for one in notices if one.what == "suspended" and one.kind == "fault"]
     (note,) = [one for one in stage.store.audit.page(AuditQuery(limit=500)).items if one.action == "tournament.suspend"]
     assert note.detail == {"version": MUTE, "reason": REASON}
+
+
+@pytest.mark.parametrize(("format", "games"), [("round-robin", 120), ("gauntlet", 60)])
+def test_a_suspended_bot_forfeits_also_the_games_that_are_stored_later(
+    stage: Stage, format: str, games: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(roundrobin, "WINDOW", 12)
+    number = stage.create(format=format, games=20, entries={"bots": ["ada"], "all": True})
+    dice = stage.play(number, Dice(stalling(MUTE)))
+    check_forfeits(stage, number, games)
+    assert asked(dice, stage) < 12
 
 
 @pytest.mark.parametrize(("limit", "most"), [(2, 8), (0, 10**6)])

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +17,11 @@ import pytest
 
 from arena import tournaments
 from arena.clock import now
+from arena.coordinator.leadership import LEASE
 from arena.store import Store
 from referee.game.record import read_record
 from referee.verify.verification import verify
+from tests.arena import postgres
 from tests.arena.cluster.processes import slots_of, wait
 from tests.arena.coordinator.stage import Stage
 from tests.conftest import INTERPRETED
@@ -145,6 +147,47 @@ def test_repeated_kills_with_a_standby_record_every_game_once(live: Stage) -> No
     before = {line.version_id: line for line in live.store.ratings.leaderboard("loa").items}
     assert live.store.ratings.rebuild() == 30
     assert {line.version_id: line for line in live.store.ratings.leaderboard("loa").items} == before
+
+
+class Results:
+    """The results of a tournament from now on."""
+
+    def __init__(self, stage: Stage, number: int) -> None:
+        self._stage, self._number = stage, number
+        self._before = stage.tournament(number).finished_games
+
+    def have_come(self) -> bool:
+        """Return whether there are any."""
+        return self._stage.tournament(self._number).finished_games > self._before
+
+
+@pytest.mark.long
+def test_four_coordinators_of_a_postgresql_killed_in_turn_record_every_game_once(
+    cluster: postgres.Cluster, tmp_path: Path
+) -> None:
+    cluster.empty()  # other tests may have left a lease in the template
+    with ExitStack() as stack:
+        stage = cast(stack.enter_context(closing(Store(cluster.url("arena")))), tmp_path)
+        victims = {one.process.pid: one for one in (stack.enter_context(victim(stage)) for _ in range(4))}
+        for one in victims.values():
+            one.until("state")
+        number = cup(stage, games=20)
+
+        def acts() -> bool:
+            lease = stage.store.leases.get(LEASE)
+            return lease is not None and int(lease.owner.split(":")[1]) in victims
+
+        for _ in range(3):
+            wait(acts, "the next coordinator")
+            results = Results(stage, number)
+            wait(results.have_come, "its results")
+            lease = stage.store.leases.get(LEASE)
+            assert lease is not None
+            victims.pop(int(lease.owner.split(":")[1])).close()
+        (last,) = victims.values()
+        wait(lambda: stage.tournament(number).state == "finished", "the end")
+        last.stop()
+        stage.check_exactly_once(number, 60)
 
 
 def test_a_stop_lets_running_games_finish_and_requeues_the_others(live: Stage) -> None:

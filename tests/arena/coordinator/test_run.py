@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
+from arena.coordinator import coordinator as coordinating
 from arena.coordinator.coordinator import Coordinator
 from arena.coordinator.leadership import LEASE
 from arena.coordinator.lobby import ConnectedBot
@@ -18,6 +19,8 @@ from arena.errors import ConflictError, SchemaError
 from arena.events.bus import Subscription
 from arena.events.messages import CoordinatorChanged, Event, GameEnded, VersionChanged
 from arena.store import Store
+from arena.store.games.commit import Committed
+from referee.game.record import GameRecord
 from tests.arena.coordinator.stage import Dice, Stage
 
 PATIENCE_S = 100
@@ -69,6 +72,38 @@ def test_a_coordinator_acts_records_and_releases_the_lease(stage: Stage) -> None
     acting(stage, Dice(), script)
     stage.check_exactly_once(number, 2)
     assert stage.store.leases.get(LEASE) is None
+
+
+@pytest.mark.parametrize(("window_s", "released"), [(3600, 4), (0.05, 1)], ids=["half of the slots", "the window"])
+def test_results_wait_for_others_until_half_the_slots_have_ended_or_for_a_window(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch, window_s: float, released: int
+) -> None:
+    monkeypatch.setattr(coordinating, "TICK_INTERVAL_S", 3600)
+    monkeypatch.setattr(coordinating, "BATCH_WINDOW_S", window_s)
+    dice = Dice(is_held=True)
+    dice.size = 8
+    commit_all, together = stage.store.results.commit_all, list[int]()
+
+    def counted(records: Sequence[GameRecord], lease_owner: str = "") -> list[Committed | None]:
+        together.append(len(records))
+        return commit_all(records, lease_owner)
+
+    monkeypatch.setattr(stage.store.results, "commit_all", counted)
+    stage.create(games=20)
+
+    async def script(coordinator: Coordinator, events: Events, stop: asyncio.Event) -> None:
+        await heard(events, CoordinatorChanged, state="acting")
+        while len(dice.held) < 16:
+            await asyncio.sleep(0)
+        for _ in range(released):
+            assert not together
+            dice.release(1)
+        for _ in range(2 * released):
+            await heard(events, GameEnded, state="finished")
+        assert together == [2 * released]
+        coordinator.abort()
+
+    acting(stage, dice, script)
 
 
 def lease_gauges(coordinator: Coordinator) -> tuple[float | None, float | None]:

@@ -12,11 +12,13 @@ Judge = Callable[[TournamentGame], float | None]
 
 
 def planned(matches: Sequence[PlannedMatch], played: Sequence[TournamentGame]) -> list[TournamentGame]:
-    """Return the games of matches as stored: numbered consecutively, in pairs with sides swapped."""
+    """Return the games of matches as stored: numbered by the plan or consecutively, in pairs with sides swapped."""
     found: list[TournamentGame] = []
     sequence = max((game.sequence for game in played), default=0)
     pair = max((game.pair for game in played), default=0)
     for match in matches:
+        if match.pair:
+            sequence, pair = match.sequence - 1, match.pair - 1
         for number in range(match.games):
             pair += number % 2 == 0
             sequence += 1

@@ -72,7 +72,7 @@ def test_extended_wrong_numbers_are_refused_in_words(how: dict[str, int], words:
 
 def test_planned_counts_what_is_to_be_played_and_no_cancelled_game() -> None:
     cup = document("round-robin", games=2)
-    assert planned(cup, SEATS, []) == PlanItem(12, games_per_pairing=2, rounds=3)
+    assert planned(cup, SEATS, [], 0) == PlanItem(12, games_per_pairing=2, rounds=3)
     seeds = [Seed(0), Seed(1), Seed(2, is_withdrawn=True), Seed(3)]
     games = [
         TournamentGame(1, 1, 1, 0, 3, "done", 1.0, 1),
@@ -80,11 +80,11 @@ def test_planned_counts_what_is_to_be_played_and_no_cancelled_game() -> None:
         TournamentGame(3, 1, 2, 1, 2, "cancelled"),
         TournamentGame(4, 1, 2, 2, 1, "cancelled"),
     ]
-    assert planned(cup, seeds, games).games == 6
-    assert planned(document("swiss", rounds=3), seeds, games) == PlanItem(2 + 2 * 2, games_per_pairing=2, rounds=3)
+    assert planned(cup, seeds, games, 2).games == 6
+    assert planned(document("swiss", rounds=3), seeds, games, 2) == PlanItem(2 + 2 * 2, games_per_pairing=2, rounds=3)
 
 
 def test_planned_where_results_decide_is_the_most_there_can_be() -> None:
-    assert planned(document("sprt", sprt={"games": 80}), SEATS[:2], []) == PlanItem(80, is_most=True)
+    assert planned(document("sprt", sprt={"games": 80}), SEATS[:2], [], 0) == PlanItem(80, is_most=True)
     capped = document("ladder", ladder={"games": 0, "max_games_per_bot": 40})
-    assert planned(capped, SEATS, []) == PlanItem(80, is_most=True)
+    assert planned(capped, SEATS, [], 0) == PlanItem(80, is_most=True)

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from arena.tournaments import knockout, ladder, roundrobin, sequential, swiss
 from arena.tournaments.match import PlannedMatch, Seed, TournamentGame, matches
+from referee.ratings.pairings import Format
 from referee.ratings.sprt import Sprt
 from tests.arena.tournaments.simulation import drawn, planned, run
 
@@ -28,7 +29,7 @@ def seeds(count: int, *gone: int) -> list[Seed]:
 
 @given(st.integers(2, 9), st.integers(1, 6))
 def test_round_robin_everybody_plays_everybody_equally_often(players: int, games: int) -> None:
-    found = run(partial(roundrobin.step, "round-robin", games, seeds(players)), drawn(random.Random(1)))
+    found = run(partial(roundrobin.step, "round-robin", games, seeds(players), ahead=0), drawn(random.Random(1)))
     meetings = Counter(frozenset((game.first, game.second)) for game in found)
     assert meetings == {frozenset(pair): games for pair in itertools.combinations(range(players), 2)}
     firsts = Counter((game.first, game.second) for game in found)
@@ -36,7 +37,7 @@ def test_round_robin_everybody_plays_everybody_equally_often(players: int, games
 
 
 def test_a_gauntlet_is_one_against_all() -> None:
-    found = run(partial(roundrobin.step, "gauntlet", 4, seeds(5)), drawn(random.Random(1)))
+    found = run(partial(roundrobin.step, "gauntlet", 4, seeds(5), ahead=0), drawn(random.Random(1)))
     assert Counter(frozenset((game.first, game.second)) for game in found) == {
         frozenset((0, rival)): 4 for rival in range(1, 5)
     }
@@ -54,16 +55,80 @@ def test_rounds_are_numbered_on_and_a_single_game_has_the_sides_of_its_cycle() -
 
 
 def test_withdrawn_bots_are_not_paired() -> None:
-    found = roundrobin.step("round-robin", 2, seeds(4, 1), []).matches
+    found = roundrobin.step("round-robin", 2, seeds(4, 1), [], 0).matches
     assert {(min(one.first, one.second), max(one.first, one.second)) for one in found} == {(0, 2), (0, 3), (2, 3)}
-    assert roundrobin.step("gauntlet", 2, seeds(4, 0), []).is_finished
+    assert roundrobin.step("gauntlet", 2, seeds(4, 0), [], 0).is_finished
 
 
 def test_an_extended_round_robin_plays_the_new_cycles_only() -> None:
-    before = run(partial(roundrobin.step, "round-robin", 2, seeds(4)), drawn(random.Random(1)))
-    longer = roundrobin.step("round-robin", 6, seeds(4), before)
+    before = run(partial(roundrobin.step, "round-robin", 2, seeds(4), ahead=0), drawn(random.Random(1)))
+    longer = roundrobin.step("round-robin", 6, seeds(4), before, 0)
     assert not {meeting.round for meeting in longer.matches} & {game.round for game in before}
     assert len(planned(longer.matches, before)) == 2 * len(before)
+
+
+FORMATS: tuple[Format, ...] = ("round-robin", "gauntlet")
+
+
+@given(st.sampled_from(FORMATS), st.integers(0, 9), st.integers(1, 5), st.data())
+def test_a_plan_continues_from_any_match_and_knows_how_many_games_are_left(
+    format: Format, players: int, games: int, data: st.DataObject
+) -> None:
+    gone = data.draw(st.sets(st.integers(0, max(0, players - 1))))
+    whole = list(roundrobin.plan(format, games, seeds(players)))
+    start = data.draw(st.integers(0, len(whole)))
+    assert list(roundrobin.plan(format, games, seeds(players), start)) == whole[start:]
+    assert [match.pair for match in whole] == list(range(1, len(whole) + 1))
+    numbers = [match.sequence + number for match in whole for number in range(match.games)]
+    assert numbers == list(range(1, len(numbers) + 1))
+    assert roundrobin.rounds(format, games, players) == max((match.round for match in whole), default=0)
+    kept = sum(match.games for match in whole[start:] if not gone & {match.first, match.second})
+    assert roundrobin.left(format, games, seeds(players, *gone), start) == kept
+
+
+@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize(("window", "gone"), [(1, ()), (3, ()), (2, (1,)), (5, (0, 3))])
+def test_the_games_are_the_same_for_any_window(
+    format: Format, window: int, gone: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def played() -> set[TournamentGame]:
+        found = run(partial(roundrobin.step, format, 5, seeds(7, *gone), ahead=0), lambda game: 0.5)
+        return {game._replace(order=0) for game in found}
+
+    whole = played()
+    monkeypatch.setattr(roundrobin, "WINDOW", window)
+    assert played() == whole
+    step = roundrobin.step(format, 5, seeds(7), [], 0)
+    assert len(step.matches) == window
+    assert sum(match.games for match in step.matches) + step.later == (105 if format == "round-robin" else 30)
+
+
+def test_a_window_is_as_wide_as_the_slots_need(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(roundrobin, "WINDOW", 3)
+    first = roundrobin.step("round-robin", 100, seeds(9), [], 40)
+    assert len(first.matches) == 40
+    games = planned(first.matches, [])
+    assert roundrobin.step("round-robin", 100, seeds(9), games, 40).matches == ()
+    over = [game._replace(state="done", points=1.0) if game.pair <= 10 else game for game in games]
+    following = roundrobin.step("round-robin", 100, seeds(9), over, 40).matches
+    assert [match.pair for match in following] == list(range(41, 51))
+
+
+def test_games_of_absent_bots_do_not_fill_the_window_but_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(roundrobin, "WINDOW", 3)
+    monkeypatch.setattr(roundrobin, "MAX_OPEN", 20)
+    absent = [Seed(number, is_absent=number == 0) for number in range(9)]
+    games: list[TournamentGame] = []
+    for _ in range(100):
+        found = planned(roundrobin.step("round-robin", 50, absent, games, 0).matches, games)
+        games += [game if 0 in (game.first, game.second) else game._replace(state="done", points=1.0) for game in found]
+    assert len({game.pair for game in games if game.is_open}) == 20
+    assert len({game.pair for game in games}) > 60
+
+
+def test_a_suspended_bot_is_still_paired_as_it_forfeits_its_games() -> None:
+    suspended = [Seed(number, number == 1, is_suspended=number == 1) for number in range(4)]
+    assert len(roundrobin.step("round-robin", 2, suspended, [], 0).matches) == 6
 
 
 # -- Swiss -----------------------------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from arena.tournaments import as_toml, read, read_toml
-from arena.tournaments.preview import extent
+from arena.tournaments.preview import GAME_BYTES, PLY_BYTES, extent
 from arena.tournaments.settings import FORMATS
 
 FULL: dict[str, Any] = {
@@ -78,6 +78,14 @@ def test_games_are_counted_before_they_are_planned(
         read({"name": "c", "family": "loa", "format": format, "entries": {"bots": ["a", "b"]}, **settings}), players
     )
     assert (found.least, found.most) == (least, most)
+
+
+def test_disk_space_depends_on_the_number_of_games_and_the_size_of_their_records() -> None:
+    document = read({"name": "c", "family": "loa", "games": 4, "entries": {"all": True}})
+    assert extent(document, 5, record_bytes=1000.0).disk_bytes == 40 * (GAME_BYTES + 1000)
+    assert extent(document, 5, plies=60).disk_bytes == 40 * (GAME_BYTES + 60 * PLY_BYTES)
+    endless = read({"name": "c", "family": "loa", "format": "ladder", "ladder": {"games": 0}, "entries": {"all": True}})
+    assert extent(endless, 5).disk_bytes is None
 
 
 def test_how_long_it_takes_depends_on_slots_and_clocks() -> None:
