@@ -12,7 +12,7 @@ ARGS ?=
 # Tests wait for other processes half of the time.
 WORKERS ?= $(shell expr 2 \* $$(nproc))
 
-.PHONY: env demo test test-bare test-latest bench drill mutation image lint format clean
+.PHONY: env demo test test-bare test-latest bench drill mutation image lint format catalogues clean
 
 env: $(RUNS)
 	@echo "the environment is ready; use it with:  . $(BIN)/activate"
@@ -61,6 +61,10 @@ lint: $(READY)
 	$(BIN)/deptry .
 	$(BIN)/vulture
 	$(BIN)/python -m tests.words
+
+# The texts of the translated pages: extract, merge, compile.
+catalogues: $(READY)
+	$(BIN)/python -m tests.catalogue
 
 format: $(READY)
 	$(BIN)/ruff check --fix .

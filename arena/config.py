@@ -25,6 +25,7 @@ from pydantic_settings import (
 
 from arena.errors import ArenaError, Exit, did_you_mean
 from arena.events.mqtt.url import BrokerUrl
+from arena.mail import MailServer, is_mail_address
 from arena.validation import misfits
 from referee.bot.input_file import refuse_special
 from referee.machine import toml
@@ -83,6 +84,19 @@ class Settings(BaseSettings):
     )
     session_hours: int = Field(24 * 14, ge=1, description="Lifetime of a browser session, in hours.")
 
+    registration: Literal["open", "invite", "closed"] = Field(
+        "invite",
+        description="Who may create an account: open (every visitor), invite (people with a link of "
+        "`arena user invite`), closed (administrators only).",
+    )
+    smtp: str = Field(
+        "",
+        description="Mail server for links to reset a forgotten password: smtp://USER:PASSWORD@HOST:587, "
+        "smtps://USER:PASSWORD@HOST:465 or smtp://localhost; it needs public_url and mail_from. Empty: no mail, and "
+        "`arena user reset` makes the links.",
+    )
+    mail_from: str = Field("", description="Sender of mail, such as arena@arena.example.")
+
     sandbox: Literal["auto", "bwrap", "landlock", "rlimits", "none"] = Field(
         "auto", description="Sandbox in which bots run; auto: the strongest that this system supports."
     )
@@ -121,6 +135,11 @@ class Settings(BaseSettings):
     )
     human_idle_timeout_minutes: float = Field(
         15.0, gt=0, description="Minutes without a move after which a game without a clock ends as abandoned."
+    )
+    ladder_time_control: str = Field(
+        "5+0.1",
+        description="Time control of the permanent ladders: one for each family, created with its first checked bot, "
+        "which every checked bot joins, at the lowest priority. Empty: no ladders are created.",
     )
     verify_sample_rate: float = Field(
         0.05,
@@ -242,6 +261,9 @@ class Settings(BaseSettings):
     writes_per_minute: int = Field(60, ge=1, description="Rate limit of requests that write, per user.")
     pages_per_minute: int = Field(1200, ge=1, description="Rate limit of pages and page fragments, per address.")
     uploads_per_minute: int = Field(6, ge=1, description="Rate limit of uploads, per user.")
+    registrations_per_hour: int = Field(
+        10, ge=1, description="Rate limit of registrations and of requests to reset a password, per address."
+    )
     logins_per_minute: int = Field(6, ge=1, description="Rate limit of failed log-ins, per name and per address.")
     connections_per_address: int = Field(
         256, ge=1, description="Open connections allowed per address; trusted proxies have no limit."
@@ -299,6 +321,26 @@ class Settings(BaseSettings):
             BrokerUrl.read(text)
         return text
 
+    @field_validator("ladder_time_control", mode="after")
+    @classmethod
+    def _is_time_control(cls, text: str) -> str:
+        from referee.game.spec import read_time_control
+        from referee.rules.core import ParseError
+
+        try:
+            if text:
+                read_time_control(text)
+        except ParseError as error:
+            raise ValueError(str(error)) from None
+        return text
+
+    @field_validator("smtp", mode="after")
+    @classmethod
+    def _is_mail_server(cls, text: str) -> str:
+        if text:
+            MailServer.read(text)
+        return text
+
     @field_validator("executor", mode="after")
     @classmethod
     def _is_executor(cls, text: str) -> str:
@@ -315,6 +357,12 @@ class Settings(BaseSettings):
             raise ValueError(
                 "worker_bundles is arena: set public_url to the address by which workers reach this server"
             )
+        return self
+
+    @model_validator(mode="after")
+    def _can_mail(self) -> Self:
+        if self.smtp and not (self.public_url and is_mail_address(self.mail_from)):
+            raise ValueError("smtp needs public_url, and mail_from with an address such as arena@arena.example")
         return self
 
     @property

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import resource
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -42,6 +44,13 @@ class OffloadProcess:
         if self._pool is not None:
             self._pool.shutdown()
             self._pool = None
+
+
+def yield_to_games() -> None:
+    """Give this process the lowest priority: playing bots and the service go first."""
+    os.setpriority(os.PRIO_PROCESS, 0, 19)
+    with contextlib.suppress(OSError):
+        os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
 
 
 @dataclass(frozen=True, slots=True)

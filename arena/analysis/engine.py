@@ -7,12 +7,12 @@ nodes. The result therefore depends only on the game, the bot and the nodes.
 from __future__ import annotations
 
 import contextlib
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from arena.analysis.marking import EvaluatedPosition
 from arena.errors import ArenaError
+from arena.offload import yield_to_games
 from protocol.errors import ProtocolError
 from protocol.messages import Info
 from protocol.parser import parse_bot_line
@@ -226,9 +226,7 @@ def evaluate_in_background(record: bytes, spots: Sequence[PositionRef], nodes: i
 
     Raises EngineError, NotAGameError, Stopped.
     """
-    os.setpriority(os.PRIO_PROCESS, 0, 19)
-    with contextlib.suppress(OSError):  # playing bots have priority over this process
-        os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
+    yield_to_games()
     game = read_record(record)
     with AnalysisEngine(sample_engine(game.family), slot.roster(), game, game.moves[:max_plies]) as engine:
         return engine.evaluate_all(spots, nodes)

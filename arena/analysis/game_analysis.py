@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 from arena.analysis.budget import BORDERLINE_LOSS, MAX_PLIES, MAX_SWING, first_pass_nodes, second_pass_nodes
@@ -10,7 +12,13 @@ from arena.analysis.engine import Evaluations, PositionRef
 from arena.analysis.marking import EvaluatedPosition, mark_moves, summarise, swing
 from arena.analysis.win_model import WinModel
 from arena.documents.analysis import AnalysedMove, GameAnalysis
-from referee.game.record import GameRecord
+from referee.game.record import GameRecord, ruleset_of
+from referee.rules.position import Position
+from referee.rules.rules import Variation
+
+MAX_LINE = 8
+"""The longest variation that is made of an engine's line, in moves."""
+BLUNDER = "??"
 
 Evaluate = Callable[[Sequence[PositionRef], int], Evaluations]
 """Evaluates positions of a game with this number of nodes each."""
@@ -128,6 +136,36 @@ def evaluate_position(record: GameRecord, evaluate: Evaluate, *, nodes: int, win
     }
 
 
-def marks_of(data: Mapping[str, Any]) -> dict[int, str]:
-    """Return the marks of an analysis (a `GameAnalysis` as plain data) by ply."""
-    return {ply["number"]: ply["mark"] for ply in data["plies"] if ply["mark"]}
+def annotated(record: GameRecord, data: Mapping[str, Any]) -> GameRecord:
+    """Return a game with the marks of its analysis (a `GameAnalysis` as plain data), and the engine's line as a
+    variation where a blunder stands.
+
+    Marks and variations made by people stay alone.
+    """
+    if record.marks or record.variations:
+        return record
+    marks = {ply["number"]: ply["mark"] for ply in data["plies"] if ply["mark"]}
+    lines = {ply["number"]: ply["line"].split() or [ply["best"]] for ply in data["plies"] if ply["mark"] == BLUNDER}
+    return replace(record, marks=marks, variations=tuple(_variations(record, lines)))
+
+
+def _variations(record: GameRecord, lines: Mapping[int, Sequence[str]]) -> Iterator[Variation]:
+    """Yield the legal beginnings of lines by the plies they replace, up to an illegal move of the record.
+
+    A bot wrote the lines.
+    """
+    before = Position.start(ruleset_of(record), record.position or None)
+    write = before.ruleset.rules.notation.write_move
+    for ply, move in enumerate(record.moves[: max(lines, default=0)], 1):
+        at, found = before, list[str]()
+        with suppress(ValueError):
+            for word in lines.get(ply, ())[:MAX_LINE]:
+                at = at.play(word)
+                assert at.move is not None
+                found.append(write(at.move))
+        if found and found[0] != move:
+            yield Variation(ply, tuple(found))
+        try:
+            before = before.play(move)
+        except ValueError:
+            return

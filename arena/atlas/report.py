@@ -32,7 +32,12 @@ from referee.rules import load
 
 FALSE_DISCOVERY_RATE = 0.05
 """Greatest expected share of even starts among those called uneven."""
-SOURCES = ("bots/search/alphabeta.py", "bots/search/repetition.py", "bots/training/selfplay.py")
+SOURCES = (
+    "bots/search/alphabeta.py",
+    "bots/search/evaluation.py",
+    "bots/search/repetition.py",
+    "bots/training/selfplay.py",
+)
 """Sources of the engine; the checksum covers them and the files of the rules."""
 
 

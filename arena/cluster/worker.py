@@ -121,7 +121,7 @@ class ClusterWorker:
                     joining.cancel()
                     await asyncio.gather(joining, return_exceptions=True)
                     break
-                dask = self._dask = joining.result()
+                dask = joining.result()
                 connect_timeout_s = float("inf")
                 self.heartbeat.become("ready")
                 self._log.info("worker", name=self.name, state="ready", slots=self.jobs.slots, scheduler=address)
@@ -183,9 +183,12 @@ class ClusterWorker:
             },
             metrics={"arena": lambda _: {"busy": len(self.jobs), "speed": self.speed.leaves}},
         )
+        # A game may arrive before the registration returns: if it did not find this worker, it would be called off.
+        self._dask = dask
         try:
             return await dask
         except BaseException:
+            self._dask = None
             await dask.close(timeout=2, executor_wait=False)
             raise
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
-from types import MappingProxyType
 
 from arena.collections import notation
 from arena.collections.collection import CollectedGame
@@ -13,13 +11,10 @@ from arena.collections.recorded import ending_of, identity, named, players_of
 from arena.store.archive.archived_game import ArchivedGame
 from referee.game.record import GameRecord
 from referee.rules.core import Kind
-from referee.rules.rules import GameFormat
+from referee.rules.rules import GameFormat, GameText
 
 NUMBER_TAGS = ("number", "game", "gameid", "id", "no")
 """Tags, in lower case, with a game's number in its own collection."""
-
-
-_NO_MARKS: Mapping[int, str] = MappingProxyType({})
 
 
 def to_archived(found: CollectedGame, source: str, form: str) -> ArchivedGame:
@@ -52,29 +47,30 @@ def to_archived(found: CollectedGame, source: str, form: str) -> ArchivedGame:
     )
 
 
-def to_text(game: ArchivedGame, form: GameFormat | None = None, analysed: Mapping[int, str] = _NO_MARKS) -> str:
+def to_text(game: ArchivedGame, form: GameFormat | None = None, analysed: GameRecord | None = None) -> str:
     """Return a game of the archive as imported, or in a notation of its family. Raises ValueError.
 
-    If its text has no marks, those of the analysis (`analysed`) are written. A game imported as a record is written in
-    the family's first notation, because records are not for people.
+    The marks and variations are those of `analysed`, the game with its analysis, or of its text. A game imported as a
+    record is written in the family's first notation, because records are not for people.
     """
     if form is None and game.text and any(known.name == game.format for known in game.ruleset().rules.formats):
         return game.text
     form = form or game.ruleset().rules.formats[0]
     result = notation.RESULTS[game.winner]
-    marks, comments = remarks_of(game)
-    about = {"tags": game.tags, "result": result, "marks": marks or analysed, "comments": comments}
+    found = analysed or remarks_of(game)
+    about = {"tags": game.tags, "result": result, "marks": found.marks, "comments": found.comments}
+    about["variations"] = found.variations
     return notation.write(form, game.ruleset(), game.position, game.moves, **about)
 
 
 def to_record(game: ArchivedGame) -> GameRecord:
-    """Return a game of the archive as a record, with the marks and comments of its text."""
-    marks, comments = remarks_of(game)
-    return replace(game.record(), marks=marks, comments=comments)
+    """Return a game of the archive as a record, with the marks, comments and variations of its text."""
+    found = remarks_of(game)
+    return replace(game.record(), marks=found.marks, comments=found.comments, variations=found.variations)
 
 
-def remarks_of(game: ArchivedGame) -> tuple[Mapping[int, str], Mapping[int, str]]:
-    """Return the marks and comments of a game, by ply, from its imported text."""
+def remarks_of(game: ArchivedGame) -> GameText:
+    """Return a game as its imported text has it, with marks, comments and variations; without a text the moves only."""
     for form in (*game.ruleset().rules.formats, RECORD):
         if form.name == game.format and game.text:
             try:
@@ -83,5 +79,5 @@ def remarks_of(game: ArchivedGame) -> tuple[Mapping[int, str], Mapping[int, str]
                 break
             for text in texts:
                 if tuple(text.moves) == tuple(game.moves):
-                    return text.marks, text.comments
-    return {}, {}
+                    return text
+    return GameText(tuple(game.moves))

@@ -9,6 +9,7 @@ import json
 from typing import Any
 
 from arena.collections.recorded import UNKNOWN, players_of, record_of
+from referee.game.record import RecordError, read_variations
 from referee.rules.core import ParseError
 from referee.rules.rules import GameFormat, GameText, Ruleset
 
@@ -48,16 +49,18 @@ def _game(data: Any, text: str, index: int, ruleset: Ruleset) -> GameText:
             tags.setdefault(name.capitalize(), data[name])
     if position == settled.variant.position:
         position = None
-    remarks = [_by_ply(data.get(name, {})) for name in ("marks", "comments")]
-    if None in remarks:
-        raise refuse('"marks" or "comments" is not an object of texts by ply')
-    return GameText(tuple(moves), variant, options, position, tags, result, *remarks)  # type: ignore[arg-type]
+    try:
+        marks, comments = (_by_ply(data.get(name, {})) for name in ("marks", "comments"))
+        variations = read_variations(data.get("variations", []))
+    except RecordError as error:
+        raise refuse(str(error)) from None
+    return GameText(tuple(moves), variant, options, position, tags, result, marks, comments, variations)
 
 
-def _by_ply(data: Any) -> dict[int, str] | None:
-    """Return the texts by ply; None for anything else."""
+def _by_ply(data: Any) -> dict[int, str]:
+    """Return the texts by ply. Raise RecordError for anything else."""
     if not isinstance(data, dict) or not all(ply.isdecimal() and isinstance(words, str) for ply, words in data.items()):
-        return None
+        raise RecordError('"marks" or "comments" is not an object of texts by ply')
     return {int(ply): words for ply, words in data.items()}
 
 

@@ -117,4 +117,5 @@ def record_of(game: GameText, ruleset: Ruleset) -> GameRecord:
         final_position=final,
         marks=game.marks,
         comments=game.comments,
+        variations=game.variations,
     )

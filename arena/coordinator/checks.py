@@ -6,6 +6,7 @@ import contextlib
 import threading
 from collections.abc import Callable
 
+from arena.clock import now
 from arena.errors import ConflictError, StoreError
 from arena.events.bus import EventBus
 from arena.events.messages import VersionChanged, VersionStep
@@ -13,15 +14,25 @@ from arena.log import logger
 from arena.metrics import CoordinatorMetrics
 from arena.store import Store
 from arena.submission.bundle_store import BundleStore
+from arena.tournaments import permanent
 
 
 class SubmissionChecks:
-    """The checks of uploaded versions. `check` checks one claimed version."""
+    """The checks of uploaded versions. `check` checks one claimed version. Passed ones join the ladders of their
+    families, which have `ladder_time_control` (empty: none is created).
+    """
 
     def __init__(
-        self, store: Store, bus: EventBus, check: Callable[[int], object], *, metrics: CoordinatorMetrics
+        self,
+        store: Store,
+        bus: EventBus,
+        check: Callable[[int], object],
+        *,
+        ladder_time_control: str,
+        metrics: CoordinatorMetrics,
     ) -> None:
         self._store, self._bus, self._check, self._metrics = store, bus, check, metrics
+        self._ladder_time_control = ladder_time_control
         self._log = logger("coordinator")
 
     def work(self, stop: threading.Event) -> None:
@@ -35,6 +46,10 @@ class SubmissionChecks:
         try:
             self._check(version_id)
             state = self._store.versions.get(version_id).state
+            if state == "active" and self._ladder_time_control:
+                permanent.ensure(
+                    self._store, self._store.versions.families(version_id), self._ladder_time_control, now()
+                )
         except ConflictError as error:
             self._log.info("check", version=version_id, error=str(error))
         except Exception:

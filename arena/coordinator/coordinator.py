@@ -36,6 +36,7 @@ from arena.coordinator.leadership import LEASE, Leadership
 from arena.coordinator.lobby import Lobby
 from arena.coordinator.maintenance import Maintenance
 from arena.coordinator.outage_log import OutageLog
+from arena.coordinator.problem_prover import ProblemProver
 from arena.coordinator.recorder import Recorder, drained
 from arena.coordinator.remote_games import RemoteGames
 from arena.errors import LeaseLostError, SchemaError, StoreError, StoreUnavailableError
@@ -160,12 +161,17 @@ class Coordinator:
             on_done=self._person_finished,
         )
         checks = SubmissionChecks(
-            store, bus, check or check_in_sandbox(store, bus, place.open, settings.sandbox), metrics=self.metrics
+            store,
+            bus,
+            check or check_in_sandbox(store, bus, place.open, settings.sandbox),
+            ladder_time_control=settings.ladder_time_control,
+            metrics=self.metrics,
         )
         self._checks = Background("checks", TICK_INTERVAL_S, checks.work, conditions)
         self._background = (
             self._following(conditions),
             self._analysing(settings, conditions),
+            self._proving(conditions),
             self._maintaining(maintenance or Maintenance.of(settings, store, place.open), conditions),
             *([self._presence(lobby, conditions)] if lobby is not None else ()),
         )
@@ -190,6 +196,13 @@ class Coordinator:
         process = analyst.process
         return Background(
             "analysis", TICK_INTERVAL_S, analyst.work, conditions, interrupt=process.interrupt, close=process.close
+        )
+
+    def _proving(self, conditions: Conditions) -> Background:
+        prover = ProblemProver(self._store)
+        process = prover.process
+        return Background(
+            "problems", TICK_INTERVAL_S, prover.work, conditions, interrupt=process.interrupt, close=process.close
         )
 
     def _maintaining(self, maintenance: Maintenance, conditions: Conditions) -> Background:
@@ -407,7 +420,7 @@ class Coordinator:
             self._batch = self._loop.call_later(BATCH_WINDOW_S, self._wake.set)
 
     def _end_batch(self) -> None:
-        """Forget what woke the task: the turn that begins handles all that has come in."""
+        """Clear what woke the task: the turn that begins handles all that has come in."""
         self._wake.clear()
         if self._batch is not None:
             self._batch.cancel()

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from arena.clock import now
 from arena.cluster.game_runner import BundlePlace
 from arena.cluster.spool import Spool
 from arena.coordinator import background
@@ -25,7 +26,7 @@ from arena.events.bus import EventBus
 from arena.events.messages import GameAborted, GamePly, GameStarted, PlyPayload
 from arena.log import logger
 from arena.store import Store
-from arena.store.tournaments.human_games import DRAW, MAX_TAKEN_BACK, is_draw_offered
+from arena.store.tournaments.human_games import DRAW, MAX_TAKEN_BACK, PendingAction, is_draw_offered
 from referee.bot.person import Decision, Hand, PersonSeat
 from referee.bot.seat import Seat
 from referee.game.record import GameRecord, Ply
@@ -42,6 +43,8 @@ POLL_INTERVAL_S = 1.0
 """How often the database is polled for actions, in case an event is lost."""
 NICENESS = 5
 """Niceness of the bots, relative to those of rated games."""
+ABSENCE_TIMEOUT_S = 60.0
+"""Time after which a game of a guest ends whose page is gone. Guests on a page without scripts have the idle time."""
 
 
 @dataclass
@@ -106,6 +109,7 @@ class HumanGames:
         self._sandbox_name = settings.sandbox
         self._sandbox: Sandbox | None = None
         self._games: dict[str, _HumanGame] = {}
+        self._begun_at = now()
         self._polling = Background("human_games", POLL_INTERVAL_S, self._poll, conditions)
         self.wake = self._polling.wake
         """Process new actions of humans."""
@@ -113,6 +117,7 @@ class HumanGames:
 
     def begin(self) -> None:
         """Start waiting and interrupted games."""
+        self._begun_at = now()  # pages that were cut off by the end of this server's processes may return first
         if self._slots:
             self._polling.begin()
 
@@ -124,12 +129,26 @@ class HumanGames:
     # -- actions of humans ---------------------------------------------------------------------------------------------
 
     def _poll(self, stop: threading.Event) -> None:
-        """Pass actions to the games of this process, and start waiting games."""
+        """Pass actions to the games of this process, start waiting games, and end those that guests have left."""
         for game, pending in self._store.people.asked().items():
-            if state := self._games.get(game):
+            state = self._games.get(game)
+            if state and self._has_left(pending):
+                state.hand.give(Decision(len(state.plies), None, "resign", "left the game"))
+            elif state:
                 self._pass_action(state, pending.action)
+            elif self._has_left(pending, is_waiting=True):
+                self._cancel(game)
             elif self._has_slot(is_guest=pending.is_guest) and not stop.is_set():
                 self._start(self._store.people.get(game))
+
+    def _has_left(self, pending: PendingAction, *, is_waiting: bool = False) -> bool:
+        """Return whether a guest's page is gone. While a game waits, pages without scripts reload themselves."""
+        absent_s = (now() - max(pending.seen_at, self._begun_at)).total_seconds()
+        return pending.is_guest and (pending.is_streamed or is_waiting) and absent_s > ABSENCE_TIMEOUT_S
+
+    def _cancel(self, game: str) -> None:
+        self._store.people.cancel(game)
+        self._bus.publish(GameAborted(game=game))
 
     def _has_slot(self, *, is_guest: bool) -> bool:
         """Return whether another game may start: people without an account may not use all slots."""
@@ -226,8 +245,7 @@ class HumanGames:
         has_moved = len(record.moves) > SIDES.index(line.side)
         is_left = record.termination is Termination.TIME and record.loser == line.side
         if record.kind is Kind.VOID or (not has_moved and (is_left or record.termination is Termination.RESIGNED)):
-            self._store.people.cancel(line.id)
-            self._bus.publish(GameAborted(game=line.id))
+            self._cancel(line.id)
             if record.kind is Kind.VOID:
                 self._log.error("human game", game=line.id, error=f"{record.termination}: {record.detail}")
             return

@@ -1,4 +1,5 @@
-"""Daily tasks: backups, the dump of games, cleanup of bundles and expired rows, and missing findings of tournaments.
+"""Daily tasks: backups, the dump of games, cleanup of bundles and expired rows, missing findings of
+tournaments, and the problem of the month.
 
 The database has the day of the last run of each task, so that the next process knows. Every task is idempotent and may
 be interrupted. Only the active coordinator runs them.
@@ -70,6 +71,9 @@ class Maintenance:
         found.tasks.append(Task("bundles", 4, lambda _: bundles().sweep(store.versions.bundles)))
         found.tasks.append(Task("forget", 4, lambda _: store.daily_tasks.forget()))
         found.tasks.append(Task("findings", 0, lambda must_stop: findings.keep_missing(store, must_stop)))
+        found.tasks.append(
+            Task("problem of the month", 0, lambda _: int(store.problems.choose_any(f"{now():%Y-%m}") is not None))
+        )
         return found
 
     def _is_due(self, task: Task, at: datetime) -> bool:

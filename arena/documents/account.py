@@ -10,8 +10,8 @@ from arena.clock import now
 from arena.documents.query import hidden
 from arena.errors import QuotaError
 
-MAX_ABOUT, MAX_LINK = 1000, 200
-"""Maximum lengths of a user's profile text and of the address of their own page."""
+MAX_ABOUT, MAX_LINK, MAX_EMAIL = 1000, 200, 254
+"""Maximum lengths of a user's profile text, of the address of their own page, and of their e-mail address."""
 RoleName = Literal["author", "organiser", "admin"]
 ScopeName = Literal["read", "submit", "organise", "admin", "worker"]
 
@@ -56,6 +56,14 @@ class NewToken(TokenItem):
 
 
 @dataclass(frozen=True, slots=True)
+class AccountLinkResponse:
+    """A secret link, shown only in this response. It is a path if the server has no public address."""
+
+    link: str
+    expires: datetime
+
+
+@dataclass(frozen=True, slots=True)
 class Usage:
     """A user's numbers of bots and unretired versions, and the bytes of their bundles."""
 
@@ -77,7 +85,7 @@ class Usage:
 @dataclass(frozen=True, slots=True)
 class Account:
     """Your account: name, role, storage use and profile. `token` is the number of the token you sent, `scopes` are its
-    scopes.
+    scopes. `email` is private.
     """
 
     name: str
@@ -89,6 +97,7 @@ class Account:
     size_bytes: int
     about: str
     link: str
+    email: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,8 @@ from arena.documents.words import Side
 class HumanGame:
     """A game of a person, who has an account (`user_id`) or a cookie with the digest `guest`.
 
-    `plies` are `[move, ply]` each, `asked` is the person's action that the referee has not processed yet.
+    `plies` are `[move, ply]` each, `asked` is the person's action that the referee has not processed yet, `seen_at`
+    their last contact.
     """
 
     id: str
@@ -31,6 +32,7 @@ class HumanGame:
     plies: Sequence[Any]
     asked: Mapping[str, Any] | None
     created_at: datetime
+    seen_at: datetime
 
     @property
     def is_over(self) -> bool:

@@ -33,6 +33,16 @@ def accepts_coding(accept_encoding: str, coding: str) -> bool:
     return weights.get(coding, weights.get("*", 0.0)) > 0
 
 
+def preferred_language(accept_language: str, offers: tuple[str, ...]) -> str:
+    """Return the language of `offers` that an `Accept-Language` header prefers; the first one if it names none."""
+    weights: dict[str, float] = {}
+    for tag, weight in _weighted(accept_language):
+        language = tag.partition("-")[0]
+        weights[language] = max(weight, weights.get(language, 0.0))
+    best = max(offers, key=lambda offer: weights.get(offer, 0.0))
+    return best if weights.get(best, 0.0) > 0 else offers[0]
+
+
 def _weighted(header: str) -> list[tuple[str, float]]:
     """Split a header into its parts with their weights: 1 without `q=`, 0 for an invalid weight."""
     return [_part(part) for part in header.split(",")[:_MAX_PARTS] if part.strip()]

@@ -48,6 +48,7 @@ def _limiters(arena: Arena) -> dict[str, RateLimiter]:
         "write": Rate(settings.writes_per_minute, max(10, settings.writes_per_minute // 2)),
         "upload": Rate(settings.uploads_per_minute, 10),
         "page": Rate(settings.pages_per_minute, max(60, settings.pages_per_minute // 3)),
+        "registration": Rate(settings.registrations_per_hour / 60, settings.registrations_per_hour),
         "wrong-token": Rate(WRONG_TOKENS_PER_MINUTE, WRONG_TOKENS_PER_MINUTE),
     }
     count = partial(access.count_requests, arena)

@@ -83,12 +83,16 @@ class ResponseCache:
         """Approximate memory use of all cached responses."""
         return int(self._kept.currsize)
 
-    async def answer(self, request: web.Request, cookie: str, make: Make, extra: Hashable = None) -> web.StreamResponse:
+    async def answer(
+        self, request: web.Request, cookie: str, make: Make, extra: Hashable = None, *, variant: str = ""
+    ) -> web.StreamResponse:
         """Return the cached response, or the result of `make`, which is cached if it is public.
 
-        `cookie` is the name of the session cookie. `extra` identifies inputs of the response other than the database.
+        `cookie` is the name of the session cookie. `extra` identifies inputs of the response other than the database,
+        `variant` one of the few responses of an address, such as its language.
         """
-        key = request.raw_path  # and no header: what varies by one does not come here, and strangers can vary any
+        # The key contains no header: strangers can vary any.
+        key = f"{variant} {request.raw_path}"
         is_known_to_us = "Authorization" in request.headers or (
             "Cookie" in request.headers and cookie in request.cookies
         )

@@ -13,6 +13,7 @@ from markupsafe import Markup
 from arena import plain_text
 from referee.game.record import Ply
 from referee.game.score import WIN_SCORE
+from referee.ratings.strength import elo_words
 from referee.rules.core import Termination
 
 MINUS = "\N{MINUS SIGN}"
@@ -133,7 +134,7 @@ def thought(ply: Ply | None) -> str:
 
 
 def when(at: datetime | str | None) -> Markup:
-    """Format a moment relative to now, with the absolute UTC time as its title."""
+    """Format a moment: within a day relative to now, otherwise as date and time in UTC, which a script makes local."""
     if at is None or at == "":
         return Markup("–")
     if isinstance(at, str):
@@ -143,18 +144,23 @@ def when(at: datetime | str | None) -> Markup:
             return Markup("{}").format(plain(str(at), 40))
     at = at.replace(tzinfo=UTC) if at.tzinfo is None else at.astimezone(UTC)
     gone = (datetime.now(UTC) - at).total_seconds()
-    ahead, size = gone < 0, abs(gone)
-    for unit, length in (("year", 31_557_600), ("month", 2_629_800), ("day", 86_400), ("h", 3600), ("min", 60)):
-        if size >= length:
-            count = int(size / length)
-            many = "s" if count > 1 and unit in ("year", "month", "day") else ""
-            text = f"{count} {unit}{many}"
-            break
-    else:
-        text = f"{int(size)} s"
-    text = f"in {text}" if ahead else f"{text} ago"
+    if abs(gone) >= _DAY_S:
+        return moment_in_utc(at)
+    text = next((f"{int(abs(gone) / size)} {unit}" for unit, size in _UNITS if abs(gone) >= size), "0 s")
     return Markup('<time datetime="{}" title="{} UTC">{}</time>').format(
-        at.isoformat(timespec="seconds"), at.strftime("%Y-%m-%d %H:%M:%S"), text
+        at.isoformat(timespec="seconds"), at.strftime("%Y-%m-%d %H:%M:%S"), f"in {text}" if gone < 0 else f"{text} ago"
+    )
+
+
+_DAY_S = 86_400
+_UNITS = (("h", 3600), ("min", 60), ("s", 1))
+
+
+def moment_in_utc(at: datetime) -> Markup:
+    """Format a moment as date and time in UTC, which a script makes local."""
+    at = at.replace(tzinfo=UTC) if at.tzinfo is None else at.astimezone(UTC)
+    return Markup('<time datetime="{}" title="{} UTC" data-absolute>{}</time>').format(
+        at.isoformat(timespec="seconds"), at.strftime("%Y-%m-%d %H:%M:%S"), at.strftime("%Y-%m-%d %H:%M")
     )
 
 
@@ -182,6 +188,11 @@ def signed(value: float) -> str:
 def minus(text: str) -> str:
     """Replace hyphens by minus signs, which are as wide as a plus."""
     return text.replace("-", MINUS)
+
+
+def elo_interval(elo: float, interval: float) -> str:
+    """Describe an Elo difference with the half-width of its 95 % interval, see `elo_words`."""
+    return minus(elo_words(elo, elo - interval, elo + interval))
 
 
 def percent(part: float) -> str:

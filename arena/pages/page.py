@@ -19,6 +19,7 @@ from arena.http.identity import cookie_name
 from arena.http.middleware import is_data
 from arena.http.problem import Problem, not_found, quoted
 from arena.http.request_context import CONTEXT
+from arena.pages import language
 from arena.pages.drawing.analysis_line import AnalysisLines
 from arena.pages.drawing.replay import Replays
 from arena.pages.html_table import label_cells
@@ -62,8 +63,13 @@ def read_fields(model: type[T], **fields: Any) -> T:
 
 def error_sentence(error: ArenaError) -> str:
     """Return an error as a sentence to show above the form that caused it."""
-    text = f"{error}; {error.hint}" if error.hint else str(error)
-    return f"{text[:1].upper()}{text[1:]}."
+    return as_sentence(f"{error}; {error.hint}" if error.hint else str(error))
+
+
+def as_sentence(text: str) -> str:
+    """Return a text with a capital and a full stop. A name at its start, such as `bot.toml:`, stays as it is."""
+    word = text.partition(" ")[0]
+    return f"{text[:1].upper() if word.isalpha() else text[:1]}{text[1:]}."
 
 
 def arena_of(request: web.Request) -> Arena:
@@ -75,10 +81,12 @@ def render(
     request: web.Request, template: str, *, status: int = 200, keep: str = "no-cache", **context: Any
 ) -> web.Response:
     """Render a page from a template. `keep` is its `Cache-Control`."""
-    text = label_cells(aiohttp_jinja2.render_string(template, request, context))
+    with language.speaking(template):
+        is_translated = template in language.TRANSLATED
+        text = label_cells(aiohttp_jinja2.render_string(template, request, {"is_translated": is_translated} | context))
     response = web.Response(text=text, status=status, content_type="text/html", charset="utf-8")
     response.headers["Cache-Control"] = keep
-    response.headers["Vary"] = "Cookie"
+    response.headers["Vary"] = "Cookie, Accept-Language"
     response.enable_compression()
     return response
 
@@ -114,7 +122,7 @@ def allow_parameters(*names: str) -> Callable[[Handler], Handler]:
         @wraps(handler)
         async def answer(request: web.Request) -> web.StreamResponse:
             for name in request.query:
-                if name not in names:
+                if name not in (*names, language.PARAMETER):
                     hint = did_you_mean(near(name, names)) or f"allowed: {', '.join(names) or 'none'}"
                     raise Problem(
                         "bad-request", f"this page has no parameter {quoted(name)}", hint=hint, field=name[:60]
@@ -139,7 +147,9 @@ def cached_page(handler: Handler, extra: Callable[[web.Request], Hashable] | Non
 
         context = request.app[CONTEXT]
         inputs = extra(request) if extra else None
-        return await context.responses.answer(request, cookie_name(context.is_https), make, inputs)
+        return await context.responses.answer(
+            request, cookie_name(context.is_https), make, inputs, variant=language.current()
+        )
 
     _CACHED_HANDLERS.add(answer)
     return answer
@@ -174,7 +184,10 @@ def path_family(request: web.Request) -> Rules:
     return load(name)
 
 
-PAGES = ("tournaments", "bots", "games", "submit", "account", "errors", "workers", "archive", "dumps", "help", "login")
+PAGES = (
+    *("tournaments", "bots", "games", "submit", "account", "errors", "workers", "archive", "dumps", "help", "login"),
+    *("play", "problems", "rankings", "explore"),
+)
 """First path segments of other pages, to suggest after a typing error."""
 
 GAME_ID = re.compile(r"[0-9a-f]{16,32}")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import secrets
+from collections.abc import Mapping
 from typing import Any
 
-import aiohttp_jinja2
 from aiohttp import web
 
 from arena import services
@@ -25,7 +25,7 @@ from arena.http.identity import (
 from arena.http.problem import Problem
 from arena.http.request_context import CONTEXT, IDENTITY, RequestContext, WebContext
 from arena.http.upload import BODY_TIMEOUT_S, time_limit
-from arena.pages.page import allow_parameters
+from arena.pages.page import allow_parameters, as_sentence, redirect, render
 
 routes = web.RouteTableDef()
 FORM_BYTES = 64 * 1024
@@ -79,7 +79,7 @@ async def context(request: web.Request) -> dict[str, Any]:
     return {"identity": identity, "csrf": identity.csrf if identity else ""}
 
 
-def _local_target(target: str) -> str:
+def local_target(target: str) -> str:
     """Return the address to open after log-in: a path of this site, whatever the link contains."""
     is_ours = target.startswith("/") and not target.startswith(("//", "/\\")) and target.isprintable()
     return target[:500] if is_ours else "/"
@@ -110,21 +110,43 @@ def drop_cookie(response: web.StreamResponse, context: WebContext, name: str) ->
     response.del_cookie(name, path="/", secure=context.is_https, httponly=True, samesite="Lax")
 
 
-def _form(request: web.Request, target: str, problem: str = "", status: int = 200) -> web.Response:
+def stranger_form(request: web.Request, template: str, *, status: int = 200, **shown: Any) -> web.Response:
+    """Render a form for a visitor who is not logged in; a cookie ties it to this browser until it is sent."""
     token = new_secret()
-    response = aiohttp_jinja2.render_template(
-        "login.html", request, {"token": token, "next": target, "problem": problem}, status=status
-    )
+    response = render(request, template, status=status, keep="no-store", token=token, **shown)
     give_cookie(response, request.app[CONTEXT], _LOGIN_FORM_COOKIE, token, 3600)
-    response.headers["Cache-Control"] = "no-store"
     return response
+
+
+def is_own_form(request: web.Request, fields: Mapping[str, str]) -> bool:
+    """Return whether `stranger_form` gave this form to this browser."""
+    given, expected = fields.get("token", ""), read_cookie(request, _LOGIN_FORM_COOKIE)
+    is_ours = bool(expected) and secrets.compare_digest(given.encode("utf-8", "replace"), expected.encode())
+    return is_ours and is_same_origin(request)
+
+
+def logged_in(request: web.Request, target: str, session: services.account.BrowserSession) -> web.Response:
+    """Redirect a person who has just logged in by such a form, with the cookies of their session."""
+    context = request.app[CONTEXT]
+    response = redirect(target)
+    begin_session(response, context, session)
+    drop_cookie(response, context, _LOGIN_FORM_COOKIE)
+    return response
+
+
+EXPIRED = "The form has expired. Please try again."
+
+
+def _form(request: web.Request, target: str, problem: str = "", status: int = 200) -> web.Response:
+    registration = request.app[CONTEXT].settings.registration
+    return stranger_form(request, "login.html", status=status, next=target, problem=problem, registration=registration)
 
 
 @routes.get("/login")
 @allow_parameters("next")
 async def show(request: web.Request) -> web.Response:
     """Show the log-in form; `?next=` is the address to open afterwards."""
-    return _form(request, _local_target(request.query.get("next", "/")))
+    return _form(request, local_target(request.query.get("next", "/")))
 
 
 @routes.post("/login")
@@ -132,25 +154,20 @@ async def log_in(request: web.Request) -> web.Response:
     """Check name and password, and start a new session. A session cookie of the request is ignored."""
     context = request.app[CONTEXT]
     fields = await read_form(request)
-    target = _local_target(fields.get("next", "/"))
-    given, expected = fields.get("token", ""), read_cookie(request, _LOGIN_FORM_COOKIE)
-    is_ours = bool(expected) and secrets.compare_digest(given.encode("utf-8", "replace"), expected.encode())
-    if not is_ours or not is_same_origin(request):
-        return _form(request, target, "The form has expired. Please try again.", 403)
+    target = local_target(fields.get("next", "/"))
+    if not is_own_form(request, fields):
+        return _form(request, target, EXPIRED, 403)
     call = RequestContext(request, context, None)
     try:
         session = await with_name_and_password(
             call, services.account.log_in, fields.get("user", "")[:40], fields.get("password", "")[:1001]
         )
     except (Problem, UnauthorisedError) as error:
-        response = _form(request, target, f"{error}.", error.status)
+        response = _form(request, target, as_sentence(str(error)), error.status)
         if isinstance(error, Problem) and "Retry-After" in error.headers:
             response.headers["Retry-After"] = error.headers["Retry-After"]
         return response
-    response = web.Response(status=303, headers={"Location": target, "Cache-Control": "no-store"})
-    begin_session(response, context, session)
-    drop_cookie(response, context, _LOGIN_FORM_COOKIE)
-    return response
+    return logged_in(request, target, session)
 
 
 @routes.post("/logout")

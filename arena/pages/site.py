@@ -15,13 +15,14 @@ from typing import Any
 import aiohttp_jinja2
 import jinja2
 from aiohttp import web
+from markupsafe import Markup
 
 from arena import services
 from arena.documents.archive import counted
 from arena.errors import StoreError
 from arena.http.identity import session_of
 from arena.http.request_context import CONTEXT
-from arena.pages import filters, markdown, schema, score_table, session
+from arena.pages import filters, language, markdown, recurrence, schema, score_table, session
 from arena.pages.drawing.analysis_line import AnalysisLines
 from arena.pages.drawing.replay import Replays
 from arena.pages.page import (
@@ -38,6 +39,7 @@ from arena.pages.routes import (
     account,
     api_docs,
     archive,
+    booklet,
     bot,
     compare,
     dumps,
@@ -52,7 +54,9 @@ from arena.pages.routes import (
     leaderboard,
     organise,
     play,
+    problems,
     referee,
+    register,
     schedule,
     starts,
     steering,
@@ -80,6 +84,11 @@ def fingerprint() -> str:
 def asset(name: str) -> str:
     """Return the address of a static file."""
     return f"/static/{name}?v={fingerprint()}"
+
+
+def icon(name: str) -> Markup:
+    """Return an icon of the sprite `icons.svg`, hidden from screen readers: a text follows it."""
+    return Markup('<svg class="icon" aria-hidden="true"><use href="{}#{}"/></svg>').format(asset("icons.svg"), name)
 
 
 async def _frame_context(request: web.Request) -> dict[str, Any]:
@@ -132,7 +141,13 @@ async def _without_slash(request: web.Request) -> web.Response:
     return redirect_permanently(str(request.rel_url.with_path(path, keep_query=True)))
 
 
-_TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml", ".png": "image/png"}
+_TYPES = {
+    ".css": "text/css",
+    ".js": "text/javascript",
+    ".svg": "image/svg+xml",
+    ".png": "image/png",
+    ".woff2": "font/woff2",
+}
 
 
 def setup(app: web.Application) -> None:
@@ -147,11 +162,14 @@ def setup(app: web.Application) -> None:
         finalize=filters.finalize,
     )
     app[CONTEXT_PROVIDERS] = (session.context, _frame_context)
+    app.middlewares.append(language.language_middleware)
     app.middlewares.append(template_context_middleware)
+    language.install(environment)
     environment.filters |= {one.__name__: one for one in _FILTERS}
     environment.filters["type_name"] = schema.type_name
     environment.filters["type_link"] = schema.type_link
     environment.globals["asset"] = asset
+    environment.globals["icon"] = icon
     app[REPLAYS] = Replays()
     app[ANALYSIS_LINES] = AnalysisLines()
     app.router.add_get("/static/{name}", static, name="static")
@@ -175,7 +193,9 @@ def warm_up(app: web.Application) -> None:
 
 
 _CACHED = (home, tournament, game, games, archive, bot, versus, compare, user, errors, dumps, help_, syndication)
-_UNCACHED = (free_board, play, submit, account, organise, schedule, steering, referee, api_docs)
+_UNCACHED = (
+    *(booklet, free_board, play, problems, submit, account, register, organise, schedule, steering, referee, api_docs),
+)
 """Pages that are not cached: they depend on the user, change every second, or cost little."""
 
 
@@ -212,11 +232,15 @@ _FILTERS = (
     filters.score,
     filters.thought,
     filters.when,
+    filters.moment_in_utc,
+    recurrence.schedule_name,
+    recurrence.schedule_words,
     filters.size,
     filters.percent,
     filters.sure,
     filters.minus,
     filters.signed,
+    filters.elo_interval,
     filters.points,
     filters.path_part,
     filters.ending,

@@ -103,6 +103,33 @@ def sections(settings: Mapping[str, Any]) -> list[Section]:
     return found
 
 
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A step of the form: a title, the keys that everybody decides, and the tables that belong to them."""
+
+    title: str
+    fields: Sequence[FormField]
+    tables: Sequence[Section]
+
+
+_STEPS = (
+    ("Game and format", ("name", "family", "variant", "format", "rounds"), ("knockout", "ladder", "race", "sprt")),
+    ("Who plays", (), ("entries",)),
+    ("Time and games", ("time_control", "games", "start_time", "rated"), ()),
+)
+
+
+def in_steps(form: Sequence[Section]) -> tuple[list[Step], list[Section]]:
+    """Divide the form into steps, and the sections with all other keys, which few organisers need."""
+    plain = {field.name: field for field in form[0].fields}
+    tables = {section.name: section for section in form[1:]}
+    steps = [
+        Step(title, [plain.pop(name) for name in keys], [tables.pop(name) for name in names])
+        for title, keys, names in _STEPS
+    ]
+    return steps, [Section("", "", list(plain.values())), *tables.values()]
+
+
 def document_of(fields: Mapping[str, str]) -> dict[str, Any]:
     """Return a submitted form as a document in plain data, without values that equal their default."""
     found: dict[str, Any] = {}

@@ -7,11 +7,13 @@
     archive                           search, show and import games of all times
     analysis                          analyses of games and positions by an engine
     explorer, book                    moves played in a position; opening books made from them
+    problems                          set and solve problems; people and problems rated against each other
     people                            games of people against bots
     study                             lines tried out on a board
     tournament, schedule              create and manage tournaments and recurring ones
     remote                            bots that run on their authors' machines; challenges
     account, token, user              log-in, profiles, API tokens, user administration
+    registration                      new accounts, invitations, forgotten passwords
     idempotency                       responses to repeated requests
 
 The JSON interface, the pages and the command line only translate to and from these functions. The functions block: call
@@ -30,6 +32,8 @@ from arena.services import (
     idempotency,
     leaderboard,
     people,
+    problems,
+    registration,
     remote,
     schedule,
     standings,
@@ -56,6 +60,8 @@ __all__ = [
     "idempotency",
     "leaderboard",
     "people",
+    "problems",
+    "registration",
     "remote",
     "schedule",
     "standings",

@@ -17,11 +17,12 @@ from arena.credentials import (
     scopes_of,
     verify_password,
 )
-from arena.documents.account import MAX_ABOUT, MAX_LINK, Account, Notice, TokenItem, UserItem
+from arena.documents.account import MAX_ABOUT, MAX_EMAIL, MAX_LINK, Account, Notice, TokenItem, UserItem
 from arena.documents.attributes import of_attributes
 from arena.documents.bot import BotItem
 from arena.documents.identity import Identity
 from arena.errors import ArenaError, BadValueError, ForbiddenError, NotFoundError, UnauthorisedError
+from arena.mail import is_mail_address
 from arena.services.arena import Arena
 from arena.store.people.login_attempts import BackoffPolicy
 
@@ -64,7 +65,8 @@ class TooManyTriesError(ArenaError):
 def read(arena: Arena, by: Identity) -> Account:
     """Return the caller's account."""
     user, usage = arena.store.users.get(by.user_id), arena.store.bots.usage(by.user_id)
-    return of_attributes(Account, user, scopes=sorted(by.scopes), token=by.token_id, **asdict(usage))
+    email = arena.store.users.email(by.user_id)
+    return of_attributes(Account, user, scopes=sorted(by.scopes), token=by.token_id, email=email, **asdict(usage))
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +133,13 @@ def log_in(arena: Arena, name: str, password: str, origin: LoginOrigin) -> Brows
     return _session(arena, user, trusted)
 
 
+def open_session(arena: Arena, user: Identity, origin: LoginOrigin) -> BrowserSession:
+    """Start a browser session of a user who has just proved who they are, and trust its device."""
+    trusted = _trusted(arena, origin)
+    arena.store.trusted_devices.remember(user.user_id, _digests(trusted))
+    return _session(arena, user, trusted)
+
+
 def log_out(arena: Arena, secret: str) -> None:
     """End a session. Unknown sessions are ignored."""
     arena.store.users.end_login(digest_of(secret))
@@ -145,18 +154,41 @@ def change_password(
     CredentialError if the new one is too weak.
     """
     check_password(new, by.name)
-    try:
-        authenticate(arena, by.name, password, origin)
-    except UnauthorisedError:
-        raise ForbiddenError("wrong current password", field="password") from None
+    _confirm(arena, by, password, origin)
     arena.store.users.change(by.name, password_hash=hash_password(new, by.name))
     arena.store.trusted_devices.forget(by.user_id)
     if revoke_tokens:
         arena.store.users.revoke_all(by.user_id)
     arena.note("user.password", f"user:{by.name}", by, revoke_tokens=revoke_tokens)
-    trusted = _trusted(arena, LoginOrigin(origin.address))
-    arena.store.trusted_devices.remember(by.user_id, _digests(trusted))
-    return _session(arena, by, trusted)
+    return open_session(arena, by, LoginOrigin(origin.address))
+
+
+def check_email(email: str) -> None:
+    """Raise BadValueError unless the text is empty or an e-mail address."""
+    if email and (len(email) > MAX_EMAIL or not is_mail_address(email)):
+        raise BadValueError(
+            f"invalid e-mail address {email[:60]!r}", hint="write one such as ada@example.org", field="email"
+        )
+
+
+def change_email(arena: Arena, by: Identity, password: str, email: str, origin: LoginOrigin) -> None:
+    """Set or remove the caller's e-mail address, to which links to reset the password are sent.
+
+    `password` is the current one. Raises TooManyTriesError, ForbiddenError if it is wrong, and BadValueError.
+    """
+    email = email.strip()
+    check_email(email)
+    _confirm(arena, by, password, origin)
+    arena.store.users.set_email(by.user_id, email)
+    arena.note("user.email", f"user:{by.name}", by, is_set=bool(email))
+
+
+def _confirm(arena: Arena, by: Identity, password: str, origin: LoginOrigin) -> None:
+    """Check the caller's current password. Raises TooManyTriesError, ForbiddenError."""
+    try:
+        authenticate(arena, by.name, password, origin)
+    except UnauthorisedError:
+        raise ForbiddenError("wrong current password", field="password") from None
 
 
 def update_profile(arena: Arena, by: Identity, about: str | None = None, link: str | None = None) -> Account:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
-from arena.analysis.game_analysis import marks_of
+from arena.analysis import game_analysis
 from arena.documents.analysis import AnalysisFigures, AnalysisResponse, PositionRequest, PositionResponse
 from arena.documents.identity import Identity
 from arena.errors import BadValueError, ConflictError, NotFoundError
@@ -112,8 +111,8 @@ def read_answer(arena: Arena, number: int, by: Identity) -> PositionResponse:
 
 
 def annotated(arena: Arena, record: GameRecord) -> GameRecord:
-    """Return the game with the marks of its analysis, unless it already has marks made by people."""
+    """Return the game with the marks of its analysis and the engine's lines, unless people have annotated it."""
     if record.marks:
         return record
     data = arena.store.analyses.get(record.id)
-    return replace(record, marks=marks_of(data)) if data else record
+    return game_analysis.annotated(record, data) if data else record

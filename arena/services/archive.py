@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from threading import BoundedSemaphore
 
-from arena.analysis.game_analysis import marks_of
+from arena.analysis.game_analysis import annotated
 from arena.collections.collection import Collection, best_reading, read_collection
-from arena.collections.conversion import to_archived, to_record, to_text
-from arena.collections.notation import BOUNDS, read_upload
+from arena.collections.conversion import to_record, to_text
 from arena.collections.record_format import RECORD
+from arena.collections.uploaded_text import BOUNDS, UploadedGames, read_upload, uploaded
 from arena.documents.archive import (
     ArchivePage,
     ArchiveQuery,
@@ -152,13 +152,13 @@ def names(arena: Arena, kind: str) -> tuple[str, ...]:
 def write(arena: Arena, serial: int, notation: str | None = None) -> str:
     """Return the text of a game as it was imported, or in a notation of its family.
 
-    A notation shows the marks of the analysis if the game has none made by people. Raises NotFoundError, BadValueError.
+    A notation shows the marks and lines of the analysis if people have made none. Raises NotFoundError, BadValueError.
     """
     game = arena.store.archive.get(serial)
     form = find_format(load(game.family), notation) if notation else None
     data = arena.store.analyses.get(game.id) if form else None
     try:
-        return to_text(game, form, marks_of(data) if data else {})
+        return to_text(game, form, annotated(to_record(game), data) if data else None)
     except ValueError as error:
         raise BadValueError(f"{notation} cannot express this game: {error}", field="notation") from None
 
@@ -259,18 +259,21 @@ def upload(
     if not source or len(source) > 80 or not source.isprintable():
         raise BadValueError("invalid name of a collection", field="source", hint="write 1 to 80 printable characters")
     form = find_format(rules, notation) if notation else None
-    found = store_collection(arena, _read_apart(text, ruleset, form), source)
+    found = _store(arena, _read_apart(text, source, ruleset, form), source)
     arena.note("archive.import", f"archive:{source}"[:120], by, family=family, new=found.new, bad=len(found.bad))
     return found
 
 
-def _read_apart(text: str, ruleset: Ruleset, form: GameFormat | None) -> Collection:
-    """Parse the games of a stranger's text, in a process of its own. Raises BusyError, BadValueError, NoGameError."""
+def _read_apart(text: str, source: str, ruleset: Ruleset, form: GameFormat | None) -> UploadedGames:
+    """Parse and index the games of a stranger's text, in a process of its own.
+
+    Raises BusyError, BadValueError, NoGameError.
+    """
     if not _IMPORTS.acquire(blocking=False):
         raise BusyError("other texts are being imported", hint="try again in a minute")
     try:
         names = ruleset.rules.family, ruleset.variant.name, form.name if form else None
-        found = read_upload(text, *names)
+        found = read_upload(text, source, *names)
     except WorkerLostError as error:
         problem = f"reading the text needs more than {BOUNDS.cpu_s} s or {BOUNDS.memory_bytes // 2**20} MiB"
         raise BadValueError(problem, field="text", hint="import it in parts") from error
@@ -283,10 +286,13 @@ def _read_apart(text: str, ruleset: Ruleset, form: GameFormat | None) -> Collect
 
 def store_collection(arena: Arena, read: Collection, source: str) -> ImportResponse:
     """Store the good games of a parsed text."""
-    games = [to_archived(one, source, read.format) for one in read.games]
-    new = arena.store.archive.add(games)
+    return _store(arena, uploaded(read, source), source)
+
+
+def _store(arena: Arena, read: UploadedGames, source: str) -> ImportResponse:
+    new = arena.store.archive.add_indexed(read.games)
     bad = [RejectedGame(one.line, one.ply, one.position, one.message) for one in read.problems]
-    return ImportResponse(source, read.format, len(games), new, len(games) - new, bad)
+    return ImportResponse(source, read.format, len(read.games), new, len(read.games) - new, bad)
 
 
 def read_text(text: str, ruleset: Ruleset, form: GameFormat | None = None) -> Collection:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
 
 from arena.documents.bot import BotItem
 from arena.documents.game import GameItem
 from arena.documents.rating import LeaderboardLine, PoolItem
+from arena.documents.schedule import ScheduleItem
 from arena.documents.tournament import TournamentItem, TournamentQuery
-from arena.services import leaderboard
+from arena.documents.win_problem import WinProblemResponse
+from arena.services import leaderboard, problems
 from arena.services.arena import Arena
 from arena.store import Store
 from referee.game.record import GameRecord
@@ -17,59 +20,106 @@ from referee.game.spec import GameSpec
 from referee.rules import families
 
 MAX_LIVE = 10
-"""Maximum of running games shown as boards; without any, latest results are shown."""
+"""Maximum of running games shown as boards; without any, the game of the day is shown."""
 MAX_NEXT = 6
 """Maximum of games listed as next."""
+MAX_CANDIDATES = 60
+"""Number of latest results from which the game of the day is chosen."""
+MIN_PLIES = 12
+"""Minimum length of the game of the day."""
+_DAY = timedelta(days=1)
+
+Ratings = Mapping[tuple[str, int], float]
+"""Conservative ratings by pool and version."""
 
 
 @dataclass(frozen=True, slots=True)
 class FrontPage:
-    """The running games, the strongest first, with their plans; without any, the latest result of every family."""
+    """The running games, the strongest first, with their plans; without any, the game of the day.
+
+    `schedules` are enabled, the next first. `following` are the next games. `ratings` are of the shown bots.
+    """
 
     leaders: dict[str, tuple[int, Sequence[LeaderboardLine]]]
     """The number of rated games and the first lines of the leaderboard, by family."""
     running: list[GameItem]
     specs: dict[str, GameSpec]
+    ratings: Ratings
     following: list[GameItem]
     tournaments: list[TournamentItem]
     finished: list[TournamentItem]
+    schedules: list[ScheduleItem]
     recent: list[GameItem]
-    ends: list[tuple[GameItem, GameRecord]] = field(default_factory=list)
+    of_the_day: tuple[GameItem, GameRecord] | None
+    problem: WinProblemResponse | None = None
+    """The problem of the month."""
 
 
 def read(arena: Arena) -> FrontPage:
     """Return what the front page shows."""
     store = arena.store
-    games = {one.pool: one.games for one in store.ratings.pools()}
-    running = _strongest_first(store, store.games.in_state("running", MAX_LIVE))
+    running = [game for game in store.games.in_state("running") if _is_of_bots(game)]
+    latest = store.games.latest(limit=MAX_CANDIDATES).items
+    ratings = _ratings(store, running or latest)
+    running = _strongest_first(running, ratings)[:MAX_LIVE]
+    chosen = None if running else _game_of_the_day(latest, ratings)
+    schedules = [(one.next_fire, one) for one in store.schedules.all() if one.is_enabled and one.next_fire]
+    month = store.problems.of_month(problems.this_month())
     return FrontPage(
-        leaders={name: (games.get(name, 0), store.ratings.leaderboard(name, limit=5).items) for name in families()},
+        leaders=leaders(arena, 5),
         running=running,
         specs={game.id: store.games.spec(game.id) for game in running},
-        following=store.games.in_state("queued", MAX_NEXT),
+        ratings=ratings,
+        following=[game for game in store.games.in_state("queued", MAX_NEXT) if _is_of_bots(game)],
         tournaments=store.tournaments.in_states("running", "draining", "paused", "scheduled")[:12],
         finished=store.tournaments.page(TournamentQuery(state="finished", limit=5)).items,
-        recent=store.games.latest(limit=8).items,
-        ends=[] if running else _ends(store),
+        schedules=[one for _, one in sorted(schedules, key=lambda pair: pair[0])],
+        recent=[game for game in latest if _is_of_bots(game)][:8],
+        of_the_day=(chosen, store.games.record(chosen.id)) if chosen else None,
+        problem=store.problems.get(month.id) if month else None,
     )
 
 
-def _strongest_first(store: Store, games: Sequence[GameItem]) -> list[GameItem]:
-    """Sort games by the ratings of both bots in their pool. The page shows the first one large."""
+def leaders(arena: Arena, limit: int) -> dict[str, tuple[int, Sequence[LeaderboardLine]]]:
+    """Return the number of rated games and the first lines of the leaderboard, by family."""
+    ratings = arena.store.ratings
+    games = {one.pool: one.games for one in ratings.pools()}
+    return {name: (games.get(name, 0), ratings.leaderboard(name, limit=limit).items) for name in families()}
+
+
+def _is_of_bots(game: GameItem) -> bool:
+    """Return whether no person plays; guests may have left their game."""
+    return not game.pool.endswith("/people")
+
+
+def _ratings(store: Store, games: Sequence[GameItem]) -> Ratings:
     bots = sorted({one for game in games for one in (game.first_id, game.second_id)})
-    pools = {(line.pool, line.version_id): line.conservative for line in store.ratings.of_versions(bots)}
+    return {(line.pool, line.version_id): line.conservative for line in store.ratings.of_versions(bots)}
+
+
+def _strongest_first(games: Sequence[GameItem], ratings: Ratings) -> list[GameItem]:
+    """Sort games by the ratings of both bots in their pool. The page shows the first one large."""
 
     def strength(game: GameItem) -> float:
-        return sum(pools.get((game.pool, one), 0.0) for one in (game.first_id, game.second_id))
+        return sum(ratings.get((game.pool, one), 0.0) for one in (game.first_id, game.second_id))
 
     return sorted(games, key=strength, reverse=True)
 
 
-def _ends(store: Store) -> list[tuple[GameItem, GameRecord]]:
-    """Return the latest result of every family with its record, latest first."""
-    latest = [line for name in families() for line in store.games.latest(family=name, limit=1).items]
-    latest.sort(key=lambda line: -(line.commit_number or 0))
-    return [(line, store.games.record(line.id)) for line in latest]
+def _game_of_the_day(latest: Sequence[GameItem], ratings: Ratings) -> GameItem | None:
+    """Return the strongest rated game of the last day with results that ended by its rules; None without one."""
+    fair = [
+        game
+        for game in latest
+        if game.is_rated
+        and game.plies >= MIN_PLIES
+        and game.termination_class in ("rules", "adjudication")
+        and game.finished_at
+        and _is_of_bots(game)
+    ]
+    ends = [game.finished_at for game in fair if game.finished_at]
+    of_the_day = [game for game in fair if game.finished_at and game.finished_at > max(ends) - _DAY]
+    return next(iter(_strongest_first(of_the_day, ratings)), None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -70,9 +70,13 @@ def _filters(arena: Arena, query: GameQuery) -> GameFilter:
 
 
 def forfeits(arena: Arena, family: str | None = None, after: str | None = None) -> PageResponse[GameItem]:
-    """Return forfeits, latest first, without resignations, which are no errors. Raises BadValueError."""
+    """Return forfeits of bots, latest first, without resignations, which are no errors. Raises BadValueError."""
     return arena.store.games.latest(
-        termination_class=Kind.FORFEIT.value, without=(Termination.RESIGNED.value,), family=family, after=after
+        termination_class=Kind.FORFEIT.value,
+        without=(Termination.RESIGNED.value,),
+        with_lost_people=False,
+        family=family,
+        after=after,
     )
 
 

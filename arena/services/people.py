@@ -6,8 +6,10 @@ import random
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from typing import Any
 
+from arena.clock import now
 from arena.credentials import digest_of, new_secret
 from arena.documents.attributes import of_attributes
 from arena.documents.family import OutcomeResponse
@@ -21,7 +23,7 @@ from arena.documents.human_game import (
     PlayResponse,
 )
 from arena.documents.identity import Identity
-from arena.errors import BadValueError, ConflictError, ForbiddenError, QuotaError
+from arena.errors import BadValueError, ConflictError, ForbiddenError, NotFoundError, QuotaError
 from arena.events.messages import HumanActed
 from arena.services import study
 from arena.services.arena import Arena
@@ -46,6 +48,8 @@ TIME_CONTROLS: Mapping[str, str] = {
 BOT_TIME = TimeControl("movetime", 1000, 0)
 _SCORE = 3
 """Index of the score in a stored ply."""
+PRESENCE_INTERVAL = timedelta(seconds=15)
+"""How often the presence of a player is noted."""
 _MAX_WAITING_PER_SLOT = 8
 """Maximum number of waiting games per slot."""
 
@@ -217,9 +221,25 @@ def _why_declined(score: int | None, ply: int) -> str:
     return f"the bot's score is {score / 100:+.2f}; it accepts a draw within {LEVEL / 100:g} of 0"
 
 
+def follows(arena: Arena, game_id: str, by: Visitor) -> bool:
+    """Return whether the visitor plays an open game, and note that their page follows its stream."""
+    if by.user is None and not by.cookie:
+        return False
+    try:
+        line = arena.store.people.get(game_id)
+    except NotFoundError:
+        return False
+    if line.is_over or not by.plays(line):
+        return False
+    arena.store.people.see(game_id, is_stream=True)
+    return True
+
+
 def see(arena: Arena, game_id: str, by: Visitor) -> PlayResponse:
     """Return one of the visitor's own games. Raises NotFoundError, ForbiddenError."""
     line, game = _mine(arena, game_id, by), arena.store.games.get(game_id)
+    if not line.is_over and now() - line.seen_at > PRESENCE_INTERVAL:
+        arena.store.people.see(game_id)
     found = _study(line, arena.store.games.spec(game_id))
     outcome = None
     if game.winner and game.termination:

@@ -18,8 +18,10 @@ from arena.submission.check import storable
 from arena.submission.receive import NotYoursError
 from protocol.capabilities import Capabilities
 from protocol.negotiation import Ineligible
+from referee.game.spec import read_time_control
 from referee.play.negotiation import negotiate_options
 from referee.rules import family_named, load
+from referee.rules.core import ParseError
 
 COMMAND = "remote"
 """Placeholder for the command of a bot that runs elsewhere."""
@@ -27,6 +29,10 @@ MAX_OPEN_CHALLENGES = 3
 """Maximum number of running challenges per user."""
 MAX_GAMES = 10
 """Maximum number of games per challenge."""
+MAX_TEST_MS = 60_000
+"""Maximum time of a bot for a test game of 40 moves."""
+TEST_PRIORITY = -5
+"""Test games are played before those of permanent ladders and after all others."""
 _VERSION = re.compile(r"(.+) v([1-9]\d{0,8})")
 
 
@@ -120,23 +126,28 @@ def challenge(
     games: int = 2,
     time: str = "10+0.1",
 ) -> TournamentItem:
-    """Create a match of the caller's remote bot against a sample, an own bot, or a remote bot that accepts challenges.
+    """Create a match of the caller's bot against a sample, an own bot, or a bot that is open to people or challenges.
 
-    It starts at once and counts in the remote pool; a match between two bots of one user is unrated. Raises
-    NotFoundError, ForbiddenError, ChallengeError, QuotaError, SettingsError.
+    It starts at once. A match of a remote bot counts in the remote pool, unless both bots are the caller's; test games
+    of an uploaded bot are unrated, short, and use what tournaments leave. Raises NotFoundError, ForbiddenError,
+    ChallengeError, QuotaError, SettingsError.
     """
     mine, other = _find(arena, bot), _find(arena, opponent)
     if arena.store.bots.get(mine.bot_id).owner_id != by.user_id:
         raise ForbiddenError(f"{bot} belongs to another user")
-    if mine.place != "remote" or mine.id == other.id:
-        raise ChallengeError(f"{bot} cannot challenge {opponent}: only remote bots challenge, and not themselves")
+    if mine.id == other.id:
+        raise ChallengeError(f"{bot} cannot challenge itself; choose another opponent")
     if not 1 <= games <= MAX_GAMES:
         raise ChallengeError(f"invalid number of games {games}: expected 1 to {MAX_GAMES}")
-    owner = arena.store.bots.get(other.bot_id).owner_id
-    is_own = owner == by.user_id
-    if not (is_own or owner == arena.store.samples.owner_id() or _is_open(arena, other)):
+    is_remote = mine.place == "remote"
+    if not is_remote:
+        _require_short(time)
+    rival = arena.store.bots.get(other.bot_id)
+    is_own = rival.owner_id == by.user_id
+    is_open = _is_open(arena, other) if is_remote else rival.plays_people and other.place == ""
+    if not (is_own or rival.owner_id == arena.store.samples.owner_id() or is_open):
         raise ChallengeError(
-            f"{opponent} accepts no challenges; choose a sample ({OWNER}'s bots) or a remote bot open to challenges"
+            f"{opponent} accepts no challenges; choose a sample ({OWNER}'s bots) or a bot open to challenges"
         )
     recent = arena.store.tournaments.page(TournamentQuery(limit=100), created_by=by.user_id).items
     if sum(one.state not in ("finished", "cancelled") for one in recent) >= MAX_OPEN_CHALLENGES:
@@ -147,15 +158,24 @@ def challenge(
         "variant": variant,
         "games": games,
         "time_control": time,
-        "pool": "remote",
-        "rated": not is_own,
-        "remote_join_timeout_s": 60,
+        "rated": is_remote and not is_own,
         "entries": {"bots": [mine.name, other.name]},
+        **({"pool": "remote", "remote_join_timeout_s": 60} if is_remote else {"priority": TEST_PRIORITY}),
     }
     row = tournaments.create(arena.store, document, by.user_id, now())
     arena.note("bot.challenge", f"tournament:{row.id}", by, bot=mine.name, opponent=other.name)
     arena.wake()
     return row
+
+
+def _require_short(time: str) -> None:
+    """Raise ChallengeError for a time control with which a test game might take long."""
+    try:
+        control = read_time_control(time)
+    except ParseError as error:
+        raise ChallengeError(str(error)) from None
+    if control.move_ms is None or control.move_ms * 40 > MAX_TEST_MS:
+        raise ChallengeError(f"invalid time control {time[:20]}: test games are short", hint="write one such as 5+0.1")
 
 
 def presence_of(arena: Arena, versions: Sequence[VersionItem]) -> PresenceItem | None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from itertools import islice
 from typing import Any
 
@@ -17,6 +18,8 @@ from arena.services.tournament import require_organiser
 from arena.tournaments.settings import Document, SettingsError, read
 from arena.tournaments.toml_text import as_toml
 
+MAX_FIRES = 50
+"""Most dates of one schedule in a calendar."""
 UPCOMING = 5
 """Number of future dates of a schedule."""
 
@@ -29,6 +32,17 @@ def get(arena: Arena, schedule_id: int) -> ScheduleItem:
 def read_all(arena: Arena) -> list[ScheduleItem]:
     """Return every schedule by name."""
     return arena.store.schedules.all()
+
+
+def coming(arena: Arena, at: datetime, days: int) -> list[tuple[datetime, ScheduleItem]]:
+    """Return when enabled schedules fire within some days, the soonest first; at most `MAX_FIRES` of each."""
+    found: list[tuple[datetime, ScheduleItem]] = []
+    for row in read_all(arena):
+        if row.is_enabled:
+            with suppress(SettingsError):  # stored by another version of the program
+                fires = islice(cron.fires(row.cron, row.timezone, at), MAX_FIRES)
+                found += [(fire, row) for fire in fires if fire < at + timedelta(days=days)]
+    return sorted(found, key=lambda one: one[0])
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,13 +10,20 @@ from arena.documents.standings import CrossCell, CrossRow, Crosstable, Standings
 from arena.documents.tournament import EntryItem, TournamentItem
 from arena.services.arena import Arena
 from arena.services.standings_cache import TournamentStandings
+from arena.store.games.results import FinishedGame
+from arena.tournaments import crosstable as crosstables
+from arena.tournaments.crosstable import Row
 from arena.tournaments.overview import TournamentOverview, overview
 from arena.tournaments.participants import participants, played, seeds_of
 from arena.tournaments.settings import SettingsError
 from arena.tournaments.settings import read as read_settings
-from referee.ratings.crosstable import CrosstableCell
+from referee.ratings.crosstable import CrosstableCell, cells
 
 _FOLLOWED = ("knockout", "swiss", "ladder", "race")
+MAX_LISTED = 8
+"""Most games of a cell of the crosstable whose results are listed one by one on a page."""
+MAX_DRAWN = 20_000
+"""Most games of a tournament whose course is drawn game by game."""
 
 
 def read(arena: Arena, tournament_id: int) -> TournamentStandings:
@@ -61,10 +68,40 @@ def crosstable(arena: Arena, tournament_id: int) -> tuple[TournamentItem, Crosst
     table = read(arena, tournament_id)
     names = [line.name for line in table.standing.lines]
     rows = []
-    for line, row in zip(table.standing.lines, table.rows, strict=True):
+    for line, row in zip(table.standing.lines, rows_of(arena, table), strict=True):
         cells = [cell and _cell(table, line.name, name, cell) for name, cell in zip(names, row.cells, strict=True)]
         rows.append(of_attributes(CrossRow, line, cells=cells))
     return table.tournament, Crosstable(tournament=tournament_id, items=rows, is_final=table.is_final)
+
+
+def rows_of(arena: Arena, table: TournamentStandings) -> list[Row]:
+    """Return the whole crosstable, in the order of the standings."""
+    return crosstables.rows(arena.store.results.of(tournament_id=table.tournament.id), table.standing.lines)
+
+
+def results_in_order(arena: Arena, table: TournamentStandings) -> list[FinishedGame]:
+    """Return all results in the order of their commits; none of a tournament with more than `MAX_DRAWN`."""
+    if not 0 < sum(table.endings.values()) <= MAX_DRAWN:
+        return []
+    return list(arena.store.results.of(tournament_id=table.tournament.id))
+
+
+def block(arena: Arena, table: TournamentStandings, rows: slice, columns: slice) -> list[Row]:
+    """Return some rows and columns of the crosstable, the cells of many games without the numbers of these."""
+    order, scores = table.standing.lines, table.standing.scores
+    shown = {(row.version_id, column.version_id) for row in order[rows] for column in order[columns]}
+    few = [one for one in shown if 0 < sum(scores.between(*one)) <= MAX_LISTED]
+    pairings = sorted({*few, *((column, row) for row, column in few)})
+    listed = cells(arena.store.results.of_pairings(table.tournament.id, pairings))
+    found = []
+    for row in order[rows]:
+        mine: list[CrosstableCell | None] = []
+        for column in order[columns]:
+            counts = scores.between(row.version_id, column.version_id)
+            cell = listed.get((row.name, column.name)) or CrosstableCell.of_counts(*counts)
+            mine.append(None if row is column else cell)
+        found.append(Row(row, tuple(mine)))
+    return found
 
 
 def _cell(table: TournamentStandings, bot: str, rival: str, cell: CrosstableCell) -> CrossCell:
@@ -102,7 +139,7 @@ def view(arena: Arena, tournament_id: int) -> TournamentView:
         standings,
         _read_progress(arena, standings.tournament),
         store.tournaments.entries(tournament_id),
-        store.ratings.of_tournament(tournament_id),
+        store.ratings.before_and_after(standings.ends),
         store.games.counts(tournament_id),
-        store.rating_history.count_redispatched(tournament_id),
+        standings.restarted + store.rating_history.count_redispatched(tournament_id),
     )

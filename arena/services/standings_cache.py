@@ -1,4 +1,4 @@
-"""Standings and crosstable of a tournament, cached while the state of the tournament is unchanged."""
+"""Standings of a tournament, cached while its state is unchanged; new results are added to the sums of the former."""
 
 from __future__ import annotations
 
@@ -13,26 +13,30 @@ from cachetools import LRUCache
 from arena.documents.standings import RulesItem
 from arena.documents.tournament import TournamentItem
 from arena.store import Store
-from arena.store.games.results import FinishedGame
-from arena.tournaments import crosstable
+from arena.tournaments.scores import Scores
 from arena.tournaments.settings import SettingsError
 from arena.tournaments.standing import StandingTable, by_points, standing
 from referee.ratings.meetings import Comparison
-from referee.ratings.standings import forfeits
 from referee.rules import load
 from referee.rules.core import SIDES
 
 CACHE_SIZE = 8
-"""Number of cached tournaments; one with 10,000 games takes some megabytes."""
+"""Number of cached tournaments; one of 200 bots takes some megabytes."""
 
 
 @dataclass(frozen=True)
 class TournamentStandings:
-    """A tournament with its current results and the standings that follow from them."""
+    """A tournament with the standings that follow from its current results.
+
+    `endings` counts the results by termination, `restarted` those of games that were dispatched more than once.
+    `ends` has the first and the last rated game of each version and pool.
+    """
 
     tournament: TournamentItem
-    results: Sequence[FinishedGame]
     standing: StandingTable
+    endings: Mapping[str, int]
+    ends: Mapping[tuple[int, str], tuple[str, str]]
+    restarted: int
     rules: Sequence[RulesItem] = ()
     """Results by set of rules; empty if all games use the same rules."""
 
@@ -52,22 +56,13 @@ class TournamentStandings:
         standing = self.standing
         return Comparison(standing.results, standing.strengths, standing.sided) if self.is_final else None
 
-    @cached_property
-    def rows(self) -> list[crosstable.Row]:
-        """The crosstable, in the order of the standings."""
-        return crosstable.rows(self.results, self.standing.lines)
-
-    def block(self, rows: slice, columns: slice) -> list[crosstable.Row]:
-        """Return some rows and columns of the crosstable; the whole one takes long with many bots."""
-        order = self.standing.lines
-        return crosstable.rows(self.results, order[rows], order[columns])
-
 
 class StandingsCache:
     """Cache of recently read standings; an entry is valid while the state of its tournament is unchanged."""
 
     def __init__(self, size: int = CACHE_SIZE) -> None:
         self._kept: LRUCache[int, tuple[tuple[Any, ...], TournamentStandings]] = LRUCache(size)
+        self._sums: LRUCache[int, _Sums] = LRUCache(size)
         self._lock = Lock()
 
     def read(self, store: Store, tournament_id: int) -> TournamentStandings:
@@ -77,11 +72,29 @@ class StandingsCache:
         state = _state(store, tournament)
         with self._lock:
             before, standings = self._kept.get(tournament_id, (None, None))
+            sums = self._sums.setdefault(tournament_id, _Sums())
         if standings is None or before != state:
-            standings = _build(store, tournament)
+            with sums.lock:
+                standings = _build(store, tournament, sums.read(store, tournament_id))
         with self._lock:
             self._kept[tournament_id] = state, standings
         return standings
+
+
+class _Sums:
+    """The sums of the results of a tournament that were read so far; hold `lock` while you use them."""
+
+    def __init__(self) -> None:
+        self.lock = Lock()
+        self._scores, self._undone = Scores(), 0
+
+    def read(self, store: Store, tournament_id: int) -> Scores:
+        """Add the results that are new, or read all if any was undone meanwhile."""
+        undone = store.results.undone()
+        if undone != self._undone:
+            self._scores, self._undone = Scores(), undone
+        self._scores.extend(store.results.of_tournament(tournament_id, self._scores.last))
+        return self._scores
 
 
 def _state(store: Store, tournament: TournamentItem) -> tuple[Any, ...]:
@@ -93,15 +106,14 @@ def _state(store: Store, tournament: TournamentItem) -> tuple[Any, ...]:
     return tournament, entries, over, sum(counts.values()), results
 
 
-def _build(store: Store, tournament: TournamentItem) -> TournamentStandings:
-    outlines, results = store.results.with_outlines(tournament.id)
+def _build(store: Store, tournament: TournamentItem, scores: Scores) -> TournamentStandings:
     try:
-        found = standing(store, tournament.id, outlines)
+        found = standing(store, tournament.id, scores)
     except SettingsError:
-        found = by_points(store, tournament.id, results)
-    lost = forfeits(results)
-    lines = tuple(replace(line, forfeits=lost[line.name]) for line in found.lines)
-    return TournamentStandings(tournament, results, replace(found, lines=lines), by_rules(store, tournament))
+        found = by_points(store, tournament.id, store.results.of(tournament_id=tournament.id))
+    return TournamentStandings(
+        tournament, found, dict(scores.endings), dict(scores.ends), scores.restarted, by_rules(store, tournament)
+    )
 
 
 def by_rules(store: Store, tournament: TournamentItem) -> tuple[RulesItem, ...]:

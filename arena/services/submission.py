@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from io import BytesIO
 from typing import Any, BinaryIO
 
 from arena.documents.attributes import of_attributes
 from arena.documents.bot import SubmissionResponse
 from arena.documents.identity import Identity
-from arena.errors import NotFoundError
+from arena.documents.tournament import TournamentItem
+from arena.errors import BadValueError, NotFoundError
 from arena.services.access import may_read_log
 from arena.services.arena import Arena
 from arena.submission.receive import NotYoursError, Quota, receive, refuse_unsafe
+from arena.submission.template import LANGUAGES, MAX_SOURCE, archive, python_bundle, python_source
+from arena.tournaments import permanent
 
 
 def admit(arena: Arena, name: str, by: Identity) -> None:
@@ -51,6 +55,21 @@ def submit(
     return read(arena, version.id or 0, by)
 
 
+def submit_source(arena: Arena, source: str, *, name: str, families: Sequence[str], by: Identity) -> SubmissionResponse:
+    """Store a bot that consists of one Python file, like an upload. Raises what `submit` raises."""
+    if not name:
+        raise BadValueError("missing bot name", hint="give your bot a name", field="name")
+    if not source.strip() or len(source) > MAX_SOURCE:
+        hint = f"write at most {MAX_SOURCE:,} characters; upload a larger bot as an archive"
+        raise BadValueError("missing or too long source", hint=hint, field="source")
+    return submit(arena, BytesIO(python_bundle(source)), name=name, families=families, by=by)
+
+
+def ladders(arena: Arena, families: Sequence[str]) -> list[TournamentItem]:
+    """Return the permanent ladders that a bot of these families joins."""
+    return permanent.ladders(arena.store, families)
+
+
 def read(arena: Arena, version_id: int, by: Identity | None) -> SubmissionResponse:
     """Return a submission as far as `by` may see it. Raises NotFoundError."""
     found = arena.store.versions.lines([version_id]).get(version_id)
@@ -68,3 +87,6 @@ def _public(report: dict[str, Any]) -> dict[str, Any]:
         for family, part in report.get("families", {}).items()
     }
     return {**report, "families": families} if families else report
+
+
+__all__ = ["LANGUAGES", "admit", "archive", "ladders", "python_source", "read", "submit", "submit_source"]

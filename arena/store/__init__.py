@@ -1,10 +1,11 @@
 """All database queries of the arena. A result is stored exactly once or not at all.
 
     base            engine, transactions, errors, tables, cursors, change detection, schema
-    people          users, sessions and tokens, log-in attempts, trusted devices, notices, audit log
+    people          users, sessions, tokens and links, log-in attempts, trusted devices, notices, audit log
     bots            bots, versions, checks, samples, presences of remote bots
     tournaments     tournaments, entries, schedules, the queue of games, games against people
     ratings         ratings, their history, the fold that computes them, and rebuilds
+    problems        problems to solve, first attempts at them, ratings of solvers
     games           results, records, commits, voids, analyses
     archive         the index of all games: search, positions, explorer
     operations      lease, daily tasks, idempotent responses, backups
@@ -33,11 +34,14 @@ from arena.store.games.voids import Voids
 from arena.store.operations.answers import IdempotentResponses
 from arena.store.operations.daily_tasks import DailyTasks
 from arena.store.operations.leases import Leases
+from arena.store.people.account_links import AccountLinks
 from arena.store.people.audit import AuditLog
 from arena.store.people.login_attempts import LoginAttempts
 from arena.store.people.notices import Notices
 from arena.store.people.trusted_devices import TrustedDevices
 from arena.store.people.users import Users
+from arena.store.problems.attempts import Attempts
+from arena.store.problems.problems import Problems
 from arena.store.ratings.rating_history import RatingHistory
 from arena.store.ratings.ratings import Ratings
 from arena.store.tournaments.human_games import People
@@ -57,6 +61,7 @@ class Store:
         self.engine = open_engine(url)
         self.sessions = Sessions(self.engine)
         self.users = Users(self.sessions)
+        self.account_links = AccountLinks(self.sessions)
         self.login_attempts = LoginAttempts(self.sessions)
         self.trusted_devices = TrustedDevices(self.sessions)
         self.people = People(self.sessions)
@@ -72,6 +77,8 @@ class Store:
         self.voids = Voids(self.sessions)
         self.ratings = Ratings(self.sessions)
         self.rating_history = RatingHistory(self.sessions)
+        self.problems = Problems(self.sessions)
+        self.attempts = Attempts(self.sessions)
         self.schedules = Schedules(self.sessions)
         self.leases = Leases(self.sessions)
         self.audit = AuditLog(self.sessions)

@@ -21,16 +21,10 @@ class Row:
     cells: tuple[CrosstableCell | None, ...]
 
 
-def rows(
-    results: Iterable[ScoredGame], order: Sequence[StandingItem], against: Sequence[StandingItem] | None = None
-) -> list[Row]:
-    """Return the table in rank order; with `against`, the rows `order` and the columns `against` only."""
-    if against is not None:
-        shown = {(standing.name, other.name) for standing in order for other in against}
-        results = (one for one in results if (one.first, one.second) in shown or (one.second, one.first) in shown)
-    met = cells(results)
-    names = [standing.name for standing in (order if against is None else against)]
-    table = []
+def rows(results: Iterable[ScoredGame], order: Sequence[StandingItem]) -> list[Row]:
+    """Return the table in rank order."""
+    met, table = cells(results), []
+    names = [standing.name for standing in order]
     for standing in order:
         own = [None if name == standing.name else met.get((standing.name, name), CrosstableCell()) for name in names]
         table.append(Row(standing, tuple(own)))

@@ -62,7 +62,8 @@ def step(document: Document, seeds: Sequence[Seed], played: Sequence[TournamentG
             settings = document.knockout
             return knockout.step(games, settings.tiebreak_pairs, settings.third_place, seeds, played)
         case "ladder":
-            return ladder.step(document.ladder.games, document.ladder.max_games_per_bot, seeds, played, ahead)
+            wish = document.ladder
+            return ladder.step(wish.games, wish.max_games_per_bot, seeds, played, ahead, rest=wish.rest_after)
         case "race":
             return race.step(document.race.race, document.race.games, seeds, played, ahead)
         case "sprt":

@@ -56,8 +56,8 @@ def _variance(player: Seed | _Player) -> float:
 
 
 class _Ladder:
-    def __init__(self, seeds: Sequence[Seed], played: Sequence[TournamentGame], cap: int) -> None:
-        self.cap = cap
+    def __init__(self, seeds: Sequence[Seed], played: Sequence[TournamentGame], cap: int, rest: int) -> None:
+        self.cap, self.rest = cap, rest
         self.players = {
             seed.number: _Player(seed.number, seed.mu, seed.sigma**2) for seed in seeds if not seed.is_withdrawn
         }
@@ -84,20 +84,28 @@ class _Ladder:
                     player.variance = max(player.variance - player.variance**2 * gain, 1e-6)
 
     def choose(self) -> LadderChoice | None:
-        """Choose the next match and count it as planned; return None if fewer than two bots have two games left."""
+        """Choose the next match and count it as planned; return None if fewer than two bots have two games left, or if
+        all may rest.
+        """
         ready = [player for player in self.players.values() if not self.cap or player.games + 2 <= self.cap]
-        if len(ready) < 2:
+        active = [player for player in ready if not self.rest or player.games + 2 <= self.rest]
+        if len(ready) < 2 or not active:
             return None
         max_wait = MAX_WAIT_PAIRS_PER_BOT * len(ready)
         # The bot that has waited longest; at the start no bot has waited.
-        starved = min(ready, key=lambda player: (player.last, player.games, player.number))
+        starved = min(active, key=lambda player: (player.last, player.games, player.number))
         if self.pairs - starved.last >= max_wait:
             others = [player for player in ready if player is not starved]
             rival = max(others, key=lambda player: (information(starved, player), -player.games, -player.number))
             waited = self.pairs - starved.last
             return LadderChoice(self._meet(starved, rival), starved.number, waited)
         best = max(
-            ((one, two) for place, one in enumerate(ready) for two in ready[place + 1 :]),
+            (
+                (one, two)
+                for place, one in enumerate(ready)
+                for two in ready[place + 1 :]
+                if not self.rest or min(one.games, two.games) + 2 <= self.rest
+            ),
             key=lambda pair: (
                 information(*pair),
                 -len(self._pairs_between(*pair)),
@@ -123,8 +131,13 @@ class _Ladder:
         return PlannedMatch(1, *((low, high) if times % 2 == 0 else (high, low)), opening=times)
 
 
-def step(total: int, cap: int, seeds: Sequence[Seed], played: Sequence[TournamentGame], ahead: int) -> NextStep:
-    """Plan matches until `ahead` pairs are open. `total` limits all games, `cap` those of one bot (0: no limit)."""
+def step(
+    total: int, cap: int, seeds: Sequence[Seed], played: Sequence[TournamentGame], ahead: int, *, rest: int = 0
+) -> NextStep:
+    """Plan matches until `ahead` pairs are open. `total` limits all games, `cap` those of one bot (0: no limit).
+
+    A ladder whose bots all have `rest` games waits for another bot (0: it never rests).
+    """
     kept = [game for game in played if game.state != "cancelled"]
     waiting = len({game.pair for game in kept if game.is_open})
     room = ahead - waiting
@@ -132,17 +145,19 @@ def step(total: int, cap: int, seeds: Sequence[Seed], played: Sequence[Tournamen
         room = min(room, (total - len(kept)) // 2)
     if total and len(kept) + 2 > total:
         return finish(played, f"{len(kept)} games played")
-    choices = upcoming(cap, seeds, played, room)
+    choices = upcoming(cap, seeds, played, room, rest=rest)
     if choices or room <= 0:
         return NextStep(tuple(wish.match for wish in choices))
-    if not cap:  # too few bots now: more may enter
+    if not cap or rest:  # too few bots now, or all have their games: more may enter
         return NextStep()
     return finish(played, f"all bots have played {cap} games")
 
 
-def upcoming(cap: int, seeds: Sequence[Seed], played: Sequence[TournamentGame], count: int) -> list[LadderChoice]:
+def upcoming(
+    cap: int, seeds: Sequence[Seed], played: Sequence[TournamentGame], count: int, *, rest: int = 0
+) -> list[LadderChoice]:
     """Return the next matches of a ladder, `count` at most; open games count as played."""
-    ladder = _Ladder(seeds, played, cap)
+    ladder = _Ladder(seeds, played, cap, rest)
     choices: list[LadderChoice] = []
     while len(choices) < count:
         wish = ladder.choose()

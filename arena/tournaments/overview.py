@@ -161,7 +161,8 @@ def _ladder(
     kept = sum(game.state != "cancelled" for game in played)
     left = (document.ladder.games - kept) // 2 if document.ladder.games else UPCOMING
     upcoming = []
-    for choice in ladder.upcoming(document.ladder.max_games_per_bot, seeds, played, max(0, min(UPCOMING, left))):
+    wish, count = document.ladder, max(0, min(UPCOMING, left))
+    for choice in ladder.upcoming(wish.max_games_per_bot, seeds, played, count, rest=wish.rest_after):
         one, two = choice.match.first, choice.match.second
         if choice.starved is not None:
             reason = f"{names[choice.starved]} has waited for {choice.waited} pairs"

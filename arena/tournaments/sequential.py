@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from arena.tournaments.match import NextStep, PlanAfter, PlannedMatch, Seed, TournamentGame, finish
-from referee.ratings.sprt import Sprt, SprtVerdict, evaluate_points
+from referee.ratings.sprt import Sprt, SprtVerdict, evaluate_points, history
 
 PLAN_AFTER = PlanAfter.EACH_RESULT
 
@@ -28,6 +28,11 @@ def completed_pairs(played: Sequence[TournamentGame], seat: int = 0) -> list[flo
 def verdict(test: Sprt, played: Sequence[TournamentGame]) -> SprtVerdict:
     """Return the state of the test of seat 0 against seat 1, or its first decision."""
     return evaluate_points(test, completed_pairs(played))
+
+
+def ratios(test: Sprt, played: Sequence[TournamentGame]) -> tuple[float, ...]:
+    """Return the log-likelihood ratio before the first pair and after each, up to the first decision."""
+    return tuple(found.llr for found in history(test, completed_pairs(played)))
 
 
 def step(test: Sprt, total: int, seeds: Sequence[Seed], played: Sequence[TournamentGame], ahead: int) -> NextStep:

@@ -131,6 +131,10 @@ class LadderSettings(_Part):
     """Games in total, an even number. 0: no limit."""
     max_games_per_bot: int = Field(default=0, ge=0, le=1_000_000)
     """Games of each bot, at most. 0: no limit."""
+    rest_after: int = Field(default=0, ge=0, le=1_000_000)
+    """Games of each bot after which the ladder rests until another one enters; opponents of a new bot play more. 0: it
+    never rests.
+    """
 
 
 class RaceSettings(_Part):

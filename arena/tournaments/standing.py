@@ -2,7 +2,7 @@
 
 A Swiss counts byes and breaks ties by Buchholz. A knockout ranks by the round reached, a race by what is decided and
 the share of points. Other formats rank by points and Sonneborn-Berger. The table also has Davidson's Bradley-Terry
-strengths, and for two bots the sequential test. Forfeits are not counted here: outlines of games do not have them.
+strengths, and for two bots the sequential test.
 """
 
 from __future__ import annotations
@@ -15,32 +15,36 @@ from typing import Any
 from arena.documents.standings import StandingItem
 from arena.store import Store
 from arena.store.games.results import FinishedGame
-from arena.store.tournaments.queue import GameOutline
 from arena.tournaments import knockout, race, sequential, swiss
 from arena.tournaments.match import Seed, TournamentGame
 from arena.tournaments.participants import participants, played
+from arena.tournaments.scores import PlayerScore, Scores
 from arena.tournaments.settings import Document, read
 from referee.ratings.bradley_terry import StrengthFit, fit
 from referee.ratings.race import RaceState
 from referee.ratings.sprt import SprtVerdict
 from referee.ratings.standings import standings
-from referee.ratings.strength import Estimate, estimate
+from referee.ratings.strength import estimate
 
 
 @dataclass(frozen=True)
 class StandingTable:
-    """The whole table. `tie_breaks` names the criteria between equal points, in order.
-
-    `results` are (first, second, points of first) of the games played.
-    """
+    """The whole table. `tie_breaks` names the criteria between equal points, in order; `scores` are the sums."""
 
     lines: tuple[StandingItem, ...]
     tie_breaks: tuple[str, ...]
-    results: tuple[tuple[str, str, float], ...] = ()
+    scores: Scores = field(default_factory=Scores, compare=False)
     verdict: SprtVerdict | None = None
+    ratios: Sequence[float] = ()
+    """Log-likelihood ratio of a sequential test after each pair."""
     race: RaceState | None = None
     """State of a race by seat; `seats` are the names."""
     seats: Mapping[int, str] = field(default_factory=dict)
+
+    @cached_property
+    def results(self) -> tuple[tuple[str, str, float], ...]:
+        """The games played as (first, second, points of first), by pairing."""
+        return tuple(self.scores.results({line.version_id: line.name for line in self.lines}))
 
     @cached_property
     def strengths(self) -> StrengthFit:
@@ -63,23 +67,27 @@ class StandingTable:
         return self.strengths.as_json() | {key: sided[key] for key in ("advantage", "advantage_interval")}
 
 
-def standing(store: Store, tournament_id: int, outlines: Sequence[GameOutline] | None = None) -> StandingTable:
-    """Return the table of a tournament as of now, or of `outlines` instead of its stored games.
+def standing(store: Store, tournament_id: int, scores: Scores | None = None) -> StandingTable:
+    """Return the table of a tournament as of now. `scores` are the sums of its results, if they are known.
 
     Raises NotFoundError, and SettingsError for an unreadable document.
     """
     tournament = store.tournaments.get(tournament_id)
     document = read(tournament.settings)
     entries = participants(store, tournament)
-    games = played(store.queue.outline(tournament_id) if outlines is None else outlines, entries)
+    if scores is None:
+        scores = Scores()
+        scores.extend(store.results.of_tournament(tournament_id, 0))
+    games = played(store.queue.outline(tournament_id), entries) if document.format in _NEED_GAMES else []
     seeds = [Seed(entry.seat, entry.withdrawn is not None) for entry in entries]
     names = {entry.seat: entry.name for entry in entries}
     versions = {entry.seat: entry.version_id for entry in entries}
-    lines = rank(document, seeds, games, names, versions)
-    results = tuple((names[game.first], names[game.second], game.points) for game in games if game.points is not None)
-    verdict = sequential.verdict(document.sprt.sprt, games) if document.format == "sprt" else None
+    lines = rank(document, seeds, games, names, versions, scores=scores)
+    is_test = document.format == "sprt"
+    verdict = sequential.verdict(document.sprt.sprt, games) if is_test else None
+    ratios = sequential.ratios(document.sprt.sprt, games) if is_test else ()
     raced = race.state(document.race.race, seeds, games) if document.format == "race" else None
-    return StandingTable(tuple(lines), TIE_BREAKS.get(document.format, _PLAIN), results, verdict, raced, names)
+    return StandingTable(tuple(lines), TIE_BREAKS.get(document.format, _PLAIN), scores, verdict, ratios, raced, names)
 
 
 def by_points(store: Store, tournament_id: int, results: Sequence[FinishedGame]) -> StandingTable:
@@ -108,7 +116,7 @@ def by_points(store: Store, tournament_id: int, results: Sequence[FinishedGame])
             is_withdrawn=entries[one.name].withdrawn is not None,
             estimate=estimate([], []).as_json(),
             score=one.score,
-            forfeits=0,
+            forfeits=one.forfeits,
         )
         for one in standings(results, list(entries))
     ]
@@ -116,6 +124,8 @@ def by_points(store: Store, tournament_id: int, results: Sequence[FinishedGame])
 
 
 _PLAIN = ("Sonneborn-Berger", "wins")
+_NEED_GAMES = ("swiss", "knockout", "race", "sprt")
+"""Formats whose standings follow from the games, not from sums of their results."""
 TIE_BREAKS = {
     "swiss": ("Buchholz", "Buchholz cut 1", "Sonneborn-Berger", "wins"),
     "knockout": ("round reached", "points"),
@@ -130,16 +140,12 @@ def rank(
     games: Sequence[TournamentGame],
     names: dict[int, str],
     versions: dict[int, int],
+    *,
+    scores: Scores | None = None,
 ) -> list[StandingItem]:
-    """Return the lines, best first. Pure."""
-    place = {seed.number: index for index, seed in enumerate(seeds)}
-    of_seat: dict[int, list[TournamentGame]] = {seed.number: [] for seed in seeds}
-    for game in games:
-        of_seat[game.first].append(game)
-        if game.second != game.first:
-            of_seat[game.second].append(game)
-    done = [[game for game in of_seat[seed.number] if game.points is not None] for seed in seeds]
-    scored = [[game.points_of(seed.number) for game in own] for seed, own in zip(seeds, done, strict=True)]
+    """Return the lines, best first. Pure. `scores` are the sums of the results, by default of those of `games`."""
+    scores = Scores.of_games(games, versions) if scores is None else scores
+    done = [scores.players.get(versions[seed.number], PlayerScore()) for seed in seeds]
     if document.format == "swiss":
         table = swiss.lines(seeds, games, document.games)
         breaks = swiss.tie_breaks(table)
@@ -147,35 +153,33 @@ def rank(
         byes = [line.byes for line in table]
     else:
         breaks, byes = [], [0] * len(seeds)
-        points = [sum(scores) for scores in scored]
-    berger = [0.0] * len(seeds)
-    for game in games:
-        if game.points is not None and not breaks:
-            for one, two in ((game.first, game.second), (game.second, game.first)):
-                berger[place[one]] += game.points_of(one) * points[place[two]]
+        points = [mine.points for mine in done]
+    berger = scores.sonneborn_berger({versions[seed.number]: one for seed, one in zip(seeds, points, strict=True)})
     reached = _reached(document, seeds, games)
     settled = _settled(document, seeds, games)
     lines = []
     for index, seed in enumerate(seeds):
-        mine, scores = done[index], scored[index]
+        mine = done[index]
+        losses, draws, wins = mine.games
+        count = losses + draws + wins
         lines.append(
             StandingItem(
                 rank=0,
                 name=names[seed.number],
                 points=points[index],
-                games=len(mine),
-                wins=scores.count(1.0),
-                draws=scores.count(0.5),
-                losses=scores.count(0.0),
-                score=sum(scores) / len(mine) if mine else 0.0,
-                sonneborn_berger=breaks[index].sonneborn_berger if breaks else berger[index],
+                games=count,
+                wins=wins,
+                draws=draws,
+                losses=losses,
+                score=mine.points / count if count else 0.0,
+                sonneborn_berger=breaks[index].sonneborn_berger if breaks else berger.get(versions[seed.number], 0.0),
                 byes=byes[index],
                 buchholz=breaks[index].buchholz if breaks else 0.0,
                 buchholz_cut=breaks[index].cut if breaks else 0.0,
                 round=reached.get(seed.number, 0),
-                forfeits=0,
+                forfeits=scores.forfeits[versions[seed.number]],
                 is_withdrawn=seed.is_withdrawn,
-                estimate=_estimate(mine, scores).as_json(),
+                estimate=mine.estimate.as_json(),
                 version_id=versions[seed.number],
             )
         )
@@ -227,11 +231,3 @@ def _reached(document: Document, seeds: Sequence[Seed], games: Sequence[Tourname
             if tie.winner is not None:
                 reached[tie.winner] = tie.round + 1
     return reached
-
-
-def _estimate(games: Sequence[TournamentGame], scores: Sequence[float]) -> Estimate:
-    pairs: dict[int, list[float]] = {}
-    for game, points in zip(games, scores, strict=True):
-        pairs.setdefault(game.pair, []).append(points)
-    whole = [sum(points) for points in pairs.values() if len(points) == 2]
-    return estimate(whole, [points[0] for points in pairs.values() if len(points) == 1])

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from bots.search.net import Net
     from referee.rules.position import Position
 
 CONTEMPT = OptionDecl("Contempt", "spin", "150", 0, 10_000)
@@ -26,8 +27,6 @@ MAX_PV_MOVES = 8
 
 
 class AlphaBeta(Bot):
-    search: ClassVar[str] = "alphabeta"
-    """Name of the compiled search in `bots.search`."""
     name = "alphabeta"
     author = "the arena"
     options: ClassVar[tuple[OptionDecl, ...]] = (
@@ -63,7 +62,7 @@ class AlphaBeta(Bot):
 
         family = position.ruleset.rules.family
         if self._search is None or family != self._family:
-            self._family, self._search, self._search_state = family, search(self.search, family), None
+            self._family, self._search, self._search_state = family, search("alphabeta", family), None
         if self._search_state is None:
             self._search_state = self.new_search_state(position)
             self._search_state.work[self._search.GENERATION] = 1
@@ -73,7 +72,13 @@ class AlphaBeta(Bot):
 
     def new_search_state(self, position: Position) -> Any:
         """Allocate the search state for games under the rules of `position`."""
-        return self._search.new_search_state(self.number("Hash") << 20)
+        return self._search.new_search_state(self.number("Hash") << 20, self.load_net(position))
+
+    def load_net(self, position: Position) -> Net:
+        """Return the weights and search features for the rules of `position`: none."""
+        from bots.search.net import PLAIN, empty_net
+
+        return empty_net(None, PLAIN)
 
     def start_search(self, position: Position, earlier: NDArray[np.uint64], side: int) -> None:
         """Set up the search of `position`; `earlier` holds the digests of the positions before it."""

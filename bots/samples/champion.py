@@ -1,7 +1,7 @@
-"""The strongest bot here: the search and the learned evaluation of `bots.search.champion`, with adjustable strength.
+"""The strongest bot here: alpha-beta with the search features and the learned evaluation of `bots.search.net`.
 
-With a limit of nodes or depth the move depends only on the game so far, the limit and the options, and one thread
-searches. With a time limit, `Threads` threads share a transposition table (lazy SMP).
+`Strength` weakens it. With a limit of nodes or depth the move depends only on the game so far, the limit and the
+options, and one thread searches. With a time limit, `Threads` threads share a transposition table (lazy SMP).
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from bots.samples.alphabeta import AlphaBeta
 from bots.samples.seeded_random import draw_bits
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from bots.search.net import Net
     from referee.rules.position import Position
     from referee.rules.rules import Config
 
@@ -58,7 +59,6 @@ def nodes_at(strength: int) -> int:
 class Champion(AlphaBeta):
     """The champion of any family. Without weights for the rules it uses the family's static score alone."""
 
-    search: ClassVar[str] = "champion"
     name = "champion"
     options = (
         *AlphaBeta.options,
@@ -72,7 +72,8 @@ class Champion(AlphaBeta):
 
     def __init__(self) -> None:
         super().__init__()
-        self._config: Any = None
+        self._rules: Any = None
+        """Variant and configuration for which the weights were loaded."""
         self._last, self._streak = -1, 0
         self._helper_states: list[Any] = []
         """Search states of the helper threads."""
@@ -80,28 +81,31 @@ class Champion(AlphaBeta):
         """States of the helpers that are searching."""
 
     def new_search_state(self, position: Position) -> Any:
-        """Allocate the search states of all threads, with the weights for these rules."""
-        from bots.search.net import SEARCH_FEATURES, load_named_net
-
-        ruleset = position.ruleset
-        self._config = tuple(ruleset.config)
-        try:
-            net = load_named_net(ruleset.rules, ruleset.config, self.value(WEIGHTS.name))
-        except FileNotFoundError as error:
-            raise SystemExit(f"option Weights: {error}") from None
-        for column, option in enumerate(SEARCH_PARAMETERS, SEARCH_FEATURES):
-            if (value := self.number(option.name)) >= 0:
-                net.maps[0, column] = value
-        search_state = self._search.new_search_state(self.number("Hash") << 20, net)
+        """Allocate the search states of all threads."""
+        search_state = super().new_search_state(position)
         self._helper_states = [
             self._search.new_helper_state(search_state) for _ in range(self.number(THREADS.name) - 1)
         ]
         return search_state
 
+    def load_net(self, position: Position) -> Net:
+        """Return the weights for the rules of `position`, with the search parameters of the options."""
+        from bots.search.net import SEARCH_FEATURES, load_named_net
+
+        self._rules = _rules_of(position)
+        try:
+            net = load_named_net(position.ruleset, self.value(WEIGHTS.name))
+        except FileNotFoundError as error:
+            raise SystemExit(f"option Weights: {error}") from None
+        for column, option in enumerate(SEARCH_PARAMETERS, SEARCH_FEATURES):
+            if (value := self.number(option.name)) >= 0:
+                net.maps[0, column] = value
+        return net
+
     def start_search(self, position: Position, earlier: NDArray[np.uint64], side: int) -> None:
         """Set up the search of `position`."""
-        s, search_state, config = self._search, self._search_state, position.ruleset.config
-        s.start_search(search_state, earlier, position.state, config, side, position.moves[0])
+        super().start_search(position, earlier, side)
+        s, search_state = self._search, self._search_state
         self._last, self._streak = -1, 0
         weakness = 100 - self.number(STRENGTH.name)
         search_state.work[s.NOISE] = weakness * int(search_state.maps[0, s.EVAL_MARGIN]) // POINTS_PER_MARGIN
@@ -109,7 +113,7 @@ class Champion(AlphaBeta):
 
     def choose(self, position: Position, clock: Clock) -> int:
         """Return a random move with the chosen probability, else the best move of the search."""
-        if tuple(position.ruleset.config) != self._config:  # the weights may differ
+        if _rules_of(position) != self._rules:  # the weights may differ
             self._search_state = None
         drawn = draw_bits(position, self.number("Seed"))
         if drawn % 100 < self.number(RANDOM_MOVE_PERCENT.name):
@@ -160,6 +164,10 @@ class Champion(AlphaBeta):
         best = int(self._search_state.work[self._search.BEST_MOVE])
         self._last, self._streak = best, self._streak + 1 if best == self._last else 0
         return max(STABLE_SHARE, UNSTABLE_SHARE - SHARE_STEP * self._streak)
+
+
+def _rules_of(position: Position) -> tuple[str, tuple[int, ...]]:
+    return position.ruleset.variant.name, tuple(position.ruleset.config)
 
 
 def _run_helper(search: Any, helper: Any, config: Config, first: int) -> None:

@@ -1,32 +1,77 @@
-"""Negamax alpha-beta over one family's kernel: principal variation search, transposition table, move ordering.
+"""Negamax alpha-beta over one family's kernel: the search of the samples `alphabeta` and `champion`.
 
-Loaded once per family (see the package). A search is a pure function of the position, its history, the limits and the
-table; only `STOP`, set by another thread, can make two runs differ. `st` is the `SearchState` in every function.
+Every search has principal variation search, iterative deepening, a two-bucket transposition table with aging, killer
+moves, the history heuristic and late move reductions. The search features of its weights (`bots.search.net`) switch on
+the rest: the countermove heuristic, a learned evaluation (`bots.search.evaluation`), quiescence search, null-move
+pruning, reverse futility pruning, razoring, futility pruning, other reductions, aspiration windows. The sample
+`alphabeta` has none of them: in Abalone it is weaker with countermoves.
+
+Several threads may search the same position with one transposition table (lazy SMP), each with a state of its own
+(`new_helper_state`, `copy_root`). Entries are read and written without locks; KEY is the digest XOR the rest, so an
+entry that two threads wrote half each matches no position.
+
+Loaded once per family (see the package). A search is a pure function of the position, its history, the limits, the net
+and the table; only `STOP`, set by another thread, can make two runs differ. `st` is the `SearchState` in every
+function.
 
     ply 0     the root: states[0], game_keys[work[ROOT_INDEX]]
     ply p     states[p]; game_keys[work[ROOT_INDEX] + p] is the digest that repetitions compare, keys[p] that of the
               whole state; plies[p] holds the legal moves (the hash move first, the others ascending), their ranks and
-              the evaluations of the positions after them, all in the same order
+              the static scores of the positions after them, all in the same order
 """
 
 # ruff: noqa: PLR0917 - the compiled functions call each other by position alone
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
 
+from bots.search import search
+from bots.search.net import (
+    ASPIRATION,
+    EVAL_MARGIN,
+    FIRST_PIECE_VALUE,
+    FRONTIER_FUTILITY,
+    FUTILITY,
+    HIDDEN,
+    LINEAR_EVAL,
+    LMR,
+    LMR_EVEN_PLIES,
+    LMR_FIRST_MOVE,
+    MOVER,
+    MOVER_BIT,
+    NO_COUNTERMOVES,
+    NULL_MOVE,
+    QUIESCENCE,
+    RAZORING,
+    REVERSE_FUTILITY,
+    SEARCH_FEATURES,
+    TEMPO,
+    TUNED_PIECE_VALUES,
+    Net,
+)
 from bots.search.repetition import digest, repetition_count
 from referee.rules.jit import jit, prefetch
-from referee.rules.per_family import kernel_for
-from referee.rules.rules import Config, State
+from referee.rules.per_family import family_of, kernel_for
+from referee.rules.rules import Config, LinearFeatures, State, Tactics
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 _kernel, _folder = kernel_for(__name__)
-legal, play, result, evaluate = _kernel.legal, _kernel.play, _kernel.result, _kernel.evaluate
+_evaluation = search("evaluation", family_of(__name__))
+legal, play, result = _kernel.legal, _kernel.play, _kernel.result
+evaluate, static_eval, quiet_eval = _evaluation.evaluate, _evaluation.static_eval, _evaluation.quiet_eval
+kernel_captures, in_check, refresh_accumulator = (
+    _evaluation.kernel_captures,
+    _evaluation.in_check,
+    _evaluation.refresh_accumulator,
+)
+HAS_TACTICS, HAS_LINEAR_FEATURES = _evaluation.HAS_TACTICS, _evaluation.HAS_LINEAR_FEATURES
+MAX_DEPTH, WIN_IN_ONE, UNKNOWN = _evaluation.MAX_DEPTH, _evaluation.WIN_IN_ONE, _evaluation.UNKNOWN
+ZERO, ONCE = _evaluation.ZERO, _evaluation.ONCE
 
 
 def compiled(function: F) -> F:
@@ -41,15 +86,13 @@ def inlined(function: F) -> F:
     return jit(function, also=(_folder,), borrows=True, inlined=True)
 
 
-MAX_DEPTH = 60
 MAX_GAME_PLIES = 4096
 """Longest game, in plies, all of whose positions are compared for repetitions."""
 
-ZERO: Any = np.int64(0)
-ONCE: Any = np.int64(1)
 MANY_TIMES: Any = np.int64(1 << 30)
 KEY_SIZE: Any = np.int64(_kernel.KEY_SIZE)
 STATE_SIZE: Any = np.int64(_kernel.STATE_SIZE)
+TRUE: Any = np.bool_(True)
 """Numbers as arguments: for a bare 0 numba would compile a version of the function for 0 alone, and a recursive
 function that is entered by such a version does not survive the disk cache.
 """
@@ -58,15 +101,12 @@ WIN = 30_000
 """Score of a win at the root. A win in n plies is WIN - n. Static scores stay far below."""
 PROVEN_WIN = WIN - 1_000
 INFINITY = 1_000_000
-WIN_IN_ONE = 10_000
-"""Static scores from here on mean that the side to move wins with this move (see `Kernel.evaluate`)."""
 RANK_SHIFT: Any = np.int64(20)
 INDEX_MASK: Any = np.int64((1 << 20) - 1)
 """Ranks are stored as rank << RANK_SHIFT | INDEX_MASK - index in the row: the highest is the best, the first among
 equals.
 """
 PICKED: Any = np.int64(-1 << 62)
-UNKNOWN: Any = np.int64(-1 << 62)
 TERMINAL: Any = np.int64(1 << 32)
 """Entries of CHILD_EVALS: the static score of the position after the move, TERMINAL + its result code, or UNKNOWN."""
 MAX_FORCED_REPLIES = 4
@@ -74,26 +114,46 @@ MAX_FORCED_REPLIES = 4
 """
 
 NODES, NODE_LIMIT, STOP, ABORTED, BEST_MOVE, SCORE, ROOT_INDEX, ROOT_SIDE, GENERATION, CONTEMPT, ITERATION = range(11)
+AGE, NOISE, SEED = 11, 12, 13
 """Indices of `work`. NODES, NODE_LIMIT; STOP is set by another thread to end the search, ABORTED says that it ended
 early. BEST_MOVE and SCORE are the result at the root, ROOT_INDEX its index in `game_keys`, ROOT_SIDE the side to
 move there. Table entries of another GENERATION are ignored. CONTEMPT is how much worse than 0 a draw counts for the
-root's side; ITERATION is the nominal depth.
+root's side; ITERATION is the nominal depth. AGE is the number of this search; NOISE the bound of the random error of
+root moves (for weaker play), SEED its seed.
 """
 WORK_SIZE = 16
 
 KEY, MOVE, VALUE, META = range(4)
-"""Columns of `table`. META is generation << 16 | forced << 15 | depth << 2 | bound."""
+"""Columns of `table`. META is generation << 24 | age << 16 | forced << 15 | depth << 2 | bound."""
 EXACT, LOWER, UPPER = 1, 2, 3
 FORCED, DEPTH_MASK = 1 << 15, 0x1FFF
+AGE_SHIFT, GENERATION_SHIFT = 16, 24
 
 HISTORY = 4096
 
-
 STATIC, LAST_MOVE, KILLER, SECOND_KILLER = range(4)
-"""Columns of `plies`: the static score, the move that led here (-1 after a null move), and the killer moves."""
+"""Columns of `plies`: the evaluation, the move that led here (-1 after a null move), and the killer moves."""
 MOVES = 4
 RANKS = MOVES + _kernel.MAX_MOVES
 CHILD_EVALS = RANKS + _kernel.MAX_MOVES
+Q_ALPHA, Q_BETA, STAND_PAT, Q_BEST, Q_CAPTURES, Q_TRIED = range(CHILD_EVALS, CHILD_EVALS + 6)
+"""Columns of `plies` in `quiescence`: alpha and beta, the stand-pat score, the best score, the number of captures and
+how many of them were tried.
+"""
+_depths, _numbers = np.ogrid[: MAX_DEPTH + 2, :256]
+LMR_REDUCTIONS = (np.log(np.maximum(_depths, 1)) * np.log(np.maximum(_numbers, 1)) / 2.2).astype(np.int64)
+"""[depth, number of the move]: late move reduction in plies."""
+MAX_PRUNING_DEPTH = 4
+"""Greatest depth for reverse futility pruning and futility pruning."""
+MAX_QUIESCENCE_PLIES = 4
+"""Greatest depth of the quiescence search."""
+DELTA_MARGIN = 100
+"""Delta pruning: a capture is searched if its gain plus this margin can raise alpha."""
+RAZOR_MARGIN, MAX_RAZOR_DEPTH = 150, 2
+"""Razoring: up to this depth, a position that is below alpha by the margin per ply goes straight to quiescence search.
+"""
+LMR_SECOND_PLY_FROM = 16
+"""Moves from this number on are reduced by two plies in searches with quiescence and without the LMR table."""
 
 
 class SearchState(NamedTuple):
@@ -111,6 +171,12 @@ class SearchState(NamedTuple):
     or -1.
     """
     table: npt.NDArray[np.int64]
+    accumulators: npt.NDArray[np.int32]
+    """[ply, unit]: the first layer of the net, updated incrementally."""
+    rows: npt.NDArray[np.int32]
+    """Weights of the net, see `Net`."""
+    maps: npt.NDArray[np.int64]
+    """Rows of a state's elements, see `Net`."""
 
 
 def new_table(table_bytes: int) -> npt.NDArray[np.int64]:
@@ -123,8 +189,16 @@ def new_table(table_bytes: int) -> npt.NDArray[np.int64]:
     return room[start : start + 4 * entries].reshape(entries, 4)
 
 
-def new_search_state(table_bytes: int) -> SearchState:
-    """Allocate a search whose transposition table takes about `table_bytes`."""
+def new_search_state(table_bytes: int, net: Net) -> SearchState:
+    """Allocate a search whose transposition table takes about `table_bytes`. Features the kernel cannot serve are
+    switched off.
+    """
+    maps = net.maps
+    if not HAS_LINEAR_FEATURES or net.rows.size < cast(LinearFeatures, _kernel).LINEAR_FEATURE_COUNT:
+        maps[0, SEARCH_FEATURES] &= ~LINEAR_EVAL
+    if HAS_TACTICS and maps[0, SEARCH_FEATURES] & TUNED_PIECE_VALUES == 0:
+        prices = cast(Tactics, _kernel).PIECE_VALUES
+        maps[0, FIRST_PIECE_VALUE : FIRST_PIECE_VALUE + prices.size] = prices
     return SearchState(
         work=np.zeros(WORK_SIZE, dtype=np.int64),
         states=np.zeros((MAX_DEPTH + 2, _kernel.STATE_SIZE), dtype=_kernel.DTYPE),
@@ -133,7 +207,25 @@ def new_search_state(table_bytes: int) -> SearchState:
         plies=np.zeros((MAX_DEPTH + 2, CHILD_EVALS + _kernel.MAX_MOVES), dtype=np.int64),
         history=np.zeros((4, HISTORY), dtype=np.int64),
         table=new_table(table_bytes),
+        accumulators=np.zeros((MAX_DEPTH + 2, HIDDEN), dtype=np.int32),
+        rows=net.rows,
+        maps=maps,
     )
+
+
+def new_helper_state(st: SearchState) -> SearchState:
+    """Allocate the state of one more thread, which shares the transposition table and the net (lazy SMP)."""
+    own = {
+        name: np.zeros_like(getattr(st, name)) for name in SearchState._fields if name not in ("table", "rows", "maps")
+    }
+    return st._replace(**own)
+
+
+def copy_root(helper: SearchState, st: SearchState) -> None:
+    """Copy the search that was set up in `st` (see `start_search`) to the state of a helper thread."""
+    helper.work[:], helper.game_keys[:], helper.history[:] = st.work, st.game_keys, st.history
+    helper.states[0], helper.keys[0], helper.accumulators[0] = st.states[0], st.keys[0], st.accumulators[0]
+    helper.plies[:, :MOVES] = st.plies[:, :MOVES]
 
 
 @compiled
@@ -227,7 +319,7 @@ def rank_moves(st: SearchState, config: Config, ply: int, evaluates_children: bo
         work[NODES] += 1
         code = result(st.states[ply + 1], config, ONCE, ZERO)
         if code == 0:
-            row[CHILD_EVALS + i] = evaluate(st.states[ply + 1], config)
+            row[CHILD_EVALS + i] = static_eval(st, ply + 1, config)
             rank = (row[RANKS + i] >> RANK_SHIFT) // 50 - row[CHILD_EVALS + i]
         else:
             row[CHILD_EVALS + i] = TERMINAL + code
@@ -258,15 +350,31 @@ def pick_best(ranks: Any, begin: int, end: int) -> int:
 
 
 @compiled
-def store(st: SearchState, ply: int, depth: int, forced: int, move: int, score: int, alpha: int, beta: int) -> None:
-    """Write a result to the transposition table unless its slot holds a deeper one of another position of this
-    generation.
+def probe(st: SearchState, ply: int) -> tuple[int, int, int]:
+    """Look up the position of `ply` in the transposition table: its move, value and META, or META -1 if there is no
+    entry.
     """
-    slot = np.int64(st.keys[ply] & np.uint64(st.table.shape[0] - 1))
-    entry = st.table[slot]
-    meta, generation = entry[META], st.work[GENERATION]
-    if meta >> 16 == generation and (meta >> 2 & DEPTH_MASK) > depth and entry[KEY] != np.int64(st.keys[ply]):
-        return
+    slot, key = np.int64(st.keys[ply] & np.uint64(st.table.shape[0] - 2)), np.int64(st.keys[ply])
+    for at in range(slot, slot + 2):
+        move, value, meta = st.table[at, MOVE], st.table[at, VALUE], st.table[at, META]
+        if st.table[at, KEY] ^ move ^ value ^ meta == key and meta >> GENERATION_SHIFT == st.work[GENERATION]:
+            return move, value, meta
+    return ZERO, ZERO, -ONCE
+
+
+@compiled
+def store(st: SearchState, ply: int, depth: int, forced: int, move: int, score: int, alpha: int, beta: int) -> None:
+    """Write a result to the transposition table: to the first bucket if that is older, shallower or of this position,
+    else to the second.
+    """
+    work, table = st.work, st.table
+    slot = np.int64(st.keys[ply] & np.uint64(table.shape[0] - 2))
+    key = np.int64(st.keys[ply])
+    meta = table[slot, META]
+    is_current = meta >> GENERATION_SHIFT == work[GENERATION] and (meta >> AGE_SHIFT & 255) == work[AGE] & 255
+    held_key = table[slot, KEY] ^ table[slot, MOVE] ^ table[slot, VALUE] ^ meta
+    if held_key != key and is_current and (meta >> 2 & DEPTH_MASK) > depth:
+        slot += 1
     bound = EXACT
     if score <= alpha:
         bound = UPPER
@@ -277,42 +385,169 @@ def store(st: SearchState, ply: int, depth: int, forced: int, move: int, score: 
         value += ply
     elif score < -PROVEN_WIN:
         value -= ply
-    entry[KEY], entry[MOVE], entry[VALUE] = np.int64(st.keys[ply]), move, value
-    entry[META] = generation << 16 | forced | depth << 2 | bound
+    meta = work[GENERATION] << GENERATION_SHIFT | (work[AGE] & 255) << AGE_SHIFT | forced | depth << 2 | bound
+    table[slot, KEY], table[slot, MOVE] = key ^ move ^ value ^ meta, move
+    table[slot, VALUE], table[slot, META] = value, meta
 
 
 @compiled
-def negamax(  # noqa: C901, PLR0912, PLR0915 - a kernel: compiled as one function, laid out like a textbook's
-    st: SearchState, config: Config, ply: int, depth: int, alpha: int, beta: int
+def make_null_move(st: SearchState, config: Config, ply: int) -> bool:
+    """Put the position after a null move into `ply + 1`. Return whether the game continues there."""
+    element, bit = st.maps[0, MOVER], st.maps[0, MOVER_BIT]
+    state = st.states[ply + 1]
+    for i in range(STATE_SIZE):
+        state[i] = st.states[ply, i]
+    if np.int64(state[element]) & ~bit != 0:  # the rules are in a phase in which passing has no meaning
+        return False
+    state[element] = np.int64(state[element]) ^ bit
+    st.plies[ply + 1, LAST_MOVE] = -1
+    return enter_position(st, config, ply + 1, UNKNOWN, TRUE) == 0
+
+
+@compiled
+def pick_best_capture(moves: Any, gains: Any, i: int, count: int) -> int:
+    """Move the most valuable of the captures `i..count-1` to index `i` and return it; on a tie the lower move code."""
+    best = i
+    for j in range(i + 1, count):
+        if gains[j] > gains[best] or (gains[j] == gains[best] and moves[j] < moves[best]):
+            best = j
+    moves[i], moves[best] = moves[best], moves[i]
+    gains[i], gains[best] = gains[best], gains[i]
+    return moves[i]  # type: ignore[no-any-return]
+
+
+@compiled
+def quiescence(st: SearchState, config: Config, ply: int, alpha: int, beta: int) -> int:
+    """Run a quiescence search: return the score of `states[ply]` for the side to move, which may stand pat or capture.
+
+    It loops instead of recursing, because mutually recursive functions cannot be cached on disk.
+    """
+    work, p, is_known, value = st.work, ply, False, ZERO
+    st.plies[p, Q_ALPHA], st.plies[p, Q_BETA] = alpha, beta
+    while True:
+        here = st.plies[p]
+        moves, gains = here[MOVES:RANKS], here[RANKS:CHILD_EVALS]
+        if not is_known:  # entered a moment ago
+            if p - ply >= MAX_QUIESCENCE_PLIES or p + 1 >= MAX_DEPTH:
+                value, is_known = quiet_eval(st, p, config) + st.maps[0, TEMPO], True
+            else:
+                value = quiet_eval(st, p, config) + st.maps[0, TEMPO]
+                is_known = value >= here[Q_BETA]
+                here[STAND_PAT], here[Q_BEST], here[Q_TRIED] = value, value, 0
+                if not is_known:
+                    here[Q_CAPTURES] = kernel_captures(
+                        st.states[p], config, st.maps[0, FIRST_PIECE_VALUE:], moves, gains
+                    )
+        if is_known:
+            if p == ply:
+                return value  # type: ignore[no-any-return]
+            p -= 1
+            here = st.plies[p]
+            moves, gains = here[MOVES:RANKS], here[RANKS:CHILD_EVALS]
+            here[Q_BEST] = max(here[Q_BEST], -value)
+        i, alpha = here[Q_TRIED], max(here[Q_ALPHA], here[Q_BEST])
+        value, is_known = here[Q_BEST], True
+        if i < here[Q_CAPTURES] and value < here[Q_BETA]:
+            move = pick_best_capture(moves, gains, i, here[Q_CAPTURES])
+            if here[STAND_PAT] + gains[i] + DELTA_MARGIN > here[Q_ALPHA]:
+                if must_stop(work):
+                    return 0
+                play(st.states[p], config, move, st.states[p + 1])
+                work[NODES] += 1
+                here[Q_TRIED] += 1
+                p += 1
+                st.plies[p, Q_ALPHA], st.plies[p, Q_BETA], is_known = -here[Q_BETA], -alpha, False
+
+
+@compiled
+def root_noise(work: Any, move: int) -> int:
+    """Return the random error of a root move, -NOISE..NOISE; equal seeds give equal errors."""
+    drawn = (np.uint64(move) ^ np.uint64(work[SEED])) * np.uint64(0x9E3779B97F4A7C15)
+    drawn = (drawn ^ (drawn >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9)
+    return np.int64(drawn >> np.uint64(33)) % (2 * work[NOISE] + 1) - work[NOISE]  # type: ignore[no-any-return]
+
+
+@compiled
+def negamax(  # noqa: C901, PLR0911, PLR0912, PLR0915 - a kernel: compiled as one function, laid out like a textbook's
+    st: SearchState, config: Config, ply: int, depth: int, alpha: int, beta: int, may_null_move: int
 ) -> int:
     """Return the score of `states[ply]` for the side to move, searched `depth` > 0 plies deep. The game must not be
     over there.
 
-    Fail-soft within alpha..beta. Meaningless when `work[ABORTED]` is set.
+    Fail-soft within alpha..beta. `may_null_move` is 0 after a null move. Meaningless when `work[ABORTED]` is set.
     """
     work = st.work
+    margin, features = st.maps[0, EVAL_MARGIN], st.maps[0, SEARCH_FEATURES]
     hash_move, forced = -1, 0
+    is_pv = beta - alpha > 1
     if ply == 0:
         hash_move = work[BEST_MOVE]
     else:
-        entry = st.table[np.int64(st.keys[ply] & np.uint64(st.table.shape[0] - 1))]
-        if entry[KEY] == np.int64(st.keys[ply]) and entry[META] >> 16 == work[GENERATION]:
-            hash_move, forced = entry[MOVE], entry[META] & FORCED
-            if entry[META] >> 2 & DEPTH_MASK >= depth:
-                value, bound = entry[VALUE], entry[META] & 3
+        move, value, meta = probe(st, ply)
+        if meta >= 0:
+            hash_move, forced = move, meta & FORCED
+            if meta >> 2 & DEPTH_MASK >= depth:
+                bound = meta & 3
                 if value > PROVEN_WIN:
                     value -= ply
                 elif value < -PROVEN_WIN:
                     value += ply
                 if bound == EXACT or (bound == LOWER and value >= beta) or (bound == UPPER and value <= alpha):
-                    return value  # type: ignore[no-any-return]
+                    return value
+    static = st.plies[ply, STATIC]
+    may_prune = (
+        ply > 0 and not is_pv and forced == 0 and alpha > -PROVEN_WIN and beta < PROVEN_WIN and abs(static) < WIN_IN_ONE
+    )
+    if (
+        may_prune
+        and features & REVERSE_FUTILITY != 0
+        and depth <= MAX_PRUNING_DEPTH
+        and static - margin * (depth + 1) // 2 >= beta
+    ):
+        return static  # type: ignore[no-any-return]
+    if may_prune and features & RAZORING != 0 and depth == 1 and static + margin <= alpha:
+        return static  # type: ignore[no-any-return]
+    only_terminal = may_prune and features & FRONTIER_FUTILITY != 0 and depth == 1
+    if only_terminal and static - margin >= beta:
+        return static  # type: ignore[no-any-return]
+    only_terminal = only_terminal and static + margin <= alpha
+    uses_quiescence = HAS_TACTICS and features & QUIESCENCE != 0
+    if may_prune and uses_quiescence:
+        may_prune = not in_check(st.states[ply], config)
+        static = quiet_eval(st, ply, config)
+        if may_prune and depth <= MAX_RAZOR_DEPTH and static + RAZOR_MARGIN * depth <= alpha:
+            score = quiescence(st, config, ply, alpha, beta)
+            if work[ABORTED] != 0 or score <= alpha:
+                return score
+    if (
+        may_prune
+        and features & NULL_MOVE != 0
+        and may_null_move != 0
+        and (depth >= 3 or uses_quiescence)
+        and static >= beta
+        and ply + 2 < MAX_DEPTH
+        and make_null_move(st, config, ply)
+    ):
+        work[NODES] += 1
+        null_depth = depth - 3 - (depth >= 7)
+        if uses_quiescence and null_depth <= 0:
+            score = -quiescence(st, config, ply + 1, -beta, 1 - beta)
+        else:
+            score = -evaluate(st, config, ply + 1, UNKNOWN)
+        if score > -WIN_IN_ONE:
+            if null_depth > 0:
+                score = -negamax(st, config, ply + 1, null_depth, -beta, 1 - beta, ZERO)
+            if work[ABORTED] != 0:
+                return 0
+            if score >= beta:
+                return beta
     moves, row = st.plies[ply, MOVES:RANKS], st.plies[ply]
     count = legal(st.states[ply], config, moves)
     if count == 0:
-        return evaluate(st.states[ply], config)
+        return static  # type: ignore[no-any-return]
     hash_moves = move_to_front(moves, count, hash_move)
     side = (work[ROOT_SIDE] + ply) & 1
-    best, best_move, original_alpha, extension, evaluates_children = -INFINITY, -1, alpha, 0, False
+    best, best_move, original_alpha, forced_extension, evaluates_children = -INFINITY, -1, alpha, 0, False
     for i in range(count):
         if i == hash_moves:  # ranked only after the hash move, which often causes a cutoff by itself
             evaluates_children = depth >= 3 or (depth == 2 and hash_moves == 0)
@@ -321,48 +556,86 @@ def negamax(  # noqa: C901, PLR0912, PLR0915 - a kernel: compiled as one functio
                 forced = FORCED if is_forced(row, RANKS + i, RANKS + count) else 0
         if must_stop(work):
             return 0
-        at, child_eval = RANKS + i, UNKNOWN
+        at, rank, child_eval = RANKS + i, ZERO, UNKNOWN
         if i >= hash_moves:
-            at = INDEX_MASK - (pick_best(row, RANKS + hash_moves, RANKS + count) & INDEX_MASK)
+            best_left = pick_best(row, RANKS + hash_moves, RANKS + count)
+            at, rank = INDEX_MASK - (best_left & INDEX_MASK), best_left >> RANK_SHIFT
             if evaluates_children:
                 child_eval = row[at + CHILD_EVALS - RANKS]
         move = row[at + MOVES - RANKS]
         if forced != 0 and depth >= 2 and ply < 2 * work[ITERATION] and ply + depth < MAX_DEPTH:
-            extension = 1
+            forced_extension = 1
+        if (
+            may_prune
+            and features & FUTILITY != 0
+            and evaluates_children
+            and i > 2
+            and forced == 0
+            and depth <= MAX_PRUNING_DEPTH
+            and best > -PROVEN_WIN
+            and rank - st.maps[0, TEMPO] + margin * depth // 2 <= alpha
+        ):
+            break  # moves come in the order of their static evaluation: no later one exceeds alpha
+        reduction = 0
+        if features & (LMR | LMR_EVEN_PLIES) != 0 and depth >= 3 and i >= st.maps[0, LMR_FIRST_MOVE] and forced == 0:
+            reduction = LMR_REDUCTIONS[depth, min(i, 255)]
+            if is_pv:
+                reduction -= 1
+            if features & LMR_EVEN_PLIES != 0:
+                reduction &= ~1
+            reduction = max(min(reduction, depth - 2), 0)
+        elif features & (LMR | LMR_EVEN_PLIES) == 0 and depth >= 3 and i >= st.maps[0, LMR_FIRST_MOVE]:
+            reduction = 2 if uses_quiescence and depth >= 4 and i >= LMR_SECOND_PLY_FROM and not is_pv else 1
+        extension = forced_extension
         play(st.states[ply], config, move, st.states[ply + 1])
         work[NODES] += 1
-        code = enter_position(st, config, ply + 1, child_eval, depth > 1)
-        static = ZERO
-        if code == 0:
-            static = evaluate(st.states[ply + 1], config) if child_eval == UNKNOWN else child_eval
+        st.plies[ply + 1, LAST_MOVE] = move
+        if only_terminal:
+            code, child_static = result(st.states[ply + 1], config, ONCE, ZERO), -static
+        else:
+            code = enter_position(st, config, ply + 1, child_eval, uses_quiescence or depth > 1)
+            if uses_quiescence and depth == 1 and code == 0 and ply < 2 * work[ITERATION]:
+                extension = int(in_check(st.states[ply + 1], config))
+            child_static = (
+                0
+                if code != 0 or (uses_quiescence and depth + extension <= 1)
+                else evaluate(st, config, ply + 1, child_eval)
+            )
+        noise = root_noise(work, move) if ply == 0 and work[NOISE] > 0 else 0
+        low, high = alpha - noise, beta - noise
         if code != 0:
             score = terminal_score(work, code, side, ply + 1)
-        elif static >= WIN_IN_ONE:
+        elif child_static >= WIN_IN_ONE:
             score = ply + 2 - WIN
-        elif depth <= 1 or ply + 1 > MAX_DEPTH:
-            score = -static
+        elif uses_quiescence and depth + extension <= 1:
+            score = -quiescence(st, config, ply + 1, -high, -low)
+        elif depth <= 1 - extension or ply + 1 >= MAX_DEPTH - 1:
+            score = -child_static
         elif i == 0:
-            score = -negamax(st, config, ply + 1, depth - 1 + extension, -beta, -alpha)
+            score = -negamax(st, config, ply + 1, depth - 1 + extension, -high, -low, ONCE)
         else:
             # Late move reductions and a null window first; a move that exceeds alpha is searched again in full.
-            reduction = 1 if depth >= 3 and i >= 12 else 0
-            score = -negamax(st, config, ply + 1, depth - 1 + extension - reduction, -alpha - 1, -alpha)
-            if score > alpha and work[ABORTED] == 0 and (reduction > 0 or score < beta):
-                score = -negamax(st, config, ply + 1, depth - 1 + extension, -beta, -alpha)
+            score = -negamax(st, config, ply + 1, depth - 1 + extension - reduction, -low - 1, -low, ONCE)
+            if score > low and work[ABORTED] == 0 and (reduction > 0 or score < high):
+                score = -negamax(st, config, ply + 1, depth - 1 + extension, -high, -low, ONCE)
         if work[ABORTED] != 0:
             return 0
+        if -PROVEN_WIN < score < PROVEN_WIN:
+            score += noise
         if score > best:
             best, best_move = score, move
-            if ply == 0:
+            if ply == 0 and (score > original_alpha or i == 0):
                 work[BEST_MOVE], work[SCORE] = move, score
         alpha = max(alpha, score)
         if best == WIN - ply - 1:  # no move is better than an immediate win
             break
         if alpha >= beta:
-            if row[KILLER] != move:
-                row[SECOND_KILLER] = row[KILLER]
-                row[KILLER] = move
+            if st.plies[ply, KILLER] != move:
+                st.plies[ply, SECOND_KILLER] = st.plies[ply, KILLER]
+                st.plies[ply, KILLER] = move
             st.history[side, history_index(move)] += depth * depth
+            if features & NO_COUNTERMOVES == 0 and ply > 0 and st.plies[ply, LAST_MOVE] >= 0:
+                st.history[2 + side, history_index(st.plies[ply, LAST_MOVE])] = move
             break
     store(st, ply, depth, forced, best_move, best, original_alpha, beta)
     return best
@@ -386,17 +659,32 @@ def start_search(st: SearchState, earlier: npt.NDArray[np.uint64], root: State, 
     st.keys[0] = digest(root, KEY_SIZE, STATE_SIZE, st.game_keys[last])
     work[ROOT_INDEX], work[ROOT_SIDE] = last, side
     work[NODES], work[ABORTED], work[BEST_MOVE], work[SCORE] = 0, 0, first_move, 0
+    work[AGE] += 1
     st.plies[:, :MOVES] = -1
     st.history[:2], st.history[2:] = 0, -1
+    refresh_accumulator(st.accumulators[0], st.rows, st.maps, root)
 
 
 def search_iteration(st: SearchState, config: Config, depth: int) -> None:
     """Run one iteration of iterative deepening; `work` holds its BEST_MOVE and SCORE, and ABORTED if it was cut short.
 
-    Not compiled: see STATE_SIZE.
+    From depth 4 on it begins with an aspiration window around the last score. Not compiled: see STATE_SIZE.
     """
-    st.work[ITERATION] = depth
-    negamax(st, config, 0, depth, -INFINITY, INFINITY)
+    work = st.work
+    work[ITERATION] = depth
+    middle, width = int(work[SCORE]), 2 * int(st.maps[0, EVAL_MARGIN])
+    low, high = -INFINITY, INFINITY
+    if depth >= 4 and abs(middle) < PROVEN_WIN and st.maps[0, SEARCH_FEATURES] & ASPIRATION and not work[NOISE]:
+        low, high = middle - width, middle + width
+    while True:
+        score = negamax(st, config, 0, depth, low, high, 0)
+        if work[ABORTED] or low < score < high:
+            return
+        width *= 4
+        if score <= low:
+            low = score - width if abs(score) < PROVEN_WIN else -INFINITY
+        else:
+            high = score + width if abs(score) < PROVEN_WIN else INFINITY
 
 
 def principal_variation(st: SearchState, config: Config, max_moves: int) -> list[int]:
@@ -407,12 +695,10 @@ def principal_variation(st: SearchState, config: Config, max_moves: int) -> list
         after = np.zeros_like(state)
         play(state, config, line[-1], after)
         state = after
-        key = digest(state, KEY_SIZE, STATE_SIZE, np.uint64(key_of(state)))
-        entry = st.table[int(key) & (st.table.shape[0] - 1)]
-        if int(entry[KEY]) % 2**64 != int(key) or entry[META] >> 16 != st.work[GENERATION]:
-            break
+        st.keys[1] = digest(state, KEY_SIZE, STATE_SIZE, np.uint64(key_of(state)))
+        move, _, meta = probe(st, 1)
         count = legal(state, config, moves)
-        if entry[MOVE] not in moves[:count]:  # no entry, or that of another position with the same key
+        if meta < 0 or move not in moves[:count]:  # no entry, or that of another position with the same key
             break
-        line.append(int(entry[MOVE]))
+        line.append(int(move))
     return line

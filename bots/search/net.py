@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from referee.families import folder
-from referee.rules.rules import Config, Features, Rules
+from referee.rules.rules import Features, Ruleset
 
 HIDDEN = 32
 ACTIVATION_ONE = 1024
@@ -29,7 +29,9 @@ HEAD_SCALE = 64
 MAX_BITS = 64
 """Bits of an element of a state, at most."""
 FILE = "net.npz"
-"""Name of the file of weights in the folder of a family that brings its own; else it is FAMILY.npz in NETS."""
+"""Name of the file of weights in the folder of a family that brings its own; else it is FAMILY.npz in NETS, or
+FAMILY-VARIANT.npz for a variant with weights of its own.
+"""
 NETS = Path(__file__).parents[1] / "nets"
 NO_WEIGHTS = "none"
 """Value of the option `Weights` for an evaluation without learned weights."""
@@ -58,7 +60,7 @@ LMR, LMR_EVEN_PLIES, NULL_MOVE, REVERSE_FUTILITY, FUTILITY, ASPIRATION, NET, RAZ
     256,
     512,
 )
-LINEAR_EVAL, TUNED_PIECE_VALUES = 1024, 2048
+LINEAR_EVAL, TUNED_PIECE_VALUES, NO_COUNTERMOVES = 1024, 2048, 4096
 """Search features, as bits.
 
 - LMR: late move reductions that grow with depth and move number; LMR_EVEN_PLIES rounds them down to even numbers
@@ -73,6 +75,7 @@ LINEAR_EVAL, TUNED_PIECE_VALUES = 1024, 2048
 - QUIESCENCE: quiescence search at the leaves, by the static score without a net, if the kernel has `Tactics`
 - LINEAR_EVAL: the sum of linear features replaces the static score, if the kernel has `LinearFeatures`
 - TUNED_PIECE_VALUES: quiescence search uses the piece values in the map, not those of the kernel
+- NO_COUNTERMOVES: order moves without the countermove heuristic
 """
 ELEMENT, IS_BOARD, FIRST_COLUMN = range(3)
 """Columns of the further rows of the map, one row for each element of the state: the element, whether it is a bitboard,
@@ -82,6 +85,8 @@ FIRST_LINE = 1
 SearchParameters = tuple[int, int, int, int]
 UNTRAINED: SearchParameters = (0, 0, 60, 12)
 """SEARCH_FEATURES to LMR_FIRST_MOVE of an untrained evaluation."""
+PLAIN: SearchParameters = (NO_COUNTERMOVES, *UNTRAINED[1:])
+"""The same for the sample `alphabeta`, a search without any refinement."""
 
 
 class Net(NamedTuple):
@@ -169,14 +174,19 @@ def empty_net(features: Features | None, parameters: SearchParameters = UNTRAINE
     return build_net(features, np.zeros((FIRST_ROW + feature_count(features), HIDDEN), dtype=np.int32), parameters)
 
 
-def weights_path(rules: Rules) -> Path:
-    """Return the path of a family's weights. The file need not exist."""
-    own = Path(folder(rules.family)) / FILE
-    return own if own.exists() else NETS / f"{rules.family}.npz"
+def weights_path(ruleset: Ruleset) -> Path:
+    """Return the path of the weights for a variant: its own if it has any, else those of the family. The file need not
+    exist.
+    """
+    family = ruleset.rules.family
+    for path in (NETS / f"{family}-{ruleset.variant.name}.npz", Path(folder(family)) / FILE):
+        if path.exists():
+            return path
+    return NETS / f"{family}.npz"
 
 
-def load_named_net(rules: Rules, config: Config, given: str) -> Net:
-    """Load the net that an option names: a file, `none` for an empty net, or "" for that of the family.
+def load_named_net(ruleset: Ruleset, given: str) -> Net:
+    """Load the net that an option names: a file, `none` for an empty net, or "" for that of the variant.
 
     Raises FileNotFoundError.
     """
@@ -184,14 +194,14 @@ def load_named_net(rules: Rules, config: Config, given: str) -> Net:
         return empty_net(None)
     if given and not Path(given).is_file():
         raise FileNotFoundError(f"no file {given}; name one that bots.training made, or {NO_WEIGHTS}")
-    return load_net(rules, config, Path(given) if given else None)
+    return load_net(ruleset, Path(given) if given else None)
 
 
-def load_net(rules: Rules, config: Config, path: Path | None = None) -> Net:
-    """Load the net of a family or of the file `path`; return an empty net if it does not fit these rules."""
-    path = path or weights_path(rules)
-    features = rules.features
-    if features is None or not features.fits(config):
+def load_net(ruleset: Ruleset, path: Path | None = None) -> Net:
+    """Load the net of a variant or of the file `path`; return an empty net if it does not fit these rules."""
+    path = path or weights_path(ruleset)
+    features = ruleset.rules.features
+    if features is None or not features.fits(ruleset.config):
         return empty_net(None)
     if not path.exists():
         return empty_net(features)

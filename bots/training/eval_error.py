@@ -31,7 +31,8 @@ def search_scores(ruleset: Ruleset, net: Net, states: npt.NDArray[Any]) -> Score
 
     Positions that are over, or in which a search finds a win, are left out.
     """
-    s, rules, config = search("champion", ruleset.rules.family), ruleset.rules, ruleset.config
+    rules, config = ruleset.rules, ruleset.config
+    s, evaluation = search("alphabeta", rules.family), search("evaluation", rules.family)
     search_state, found = s.new_search_state(TABLE_BYTES, net._replace(maps=net.maps.copy())), []
     search_state.maps[0, SEARCH_FEATURES] &= NET | LINEAR_EVAL
     search_state.maps[0, TEMPO], search_state.maps[0, LMR_FIRST_MOVE] = 0, NEVER
@@ -41,12 +42,12 @@ def search_scores(ruleset: Ruleset, net: Net, states: npt.NDArray[Any]) -> Score
         if rules.kernel.result(state, config, 1, 0) != 0 or rules.kernel.legal(state, config, moves) == 0:
             continue
         search_state.work[s.GENERATION] += 1
-        s.start_search(
-            search_state, np.zeros(0, dtype=np.uint64), state, config, rules.side(state, config), int(moves[0])
-        )
+        s.start_search(search_state, np.zeros(0, dtype=np.uint64), state, rules.side(state, config), int(moves[0]))
         static = s.static_eval(search_state, s.ZERO, config)
         if search_state.maps[0, SEARCH_FEATURES] & NET != 0:
-            static = s.apply_net(search_state.rows, search_state.maps, search_state.accumulators[0], state, static)
+            static = evaluation.apply_net(
+                search_state.rows, search_state.maps, search_state.accumulators[0], state, static
+            )
         scores = [int(static)]
         for depth in range(1, MAX_DEPTH + 1):
             s.search_iteration(search_state, config, depth)

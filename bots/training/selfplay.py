@@ -20,6 +20,7 @@ import numpy as np
 
 from bots.samples.alphabeta import MAX_DEPTH, AlphaBeta
 from bots.search import search
+from bots.search.net import PLAIN, empty_net
 from referee.rules import load
 from referee.rules.history import LineOfPlay
 from referee.rules.rules import Ruleset
@@ -38,7 +39,7 @@ class SelfPlay:
 
     def __init__(self, family: str) -> None:
         self._search: Any = search("alphabeta", family)
-        self._search_state = self._search.new_search_state(TABLE_MEGABYTES << 20)
+        self._search_state = self._search.new_search_state(TABLE_MEGABYTES << 20, empty_net(None, PLAIN))
         contempt = next(one.default for one in AlphaBeta.options if one.name == "Contempt")
         self._search_state.work[self._search.CONTEMPT] = int(contempt or "0")
 

@@ -50,7 +50,7 @@ class ChampionSelfPlay:
 
     def __init__(self, ruleset: Ruleset, net: Net, settings: SelfPlaySettings) -> None:
         self._ruleset, self._settings = ruleset, settings
-        self._search: Any = search("champion", ruleset.rules.family)
+        self._search: Any = search("alphabeta", ruleset.rules.family)
         self._search_state = self._search.new_search_state(TABLE_BYTES, net)
         self._search_state.work[self._search.CONTEMPT] = int(CONTEMPT.default or 0)
         self._keys = np.zeros(MAX_PLIES + 1, dtype=np.uint64)
@@ -82,9 +82,7 @@ class ChampionSelfPlay:
         """Return the best move, and the score of the last finished iteration."""
         s, work, config = self._search, self._search_state.work, self._ruleset.config
         work[s.GENERATION] += 1  # earlier searches must not influence this one
-        s.start_search(
-            self._search_state, self._keys[: line.plies], line.state, config, int(line.side == "second"), first
-        )
+        s.start_search(self._search_state, self._keys[: line.plies], line.state, int(line.side == "second"), first)
         work[s.NODE_LIMIT], score = self._settings.nodes, None
         for depth in range(1, s.MAX_DEPTH + 1):
             s.search_iteration(self._search_state, config, depth)
@@ -142,7 +140,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     arguments = parser.parse_args(argv)
     ruleset = load(arguments.family).settle(arguments.variant)
     try:
-        net = load_named_net(ruleset.rules, ruleset.config, arguments.weights)
+        net = load_named_net(ruleset, arguments.weights)
         arguments.out.mkdir(parents=True)
     except OSError as error:
         parser.error(str(error))

@@ -20,12 +20,13 @@ from referee.rules.core import Termination
 @dataclass(frozen=True, slots=True)
 class Decision:
     """A person's decision after `ply` plies: play `move`, perhaps with a draw offer; accept the draw offered; or
-    resign.
+    resign, perhaps because they have `left` the game, in words.
     """
 
     ply: int
     move: str | None = None
     offer: str | None = None
+    left: str = ""
 
 
 class Hand:
@@ -72,7 +73,7 @@ class Hand:
 
 
 class PersonSeat:
-    """A side that a person plays. Without a clock, the game is abandoned after `idle_s` seconds without a decision."""
+    """A side that a person plays. Without a clock, they resign by `idle_s` seconds without a decision."""
 
     def __init__(self, spec: BotSpec, limits: BotLimits, hand: Hand, idle_s: float) -> None:
         self.spec, self.limits = spec, limits
@@ -109,16 +110,19 @@ class PersonSeat:
         """Do nothing: a person sees the board."""
 
     def think(self, question: bytes, allowance_ms: float | None, known: Mapping[bytes, int] | None = None) -> Thought:
-        """Wait for the person's decision. Raises BotError when the time is over, Stopped."""
+        """Wait for the person's decision. Raises BotError when the time is over or the person has left, Stopped."""
         position = question.split(b"\n", 1)[0]
         ply = len(position.partition(b" moves ")[2].split())
         begin = time.monotonic()
         left_s = self._idle_s if allowance_ms is None else allowance_ms / 1000
         decision = self._hand.take(ply, left_s)
         ms = (time.monotonic() - begin) * 1000
+        if decision is None and allowance_ms is None:
+            raise BotError(Termination.RESIGNED, f"no move for {self._idle_s / 60:g} minutes")
         if decision is None:
-            words = f"no move for {self._idle_s / 60:g} minutes" if allowance_ms is None else "no move in time"
-            raise BotError(Termination.TIME, words)
+            raise BotError(Termination.TIME, "no move in time")
+        if decision.left:
+            raise BotError(Termination.RESIGNED, decision.left)
         return Thought(decision.move, decision.offer, ms, 0.0, None)
 
     def end_turn(self, took_ms: float) -> None:

@@ -98,7 +98,11 @@ class Process:
         assert self.child
         if not self.child.exits_within(self._limits.grace_ms):
             detail = f"closed its standard input or output and lives on, {stage}"
-            return self.failed(Termination.PROTOCOL_ERROR, detail)
+            # The watchdog's kill closes its pipes before its supervisor has ended too.
+            found = self.failed(Termination.STALLED, detail)
+            return (
+                found if found.termination is not Termination.STALLED else BotError(Termination.PROTOCOL_ERROR, detail)
+            )
         return self.failed(Termination.CRASHED, f"{self.child.how_it_ended()}, {stage}")
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from referee.rules.core import Kind, Side, Termination, Winner
 from referee.rules.position import Position
-from referee.rules.rules import Ruleset, Value
+from referee.rules.rules import Ruleset, Value, Variation
 
 
 @dataclass(slots=True)
@@ -98,6 +98,8 @@ class GameRecord:
     """Annotations of plies (`!`, `?!`) by number; games played here have none."""
     comments: Mapping[int, str] = field(default_factory=dict)
     """Annotators' comments by ply; 0 is before the first."""
+    variations: tuple[Variation, ...] = ()
+    """Moves that could have been played instead, in the order of their plies."""
 
     @property
     def loser(self) -> Side | None:
@@ -124,6 +126,7 @@ class GameRecord:
         found["options"], found["logs"] = dict(self.options), dict(self.logs)
         for name in ("marks", "comments"):
             found[name] = {str(ply): words for ply, words in found[name].items()}
+        found["variations"] = [_variation_json(one) for one in self.variations]
         for name, unsaid in _UNSAID.items():
             if found[name] == unsaid:
                 del found[name]
@@ -137,9 +140,20 @@ class GameRecord:
 _RECORD = tuple(one.name for one in fields(GameRecord))
 _UNSAID: Mapping[str, Any] = {
     **{"adjudication": None, "pondering": "", "out_of_turn_ms": (0.0, 0.0), "at_start": False, "worker": ""},
-    **{"marks": {}, "comments": {}, "network": {}, "clock_scale": 1.0},
+    **{"marks": {}, "comments": {}, "network": {}, "clock_scale": 1.0, "variations": []},
 }
 """Values that are left out of the JSON."""
+
+
+def _variation_json(variation: Variation) -> dict[str, Any]:
+    """Return a variation as plain data, without its empty parts."""
+    found: dict[str, Any] = {"ply": variation.ply, "moves": list(variation.moves)}
+    for name in ("marks", "comments"):
+        if words := getattr(variation, name):
+            found[name] = {str(ply): word for ply, word in words.items()}
+    if variation.variations:
+        found["variations"] = [_variation_json(one) for one in variation.variations]
+    return found
 
 
 def now() -> str:
@@ -175,6 +189,24 @@ def read_record(text: str | bytes) -> GameRecord:
     if record.kind is not record.termination.kind or (record.winner is None) != (record.kind is Kind.VOID):
         raise RecordError(f"not a game record: {record.termination} contradicts {record.kind} or {record.winner}")
     return record
+
+
+@cache
+def _variations_adapter() -> Any:
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(tuple[Variation, ...])
+
+
+def read_variations(data: Any) -> tuple[Variation, ...]:
+    """Convert the variations of a record's JSON. Raises RecordError."""
+    from pydantic import ValidationError
+
+    try:
+        found: tuple[Variation, ...] = _variations_adapter().validate_python(data)
+    except (ValidationError, RecursionError):
+        raise RecordError('"variations" is not a list of objects with "ply" and "moves"') from None
+    return found
 
 
 def ruleset_of(record: GameRecord) -> Ruleset:

@@ -45,6 +45,7 @@ _RARE_TAGS = {
     "ClockScale": "clock_scale",
     "Marks": "marks",
     "Comments": "comments",
+    "Variations": "variations",
 }
 """Tags whose value is JSON, written only where it is not empty."""
 

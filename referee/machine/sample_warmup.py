@@ -38,7 +38,7 @@ SAMPLES = {
 }
 """Names of samples, as `bots.samples.warmup` knows them, by module."""
 USUAL = ("random", "greedy", "alphabeta", "mcts")
-"""Samples that are compiled in advance. The champion needs as long as these together, and waits for its first game."""
+"""Samples that are compiled in advance. The champion has the search of alpha-beta, and needs nothing more."""
 _FOLDERS = ("bots/search", "referee/rules")
 """Folders whose sources are compiled, together with those of the family."""
 COMPILING = b"compiling "

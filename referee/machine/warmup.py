@@ -47,6 +47,23 @@ def get_ready(family: str) -> None:
     LineOfPlay(ruleset).is_legal(0)
 
 
+def warm_with_solver(family: str) -> Warmed:
+    """Call every function of a family's kernel and of its solver once."""
+    from referee.rules.per_family import loaded
+    from referee.solver.solver import compile_solver
+
+    started, found = time.perf_counter(), warm(family)
+    compile_solver(load(family).settle())
+    proof = loaded("referee.solver", "proof", family)
+    statistics = [function.stats for function in vars(proof).values() if hasattr(function, "stats")]
+    return Warmed(
+        family,
+        compiled=found.compiled + sum(sum(each.cache_misses.values()) for each in statistics),
+        cached=found.cached + sum(sum(each.cache_hits.values()) for each in statistics),
+        seconds=round(time.perf_counter() - started, 3),
+    )
+
+
 def warm(family: str) -> Warmed:
     """Call every function of a family's kernel once, and perft over it."""
     started = time.perf_counter()

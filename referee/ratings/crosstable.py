@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import Self
 
 from referee.ratings.scored import ScoredGame
 from referee.rules.core import Kind
@@ -16,7 +17,7 @@ from referee.rules.core import Kind
 class CrosstableCell:
     """Score of the row's bot against the column's. `pairs` has the results (W, D, L) of the games of each opening.
 
-    `numbers` has the planned numbers of these games, grouped like `pairs`.
+    `numbers` has the planned numbers of these games, grouped like `pairs`; it is empty if they are not known.
     """
 
     points: float = 0.0
@@ -37,6 +38,12 @@ class CrosstableCell:
             self.pairs.append(letter)
             self.numbers.append([number])
         self._last = pair
+
+    @classmethod
+    def of_counts(cls, losses: int, draws: int, wins: int) -> Self:
+        """Return a cell of many games, of which only the counts are known."""
+        letters = "W" * wins + "D" * draws + "L" * losses
+        return cls(wins + draws / 2, len(letters), [letters] if letters else [])
 
     @property
     def against(self) -> float:

@@ -113,12 +113,17 @@ def evaluate_points(test: Sprt, points: Iterable[float]) -> SprtVerdict:
 
     The pairs are in the order of their completion.
     """
+    return history(test, points)[-1]
+
+
+def history(test: Sprt, points: Iterable[float]) -> list[SprtVerdict]:
+    """Return the state of the test before the first pair and after each of them, up to its decision."""
     counts = [0] * 5
-    found = _evaluate(test, counts)
+    found = [_evaluate(test, counts)]
     for pair in points:
         counts[round(2 * pair)] += 1
-        found = _evaluate(test, counts)
-        if found.state != "continue":
+        found.append(_evaluate(test, counts))
+        if found[-1].state != "continue":
             break
     return found
 

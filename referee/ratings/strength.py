@@ -88,27 +88,36 @@ def pentanomial(pair_points: Sequence[float]) -> tuple[int, int, int, int, int]:
 
 
 def estimate(pair_points: Sequence[float], single_points: Sequence[float] = ()) -> Estimate:
-    """Estimate strength from the points of complete pairs, and of games without a partner.
+    """Estimate strength from the points of complete pairs, and of games without a partner."""
+    singles = [0] * 3
+    for points in single_points:
+        singles[round(2 * points)] += 1
+    return estimate_counts(pentanomial(pair_points), singles)
+
+
+def estimate_counts(pairs_by_points: Sequence[int], singles_by_points: Sequence[int]) -> Estimate:
+    """Estimate strength from the numbers of pairs with 0, ½, 1, 1½ and 2 points, and of single games with 0, ½ and 1.
 
     Singles count in the score; the variance is computed from the pairs alone if there are at least two.
     """
-    pairs = len(pair_points)
-    games = 2 * pairs + len(single_points)
+    pairs = sum(pairs_by_points)
+    games = 2 * pairs + sum(singles_by_points)
     if games == 0:
         return Estimate(0, 0, (0, 0, 0, 0, 0), 0.5, 0.0, elo_of(0), elo_of(1), 0.0, 0.5)
-    score = (sum(pair_points) + sum(single_points)) / games
+    score = (_total(pairs_by_points) + _total(singles_by_points)) / games
     if pairs >= 2:
-        scores = [points / 2 for points in pair_points]
-        game_variance = 2 * _variance(scores)
+        game_variance = 2 * _variance(pairs_by_points)
     else:
-        game_variance = _variance([*(points / 2 for points in pair_points for _ in (0, 1)), *single_points])
+        losses, draws, wins = singles_by_points
+        singles = (losses, 0, draws, 0, wins)
+        game_variance = _variance([2 * pair + single for pair, single in zip(pairs_by_points, singles, strict=True)])
     if game_variance == 0:  # all scores equal: use the variance of one more half game with the other result
         game_variance = max(0.25 / games, FLOOR)
     error = math.sqrt(game_variance / games)
     return Estimate(
         games,
         pairs,
-        pentanomial(pair_points),
+        (pairs_by_points[0], pairs_by_points[1], pairs_by_points[2], pairs_by_points[3], pairs_by_points[4]),
         score,
         elo_of(score),
         elo_of(score - Z95 * error),
@@ -135,9 +144,16 @@ def estimates(records: Iterable[ScoredGame], names: Sequence[str]) -> dict[str, 
     }
 
 
-def _variance(values: Sequence[float]) -> float:
-    mean = sum(values) / len(values)
-    return sum((value - mean) ** 2 for value in values) / len(values)
+def _total(counts: Sequence[int]) -> float:
+    """Return the points of results counted by 0, ½, 1 … points."""
+    return sum(place * count for place, count in enumerate(counts)) / 2
+
+
+def _variance(counts: Sequence[int]) -> float:
+    """Return the variance of scores counted by 0, 1/4, 1/2, 3/4 and 1."""
+    total = sum(counts)
+    mean = sum(place * count for place, count in enumerate(counts)) / (4 * total)
+    return sum(count * (place / 4 - mean) ** 2 for place, count in enumerate(counts)) / total
 
 
 @dataclass(frozen=True, slots=True)

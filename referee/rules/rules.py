@@ -265,10 +265,25 @@ class Phase:
 
 
 @dataclass(frozen=True, slots=True)
+class Variation:
+    """Canonical `moves` that could have been played instead of the move `ply` of the line it belongs to.
+
+    `marks` and `comments` are by ply of the whole game, as in `GameText`. `variations` belong to its own moves.
+    """
+
+    ply: int
+    moves: tuple[str, ...]
+    marks: Mapping[int, str] = field(default_factory=dict)
+    comments: Mapping[int, str] = field(default_factory=dict)
+    variations: tuple[Variation, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class GameText:
     """One game as an archive stores it: canonical `moves` from `position` (None = the variant's start).
 
     `marks` (`!`, `?!`) and `comments` are annotations by ply, counted from 1; comment 0 precedes the first move.
+    `variations` are in the order of their plies.
     """
 
     moves: tuple[str, ...]
@@ -279,6 +294,7 @@ class GameText:
     result: str = "*"
     marks: Mapping[int, str] = field(default_factory=dict)
     comments: Mapping[int, str] = field(default_factory=dict)
+    variations: tuple[Variation, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,8 @@ from typing import Literal
 
 from referee.rules.position import Position
 from referee.rules.rules import Ruleset
-from referee.solver.solver import Solution, WinProblem, solve
+from referee.solver.proofs import WinProblem
+from referee.solver.solver import Solution, solve
 
 Level = Literal["easy", "medium", "hard"]
 
@@ -83,10 +84,12 @@ def mine(ruleset: Ruleset, start: str | None, moves: Sequence[str], limits: Mini
         if is_known or solution.moves < limits.shortest or (limits.is_unique and not solution.is_unique):
             continue
         if solution.keys and not is_recapture(position, solution.keys[0]):
-            key = solution.keys[0]
-            yield MinedProblem(
-                ply, Position(ruleset, state), solution, not _captures(position, key), _tries(position, solution)
-            )
+            yield grade(Position(ruleset, state), solution, ply)
+
+
+def grade(position: Position, solution: Solution, ply: int = 0) -> MinedProblem:
+    """Grade a position whose side to move wins, as after `ply` moves of a game."""
+    return MinedProblem(ply, position, solution, not _captures(position, solution.keys[0]), _tries(position, solution))
 
 
 def _wins_at_once(position: Position) -> bool:

@@ -32,6 +32,7 @@ PINNED: Mapping[str, tuple[str, str]] = {
     "play._print": ("play", "games"),
     "playouts.run": ("playouts", "games plies seconds plies_per_second results reasons seed"),
     "problems._find": ("problems find", "problems games"),
+    "problems._add": ("problems add", "problems"),
     "ratings._rebuild": ("ratings rebuild", "games pools problems"),
     "printer.rows": ("lists of a server", "items next"),
     "game_view.show_record": ("replay", "shown"),

@@ -121,15 +121,7 @@ FAULTS: tuple[Fault, ...] = (
     # It takes too much.
     Fault("memory_hog", ("memory-limit",), 600, limits=_SMALL),
     Fault("memory_hog_in_children", ("memory-limit",), 600, words=(str(MEMORY // 3),), limits=_SMALL),
-    # Without a sandbox its own processes may end it before they are counted.
-    Fault(
-        "fork_bomb",
-        ("process-limit", "protocol-error"),
-        800,
-        limits=_FEW,
-        time=SHORT,
-        confined=("process-limit",),
-    ),
+    Fault("fork_bomb", ("process-limit",), 800, limits=_FEW, time=SHORT),
     # Where nobody counts refusals, a bot that gives up at the first one has just crashed.
     Fault("thread_bomb", ("process-limit",), 800, limits=_FEW, time=SHORT, confined=("process-limit", "crashed")),
 )

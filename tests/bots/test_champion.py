@@ -173,11 +173,11 @@ def test_it_searches_alone_where_no_more_threads_are_allowed(monkeypatch: pytest
 
 
 def test_an_entry_that_two_threads_wrote_half_of_each_is_not_believed() -> None:
-    ruleset, s = load("abalone").settle(), search("champion", "abalone")
+    ruleset, s = load("abalone").settle(), search("alphabeta", "abalone")
     position = Position.start(ruleset)
     search_state = s.new_search_state(1 << 16, empty_net(ruleset.rules.features))
     search_state.work[s.GENERATION] = 1
-    s.start_search(search_state, np.zeros(0, dtype=np.uint64), position.state, ruleset.config, 0, position.moves[0])
+    s.start_search(search_state, np.zeros(0, dtype=np.uint64), position.state, 0, position.moves[0])
     s.store(search_state, 0, 5, 0, position.moves[3], 77, -1000, 1000)
     assert s.probe(search_state, 0)[:2] == (position.moves[3], 77)
     whole = search_state.table.copy()
@@ -191,10 +191,10 @@ def test_an_entry_that_two_threads_wrote_half_of_each_is_not_believed() -> None:
 
 @pytest.mark.parametrize(("technique", "is_found"), [(FRONTIER_FUTILITY, True), (RAZORING, False)])
 def test_who_stands_badly_at_the_leaves_still_sees_a_win_when_skimming(technique: int, is_found: bool) -> None:
-    ruleset, s = load("loa").settle(), search("champion", "loa")
+    ruleset, s = load("loa").settle(), search("alphabeta", "loa")
     position = Position.start(ruleset, "8/8/1b5w/2b3w1/1bwbw3/1bwwb3/3w1w1w/1bb2b2 w - 14")
     search_state = s.new_search_state(1 << 16, empty_net(ruleset.rules.features, (technique, 0, 0, 12)))
-    s.start_search(search_state, np.zeros(0, dtype=np.uint64), position.state, ruleset.config, 1, position.moves[0])
+    s.start_search(search_state, np.zeros(0, dtype=np.uint64), position.state, 1, position.moves[0])
     search_state.work[s.GENERATION], search_state.work[s.NODE_LIMIT] = 1, 10_000
     for depth in range(1, 4):
         s.search_iteration(search_state, ruleset.config, depth)
@@ -203,8 +203,9 @@ def test_who_stands_badly_at_the_leaves_still_sees_a_win_when_skimming(technique
 
 def settled(state: State, config: Config, alpha: int, beta: int, left: int) -> int:
     """What `settle` finds in Baroque chess, as a recursion."""
-    s, kernel = search("champion", "baroque"), load("baroque").kernel
-    best = stand = int(s.kernel_quiet_eval(state, config, kernel.PIECE_VALUES))
+    s, evaluation = search("alphabeta", "baroque"), search("evaluation", "baroque")
+    kernel = load("baroque").kernel
+    best = stand = int(evaluation.kernel_quiet_eval(state, config, kernel.PIECE_VALUES))
     if left == 0:
         return best
     moves, gains = np.zeros((2, kernel.MAX_MOVES), dtype=np.int64)
@@ -221,7 +222,8 @@ def settled(state: State, config: Config, alpha: int, beta: int, left: int) -> i
 
 
 def test_leaves_are_settled_by_what_takes_something() -> None:
-    s, rng, taken = search("champion", "baroque"), random.Random(3), 0
+    s, rng, taken = search("alphabeta", "baroque"), random.Random(3), 0
+    quiet_eval = search("evaluation", "baroque").kernel_quiet_eval
     position = Position.start(load("baroque").settle())
     search_state, config = s.new_search_state(1 << 16, empty_net(None)), position.ruleset.config
     prices = load("baroque").kernel.PIECE_VALUES
@@ -231,17 +233,17 @@ def test_leaves_are_settled_by_what_takes_something() -> None:
         for alpha, beta in ((-9_000, 9_000), (-50, 51)):
             wanted = settled(position.state, config, alpha, beta, s.MAX_QUIESCENCE_PLIES)
             assert s.quiescence(search_state, config, 3, alpha, beta) == wanted
-            taken += wanted != s.kernel_quiet_eval(position.state, config, prices)
+            taken += wanted != quiet_eval(position.state, config, prices)
         position = position.play(rng.choice(position.moves))
     assert taken == 12
 
 
 def test_settling_changes_nothing_in_a_family_that_does_not_tell_what_takes_something() -> None:
-    ruleset, s, found = load("loa").settle(), search("champion", "loa"), []
+    ruleset, s, found = load("loa").settle(), search("alphabeta", "loa"), []
     position = Position.start(ruleset)
     for technique in (0, QUIESCENCE):
         search_state = s.new_search_state(1 << 16, empty_net(ruleset.rules.features, (technique, 0, 0, 12)))
-        s.start_search(search_state, np.zeros(0, dtype=np.uint64), position.state, ruleset.config, 0, position.moves[0])
+        s.start_search(search_state, np.zeros(0, dtype=np.uint64), position.state, 0, position.moves[0])
         search_state.work[s.GENERATION], search_state.work[s.NODE_LIMIT] = 1, 20_000
         s.search_iteration(search_state, ruleset.config, 2)
         found.append(

@@ -44,7 +44,7 @@ def test_what_was_planted_is_learned_and_the_search_adds_it_up() -> None:
     some = sample()
     found = fit_linear(RULESET, some, result_weight=0.5, epochs=150, validation_split=0.2, seed=1)
     assert found.after < 0.9 * found.before
-    s, features = search("champion", "loa"), RULESET.rules.features
+    s, features = search("alphabeta", "loa"), RULESET.rules.features
     assert features is not None
     search_state = s.new_search_state(1 << 16, linear_net(features, found.weights, LEARNED))
     worth, seen = found.weights.ravel(), np.zeros(linear_features_of(RULESET).MAX_LINEAR_FEATURES, dtype=np.int64)
@@ -66,17 +66,14 @@ def test_by_command_from_nothing(tmp_path: Path) -> None:
     data, out = tmp_path / "data", tmp_path / "loa.npz"
     make(["--family", "loa", "--weights", "none", "--positions", "300", "--nodes", "60", "--out", str(data)])
     train([str(data), "--linear", "--out", str(out), "--epochs", "1", "--validation-split", "0.3"])
-    net = load_net(RULESET.rules, RULESET.config, out)
+    net = load_net(RULESET, out)
     assert net.maps[0, SEARCH_FEATURES] == LINEAR_EVAL
     assert net.rows.size >= linear_features_of(RULESET).LINEAR_FEATURE_COUNT > net.rows.size - HIDDEN
-    assert (
-        load_net(load("loa").settle("loa12").rules, load("loa").settle("loa12").config, out).maps[0, SEARCH_FEATURES]
-        == 0
-    )
+    assert load_net(load("loa").settle("loa12"), out).maps[0, SEARCH_FEATURES] == 0
 
 
 def test_without_worths_the_static_score_stands() -> None:
-    s = search("champion", "loa")
+    s = search("alphabeta", "loa")
     search_state = s.new_search_state(1 << 16, empty_net(None, LEARNED))
     search_state.states[0] = Position.start(RULESET).state
     assert s.static_eval(search_state, s.ZERO, RULESET.config) == RULESET.rules.kernel.evaluate(

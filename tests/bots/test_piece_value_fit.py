@@ -50,7 +50,7 @@ def test_what_comes_later_is_told_to_the_side_that_moves() -> None:
 
 
 def test_the_search_adds_learned_prices_up() -> None:
-    s, features, prices = search("champion", "baroque"), RULESET.rules.features, np.arange(3, 3 + COUNT)
+    s, features, prices = search("alphabeta", "baroque"), RULESET.rules.features, np.arange(3, 3 + COUNT)
     assert features is not None
     search_state = s.new_search_state(1 << 16, piece_value_net(features, prices.astype(np.int32)[np.newaxis], LEARNED))
     position, rng = Position.start(RULESET), np.random.default_rng(1)
@@ -89,14 +89,14 @@ def test_by_command_from_nothing(tmp_path: Path) -> None:
             str(QUIESCENCE),
         ]
     )
-    net = load_net(RULESET.rules, RULESET.config, out)
+    net = load_net(RULESET, out)
     assert net.maps[0, SEARCH_FEATURES] == QUIESCENCE | TUNED_PIECE_VALUES
     with np.load(out) as kept:
         assert net.maps[0, FIRST_PIECE_VALUE : FIRST_PIECE_VALUE + COUNT].tolist() == kept["weights"].ravel().tolist()
 
 
 def test_without_learned_prices_the_guesses_of_the_kernel_stand() -> None:
-    s, kernel = search("champion", "baroque"), tactics_of(RULESET)
+    s, kernel = search("alphabeta", "baroque"), tactics_of(RULESET)
     search_state = s.new_search_state(1 << 16, empty_net(None, (QUIESCENCE, 0, 60, 12)))
     search_state.states[0] = RULESET.read("k7/8/8/8/3P4/8/8/K7 w 0 1")
     assert s.quiet_eval(search_state, s.ZERO, RULESET.config) == kernel.PIECE_VALUES[0]
@@ -118,7 +118,7 @@ def test_what_games_have_found_becomes_weights(tmp_path: Path) -> None:
     file, out = tmp_path / "result.json", tmp_path / "baroque.npz"
     file.write_text(tuned({f"Price{group}": 10.4 * (group + 1) for group in range(10)}), encoding="utf-8")
     train(["--tuned", str(file), "--out", str(out), "--search-features", str(QUIESCENCE)])
-    net, kernel = load_net(RULESET.rules, RULESET.config, out), tactics_of(RULESET)
+    net, kernel = load_net(RULESET, out), tactics_of(RULESET)
     frozen = [round(10.4 * 7 * price / 12) for price in kernel.PIECE_VALUES[6:12].tolist()]
     found = net.maps[0, FIRST_PIECE_VALUE : FIRST_PIECE_VALUE + COUNT].tolist()
     assert found == [10, 21, 31, 42, 52, 62, *frozen, 83, 94, 104]
@@ -139,7 +139,7 @@ def test_the_bot_that_is_tuned_goes_by_the_prices_it_is_told() -> None:
     bot, kernel = TunableChampion(), tactics_of(RULESET)
     bot._values |= {"Price0": "77", "Price6": "24", "Price9": "5"}
     bot.warm_up(Position.start(RULESET))
-    kept = load_net(RULESET.rules, RULESET.config).maps[0, FIRST_PIECE_VALUE : FIRST_PIECE_VALUE + COUNT].tolist()
+    kept = load_net(RULESET).maps[0, FIRST_PIECE_VALUE : FIRST_PIECE_VALUE + COUNT].tolist()
     frozen = (2 * kernel.PIECE_VALUES[6:12]).tolist()
     assert bot._search_state.maps[0, FIRST_PIECE_VALUE : FIRST_PIECE_VALUE + COUNT].tolist() == [
         77,

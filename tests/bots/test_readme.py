@@ -56,7 +56,8 @@ def test_the_links_of_the_page_lead_somewhere() -> None:
 
 
 def test_the_page_has_a_bot_and_commands() -> None:
-    assert any(name == "my_bot.py" for _, name, _ in BLOCKS)
+    (shown,) = [text for _, name, text in BLOCKS if name == "my_bot.py"]
+    assert shown == (ROOT / "bots" / "examples" / "python" / "my_bot.py").read_text(), "the page to submit shows it too"
     assert len(COMMANDS) >= 6
 
 

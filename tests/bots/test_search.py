@@ -10,6 +10,7 @@ import pytest
 from bots.sdk import families
 from bots.sdk.game_state import GameState
 from bots.search import earlier_keys, search
+from bots.search.net import empty_net
 from bots.search.repetition import digest, repetition_count
 from referee.rules import load
 from referee.rules.core import UnknownNameError
@@ -77,7 +78,7 @@ def test_a_digest_depends_on_its_part_alone() -> None:
 
 def test_the_line_expected_is_played_by_the_rules_and_begins_with_the_best_move() -> None:
     found, position = search("alphabeta", "loa"), Position.start(load("loa").settle())
-    search_state = found.new_search_state(1 << 20)
+    search_state = found.new_search_state(1 << 20, empty_net(None))
     search_state.work[found.GENERATION], search_state.work[found.NODE_LIMIT] = 1, 20_000
     found.start_search(search_state, np.array([], dtype=np.uint64), position.state, 0, position.moves[0])
     lines = []

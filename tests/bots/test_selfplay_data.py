@@ -49,7 +49,7 @@ def test_the_same_arguments_make_the_same_positions_and_none_twice(tmp_path: Pat
 def test_what_they_are_made_of_trains_a_net(tmp_path: Path) -> None:
     made(tmp_path / "data")
     train([str(tmp_path / "data"), "--out", str(tmp_path / "net.npz"), "--epochs", "1", "--validation-split", "0.3"])
-    net = load_net(RULESET.rules, RULESET.config, tmp_path / "net.npz")
+    net = load_net(RULESET, tmp_path / "net.npz")
     assert net.maps[0, SEARCH_FEATURES] == NET
     assert net.maps[0, TEMPO] >= 0
     made(tmp_path / "more", "--weights", str(tmp_path / "net.npz"))

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from bots.sdk import families
-from tests.bots.strength import MARKS, PAGE, Match, main, matches, mcts, put, row
+from tests.bots.strength import PARTS, Match, main, matches, mcts, row
 
 
 def games(*winners: str, termination: str = "goal") -> list[dict[str, str]]:
@@ -19,7 +19,7 @@ def games(*winners: str, termination: str = "goal") -> list[dict[str, str]]:
 
 def test_a_row_counts_points() -> None:
     found = row(Match("one", "two", "loa", "nodes:5"), games("first", "first", "draw", "second"))
-    assert found == "| loa | one v two | `nodes:5` | 2 | 1 | 1 | 62.5% |"
+    assert found == "| loa | one v two | `nodes:5` | 4 | 2-1-1 | 62.5% | too few games |"
 
 
 def test_a_forfeit_is_no_strength() -> None:
@@ -27,12 +27,10 @@ def test_a_forfeit_is_no_strength() -> None:
         row(Match("one", "two", "loa", "nodes:5"), games("first", termination="time"))
 
 
-def test_the_page_has_a_place_for_the_table(tmp_path: Path) -> None:
-    text = PAGE.read_text(encoding="utf-8")
-    once = put(text, ["| a |"])
-    assert put(once, ["| a |"]) == once
-    assert all(once.count(mark) == 1 for mark in MARKS)
-    assert {match.family for family in families() for match in matches(family, "mcts", tmp_path)} == set(families())
+def test_matches_of_all_families_have_names_of_their_own(tmp_path: Path) -> None:
+    found = [match for part in PARTS for family in families() for match in matches(family, part, tmp_path)]
+    assert {match.family for match in found} == set(families())
+    assert len({match.name for match in found}) == len(found)
 
 
 def test_a_weakened_bot_is_a_folder(tmp_path: Path) -> None:
@@ -42,5 +40,9 @@ def test_a_weakened_bot_is_a_folder(tmp_path: Path) -> None:
 
 
 def test_two_games_are_played(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    main(["loa", "--games", "2", "--only", "greedy", "--out", str(tmp_path)])
-    assert "| loa | greedy v random | `nodes:1` | " in capsys.readouterr().out
+    page = tmp_path / "reports" / "strength.md"
+    words = ["loa", "--games", "2", "--only", "greedy", "--out", str(tmp_path / "runs"), "--report", str(page)]
+    for _ in range(2):  # the second run reads the games of the first
+        main(words)
+        assert "| loa | greedy v random | `nodes:1` | 2 | " in capsys.readouterr().out
+    assert f"python -m tests.bots.strength {' '.join(words)}" in page.read_text(encoding="utf-8")

@@ -63,7 +63,7 @@ def test_it_learns_what_was_planted_and_the_search_agrees() -> None:
     assert found.after < 0.8 * found.before
     features = RULESET.rules.features
     assert features is not None
-    net, s = build_net(features, found.weights), search("champion", "loa")
+    net, s = build_net(features, found.weights), search("evaluation", "loa")
     for state in sample().state[:40]:
         sums = np.zeros(net.rows.shape[1], dtype=np.int32)
         s.refresh_accumulator(sums, net.rows, net.maps, state)
@@ -122,7 +122,7 @@ def test_which_side_wins_more_is_told_from_what_a_score_means() -> None:
 def test_techniques_go_without_a_net(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "loa.npz"
     main(["--family", "loa", "--out", str(path), "--search-features", "272", "--tempo", "29", "--eval-margin", "45"])
-    net = load_net(RULESET.rules, RULESET.config, path)
+    net = load_net(RULESET, path)
     assert net.maps[0, SEARCH_FEATURES : LMR_FIRST_MOVE + 1].tolist() == [272, 29, 45, 12]
     assert not net.rows.any()
     with pytest.raises(SystemExit, match="2"):
@@ -142,11 +142,11 @@ def random_states(ruleset: Ruleset, plies: int) -> list[State]:
 
 def test_what_lies_around_the_king_is_summed_up_as_it_is_told() -> None:
     ruleset = load("tablut").settle()
-    features, s = ruleset.rules.features, search("champion", "tablut")
+    features, s = ruleset.rules.features, search("evaluation", "tablut")
     assert features is not None
     weights = np.random.default_rng(1).integers(-50, 50, (FIRST_ROW + feature_count(features), HIDDEN), dtype=np.int32)
     net = build_net(features, weights)
-    search_state, kings = s.new_search_state(1 << 15, net), set()
+    search_state, kings = search("alphabeta", "tablut").new_search_state(1 << 15, net), set()
     states = random_states(ruleset, 50)
     s.refresh_accumulator(search_state.accumulators[0], net.rows, net.maps, states[0])
     for ply, state in enumerate(states):

@@ -46,7 +46,7 @@ cron = "{cron}"
 class Process:
     """`arena serve` on a data folder; its address, and what it wrote."""
 
-    def __init__(self, data: Path, port: int = 0) -> None:
+    def __init__(self, data: Path, port: int = 0, **settings: str) -> None:
         self.log = data.parent / "serve.err"
         words = [sys.executable, "-m", "arena", "serve", "--data", str(data), "--port", str(port)]
         clean = {name: value for name, value in os.environ.items() if not name.startswith("ARENA_")}
@@ -57,7 +57,7 @@ class Process:
                 stderr=log,
                 text=True,
                 cwd=data.parent,
-                env={**clean, **INTERPRETED, "ARENA_READS_PER_MINUTE": "1000000"},
+                env={**clean, **INTERPRETED, "ARENA_READS_PER_MINUTE": "1000000", **settings},
             )
         assert self.process.stdout is not None
         self.url = self.process.stdout.readline().strip()
@@ -151,7 +151,8 @@ def test_from_an_empty_folder_to_a_leaderboard_and_through_a_kill(
         return json.loads(capsys.readouterr().out)
 
     token = said("init", "--data", str(data))["admin"]["token"]
-    processes.append(Process(data))
+    alone = {"ARENA_LADDER_TIME_CONTROL": ""}  # no games but those of the test
+    processes.append(Process(data, **alone))
     url = processes[0].url
     there = ("--server", url, "--token", token)
     for name, path in bots.items():
@@ -195,7 +196,7 @@ def test_from_an_empty_folder_to_a_leaderboard_and_through_a_kill(
     assert processes[0].end(signal.SIGKILL) == -signal.SIGKILL
     store = Store.in_folder(data)
     assert 2 <= store.games.counts(second)["finished"] < 12
-    processes.append(Process(data, int(url.rsplit(":", 1)[1])))
+    processes.append(Process(data, int(url.rsplit(":", 1)[1]), **alone))
     last = list(client.events(f"/tournaments/{second}/stream"))[-1]
     assert (last["event"], last["tournament"]["state"]) == ("final", "finished")
     assert store.games.counts(second) == {"finished": 12}

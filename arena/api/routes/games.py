@@ -31,6 +31,7 @@ from arena.http.json_text import as_json
 from arena.http.problem import Problem
 from arena.http.request_context import RequestContext, RouteResult
 from arena.http.stream_line import FORMS, NDJSON, StreamLine
+from arena.http.visitor import presence
 from arena.validation import plain
 from referee.game.record import GameRecord, read_record
 from referee.game.record_text import write_text
@@ -200,7 +201,8 @@ async def watch(call: RequestContext, game: GameId, query: StreamQuery) -> web.S
     """
     await call.run(services.game.find, call.arena, game)
     source = _GameSource(call, game)
-    return await stream.follow(call, Subject("game", game), stream.resume_point(call, query.after), source.look)
+    async with presence(call, game):
+        return await stream.follow(call, Subject("game", game), stream.resume_point(call, query.after), source.look)
 
 
 class _GameSource:

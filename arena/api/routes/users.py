@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -10,11 +10,12 @@ from arena import services
 from arena.api.registry import Routes
 from arena.api.words import In, Number, UserName
 from arena.credentials import MAX_PASSWORD, MIN_PASSWORD
-from arena.documents.account import RoleName, TokenItem, UserItem
+from arena.documents.account import AccountLinkResponse, RoleName, TokenItem, UserItem
 from arena.documents.page import PageQuery, PageResponse
 from arena.http.api_paths import PREFIX
 from arena.http.identity import with_password
 from arena.http.request_context import RequestContext, RouteResult
+from arena.services.registration import INVITATION_DAYS, MAX_INVITATION_DAYS, MAX_USES
 
 routes = Routes()
 
@@ -34,6 +35,43 @@ class UserChange(In):
     password: Annotated[str, Field(min_length=MIN_PASSWORD, max_length=MAX_PASSWORD)] | None = None
     is_active: bool | None = None
     revoke_tokens: bool = False
+
+
+class InvitationRequest(In):
+    """An invitation to create `uses` accounts within `days`."""
+
+    role: Literal["author", "organiser"] = "author"
+    uses: Annotated[int, Field(ge=1, le=MAX_USES)] = 1
+    days: Annotated[int, Field(ge=1, le=MAX_INVITATION_DAYS)] = INVITATION_DAYS
+
+
+@routes.post(
+    "/invitations",
+    tag="users",
+    summary="Invite people to create accounts",
+    scope="admin",
+    status=201,
+    problems=("forbidden",),
+    example="""/api/v1/invitations -d '{"uses": 20, "days": 7}'""",
+)
+async def invite(call: RequestContext, body: InvitationRequest) -> RouteResult[AccountLinkResponse]:
+    """Create a link to the page where people create their own accounts. It is shown only in this response."""
+    made = await call.run(services.registration.invite, call.arena, body.role, body.uses, body.days, call.user)
+    return RouteResult(made, status=201, keep="never", is_private=True)
+
+
+@routes.post(
+    "/users/{user}/reset-links",
+    tag="users",
+    summary="Make a link that resets a password",
+    scope="admin",
+    status=201,
+    example="/api/v1/users/ada/reset-links -X POST",
+)
+async def make_reset_link(call: RequestContext, user: UserName) -> RouteResult[AccountLinkResponse]:
+    """Create a link with which the user sets a new password within 24 hours. It is shown only in this response."""
+    made = await call.run(services.registration.make_reset_link, call.arena, user, call.user)
+    return RouteResult(made, status=201, keep="never", is_private=True)
 
 
 @routes.get("/users", tag="users", summary="List users", scope="admin", example="/api/v1/users")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -81,12 +81,27 @@ def add(parser: argparse.ArgumentParser) -> None:
         "export one game or a selection as text, JSON or NDJSON",
         "arena archive export --number 427 --family abalone > game.txt",
         "arena archive export --player picasso -o ndjson --output-file games.ndjson",
+        "arena archive export --number 427 --language fr --output-file booklet.pdf",
     )
     add_options(export, ArchiveQuery, without=NOT_FILTERS)
     export.add_argument(
         "--notation", metavar="NOTATION", help="notation of the family for texts (default: the imported text)"
     )
-    export.add_argument("--output-file", type=Path, metavar="FILE", help="write to FILE (default: stdout)")
+    export.add_argument(
+        "--output-file", type=Path, metavar="FILE", help="write to FILE (default: stdout); FILE.pdf is a booklet"
+    )
+    booklet = export.add_argument_group("booklet (-o pdf)")
+    booklet.add_argument(
+        "--layout",
+        choices=("text", "presentation"),
+        default="text",
+        help="text: four diagrams to a page; presentation: one (default: text)",
+    )
+    booklet.add_argument("--language", choices=("en", "fr"), default="en", help="language (default: en)")
+    booklet.add_argument("--title", metavar="TEXT", default="", help="title (default: the game)")
+    booklet.add_argument(
+        "--problems", metavar="FILE", help='problems to append, from "arena problems find -o ndjson"; - for stdin'
+    )
 
     index = actions.add("index", _index, "rebuild the index of all games; their numbers do not change")
 
@@ -96,7 +111,9 @@ def add(parser: argparse.ArgumentParser) -> None:
     for command in (bring, listing, search, index):
         add_output(command)
     add_output(show, meanings={"table": "the board", "json": "the record and the position", "text": "the game text"})
-    add_output(export, forms=("text", "json", "ndjson"), meanings={"text": "game texts"})
+    add_output(
+        export, forms=("text", "json", "ndjson", "pdf"), meanings={"text": "game texts", "pdf": "a booklet of diagrams"}
+    )
 
 
 # import
@@ -225,14 +242,20 @@ def _show(arguments: argparse.Namespace) -> int:
 
 
 def _export(arguments: argparse.Namespace) -> int:
-    form = arguments.output
+    form = "pdf" if _is_pdf(arguments.output_file) else arguments.output
     if arguments.notation and form != "text":
         raise CommandError("--notation is for texts; remove it, or choose -o text")
+    if form == "pdf" and arguments.output_file is None:
+        raise CommandError("a booklet is a file; name it with --output-file FILE.pdf")
     query = _query(arguments)
     with open_source(arguments) as source:
         parts = list(source.texts(query, arguments.notation if form == "text" else "record"))
     if not parts:
         raise CommandError(_NO_MATCH, Exit.NOT_FOUND)
+    if form == "pdf":
+        arguments.output_file.write_bytes(_booklet(parts, arguments))
+        output.note(f"{len(parts)} game{'s' if len(parts) > 1 else ''} printed to {arguments.output_file}")
+        return Exit.DONE
     if form == "json":
         games = [json.loads(part) for part in parts]
         text = json.dumps({"games": games}, ensure_ascii=False, indent=1)
@@ -244,3 +267,21 @@ def _export(arguments: argparse.Namespace) -> int:
     else:
         output.text(text.removesuffix("\n"))
     return Exit.DONE
+
+
+def _is_pdf(path: Path | None) -> bool:
+    return path is not None and path.suffix.lower() == ".pdf"
+
+
+def _booklet(records: Sequence[str], arguments: argparse.Namespace) -> bytes:
+    """Return the booklet of games and of problems that were found."""
+    from arena.pages.drawing.booklet import BookletGame, make_booklet, problem_of
+    from referee.game.record import read_record
+
+    games = []
+    for text in records:
+        tags = json.loads(text).get("tags", {})
+        games.append(BookletGame(read_record(text), tags, tags.get("Number", "")))
+    lines = text_input.read_text(arguments.problems).splitlines() if arguments.problems else []
+    problems = [problem_of(json.loads(line)) for line in lines if line.strip()]
+    return make_booklet(games, problems, title=arguments.title, layout=arguments.layout, language=arguments.language)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from contextlib import closing
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -124,9 +124,9 @@ def _engine(text: str | None, family: str) -> BotSpec:
 
 def _show(found: GameAnalysis, record: GameRecord, arguments: argparse.Namespace) -> None:
     if arguments.record:
-        from arena.analysis.game_analysis import marks_of
+        from arena.analysis.game_analysis import annotated
 
-        output.document(replace(record, marks=marks_of(asdict(found))).as_json())
+        output.document(annotated(record, asdict(found)).as_json())
         return
     Printer(arguments).result(asdict(found), lambda: _show_plies(found, record), "plies")
 

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from referee.rules.core import Side
     from referee.rules.position import Position
     from referee.solver.condition import Condition
-    from referee.solver.solver import Solution, WinProblem
+    from referee.solver.proofs import WinProblem
+    from referee.solver.solver import Solution
 
 MAX_NODES = 10**12
 MAX_MOVES = 60
@@ -66,7 +67,8 @@ def _nodes(text: str) -> int:
 
 def run(arguments: argparse.Namespace) -> int:
     """Solve and print. Exit with 0 if the win is proved or refuted, 1 if it stays unknown."""
-    from referee.solver.solver import FinishedPositionError, WinProblem, compile_solver, solve
+    from referee.solver.proofs import WinProblem
+    from referee.solver.solver import FinishedPositionError, compile_solver, solve
 
     if arguments.all and arguments.moves is None:
         raise CommandError("--all needs --in MOVES, up to which other winning moves are looked for")

@@ -1,4 +1,4 @@
-"""`arena warmup`: compile the kernels into the cache, so that later games and commands start without delay."""
+"""`arena warmup`: compile the kernels and the solver into the cache, so that later commands start without delay."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Warm the families, several at once; a line per family as it is done."""
     from referee.machine.pool import SlotPool
-    from referee.machine.warmup import warm
+    from referee.machine.warmup import warm_with_solver
     from referee.rules import families, load
 
     names = list(dict.fromkeys(arguments.families)) or list(families())
@@ -45,7 +45,7 @@ def run(arguments: argparse.Namespace) -> int:
     jobs = min(arguments.jobs or os.cpu_count() or 1, len(names))
     done = []
     with SlotPool(jobs) as pool:  # processes, not threads: the compiler holds one lock
-        for warmed in as_completed([pool.submit(warm, name) for name in names]):
+        for warmed in as_completed([pool.submit(warm_with_solver, name) for name in names]):
             done.append(warmed.result())
             _tell(done[-1])
     if arguments.bots:

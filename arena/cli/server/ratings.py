@@ -1,4 +1,7 @@
-"""`arena ratings rebuild`: rebuild all ratings from the recorded games, or compare them with the stored ones."""
+"""`arena ratings rebuild`: rebuild all ratings, or compare them with the stored ones.
+
+They follow from the recorded games and the first attempts at problems.
+"""
 
 from __future__ import annotations
 
@@ -45,12 +48,14 @@ def _rebuild(arguments: argparse.Namespace) -> int:
     with closing(open_store(settings)) as store:
         if not arguments.check:
             games = store.ratings.rebuild(progress.tell)
+            attempts = store.attempts.rebuild()
+            also = f" and {attempts} attempts at problems" if attempts else ""
             printer.result(
                 {"games": games, "pools": [one.pool for one in store.ratings.pools()]},
-                lambda: output.text(f"ratings rebuilt from {games} games"),
+                lambda: output.text(f"ratings rebuilt from {games} games{also}"),
             )
             return Exit.DONE
-        problems = store.ratings.check(progress.tell)
+        problems = [*store.ratings.check(progress.tell), *store.attempts.check()]
         pools = store.ratings.pools()
     games = sum(one.games for one in pools)
     if not games and not problems:

@@ -20,7 +20,7 @@ from arena.cli.terminal.printer import Printer, add_output
 from arena.cli.terminal.prompt import ask_secret, token_end
 
 if TYPE_CHECKING:
-    from arena.documents.account import TokenItem
+    from arena.documents.account import AccountLinkResponse, TokenItem
     from arena.services.arena import Arena
 
 _ROLES = ("author", "organiser", "admin")
@@ -65,6 +65,18 @@ def add(parser: argparse.ArgumentParser) -> None:
     state.add_argument("--disable", action="store_true", help="disable the user: no log-in and no token works any more")
     state.add_argument("--enable", action="store_true", help="enable a disabled user")
 
+    invite = actions.add("invite", _invite, "create a link with which people create their own accounts")
+    invite.add_argument(
+        "--role", choices=("author", "organiser"), default="author", help="role of the new accounts (default author)"
+    )
+    invite.add_argument("--uses", type=positive, default=1, metavar="N", help="number of accounts (default 1)")
+    invite.add_argument(
+        "--days", type=positive, default=14, metavar="DAYS", help="days until the link expires (default 14)"
+    )
+
+    reset = actions.add("reset", _reset, "create a link with which a user sets a new password within 24 hours")
+    reset.add_argument("name", metavar="NAME", help="name of the user")
+
     tokens = actions.add("tokens", _tokens, "list the tokens of a user, without their secrets")
     tokens.add_argument("name", metavar="NAME", help="name of the user")
 
@@ -77,7 +89,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     which.add_argument("--all", action="store_true", help="revoke all tokens of the user")
 
     listing = actions.add("list", _list, "list all users")
-    for each in (new, token, change, tokens, revoke, listing):
+    for each in (new, token, change, invite, reset, tokens, revoke, listing):
         add_output(each)
         add_database(each)
 
@@ -177,6 +189,29 @@ def _change(arena: Arena, arguments: argparse.Namespace) -> int:
         {"name": user.name, "role": user.role, "active": user.is_active, "password": shown},
         lambda: output.text(*lines),
     )
+    return Exit.DONE
+
+
+def _invite(arena: Arena, arguments: argparse.Namespace) -> int:
+    from arena import services
+
+    made = services.registration.invite(arena, arguments.role, arguments.uses, arguments.days, None)
+    return _show_link(made, arguments)
+
+
+def _reset(arena: Arena, arguments: argparse.Namespace) -> int:
+    from arena import services
+
+    return _show_link(services.registration.make_reset_link(arena, arguments.name, None), arguments)
+
+
+def _show_link(made: AccountLinkResponse, arguments: argparse.Namespace) -> int:
+    def show() -> None:
+        output.text(made.link)
+        note = f"It works until {made.expires:%Y-%m-%d %H:%M} UTC, and is not shown again."
+        output.note(note if "://" in made.link else f"Put the address of your server before it. {note}")
+
+    Printer(arguments).result({"link": made.link, "expires": made.expires.isoformat()}, show)
     return Exit.DONE
 
 

@@ -1,10 +1,11 @@
-"""The archive and the explorer in the database of a data folder, read without a server."""
+"""The archive, the explorer and the problems in the database of a data folder, read without a server."""
 
 from __future__ import annotations
 
 import argparse
 import contextlib
 import json
+import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from arena.cli.source.source import FoundGames, GameFile
     from arena.documents.archive import ArchiveQuery
     from arena.documents.explorer import ExplorerQuery
+    from arena.documents.win_problem import WinProblemQuery, WinProblemRequest
     from arena.services.arena import Arena
 
 
@@ -92,4 +94,57 @@ class FolderSource:
         from arena.validation import plain
 
         found: dict[str, Any] = plain(explore(self.arena, family, query))
+        return found
+
+    def problems(self, query: WinProblemQuery) -> list[dict[str, Any]]:
+        """Return the latest problems that match."""
+        from arena.services.problems import search
+        from arena.validation import plain
+
+        return [plain(one) for one in search(self.arena, query).items]
+
+    def problem(self, number: int) -> dict[str, Any]:
+        """Return a problem with its position."""
+        from arena.services.problems import read
+        from arena.validation import plain
+
+        found: dict[str, Any] = plain(read(self.arena, number))
+        return found
+
+    def add_problem(self, request: WinProblemRequest) -> dict[str, Any]:
+        """Set a problem, and examine it at once."""
+        from arena.coordinator.problem_prover import ProblemProver
+        from arena.services.problems import add
+
+        number = add(self.arena, request, None).id
+        prover = ProblemProver(self.arena.store)
+        try:
+            while self.problem(number)["state"] == "waiting":
+                prover.work(threading.Event())
+        finally:
+            prover.process.close()
+        return self.problem(number)
+
+    def attempt(self, number: int, moves: Sequence[str]) -> dict[str, Any]:
+        """Answer a line of play in a problem."""
+        from arena.services.problems import attempt
+        from arena.validation import plain
+
+        found: dict[str, Any] = plain(attempt(self.arena, number, moves, None))
+        return found
+
+    def solution(self, number: int) -> dict[str, Any]:
+        """Return all solutions of a problem."""
+        from arena.services.problems import solution
+        from arena.validation import plain
+
+        found: dict[str, Any] = plain(solution(self.arena, number, None))
+        return found
+
+    def choose_of_month(self, number: int, month: str | None) -> dict[str, Any]:
+        """Make a problem the one of a month, by default the present one."""
+        from arena.services.problems import choose_of_month
+        from arena.validation import plain
+
+        found: dict[str, Any] = plain(choose_of_month(self.arena, number, month, None))
         return found

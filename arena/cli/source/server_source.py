@@ -1,4 +1,4 @@
-"""The archive and the explorer of a server, read through its JSON interface."""
+"""The archive, the explorer and the problems of a server, read through its JSON interface."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from arena.client import ApiClient
     from arena.documents.archive import ArchiveQuery
     from arena.documents.explorer import ExplorerQuery
+    from arena.documents.win_problem import WinProblemQuery, WinProblemRequest
 
 
 class ServerSource:
@@ -53,6 +54,36 @@ class ServerSource:
     def explore(self, family: str, query: ExplorerQuery) -> dict[str, Any]:
         """Return the moves played in a position, with their results."""
         found: dict[str, Any] = self._client.get(f"/explorer/{family}", **asdict(query))
+        return found
+
+    def problems(self, query: WinProblemQuery) -> list[dict[str, Any]]:
+        """Return the latest problems that match."""
+        filters = {name: value for name, value in asdict(query).items() if name not in ("limit", "after")}
+        return list(self._client.pages("/problems", query.limit, **filters))
+
+    def problem(self, number: int) -> dict[str, Any]:
+        """Return a problem with its position."""
+        found: dict[str, Any] = self._client.get(f"/problems/{number}")
+        return found
+
+    def add_problem(self, request: WinProblemRequest) -> dict[str, Any]:
+        """Set a problem; the server's solver examines it later."""
+        return self._send("POST", "/problems", asdict(request))
+
+    def attempt(self, number: int, moves: Sequence[str]) -> dict[str, Any]:
+        """Answer a line of play in a problem."""
+        return self._send("POST", f"/problems/{number}/attempts", {"moves": " ".join(moves)})
+
+    def solution(self, number: int) -> dict[str, Any]:
+        """Return all solutions of a problem."""
+        return self._send("POST", f"/problems/{number}/solution")
+
+    def choose_of_month(self, number: int, month: str | None) -> dict[str, Any]:
+        """Make a problem the one of a month, by default the present one."""
+        return self._send("PUT", f"/problems/{number}/month", {"month": month})
+
+    def _send(self, method: str, path: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
+        found: dict[str, Any] = self._client.ask(method, path, body=body).data
         return found
 
     def _upload(self, one: GameFile) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The archive and the explorer of an arena, with one interface for a data folder and a server."""
+"""The archive, the explorer and the problems of an arena, with one interface for a data folder and a server."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from arena.cli.terminal.exit import CommandError
 if TYPE_CHECKING:
     from arena.documents.archive import ArchiveQuery
     from arena.documents.explorer import ExplorerQuery
+    from arena.documents.win_problem import WinProblemQuery, WinProblemRequest
     from referee.rules.rules import Ruleset
 
 
@@ -59,6 +60,24 @@ class Source(Protocol):
 
     def explore(self, family: str, query: ExplorerQuery) -> dict[str, Any]:
         """Return the moves played in a position, with their results."""
+
+    def problems(self, query: WinProblemQuery) -> list[dict[str, Any]]:
+        """Return the latest problems that match."""
+
+    def problem(self, number: int) -> dict[str, Any]:
+        """Return a problem with its position."""
+
+    def add_problem(self, request: WinProblemRequest) -> dict[str, Any]:
+        """Set a problem; the solver of a data folder examines it at once, that of a server later."""
+
+    def attempt(self, number: int, moves: Sequence[str]) -> dict[str, Any]:
+        """Answer a line of play in a problem."""
+
+    def solution(self, number: int) -> dict[str, Any]:
+        """Return all solutions of a problem."""
+
+    def choose_of_month(self, number: int, month: str | None) -> dict[str, Any]:
+        """Make a problem the one of a month, by default the present one."""
 
 
 def add_source(parser: argparse.ArgumentParser) -> None:

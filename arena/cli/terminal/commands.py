@@ -97,15 +97,17 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command(
         "problems",
-        "find problems in games: positions with a short forced win",
+        "find, set and solve problems: positions with a short forced win",
         (
             "arena problems find abalone --collection migs.txt --in 2..4 --unique",
-            "arena problems find loa --collection games.ndjson --limit 10 -o ndjson",
+            "arena problems add loa --file found.ndjson",
+            "arena problems solve 12",
         ),
+        "local",
     ),
     Command(
         "warmup",
-        "compile the rules of all families into the cache",
+        "compile the rules and the solver of all families into the cache",
         ("arena warmup", "arena warmup loa tablut --json"),
     ),
     Command(
@@ -247,8 +249,8 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command(
         "user",
-        "add, list and change users and their tokens",
-        ("arena user add zoe --role organiser", 'arena user token zoe --scopes "read submit"'),
+        "add, invite, list and change users and their tokens",
+        ("arena user add zoe --role organiser", "arena user invite --uses 20", "arena user reset zoe"),
         "server",
         room="server",
     ),

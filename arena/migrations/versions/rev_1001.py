@@ -163,10 +163,14 @@ def upgrade() -> None:
         sa.Column("is_active", sa.Boolean(), nullable=False),
         sa.Column("about", sa.String(length=1000), nullable=False),
         sa.Column("link", sa.String(length=200), nullable=False),
+        sa.Column("email", sa.String(length=254), nullable=False),
         sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_users")),
         sa.UniqueConstraint("name", name=op.f("uq_users_name")),
     )
+    with op.batch_alter_table("users", schema=None) as batch_op:
+        batch_op.create_index(batch_op.f("ix_users_email"), ["email"], unique=False)
+
     op.create_table(
         "win_models",
         sa.Column("id", sa.Integer(), nullable=False),
@@ -180,6 +184,21 @@ def upgrade() -> None:
     )
     with op.batch_alter_table("win_models", schema=None) as batch_op:
         batch_op.create_index(batch_op.f("ix_win_models_family"), ["family"], unique=False)
+
+    op.create_table(
+        "account_links",
+        sa.Column("digest", sa.String(length=64), nullable=False),
+        sa.Column("user_id", sa.Integer(), nullable=True),
+        sa.Column("role", sa.String(length=16), nullable=False),
+        sa.Column("uses_left", sa.Integer(), nullable=False),
+        sa.Column("expires", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
+        sa.ForeignKeyConstraint(["user_id"], ["users.id"], name=op.f("fk_account_links_user_id_users")),
+        sa.PrimaryKeyConstraint("digest", name=op.f("pk_account_links")),
+    )
+    with op.batch_alter_table("account_links", schema=None) as batch_op:
+        batch_op.create_index(batch_op.f("ix_account_links_expires"), ["expires"], unique=False)
+        batch_op.create_index(batch_op.f("ix_account_links_user_id"), ["user_id"], unique=False)
 
     op.create_table(
         "analysis_requests",
@@ -292,6 +311,49 @@ def upgrade() -> None:
         batch_op.create_index(batch_op.f("ix_logins_user_id"), ["user_id"], unique=False)
 
     op.create_table(
+        "problems",
+        sa.Column("id", sa.Integer(), nullable=False),
+        sa.Column("digest", sa.String(length=64), nullable=False),
+        sa.Column("family", sa.String(length=32), nullable=False),
+        sa.Column("variant", sa.String(length=120), nullable=False),
+        sa.Column("options", sa.JSON(), nullable=False),
+        sa.Column("position", sa.Text(), nullable=False),
+        sa.Column("side", sa.String(length=8), nullable=False),
+        sa.Column("condition", sa.String(length=60), nullable=False),
+        sa.Column("max_moves", sa.Integer(), nullable=False),
+        sa.Column("title", sa.String(length=80), nullable=False),
+        sa.Column("text", sa.Text(), nullable=False),
+        sa.Column("source", sa.String(length=80), nullable=False),
+        sa.Column("state", sa.String(length=8), nullable=False),
+        sa.Column("problem", sa.String(), nullable=False),
+        sa.Column("moves", sa.Integer(), nullable=True),
+        sa.Column("is_unique", sa.Boolean(), nullable=False),
+        sa.Column("is_quiet", sa.Boolean(), nullable=False),
+        sa.Column("tries", sa.Integer(), nullable=False),
+        sa.Column("level", sa.String(length=8), nullable=False),
+        sa.Column("tree", sa.JSON(), nullable=False),
+        sa.Column("month", sa.String(length=7), nullable=True),
+        sa.Column("mu", sa.Float(), nullable=False),
+        sa.Column("sigma", sa.Float(), nullable=False),
+        sa.Column("games", sa.Integer(), nullable=False),
+        sa.Column("wins", sa.Integer(), nullable=False),
+        sa.Column("opposition", sa.Float(), nullable=False),
+        sa.Column("created_by", sa.Integer(), nullable=True),
+        sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("accepted_at", sa.DateTime(timezone=True), nullable=True),
+        sa.ForeignKeyConstraint(["created_by"], ["users.id"], name=op.f("fk_problems_created_by_users")),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_problems")),
+        sa.UniqueConstraint("digest", name=op.f("uq_problems_digest")),
+        sa.UniqueConstraint("month", name=op.f("uq_problems_month")),
+    )
+    with op.batch_alter_table("problems", schema=None) as batch_op:
+        batch_op.create_index(batch_op.f("ix_problems_created_by"), ["created_by"], unique=False)
+        batch_op.create_index("ix_problems_family_mu", ["family", "state", "mu", "id"], unique=False)
+        batch_op.create_index(batch_op.f("ix_problems_level"), ["level"], unique=False)
+        batch_op.create_index(batch_op.f("ix_problems_moves"), ["moves"], unique=False)
+        batch_op.create_index("ix_problems_state_family", ["state", "family", "id"], unique=False)
+
+    op.create_table(
         "schedules",
         sa.Column("id", sa.Integer(), nullable=False),
         sa.Column("name", sa.String(length=80), nullable=False),
@@ -310,6 +372,23 @@ def upgrade() -> None:
     with op.batch_alter_table("schedules", schema=None) as batch_op:
         batch_op.create_index(batch_op.f("ix_schedules_created_by"), ["created_by"], unique=False)
         batch_op.create_index(batch_op.f("ix_schedules_next_fire"), ["next_fire"], unique=False)
+
+    op.create_table(
+        "solver_ratings",
+        sa.Column("pool", sa.String(length=200), nullable=False),
+        sa.Column("user_id", sa.Integer(), nullable=False),
+        sa.Column("mu", sa.Float(), nullable=False),
+        sa.Column("sigma", sa.Float(), nullable=False),
+        sa.Column("conservative", sa.Float(), nullable=False),
+        sa.Column("games", sa.Integer(), nullable=False),
+        sa.Column("wins", sa.Integer(), nullable=False),
+        sa.Column("opposition", sa.Float(), nullable=False),
+        sa.ForeignKeyConstraint(["user_id"], ["users.id"], name=op.f("fk_solver_ratings_user_id_users")),
+        sa.PrimaryKeyConstraint("pool", "user_id", name=op.f("pk_solver_ratings")),
+    )
+    with op.batch_alter_table("solver_ratings", schema=None) as batch_op:
+        batch_op.create_index("ix_solver_ratings_pool_conservative", ["pool", "conservative", "user_id"], unique=False)
+        batch_op.create_index(batch_op.f("ix_solver_ratings_user_id"), ["user_id"], unique=False)
 
     op.create_table(
         "tokens",
@@ -331,6 +410,23 @@ def upgrade() -> None:
     with op.batch_alter_table("tokens", schema=None) as batch_op:
         batch_op.create_index(batch_op.f("ix_tokens_parent_id"), ["parent_id"], unique=False)
         batch_op.create_index(batch_op.f("ix_tokens_user_id"), ["user_id"], unique=False)
+
+    op.create_table(
+        "problem_attempts",
+        sa.Column("id", sa.Integer(), nullable=False),
+        sa.Column("problem_id", sa.Integer(), nullable=False),
+        sa.Column("user_id", sa.Integer(), nullable=False),
+        sa.Column("is_solved", sa.Boolean(), nullable=False),
+        sa.Column("mu_before", sa.Float(), nullable=False),
+        sa.Column("mu", sa.Float(), nullable=False),
+        sa.Column("attempted_at", sa.DateTime(timezone=True), nullable=False),
+        sa.ForeignKeyConstraint(["problem_id"], ["problems.id"], name=op.f("fk_problem_attempts_problem_id_problems")),
+        sa.ForeignKeyConstraint(["user_id"], ["users.id"], name=op.f("fk_problem_attempts_user_id_users")),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_problem_attempts")),
+        sa.UniqueConstraint("user_id", "problem_id", name=op.f("uq_problem_attempts_user_id_problem_id")),
+    )
+    with op.batch_alter_table("problem_attempts", schema=None) as batch_op:
+        batch_op.create_index(batch_op.f("ix_problem_attempts_problem_id"), ["problem_id"], unique=False)
 
     op.create_table(
         "tournaments",
@@ -532,6 +628,8 @@ def upgrade() -> None:
         sa.Column("plies", sa.JSON(), nullable=False),
         sa.Column("asked", sa.JSON(), nullable=True),
         sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("seen_at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("is_streamed", sa.Boolean(), nullable=False),
         sa.ForeignKeyConstraint(["game_id"], ["games.id"], name=op.f("fk_people_games_game_id_games")),
         sa.ForeignKeyConstraint(["user_id"], ["users.id"], name=op.f("fk_people_games_user_id_users")),
         sa.PrimaryKeyConstraint("game_id", name=op.f("pk_people_games")),
@@ -658,16 +756,33 @@ def downgrade() -> None:
         batch_op.drop_index(batch_op.f("ix_tournaments_created_by"))
 
     op.drop_table("tournaments")
+    with op.batch_alter_table("problem_attempts", schema=None) as batch_op:
+        batch_op.drop_index(batch_op.f("ix_problem_attempts_problem_id"))
+
+    op.drop_table("problem_attempts")
     with op.batch_alter_table("tokens", schema=None) as batch_op:
         batch_op.drop_index(batch_op.f("ix_tokens_user_id"))
         batch_op.drop_index(batch_op.f("ix_tokens_parent_id"))
 
     op.drop_table("tokens")
+    with op.batch_alter_table("solver_ratings", schema=None) as batch_op:
+        batch_op.drop_index(batch_op.f("ix_solver_ratings_user_id"))
+        batch_op.drop_index("ix_solver_ratings_pool_conservative")
+
+    op.drop_table("solver_ratings")
     with op.batch_alter_table("schedules", schema=None) as batch_op:
         batch_op.drop_index(batch_op.f("ix_schedules_next_fire"))
         batch_op.drop_index(batch_op.f("ix_schedules_created_by"))
 
     op.drop_table("schedules")
+    with op.batch_alter_table("problems", schema=None) as batch_op:
+        batch_op.drop_index("ix_problems_state_family")
+        batch_op.drop_index(batch_op.f("ix_problems_moves"))
+        batch_op.drop_index(batch_op.f("ix_problems_level"))
+        batch_op.drop_index("ix_problems_family_mu")
+        batch_op.drop_index(batch_op.f("ix_problems_created_by"))
+
+    op.drop_table("problems")
     with op.batch_alter_table("logins", schema=None) as batch_op:
         batch_op.drop_index(batch_op.f("ix_logins_user_id"))
         batch_op.drop_index(batch_op.f("ix_logins_expires"))
@@ -698,10 +813,18 @@ def downgrade() -> None:
         batch_op.drop_index(batch_op.f("ix_analysis_requests_requested_at"))
 
     op.drop_table("analysis_requests")
+    with op.batch_alter_table("account_links", schema=None) as batch_op:
+        batch_op.drop_index(batch_op.f("ix_account_links_user_id"))
+        batch_op.drop_index(batch_op.f("ix_account_links_expires"))
+
+    op.drop_table("account_links")
     with op.batch_alter_table("win_models", schema=None) as batch_op:
         batch_op.drop_index(batch_op.f("ix_win_models_family"))
 
     op.drop_table("win_models")
+    with op.batch_alter_table("users", schema=None) as batch_op:
+        batch_op.drop_index(batch_op.f("ix_users_email"))
+
     op.drop_table("users")
     op.drop_table("rebuilt_changes")
     op.drop_table("rebuilds")

@@ -25,6 +25,8 @@ svg { display: block; width: 100%; } text { fill: #666; font-size: 11px; }
 .axis { stroke: #ddd; fill: none; } .line { fill: none; stroke: #1460a8; stroke-width: 2; stroke-linejoin: round; }
 """)
 """Style sheet of a page of charts that needs no other file."""
+_NEAR_EDGE = 30
+"""Labels of the x axis this near the right edge end there, so that none is cut off."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +64,8 @@ class Axis:
     """Shaded intervals of the x axis."""
     span_name: str = ""
     """Tooltip of the shaded intervals."""
+    levels: Sequence[tuple[float, str]] = ()
+    """Horizontal lines with their names, such as bounds. They are always in sight."""
 
 
 def ticks(low: float, high: float, count: int = 5) -> list[float]:
@@ -109,7 +113,9 @@ def _frame(x: _Scale, y: _Scale, axis: Axis, height: int, width: int) -> Markup:
         )
     for value in ticks(x.low, x.high, axis.ticks):
         parts.append(
-            Markup('<text x="{}" y="{}" text-anchor="middle">{}</text>').format(x(value), height - 8, axis.text(value))
+            Markup('<text x="{}" y="{}" text-anchor="{}">{}</text>').format(
+                x(value), height - 8, "end" if x(value) > width - _NEAR_EDGE else "middle", axis.text(value)
+            )
         )
     for value, name in axis.breaks:
         if x.low <= value <= x.high:
@@ -118,6 +124,12 @@ def _frame(x: _Scale, y: _Scale, axis: Axis, height: int, width: int) -> Markup:
                     _TOP, height - _BOTTOM, _TOP + 10, name, a=x(value), b=x(value) + 3
                 )
             )
+    for value, name in axis.levels:
+        parts.append(
+            Markup('<path class="level" d="M{} {y}H{}"/><text x="{}" y="{}">{}</text>').format(
+                _LEFT, width - _RIGHT, _LEFT + 4, y(value) - 4, name, y=y(value)
+            )
+        )
     return Markup("").join(parts)
 
 
@@ -130,8 +142,8 @@ def lines(
     everything = [point for one in drawn for point in one.points]
     if not everything:
         return Markup("")
-    low = min(point.y - point.spread for point in everything)
-    high = max(point.y + point.spread for point in everything)
+    low = min(*(point.y - point.spread for point in everything), *(value for value, _ in axis.levels), math.inf)
+    high = max(*(point.y + point.spread for point in everything), *(value for value, _ in axis.levels), -math.inf)
     if axis.limit is not None:
         low, high = max(low, -axis.limit), min(high, axis.limit)
     if axis.is_centred:
@@ -145,7 +157,7 @@ def lines(
         if any(point.spread for point in one.points):
             upper = [f"{x(p.x)},{y(p.y + p.spread)}" for p in one.points]
             lower = [f"{x(p.x)},{y(p.y - p.spread)}" for p in reversed(one.points)]
-            parts.append(Markup('<polygon class="band" points="{}"/>').format(" ".join(upper + lower)))
+            parts.append(Markup('<polygon class="band s{}" points="{}"/>').format(one.style, " ".join(upper + lower)))
         way = " ".join(f"{x(p.x)},{y(p.y)}" for p in one.points)
         if len(one.points) == 1:
             way += f" {x(one.points[0].x) + 1},{y(one.points[0].y)}"
@@ -155,7 +167,7 @@ def lines(
             )
         )
         parts += [
-            Markup('<circle class="dot d{}" cx="{}" cy="{}" r="3"><title>{}</title></circle>').format(
+            Markup('<circle class="dot s{}" cx="{}" cy="{}" r="3"><title>{}</title></circle>').format(
                 one.style, x(p.x), y(p.y), p.text
             )
             for p in thin(one.points, _MAX_DOTS)

@@ -5,6 +5,7 @@ Scenes are cached; those of a running game are extended as it grows.
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -31,6 +32,8 @@ MAX_SCENES = 20_000
 """Maximum of cached scenes of all games together, at about 5 KB each."""
 _DECIDED, _APART = 1000, 200
 """In centipawns: scores are clipped at `_DECIDED`, and scores `_APART` from each other disagree."""
+_BALANCE_SCALE = 300
+"""Score in centipawns at which three quarters of the evaluation bar belong to one side."""
 
 
 def _ply(number: float) -> str:
@@ -77,6 +80,12 @@ class Replay:
         """Return the score (centipawns, as `first` sees it) that the mover of a ply reported."""
         found = self.plies[number - 1].score if 0 < number <= len(self.plies) else None
         return -found if found is not None and self._side(number) == "second" else found
+
+    def balance(self, ply: int) -> float:
+        """Return the share of the evaluation bar that belongs to `first`, by the latest score up to a ply."""
+        latest = (self.score(number) for number in range(min(ply, len(self.plies)), 0, -1))
+        score = next((found for found in latest if found is not None), 0)
+        return round(0.5 + math.atan(score / _BALANCE_SCALE) / math.pi, 3)
 
     def disagreements(self) -> list[int]:
         """Return the plies at which the latest scores of the two bots differ by `_APART` or more."""

@@ -1,4 +1,4 @@
-"""A sequential test (SPRT) as a bar between its bounds, and its verdict in words."""
+"""A sequential test (SPRT): its log-likelihood ratio between the bounds, pairs by points, and its verdict in words."""
 
 from __future__ import annotations
 
@@ -9,20 +9,23 @@ from markupsafe import Markup
 
 from arena.documents.standings import StandingItem
 from arena.pages import filters
+from arena.pages.drawing import plot
 from referee.ratings.sprt import Sprt, SprtVerdict
+from referee.ratings.strength import elo_words
 
-_WIDTH, _HEIGHT, _EDGE = 340, 74, 10
+_WIDTH, _HEIGHT = 340, 130
 
 
 @dataclass(frozen=True, slots=True)
 class SprtChart:
-    """A test of the candidate (first seat) against its rival, with its present state.
+    """A test of the candidate (first seat) against its rival, with its present state and its ratio after each pair.
 
     `is_over`: no more games are played.
     """
 
     test: Sprt
     verdict: SprtVerdict
+    ratios: Sequence[float]
     candidate: StandingItem
     rival: str
     is_over: bool
@@ -55,13 +58,9 @@ class SprtChart:
 
     @property
     def elo(self) -> str:
-        """The Elo difference with its 95 % interval; one bound if the candidate won or lost every game."""
-        found, score = self.candidate.estimate, self.candidate.score
-        if not self.candidate.games:
-            return "–"
-        if score in (0, 1):
-            return filters.minus(f"> {found['elo_low']:+z.0f}" if score else f"< {found['elo_high']:+z.0f}")
-        return f"{filters.signed(found['elo'])} ± {(found['elo_high'] - found['elo_low']) / 2:.0f}"
+        """The Elo difference with its 95 % interval, see `elo_words`."""
+        found = self.candidate.estimate
+        return filters.minus(elo_words(found["elo"], found["elo_low"], found["elo_high"]))
 
     @property
     def pairs(self) -> Sequence[tuple[str, int]]:
@@ -70,45 +69,45 @@ class SprtChart:
 
     @property
     def drawing(self) -> Markup:
-        """The log-likelihood ratio as a bar between the bounds."""
+        """The log-likelihood ratio over the pairs, between the bounds."""
         found = self.verdict
-        span = found.upper - found.lower
-
-        def place(value: float) -> float:
-            part = (min(max(value, found.lower), found.upper) - found.lower) / span
-            return round(_EDGE + part * (_WIDTH - 2 * _EDGE), 1)
-
-        start, end, zero, now = place(found.lower), place(found.upper), place(0), place(found.llr)
-        label = f"Log-likelihood ratio {found.llr:.2f} between {found.lower:.2f} (not stronger) and {found.upper:.2f}"
-        return Markup(
-            '<svg class="test" viewBox="0 0 {width} {height}" role="img" aria-label="{label}">'
-            '<rect class="ground" x="{start}" y="26" width="{whole}" height="14" rx="3"/>'
-            '<rect class="{side}" x="{left}" y="26" width="{part}" height="14"/>'
-            '<path class="bound" d="M{zero} 22V44"/><path class="now" d="M{now} 18V48"/>'
-            '<text x="{start}" y="14" text-anchor="start">H0: {elo0} Elo</text>'
-            '<text x="{end}" y="14" text-anchor="end">H1: {elo1} Elo</text>'
-            '<text x="{start}" y="64" text-anchor="start">{lower}</text>'
-            '<text x="{end}" y="64" text-anchor="end">{upper}</text>'
-            '<text class="value" x="{middle}" y="64" text-anchor="middle">LLR {llr}</text></svg>'
-        ).format(
-            width=_WIDTH,
-            height=_HEIGHT,
-            label=f"{label} (stronger)",
-            start=start,
-            end=end,
-            whole=end - start,
-            side="more" if found.llr >= 0 else "less",
-            left=min(zero, now),
-            part=round(abs(now - zero), 1),
-            zero=zero,
-            now=now,
-            elo0=_elo(self.test.elo0),
-            elo1=_elo(self.test.elo1),
-            lower=filters.minus(f"{found.lower:.2f}"),
-            upper=filters.minus(f"{found.upper:.2f}"),
-            middle=min(max(now, start + 95), end - 95),
-            llr=filters.minus(f"{found.llr:+z.2f}"),
+        title = f"Log-likelihood ratio {found.llr:.2f} between {found.lower:.2f} (not stronger) and {found.upper:.2f}"
+        levels = (
+            (found.lower, f"H0: {_elo(self.test.elo0)} Elo"),
+            (0.0, ""),
+            (found.upper, f"H1: {_elo(self.test.elo1)} Elo"),
         )
+        points = [plot.Point(number, ratio) for number, ratio in enumerate(self.ratios)]
+        return plot.lines(f"{title} (stronger)", [plot.Series("LLR", points)], plot.Axis(levels=levels))
+
+    @property
+    def pentanomial(self) -> Markup:
+        """The pairs by points as five bars, from lost to won."""
+        most = max(1, *(count for _, count in self.pairs))
+        width = _WIDTH / len(self.pairs)
+        bars = [
+            Markup(
+                '<rect class="h{step}" x="{x:.0f}" y="{y:.1f}" width="{width:.0f}" height="{height:.1f}" rx="3"/>'
+                '<text x="{middle:.0f}" y="{above:.1f}" text-anchor="middle">{count}</text>'
+                '<text x="{middle:.0f}" y="{base}" text-anchor="middle">{points}</text>'
+            ).format(
+                step=2 * index,
+                x=index * width + 6,
+                y=_HEIGHT - 20 - (height := (_HEIGHT - 40) * count / most),
+                width=width - 12,
+                height=height,
+                middle=(index + 0.5) * width,
+                above=_HEIGHT - 25 - height,
+                count=count,
+                base=_HEIGHT - 5,
+                points=points,
+            )
+            for index, (points, count) in enumerate(self.pairs)
+        ]
+        label = ", ".join(f"{points} points: {count}" for points, count in self.pairs)
+        return Markup(
+            '<svg class="chart five" viewBox="0 0 {} {}" role="img" aria-label="Pairs by points: {}">{}</svg>'
+        ).format(_WIDTH, _HEIGHT, label, Markup("").join(bars))
 
 
 def _elo(value: float) -> str:

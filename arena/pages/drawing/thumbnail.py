@@ -16,7 +16,7 @@ from referee.rules.rules import Rules
 WIDTH, HEIGHT = 600, 315
 """Aspect ratio that sites with link previews ask for: nearly 2 to 1."""
 _STYLES = Path(__file__).parents[1] / "static" / "arena.css"
-_PAPER = "#fbfaf7"
+_PAPER = "#f8f6f1"
 
 
 @cache
@@ -25,7 +25,7 @@ def style() -> str:
     values.
     """
     text = _STYLES.read_text(encoding="utf-8")
-    colours = dict(re.findall(r"--([a-z0-9-]+): ([^;]+);", text[: text.index("}")]))
+    colours = dict(re.findall(r"--([a-z0-9-]+): light-dark\(([^,]+),", text[: text.index("}")]))
     boards = text[text.index("/* boards */") : text.index("/* the viewer")]
     return re.sub(r"var\(--([a-z0-9-]+)\)", lambda found: colours[found[1]], boards)
 

@@ -51,6 +51,7 @@ async def _show(request: web.Request, identity: Identity, *, status: int = 200, 
         "problem": "",
         "password_problem": "",
         "about_problem": "",
+        "email_problem": "",
     }
     return render(request, "account.html", status=status, keep="no-store", me=identity, days=DAYS, **(shown | more))
 
@@ -86,6 +87,23 @@ async def describe(request: web.Request) -> web.Response:
             request, request[IDENTITY], status=error.status, about_problem=error_sentence(error), profile=profile
         )
     return redirect("/account#about")
+
+
+@routes.post("/account/email")
+async def change_email(request: web.Request) -> web.Response:
+    """Set or remove the address to which links to reset the password are sent."""
+    fields = await checked_form(request)
+    call = RequestContext(request, request.app[CONTEXT], request[IDENTITY])
+    password, email = fields.get("password", "")[:1001], fields.get("email", "")
+    try:
+        await with_password(
+            call, services.account.change_email, call.arena, call.user, password, email, place_of(request)
+        )
+    except ArenaError as error:
+        return _with_wait(
+            error, await _show(request, call.user, status=error.status, email_problem=error_sentence(error))
+        )
+    return redirect("/account#email")
 
 
 @routes.post("/account/tokens")
@@ -135,10 +153,16 @@ async def change_password(request: web.Request) -> web.Response:
             revoke_tokens=bool(fields.get("revoke")),
         )
     except ArenaError as error:
-        response = await _show(request, call.user, status=error.status, password_problem=error_sentence(error))
-        if isinstance(error, Problem) and "Retry-After" in error.headers:
-            response.headers["Retry-After"] = error.headers["Retry-After"]
-        return response
+        return _with_wait(
+            error, await _show(request, call.user, status=error.status, password_problem=error_sentence(error))
+        )
     response = redirect("/account#password")
     begin_session(response, call.context, session)
+    return response
+
+
+def _with_wait(error: ArenaError, response: web.Response) -> web.Response:
+    """Return the page of an error with the seconds to wait, if there are any."""
+    if isinstance(error, Problem) and "Retry-After" in error.headers:
+        response.headers["Retry-After"] = error.headers["Retry-After"]
     return response

@@ -122,6 +122,7 @@ async def _page(request: web.Request, number: str = "") -> web.Response:
         bot=found.bot,
         version=found.version,
         presence=found.presence,
+        is_active=any(one.state == "active" for one in found.bot.versions),
         plays=sorted({name for one in found.versions for name in one.families}),
         curves=curves,
         sides=sorted(scores.sides.items()),
@@ -143,7 +144,7 @@ async def _page(request: web.Request, number: str = "") -> web.Response:
 
 @routes.post("/bots/{bot}/challenge")
 async def challenge(request: web.Request) -> web.Response:
-    """Start a match of the user's remote bot."""
+    """Start a match of the user's bot."""
     fields = await checked_form(request)
     games = fields.get("games", "2")
     row = await run_use_case(

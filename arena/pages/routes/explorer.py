@@ -18,6 +18,7 @@ from arena.pages.html_table import Column, sorted_table
 from arena.pages.page import allow_parameters, arena_of, error_sentence, path_family, render, run, run_use_case
 from arena.pages.query_form import form_names, read_form
 from arena.pages.routes.archive import source_options
+from referee.rules import families, load
 from referee.rules.rules import Rules
 
 routes = web.RouteTableDef()
@@ -35,6 +36,13 @@ _COLUMNS = (
     Column("last", "Last played"),
     text_column("", "Best game"),
 )
+
+
+@routes.get("/explore")
+@allow_parameters()
+async def index(request: web.Request) -> web.Response:
+    """Lead to the archive, and to the boards, explorers and starts of all families."""
+    return render(request, "explore.html", families=[load(name) for name in families()])
 
 
 @routes.get("/{family}/explorer")

@@ -48,6 +48,8 @@ _MAX_PIECES_LENGTH = 4000
 """Maximum length of the text that lists the pieces of a position."""
 _PLIES_PER_TOKEN = 20
 """Plies of a game that count as one request. Moves in the address count by its length."""
+_LINKED_PLIES = 50
+"""Number of last plies that have a link: each link holds the whole line up to its ply."""
 _SHOWN = 4
 """Number of moves drawn of the engine's principal variation."""
 
@@ -150,7 +152,7 @@ def _shown(request: web.Request, rules: Rules, line: _Line) -> dict[str, Any]:
         "piece_key": piece_key(rules),
         "palette": board.chart(rules, scene.board)["pieces"] if rules.position_setup else {},
         "options": ",".join(f"{name}={str(value).lower()}" for name, value in ruleset.overrides.items()),
-        "plies": [(one, line.address(rules, one.ply)) for one in scenes],
+        "plies": [(one, _link(rules, line, one.ply)) for one in scenes],
         "variants": [one.name for one in rules.variants],
         "asked_position": request.query.get("position", "")[:1000],
         "example": rules.notation.write_move(line.study.end.moves[0]) if line.study.end.moves else "",
@@ -159,6 +161,11 @@ def _shown(request: web.Request, rules: Rules, line: _Line) -> dict[str, Any]:
         "data": f"/{rules.family}/board/scenes.json",
         "fields": [(name, value) for name, value in URL(line.address(rules)).query.items()],
     }
+
+
+def _link(rules: Rules, line: _Line, ply: int) -> str:
+    """Return the address of the line up to a ply; empty for those far from both ends."""
+    return line.address(rules, ply) if ply == 0 or ply > len(line.scenes) - 1 - _LINKED_PLIES else ""
 
 
 def _state_sentence(study: Study) -> str:

@@ -293,12 +293,18 @@ async def scenes(request: web.Request) -> web.Response:
         "detail": filters.plain(found.line.detail),
         "result": filters.result(found.line.winner) if is_over else "",
         "moved_at": live.moved_at if (live := request.app[CONTEXT].live.of(found.line)) else None,
+        "expected": {} if is_over else await run(_expected, replay),
         **scenes_body(replay, after),
     }
     response = web.json_response(body, dumps=as_json)
     response.headers["Cache-Control"] = "public, max-age=86400" if is_over else "no-store"
     response.enable_compression()
     return response
+
+
+def _expected(replay: Replay) -> dict[str, list[str]]:
+    """Return the moves that each bot expects, by its latest report."""
+    return {side: [scene.move for scene in replay.line(replay.last_of(side, replay.last))[1:]] for side in SIDES}
 
 
 def scenes_body(replay: Replay, after: int) -> dict[str, Any]:
@@ -326,4 +332,5 @@ def _ply(replay: Replay, number: int) -> dict[str, Any]:
         "score": filters.score(score) if score is not None else "",
         "search": filters.thought(ply),
         "pv": bool(ply.pv),
+        "balance": replay.balance(number),
     }

@@ -36,6 +36,7 @@ TOPICS = {
     "analysis": "Analysis: winning chances, blunders, accuracy",
     "api": "API",
     "changelog": "Changelog",
+    "design": "Design system of these pages",
 }
 _KINDS = {
     Kind.RULES: "Decided by the rules of the game.",
@@ -121,6 +122,13 @@ async def index(request: web.Request) -> web.Response:
     return render(
         request, "help.html", topics=TOPICS, table=sorted_table(request, _FAMILIES, [load(name) for name in families()])
     )
+
+
+@routes.get("/help/design")
+@allow_parameters(_TABLES[0])
+async def design(request: web.Request) -> web.Response:
+    """Show every part of the design system of these pages."""
+    return render(request, "design.html", columns=sorted_table(request, _WORDS, (), parameter=_TABLES[0]).sorting)
 
 
 @routes.get("/help/{topic}")

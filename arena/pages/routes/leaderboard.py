@@ -19,8 +19,11 @@ from arena.pages.html_table import Column, choice, sorted_table, sorting
 from arena.pages.page import allow_parameters, arena_of, path_family, render, run
 from arena.pages.query_form import form_names, read_form
 from arena.tournaments import time_class
+from referee.rules import load
 
 routes = web.RouteTableDef()
+MAX_LEADERS = 10
+"""Number of bots of each family on the page of all rankings."""
 STATES = (("all", "active and retired"), ("retired", "retired"))
 
 _ELO = Column("elo", "Elo", "Bradley-Terry with draws, from the chosen games; independent of their order")
@@ -47,6 +50,15 @@ _SIDES = (
     Column("draw", "Drawn"),
     Column("second", "second"),
 )
+
+
+@routes.get("/rankings")
+@allow_parameters()
+async def rankings(request: web.Request) -> web.Response:
+    """Show the best bots of every family."""
+    found = await run(services.front_page.leaders, arena_of(request), MAX_LEADERS)
+    leaders = [{"rules": load(name), "games": games, "top": top} for name, (games, top) in found.items()]
+    return render(request, "rankings.html", families=leaders)
 
 
 @routes.get("/{family}/leaderboard")

@@ -206,20 +206,26 @@ async def _show(
     family = settings.get("family")
     known = family if isinstance(family, str) and family in families() else families()[0]
     bots = await run(services.tournament.bots, arena, known)
+    steps, advanced = tournament_form.in_steps(tournament_form.sections(settings))
+    is_open = {name for name in settings if settings[name]} | {field.partition(".")[0] for field, _ in errors or ()}
     return render(
         request,
         "organise.html",
         status=422 if errors else 200,
         keep="no-store",
         draft=draft,
-        sections=tournament_form.sections(settings),
+        steps=steps,
+        advanced=advanced,
         settings=settings,
         preview=preview,
         errors=errors or [],
-        is_open={name for name in settings if settings[name]} | {field.partition(".")[0] for field, _ in errors or ()},
+        is_open=is_open,
+        is_advanced=not is_open.isdisjoint(
+            [*(one.name for one in advanced), *(key.name for key in advanced[0].fields)]
+        ),
         slots=slots,
         bots=bots,
         family=load(known),
-        variants=[variant.name for variant in load(known).variants],
+        variants={name: [variant.name for variant in load(name).variants] for name in families()},
         families=families(),
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from aiohttp import web
@@ -10,10 +9,11 @@ from aiohttp import web
 from arena import services
 from arena.documents.human_game import DecisionRequest, PlayRequest, PlayResponse
 from arena.errors import ArenaError, ForbiddenError, NotFoundError
-from arena.http.identity import is_same_origin, read_cookie, session_of
+from arena.http.identity import is_same_origin
 from arena.http.json_text import as_json
 from arena.http.problem import Problem, not_found
-from arena.http.request_context import CONTEXT, IDENTITY, address_key
+from arena.http.request_context import CONTEXT, IDENTITY
+from arena.http.visitor import GUEST_COOKIE, visitor_of
 from arena.pages.html_table import choice
 from arena.pages.page import (
     GAME_ID,
@@ -33,15 +33,7 @@ from referee.rules import families, load
 from referee.rules.rules import Rules
 
 routes = web.RouteTableDef()
-GUEST_COOKIE = "arena-guest"
-"""Identifies the games of a browser without an account."""
-_SECRET = re.compile(r"[A-Za-z0-9_-]{43}", re.ASCII)
 _YEAR_S = 365 * 24 * 3600
-
-
-async def _visitor(request: web.Request) -> Visitor:
-    cookie = read_cookie(request, GUEST_COOKIE)
-    return Visitor(await session_of(request), cookie if _SECRET.fullmatch(cookie) else "", address_key(request))
 
 
 @routes.get("/play")
@@ -53,7 +45,7 @@ async def show(request: web.Request) -> web.Response:
 
 
 async def _form(request: web.Request, given: dict[str, Any], problem: str = "", status: int = 200) -> web.Response:
-    arena, visitor = arena_of(request), await _visitor(request)
+    arena, visitor = arena_of(request), await visitor_of(request)
     rules = family_of(given.get("family", ""))
     people = services.people
     opponents, mine = await run_use_case(lambda: (people.opponents(arena, rules.family), people.mine(arena, visitor)))
@@ -86,7 +78,7 @@ async def begin(request: web.Request) -> web.Response:
     """Start a game, and redirect to its board."""
     fields = await read_form(request)
     _require_own_page(request)
-    visitor = await _visitor(request)
+    visitor = await visitor_of(request)
     is_new = visitor.user is None and not visitor.cookie
     if is_new:
         visitor = Visitor.new(visitor.address)
@@ -138,7 +130,7 @@ async def _see(request: web.Request) -> PlayResponse:
     name = request.match_info["game"]
     if not GAME_ID.fullmatch(name):
         raise not_found("game", name)
-    return await run_use_case(services.people.see, arena_of(request), name, await _visitor(request))
+    return await run_use_case(services.people.see, arena_of(request), name, await visitor_of(request))
 
 
 @routes.get("/play/{game}/state.json")
@@ -185,7 +177,7 @@ async def _decide(request: web.Request) -> None:
         move=fields.get("move", "")[:100],
         draw=fields.get("draw") == "yes",
     )
-    await run_use_case(services.people.decide, arena_of(request), name, wish, await _visitor(request))
+    await run_use_case(services.people.decide, arena_of(request), name, wish, await visitor_of(request))
 
 
 @routes.post("/bots/{bot}/people")

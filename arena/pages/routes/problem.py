@@ -10,7 +10,7 @@ from aiohttp import web
 
 from arena.errors import did_you_mean
 from arena.http.problem import Problem
-from arena.pages import filters
+from arena.pages import filters, language
 
 _HEADERS = ("Allow", "Retry-After", "Refresh")
 
@@ -58,4 +58,5 @@ def _environment() -> jinja2.Environment:
     loader = jinja2.FileSystemLoader(Path(__file__).parents[1] / "templates")
     environment = jinja2.Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
     environment.filters["plain"] = filters.plain
+    language.install(environment)
     return environment

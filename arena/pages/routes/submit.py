@@ -13,10 +13,11 @@ from aiohttp import BodyPartReader, MultipartReader, web
 
 from arena import services
 from arena.data_folder import make_folder
+from arena.documents.identity import Identity
 from arena.errors import ArenaError
 from arena.http.identity import is_from_own_page, session_of
 from arena.http.problem import Problem
-from arena.http.request_context import CONTEXT, WebContext
+from arena.http.request_context import CONTEXT, IDENTITY, WebContext
 from arena.http.upload import IDLE_TIMEOUT_S, UPLOAD_TIMEOUT_S, time_limit
 from arena.pages.page import (
     allow_parameters,
@@ -28,6 +29,7 @@ from arena.pages.page import (
     run,
     run_use_case,
 )
+from arena.pages.session import checked_form
 from referee.rules import families
 
 routes = web.RouteTableDef()
@@ -55,7 +57,8 @@ def _page(request: web.Request, *, problem: str = "", status: int = 200, **given
         keep="no-store",
         problem=problem,
         settings=settings,
-        given={"name": "", "families": [], "tc": "", **given},
+        templates=services.submission.LANGUAGES,
+        given={"name": "", "families": [], "tc": "", "source": services.submission.python_source(), **given},
     )
 
 
@@ -66,6 +69,46 @@ async def show(request: web.Request) -> web.Response:
     return _page(request)
 
 
+@routes.get("/submit/templates/{language}.zip")
+@allow_parameters()
+async def template(request: web.Request) -> web.Response:
+    """Serve the example of a language as an archive."""
+    language = request.match_info["language"]
+    body = await run(services.submission.archive, language)
+    headers = {
+        "Content-Disposition": f'attachment; filename="bot-{language}.zip"',
+        "Cache-Control": "public, max-age=3600",
+    }
+    return web.Response(body=body, content_type="application/zip", headers=headers)
+
+
+@routes.post("/submit/source")
+async def submit_source(request: web.Request) -> web.Response:
+    """Receive a bot written on the page, and redirect to its check."""
+    fields = await checked_form(request, file="source")
+    identity, context = request[IDENTITY], request.app[CONTEXT]
+    given: dict[str, Any] = {
+        "name": fields.get("name", "").strip()[:60],
+        "families": [name for name in families() if fields.get(f"family-{name}")],
+        "source": fields.get("source", ""),
+    }
+    _require_author(identity)
+    if wait := await context.limiters["upload"].admit(f"user:{identity.user_id}"):
+        return _page(request, problem=f"Too many uploads; try again in {wait:.0f} s.", status=429, **given)
+    try:
+        version = await run_use_case(services.submission.submit_source, context.arena, by=identity, **given)
+    except ArenaError as error:
+        if error.status >= 500:
+            raise
+        return _page(request, problem=error_sentence(error), status=error.status, **given)
+    return redirect(f"/submissions/{version.id}")
+
+
+def _require_author(identity: Identity) -> None:
+    if "submit" not in identity.scopes:
+        raise Problem("forbidden", "your account may not submit bots", hint="ask an admin for the role author")
+
+
 @routes.post("/submit")
 async def submit(request: web.Request) -> web.Response:
     """Receive an upload, and redirect to its check."""
@@ -73,8 +116,7 @@ async def submit(request: web.Request) -> web.Response:
     identity = await session_of(request)
     if identity is None:
         raise Problem("unauthorised", "log in to submit a bot", hint="or use `arena bot submit` with a token")
-    if "submit" not in identity.scopes:
-        raise Problem("forbidden", "your account may not submit bots", hint="ask an admin for the role author")
+    _require_author(identity)
     if wait := await context.limiters["upload"].admit(f"user:{identity.user_id}"):
         return _page(request, problem=f"Too many uploads; try again in {wait:.0f} s.", status=429)
     if request.content_type != "multipart/form-data":
@@ -174,12 +216,17 @@ async def _text(part: BodyPartReader) -> str:
 async def submission(request: web.Request) -> web.Response:
     """Show the check of a version, step by step; its log only to its owner."""
     number = path_number(request, "submission", "submission")
-    found = await run(services.submission.read, arena_of(request), number, await session_of(request))
+    arena, identity = arena_of(request), await session_of(request)
+    found = await run(services.submission.read, arena, number, identity)
+    fit = sorted(name for name, variants in found.families.items() if variants)
     return render(
         request,
         "submission.html",
         keep="no-store",
         line=found,
+        is_own=identity is not None and identity.name == found.owner,
+        fit=fit,
+        ladders=await run(services.submission.ladders, arena, fit) if found.state == "active" else [],
         steps=[_step(text) for text in request.app[CONTEXT].live.steps.get(number, ())],
     )
 

@@ -110,6 +110,6 @@ async def embed(request: web.Request) -> web.Response:
 @allow_parameters()
 async def robots(request: web.Request) -> web.Response:
     """Serve the rules for crawlers: pages may be read, but not in every order of their tables."""
-    closed = ("/api/", "/account", "/login", "/submit", "/embed/", "/*?")
-    lines = ["User-agent: *", *(f"Disallow: {one}" for one in closed), "Allow: /*?pool=", ""]
+    closed = ("/api/", "/account", "/login", "/register", "/reset", "/submit", "/embed/", "/*?")
+    lines = ["User-agent: *", *(f"Disallow: {one}" for one in closed), "Allow: /*?pool=", "Allow: /*?lang=", ""]
     return web.Response(text="\n".join(lines), headers={"Cache-Control": "public, max-age=86400"})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -10,9 +11,11 @@ from typing import Any, get_args
 from urllib.parse import quote
 
 from aiohttp import web
+from markupsafe import Markup
 
 from arena import services
 from arena.documents.game import GameState
+from arena.documents.standings import StandingItem
 from arena.documents.tournament import (
     EntryItem,
     PlanQuery,
@@ -20,12 +23,14 @@ from arena.documents.tournament import (
     TournamentQuery,
 )
 from arena.pages.columns import text_column
+from arena.pages.drawing import plot
 from arena.pages.drawing.race_summary import RaceSummary
 from arena.pages.drawing.sprt_chart import SprtChart
 from arena.pages.filters import bot_of, path_part, plain
 from arena.pages.html_table import Column, choice, number, sorted_table, sorting
 from arena.pages.page import allow_parameters, arena_of, path_number, redirect, render, run
 from arena.pages.query_form import form_names, read_form
+from arena.pages.recurrence import Appointment, calendar, schedule_name
 from arena.pages.routes.steering import Controls
 from arena.services import Arena
 from arena.services.standings import TournamentView
@@ -36,12 +41,25 @@ from referee.rules import terminations
 
 routes = web.RouteTableDef()
 GAME_STATES: tuple[GameState, ...] = get_args(GameState)
-PAGE = 100
-_SHOWN = ("state", "ended", "bot", "sort", "games", "page", "endings", "entries", "rows", "against")
-"""Query parameters of a tournament's page: filters of its schedule, orders of its tables, block of its crosstable."""
-BLOCK = 30
+PAGE = 50
+CALENDAR_DAYS = 14
+MAX_APPOINTMENTS = 100
+"""Most scheduled tournaments in the calendar."""
+_SHOWN = ("state", "ended", "bot", "sort", "games", "page", "endings", "entries", "rows", "against", "row", "pairs")
+"""Query parameters of a tournament's page: filters of its games, orders of its tables, block and row of its crosstable,
+whether the tables of all pairs are shown although there are many bots.
+"""
+BLOCK = 60
 """Rows and columns of the crosstable on one page; links lead to further blocks."""
+MAX_DETAILED = 12
+"""Most bots of a crosstable that shows every game; larger ones are heat maps."""
+MAX_LINKED = 30
+"""Most bots of a heat map whose cells are large enough for links, and whose pairs are compared without asking."""
 
+MAX_CURVES = 6
+"""Most bots whose scores are drawn: there are as many styles of lines."""
+MIN_CURVE_GAMES = 4
+"""Games of a bot after which its curve begins: before that a score says little."""
 MIN_COMPARED_BOTS = 4
 """Minimum of bots for the comparison of every pair."""
 
@@ -72,7 +90,6 @@ _TOURNAMENTS = (
 _RECURRING = (
     text_column("name", "Name"),
     text_column("", "When"),
-    text_column("timezone", "Zone"),
     text_column("catch_up", "Missed runs"),
     text_column("next_fire", "Next"),
 )
@@ -123,15 +140,27 @@ async def index(request: web.Request) -> web.Response:
     """List the tournaments that match the query, latest start first; `?after=` continues the list."""
     arena = arena_of(request)
     form = read_form(request, TournamentQuery, after=request.query.get("after") or None)
-    found, schedules = await run(
-        lambda: (services.tournament.page(arena, form.query), services.schedule.read_all(arena))
+    at = datetime.now(UTC)
+    found, schedules, scheduled, fires = await run(
+        lambda: (
+            services.tournament.page(arena, form.query),
+            services.schedule.read_all(arena),
+            services.tournament.page(arena, TournamentQuery(state="scheduled", limit=MAX_APPOINTMENTS)).items,
+            services.schedule.coming(arena, at, CALENDAR_DAYS),
+        )
     )
+    appointments = [
+        *(Appointment(one.start_time, plain(one.name, 60), f"/tournaments/{one.id}") for one in scheduled),
+        *(Appointment(fire, schedule_name(one), f"/schedules/{one.id}") for fire, one in fires),
+    ]
     return render(
         request,
         "tournaments.html",
         tournaments=found,
         table=sorted_table(request, _TOURNAMENTS, found.items),
         schedules=sorted_table(request, _RECURRING, schedules, parameter="recurring"),
+        calendar=calendar(appointments, at, CALENDAR_DAYS) if appointments else (),
+        now=at,
         form=form,
     )
 
@@ -208,9 +237,13 @@ async def show(request: web.Request) -> web.Response:
     blocks = [(start + 1, min(start + BLOCK, len(order))) for start in range(0, len(order), BLOCK)]
     row, against = (number(request.query, name, 1, high=max(1, len(blocks))) for name in ("rows", "against"))
     rows, columns = (slice((number - 1) * BLOCK, number * BLOCK) for number in (row, against))
-    endings: dict[str, int] = {}
-    for result in tables.results:
-        endings[result.termination.value] = endings.get(result.termination.value, 0) + 1
+    arena = arena_of(request)
+    table = await run(services.standings.block, arena, tables, rows, columns)
+    row_number = number(request.query, "row", 0, high=max(1, len(order)))
+    chosen = None
+    if row_number and order:
+        chosen = (await run(services.standings.block, arena, tables, slice(row_number - 1, row_number), slice(None)))[0]
+    are_pairs_asked = choice(request.query, "pairs", ("0", "1"), "0") == "1"
     return render(
         request,
         "tournament.html",
@@ -224,9 +257,16 @@ async def show(request: web.Request) -> web.Response:
         sorting=shown,
         elo=elo,
         gains=changes,
-        table=tables.block(rows, columns),
+        table=table,
         against=order[columns],
-        linked={line.name: _Linked.of(line.name) for line in (*order[rows], *order[columns])},
+        linked={line.name: _Linked.of(line.name) for line in order},
+        is_heat_map=len(order) > MAX_DETAILED,
+        are_cells_linked=len(order) <= MAX_LINKED,
+        are_pairs_shown=len(order) <= MAX_LINKED or are_pairs_asked,
+        chosen_row=chosen,
+        cell_rivals=[line for line, cell in zip(order, chosen.cells, strict=True) if cell and cell.games]
+        if chosen
+        else (),
         blocks=blocks,
         places={line.name: line.rank for line in order},
         block=(row, against),
@@ -234,10 +274,13 @@ async def show(request: web.Request) -> web.Response:
         comparison=tables.comparison if len(strengths) >= MIN_COMPARED_BOTS else None,
         test=_test(tables, view.entries),
         race=_race(tables),
+        curves=await run(_curves, arena, tables),
+        winner=_winner(tables),
+        planned=tournament.finished_games if is_over else tournament.planned_games,
         endings=sorted_table(
             request,
             _ENDINGS,
-            sorted(endings.items(), key=lambda item: (-item[1], item[0])),
+            sorted(tables.endings.items(), key=lambda item: (-item[1], item[0])),
             parameter="endings",
             value=lambda row, key: row[key == "games"],
         ),
@@ -250,9 +293,43 @@ async def show(request: web.Request) -> web.Response:
     )
 
 
+def _winner(tables: TournamentStandings) -> StandingItem | None:
+    """Return the winner of a finished tournament; None before its end, and where a race or a test decided nothing."""
+    found = tables.standing
+    if tables.tournament.state != "finished" or not found.lines or not tables.endings:
+        return None
+    if found.race is not None and not found.race.is_settled:
+        return None
+    if found.verdict is not None and found.verdict.state != "H1":
+        return None
+    best = next((line for line in found.lines if line.name == found.seats.get(0)), None) if found.verdict else None
+    return best or found.lines[0]
+
+
+def _curves(arena: Arena, tables: TournamentStandings) -> Markup | None:
+    """Draw the points per game of the leaders of a ladder or a race, game by game, with bands of 95 %."""
+    if tables.tournament.format not in ("ladder", "race"):
+        return None
+    results = services.standings.results_in_order(arena, tables)
+    names = [line.name for line in tables.standing.lines[:MAX_CURVES]]
+    curves: dict[str, list[plot.Point]] = {name: [] for name in names}
+    sums = {name: [0.0, 0.0, 0.0] for name in names}  # of games, points, and squared points
+    for at, game in enumerate(results, 1):
+        for name, scored in zip((game.first, game.second), game.points, strict=True):
+            if name not in sums:
+                continue
+            sums[name] = [one + more for one, more in zip(sums[name], (1, scored, scored * scored), strict=True)]
+            count, mean = sums[name][0], sums[name][1] / sums[name][0]
+            if count >= MIN_CURVE_GAMES:
+                spread = 1.96 * math.sqrt(max(sums[name][2] / count - mean * mean, 0.0) / count)
+                curves[name].append(plot.Point(at, 100 * mean, 100 * spread))
+    series = [plot.Series(plain(name, 60), curves[name], index) for index, name in enumerate(names, 1)]
+    return plot.lines("Score in percent by number of games", series) or None
+
+
 def _columns(form: str, *, is_over: bool) -> tuple[Column, ...]:
     """Return the columns of the standings that apply to a format."""
-    hidden = {"elo"} if not is_over else set()
+    hidden = {"elo"} if not is_over or form == "sprt" else set()  # a test has its own estimate, from pairs
     hidden |= {"byes", "buchholz"} if form != "swiss" else set()
     hidden |= {"round"} if form != "knockout" else set()
     return tuple(column for column in _STANDINGS if column.key not in hidden)
@@ -265,7 +342,7 @@ def _test(tables: TournamentStandings, entries: Sequence[EntryItem]) -> SprtChar
     if tables.standing.verdict is None or len(seats) < 2:
         return None
     test = read_settings(tables.tournament.settings).sprt.sprt
-    return SprtChart(test, tables.standing.verdict, lines[seats[0]], seats[1], tables.is_final)
+    return SprtChart(test, tables.standing.verdict, tables.standing.ratios, lines[seats[0]], seats[1], tables.is_final)
 
 
 def _race(tables: TournamentStandings) -> RaceSummary | None:
@@ -290,8 +367,9 @@ async def game(request: web.Request) -> web.Response:
 async def table(request: web.Request) -> web.Response:
     """Serve the crosstable as CSV, with the same numbers as on the page. The JSON interface serves it as JSON."""
     number = path_number(request, "tournament", "tournament")
-    tables = await run(services.standings.read, arena_of(request), number)
-    response = web.Response(text=crosstable.as_csv(tables.rows), content_type="text/csv", charset="utf-8")
+    arena = arena_of(request)
+    rows = await run(lambda: services.standings.rows_of(arena, services.standings.read(arena, number)))
+    response = web.Response(text=crosstable.as_csv(rows), content_type="text/csv", charset="utf-8")
     response.headers["Content-Disposition"] = f'attachment; filename="tournament-{number}.csv"'
     response.headers["Cache-Control"] = "no-cache"
     response.enable_compression()

@@ -1,11 +1,29 @@
 // Updates the parts of a page marked `data-live-part`: fetches the page again and replaces those parts.
-// Triggered by a tournament's event stream, or by a timer. A part that contains the keyboard focus is left alone.
+// Triggered by a tournament's event stream, or by a timer. A part in which the reader uses a control is left alone.
 const streamed = document.querySelector("[data-live-stream]");
 const timed = document.querySelector("[data-live-every]");
+const shown = new Map(); // the last version of every part, as the server sent it
 let isAsking = false;
 let isWanted = false;
 let pause = 1500;
+let timer = null;
 const RETRY_INTERVAL_MS = 5000; // after a failed request
+
+const isUsed = (part) => part.contains(document.activeElement) && document.activeElement.matches("a, button, input, select, summary, textarea");
+
+function exchange(part, other) {
+  const scrolled = [...part.querySelectorAll(".wide")].map((one) => [one.scrollLeft, one === document.activeElement]);
+  const open = [...part.querySelectorAll("details")].map((one) => one.open);
+  part.replaceChildren(...other.childNodes);
+  part.hidden = other.hidden;
+  [...part.querySelectorAll("details")].forEach((one, index) => { one.open = open[index] ?? one.open; });
+  part.dispatchEvent(new Event("exchanged", { bubbles: true }));
+  for (const [index, one] of [...part.querySelectorAll(".wide")].entries()) {
+    const [left, hadFocus] = scrolled[index] || [0, false];
+    one.scrollLeft = left;
+    if (hadFocus) one.focus({ preventScroll: true });
+  }
+}
 
 async function refresh() {
   if (isAsking) { isWanted = true; return; }
@@ -18,14 +36,13 @@ async function refresh() {
     if (!answer.ok) { isMissed = answer.status >= 429; return; }
     const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
     isMissed = false;
+    document.title = fresh.title;
+    if (!fresh.querySelector("[data-live-every]")) clearInterval(timer);
     for (const part of document.querySelectorAll("[data-live-part]")) {
       const other = fresh.getElementById(part.id);
-      if (!other || part.contains(document.activeElement) || other.innerHTML === part.innerHTML) continue;
-      const places = [...part.querySelectorAll(".wide")].map((one) => one.scrollLeft);
-      part.replaceChildren(...other.childNodes);
-      part.hidden = other.hidden;
-      part.dispatchEvent(new Event("exchanged", { bubbles: true }));
-      [...part.querySelectorAll(".wide")].forEach((one, index) => { one.scrollLeft = places[index] || 0; });
+      if (!other || isUsed(part) || other.innerHTML === shown.get(part.id)) continue;
+      shown.set(part.id, other.innerHTML);
+      exchange(part, other);
     }
   } catch { /* network error: retried below */ } finally {
     setTimeout(() => {
@@ -36,12 +53,13 @@ async function refresh() {
 }
 
 if (streamed) {
-  const tell = (words) => { const place = document.getElementById("live"); if (place) place.textContent = words; };
+  const place = document.getElementById("live"); // outside of all parts
+  const tell = (state) => { if (place) place.textContent = place.dataset[state]; };
   const open = () => {
     const stream = new EventSource(streamed.dataset.liveStream);
-    stream.onopen = () => tell("Live.");
+    stream.onopen = () => tell("open");
     stream.onerror = () => {
-      tell("Connection lost. Reconnecting…");
+      tell("lost");
       if (stream.readyState === EventSource.CLOSED) setTimeout(open, 5000);
     };
     // Refresh only if the state differs from the page: results may have arrived before the stream was open.
@@ -50,11 +68,11 @@ if (streamed) {
       if (`${state} ${games}` !== streamed.dataset.liveState) refresh();
     });
     for (const name of ["game", "tournament"]) stream.addEventListener(name, refresh);
-    stream.addEventListener("final", () => { stream.close(); pause = 100; refresh(); tell("Finished."); });
+    stream.addEventListener("final", () => { stream.close(); pause = 100; refresh(); tell("over"); });
   };
   open();
 }
 
 if (timed) {
-  setInterval(() => { if (!document.hidden) refresh(); }, Number(timed.dataset.liveEvery) * 1000);
+  timer = setInterval(() => { if (!document.hidden) refresh(); }, Number(timed.dataset.liveEvery) * 1000);
 }

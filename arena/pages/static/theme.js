@@ -12,7 +12,7 @@
   document.addEventListener("DOMContentLoaded", () => {
     const button = document.getElementById("theme");
     if (!button) return;
-    const showName = () => { button.textContent = `Theme: ${now}`; };
+    const showName = () => { button.lastElementChild.textContent = `Theme: ${now}`; };
     showName();
     button.hidden = false;
     button.addEventListener("click", () => {

@@ -18,23 +18,23 @@ from arena.documents.analysis import FIGURES
 from arena.documents.archive import MAX_COUNTED, ArchiveItem, ArchivePage, ArchiveSource
 from arena.errors import NotFoundError
 from arena.store.archive import positions
-from arena.store.archive.archived_game import WINNERS, ArchivedGame, entries_of
+from arena.store.archive.archived_game import WINNERS, ArchivedGame
 from arena.store.archive.entry import (
     SERIAL_COUNTER,
     NewArchivedGame,
     add_positions,
     advance,
     counter,
+    indexed,
     insert_games,
     known,
-    packed,
     set_counter,
     withdraw,
 )
 from arena.store.archive.explorer import Explorer
 from arena.store.archive.line import games_of, lines_of, names_of
 from arena.store.archive.search import MAX_SERIAL, ArchiveSearch, Matches
-from arena.store.base.engine import BATCH, Sessions, fetch
+from arena.store.base.engine import Sessions, batched, fetch
 from arena.store.base.models import Analysis, ArchiveGame, ArchiveName, Game, Record
 from arena.store.base.page import read_cursor, write_cursor
 
@@ -74,24 +74,21 @@ class Archive:
 
     def add(self, games: Iterable[ArchivedGame]) -> int:
         """Store imported games and return how many were new. Games with a known id are left unchanged."""
-        added = 0
-        source = iter(games)
-        while portion := [game for _, game in zip(range(BATCH), source, strict=False)]:
-            unknown = self._unknown(portion)
-            new = [
-                NewArchivedGame(game, entries, packed(game))
-                for game, entries in zip(unknown, entries_of(unknown), strict=True)
-            ]
-            if new:
-                with self._sessions.writing() as session:
-                    added += insert_games(session, new)
-        return added
+        return sum(self.add_indexed(indexed(portion)) for portion in batched(games))
 
-    def _unknown(self, games: Sequence[ArchivedGame]) -> list[ArchivedGame]:
-        """Return the games whose id is not stored, without duplicates."""
-        with self._sessions.reading() as session:
-            there = known(session, [game.id for game in games])
-        return list({game.id: game for game in games if game.id not in there}.values())
+    def add_indexed(self, games: Iterable[NewArchivedGame]) -> int:
+        """Store imported games whose positions are known, and return how many were new.
+
+        Each portion is one transaction, so that an import that was killed continues where it ended.
+        """
+        added = 0
+        for portion in batched(games):
+            with self._sessions.reading() as session:
+                there = known(session, [new.game.id for new in portion])
+            if unknown := list({new.game.id: new for new in portion if new.game.id not in there}.values()):
+                with self._sessions.writing() as session:
+                    added += insert_games(session, unknown)
+        return added
 
     def to_follow(self, limit: int) -> tuple[int, list[tuple[int, bytes]]]:
         """Return the last archived commit number and the next results as (commit number, stored record)."""

@@ -16,7 +16,7 @@ from sqlalchemy.orm import Session
 from sqlmodel import col
 
 from arena.store.archive import positions
-from arena.store.archive.archived_game import WINNERS, ArchivedGame
+from arena.store.archive.archived_game import WINNERS, ArchivedGame, entries_of
 from arena.store.archive.positions import PositionEntries, joined
 from arena.store.base.engine import batched, table_of
 from arena.store.base.models import ArchiveGame, ArchiveName, ArchiveText, Counter, Game
@@ -32,6 +32,13 @@ class NewArchivedGame:
     game: ArchivedGame
     entries: PositionEntries = field(default_factory=lambda: joined([]))
     text: bytes | None = None
+
+
+def indexed(games: Sequence[ArchivedGame]) -> list[NewArchivedGame]:
+    """Return imported games with their index entries and stored texts."""
+    if not games:
+        return []
+    return [NewArchivedGame(game, mine, packed(game)) for game, mine in zip(games, entries_of(games), strict=True)]
 
 
 def packed(game: ArchivedGame) -> bytes:

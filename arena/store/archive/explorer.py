@@ -127,11 +127,12 @@ def _games(session: Session, family: str, chosen: ExplorerQuery, serials: Number
         strong = _rated(rated_in, col(ArchiveName.id)).where(col(VersionRating.mu) >= chosen.rating)
         conditions += [first.in_(strong), second.in_(strong)]
     rows: list[Any] = []
-    for part in (serials[-MAX_COUNTED - 1 :], serials[: -MAX_COUNTED - 1]):  # mostly the latest are enough
-        if len(part) and len(rows) <= MAX_COUNTED:
+    latest, earlier = serials[-MAX_COUNTED - 1 :], serials[: -MAX_COUNTED - 1]
+    for part in (latest, earlier) if len(earlier) else (latest,):
+        if len(rows) <= MAX_COUNTED:  # mostly the latest are enough
             query = Matches(session, search, among=part, pool=chosen.pool).select(*map(col, columns)).where(*conditions)
-            latest = query.order_by(col(ArchiveGame.serial).desc())
-            rows += session.execute(latest.limit(MAX_COUNTED + 1 - len(rows))).all()
+            query = query.order_by(col(ArchiveGame.serial).desc()).limit(MAX_COUNTED + 1 - len(rows))
+            rows += session.execute(query).all()
     table = np.fromiter(chain.from_iterable(rows), np.int64, len(rows) * len(columns)).reshape(-1, len(columns))
     return _Games(*table[np.argsort(table[:, 0])].T)
 

@@ -14,7 +14,7 @@ from sqlalchemy.types import TypeDecorator
 from sqlmodel import Field, SQLModel
 
 from arena.clock import now
-from arena.documents.account import MAX_ABOUT, MAX_LINK
+from arena.documents.account import MAX_ABOUT, MAX_EMAIL, MAX_LINK
 
 SQLModel.metadata = MetaData(
     naming_convention={
@@ -73,6 +73,23 @@ class User(SQLModel, table=True):
     about: str = Field(default="", max_length=MAX_ABOUT)
     """Public profile text; `link` is a public address."""
     link: str = Field(default="", max_length=MAX_LINK)
+    email: str = Field(default="", max_length=MAX_EMAIL, index=True)
+    """Private; only for links to reset the password."""
+    created_at: datetime = _created()
+
+
+class AccountLink(SQLModel, table=True):
+    """A secret link, stored by the SHA-256 of its secret: an invitation, or one that resets the password of `user_id`.
+
+    An invitation creates accounts with a `role`, at most `uses_left` more.
+    """
+
+    __tablename__ = "account_links"
+    digest: str = Field(primary_key=True, max_length=64)
+    user_id: int | None = Field(default=None, foreign_key="users.id", index=True)
+    role: str = Field(default="", max_length=16)
+    uses_left: int = 1
+    expires: datetime = _time(index=True)
     created_at: datetime = _created()
 
 
@@ -355,7 +372,8 @@ class PersonGame(SQLModel, table=True):
     """A game of a person, who has an account (`user_id`) or a cookie with the digest `guest`.
 
     `plies` are the moves so far, each as `[move, ply]`, so that the game can resume after a crash of the referee.
-    `asked` is the person's action that the referee has not processed yet.
+    `asked` is the person's action that the referee has not processed yet. `seen_at` is the person's last contact;
+    `is_streamed` is true once their page has followed the game's stream.
     """
 
     __tablename__ = "people_games"
@@ -367,6 +385,8 @@ class PersonGame(SQLModel, table=True):
     plies: list[Any] = _json(list)
     asked: dict[str, Any] | None = Field(default=None, sa_column=Column(JSON, nullable=True))
     created_at: datetime = _created()
+    seen_at: datetime = _created()
+    is_streamed: bool = False
 
 
 class Void(SQLModel, table=True):
@@ -605,6 +625,89 @@ class StoredWinModel(SQLModel, table=True):
     positions: int
     log_loss: float
     created_at: datetime = _created()
+
+
+# -- problems ----------------------------------------------------------------------------------------------------------
+
+
+class StoredProblem(SQLModel, table=True):
+    """A problem: a position in which the side to move is to win, and its rating against the people who try it.
+
+    `state` is `waiting` until the solver has proved it, then `accepted` or `refused` for the reason `problem`. `digest`
+    is the SHA-256 of position, rules and condition, and prevents duplicates. `max_moves` is the longest win that the
+    author allows, `moves` the proved length. `tree` has all solutions (see `referee.solver.tree`). `month`, such as
+    `2026-11`, makes it the problem of that month. `games` counts rated first attempts, `wins` those that failed.
+    """
+
+    __tablename__ = "problems"
+    __table_args__ = (
+        Index("ix_problems_state_family", "state", "family", "id"),
+        Index("ix_problems_family_mu", "family", "state", "mu", "id"),
+    )
+    id: int | None = Field(default=None, primary_key=True)
+    digest: str = Field(unique=True, max_length=64)
+    family: str = Field(max_length=32)
+    variant: str = Field(max_length=120)
+    options: dict[str, Any] = _json(dict)
+    position: str = Field(sa_column=Column(Text, nullable=False))
+    side: str = Field(max_length=8)
+    condition: str = Field(default="", max_length=60)
+    max_moves: int
+    title: str = Field(default="", max_length=80)
+    text: str = Field(default="", sa_column=Column(Text, nullable=False))
+    source: str = Field(default="", max_length=80)
+    state: str = Field(default="waiting", max_length=8)
+    problem: str = ""
+    moves: int | None = Field(default=None, index=True)
+    is_unique: bool = False
+    is_quiet: bool = False
+    tries: int = 0
+    level: str = Field(default="", max_length=8, index=True)
+    tree: dict[str, Any] = _json(dict)
+    month: str | None = Field(default=None, unique=True, max_length=7)
+    mu: float
+    sigma: float
+    games: int = 0
+    wins: int = 0
+    opposition: float = 0.0
+    created_by: int | None = Field(default=None, foreign_key="users.id", index=True)
+    created_at: datetime = _created()
+    accepted_at: datetime | None = _time(nullable=True)
+
+
+class ProblemAttempt(SQLModel, table=True):
+    """The first attempt of a user at a problem, which is the only rated one.
+
+    Ratings are folded in the order of `id`: an attempt gets its id while its problem and its user are locked.
+    """
+
+    __tablename__ = "problem_attempts"
+    __table_args__ = (UniqueConstraint("user_id", "problem_id"),)
+    id: int | None = Field(default=None, primary_key=True)
+    problem_id: int = Field(foreign_key="problems.id", index=True)
+    user_id: int = Field(foreign_key="users.id")
+    is_solved: bool
+    mu_before: float
+    mu: float
+    attempted_at: datetime = _created()
+
+
+class SolverRating(SQLModel, table=True):
+    """The rating of a user against the problems of a family, in the pool `FAMILY/problems`.
+
+    The columns are those of `VersionRating`.
+    """
+
+    __tablename__ = "solver_ratings"
+    __table_args__ = (Index("ix_solver_ratings_pool_conservative", "pool", "conservative", "user_id"),)
+    pool: str = Field(primary_key=True, max_length=200)
+    user_id: int = Field(primary_key=True, foreign_key="users.id", index=True)
+    mu: float
+    sigma: float
+    conservative: float
+    games: int
+    wins: int
+    opposition: float = 0.0
 
 
 # -- operations --------------------------------------------------------------------------------------------------------

@@ -50,6 +50,11 @@ class Samples:
         with self._sessions.reading() as session:
             return session.scalar(select(col(User.id)).where(col(User.name) == OWNER))
 
+    def ensure_owner(self) -> int:
+        """Return the id of the user that owns the sample bots; it is created if missing."""
+        with self._sessions.writing() as session:
+            return ensure_owner(session)
+
     def ensure(self, samples: Mapping[str, str], variants: Mapping[str, Sequence[str]]) -> dict[str, Version]:
         """Create or update the active versions of the sample bots, given as name -> module; return name -> version.
 

@@ -8,22 +8,20 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import astuple
-from operator import itemgetter
 from typing import Any, NamedTuple, Unpack
 
-from sqlalchemy import String, cast, func, select
+from sqlalchemy import String, cast, func, select, tuple_
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
 from arena.documents.game import GameItem, Tally
-from arena.store.base.engine import Sessions, fetch, table_of
+from arena.store.base.engine import Sessions, batched, fetch, table_of
 from arena.store.base.models import Game, Record
 from arena.store.base.page import bounded
 from arena.store.games.commit import Committed, commit, unpack, unpack_line
 from arena.store.games.game_filter import GameFilter, conditions
 from arena.store.games.games import LINE
 from arena.store.games.undo import undo, undone
-from arena.store.tournaments.queue import OUTLINE, GameOutline
 from referee.game.record import GameRecord
 from referee.game.spec import GameSpec, spec_from_json
 from referee.rules.core import Kind, Termination
@@ -52,6 +50,22 @@ class FinishedGame(NamedTuple):  # a dataclass takes four times as long to creat
         return _POINTS.get(self.winner, _HALVES)
 
 
+class TournamentResult(NamedTuple):
+    """The fields of a result that the sums of a tournament need."""
+
+    id: str
+    commit_number: int
+    pair: int
+    first_id: int
+    second_id: int
+    winner: str
+    termination: str
+    termination_class: str
+    pool: str
+    is_rated: bool
+    attempt: int
+
+
 _POINTS: Mapping[str | None, tuple[float, float]] = {"first": (1.0, 0.0), "second": (0.0, 1.0)}
 _HALVES = (0.5, 0.5)
 
@@ -59,10 +73,8 @@ _HALVES = (0.5, 0.5)
 _COLUMNS = tuple("termination_class" if name == "kind" else name for name in FinishedGame._fields)
 """Columns of a `FinishedGame`, whose `kind` is named as in game records."""
 _RESULT = tuple(table_of(Game).c[name] for name in _COLUMNS)
-_STATE = GameOutline._fields.index("state")
-_BOTH = (*OUTLINE, *(one for one in _RESULT if one.name not in GameOutline._fields))
-_AS_RESULT = itemgetter(*([one.name for one in _BOTH].index(name) for name in _COLUMNS))
-"""Converts a row of `_BOTH` to one of `_RESULT`."""
+_TOURNAMENT_RESULT = tuple(table_of(Game).c[name] for name in TournamentResult._fields)
+_GAMES = table_of(Game).c
 
 
 class Results:
@@ -113,14 +125,25 @@ class Results:
         found = _results(rows)
         return found if tournament_id is not None else found[::-1]
 
-    def with_outlines(self, tournament_id: int) -> tuple[list[GameOutline], list[FinishedGame]]:
-        """Return every game of a tournament in planned order, and the results among them, from one query."""
-        mine = col(Game.tournament_id) == tournament_id
-        query = select(*_BOTH).where(mine).order_by(col(Game.sequence))
+    def of_tournament(self, tournament_id: int, after: int) -> list[TournamentResult]:
+        """Return the results of a tournament after a commit number, in commit order."""
+        mine = (_GAMES.tournament_id == tournament_id, _GAMES.commit_number > after)
+        query = select(*_TOURNAMENT_RESULT).where(*mine).order_by(_GAMES.commit_number)
         with self._sessions.reading() as session:
-            rows = fetch(session, query)
-        outlines = [GameOutline(*row[: len(OUTLINE)]) for row in rows]
-        return outlines, _results([_AS_RESULT(row) for row in rows if row[_STATE] == "finished"])
+            return [TournamentResult(*row) for row in fetch(session, query)]
+
+    def of_pairings(self, tournament_id: int, pairings: Sequence[tuple[int, int]]) -> list[FinishedGame]:
+        """Return the results of a tournament between these versions, given as (first, second)."""
+        found: list[FinishedGame] = []
+        with self._sessions.reading() as session:
+            for part in batched(pairings):
+                query = select(*_RESULT).where(
+                    tuple_(_GAMES.first_id, _GAMES.second_id).in_(part),
+                    _GAMES.tournament_id == tournament_id,
+                    _GAMES.commit_number.is_not(None),
+                )
+                found += _results(fetch(session, query))
+        return found
 
     def last_records(self, tournament_id: int, version_id: int, count: int) -> list[GameRecord]:
         """Return the latest records of a version in a tournament, in commit order."""

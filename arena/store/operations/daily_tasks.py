@@ -11,6 +11,7 @@ from sqlmodel import col
 from arena.clock import now
 from arena.store.base.engine import Sessions
 from arena.store.base.models import (
+    AccountLink,
     Audit,
     Counter,
     IdempotentResponse,
@@ -55,10 +56,11 @@ class DailyTasks:
         return True
 
     def forget(self, at: datetime | None = None) -> int:
-        """Delete expired sessions, log-in attempts, devices, responses and requests; return the number of rows."""
+        """Delete expired sessions, links, attempts, devices, responses and requests; return the number of rows."""
         at = at or now()
         old = (
             delete(Login).where(col(Login.expires) <= at),
+            delete(AccountLink).where(col(AccountLink.expires) <= at),
             delete(LoginAttempt).where(col(LoginAttempt.updated_at) < at - ATTEMPTS_RETENTION),
             delete(TrustedDevice).where(col(TrustedDevice.seen) < at - DEVICES_RETENTION),
             delete(IdempotentResponse).where(col(IdempotentResponse.created_at) < at - RESPONSES_RETENTION),

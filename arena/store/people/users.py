@@ -42,10 +42,10 @@ class Users:
 
     # -- users -------------------------------------------------------------------------------------------------------
 
-    def add(self, name: str, role: str = "author", password_hash: str | None = None) -> UserItem:
+    def add(self, name: str, role: str = "author", password_hash: str | None = None, *, email: str = "") -> UserItem:
         """Add a user. Raises BadValueError for an invalid name or role, TakenError for a taken name."""
         try:
-            user = User(name=read_name(name, "user"), role=role, password_hash=password_hash)
+            user = User(name=read_name(name, "user"), role=role, password_hash=password_hash, email=email)
             scopes_of(role)
         except CredentialError as error:
             raise BadValueError(str(error)) from None
@@ -128,6 +128,22 @@ class Users:
         """Set a user's profile."""
         with self._sessions.writing() as session:
             session.execute(update(User).where(col(User.id) == user_id).values(about=about, link=link))
+
+    def email(self, user_id: int) -> str:
+        """Return the private e-mail address of a user; empty without one."""
+        with self._sessions.reading() as session:
+            return session.scalar(select(col(User.email)).where(col(User.id) == user_id)) or ""
+
+    def with_email(self, email: str) -> list[UserItem]:
+        """Return the users with this e-mail address, in any capitals."""
+        query = select(*_USER).where(func.lower(col(User.email)) == email.lower()).order_by(col(User.id)).limit(10)
+        with self._sessions.reading() as session:
+            return [UserItem(*row) for row in fetch(session, query)] if email else []
+
+    def set_email(self, user_id: int, email: str) -> None:
+        """Set or, with an empty text, remove the e-mail address of a user."""
+        with self._sessions.writing() as session:
+            session.execute(update(User).where(col(User.id) == user_id).values(email=email))
 
     # -- API tokens --------------------------------------------------------------------------------------------------
 

@@ -72,11 +72,17 @@ class RatingHistory:
         return found[0] if len(found) == 1 else ""
 
     def count_redispatched(self, tournament_id: int) -> int:
-        """Count the games of a tournament that were dispatched more than once: after a restart, a pause or a void."""
+        """Count the unfinished games of a tournament that were dispatched more than once: after a restart, a pause or a
+        void.
+        """
         query = (
             select(func.count())
             .select_from(Game)
-            .where(col(Game.tournament_id) == tournament_id, col(Game.attempt) > 1)
+            .where(
+                col(Game.tournament_id) == tournament_id,
+                col(Game.state).in_(("planned", "queued", "running")),
+                col(Game.attempt) > 1,
+            )
         )
         with self._sessions.reading() as session:
             return session.scalar(query) or 0

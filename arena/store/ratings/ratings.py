@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from sqlalchemy import and_, func, select, tuple_, union_all
+from sqlalchemy import func, select, tuple_
 from sqlmodel import col
 
 from arena.documents.attributes import of_attributes
 from arena.documents.page import PageResponse
 from arena.documents.rating import ChangeItem, LeaderboardLine, PoolItem, PoolRating
-from arena.store.base.engine import Sessions, fetch, table_of
+from arena.store.base.engine import Sessions, batched, fetch
 from arena.store.base.models import BotIdentity, Game, RatingChange, User, Version, VersionRating
 from arena.store.base.page import DEFAULT_LIMIT, bounded, cut, read_cursor, write_cursor
 from arena.store.ratings import rebuild
 from arena.store.ratings.rating_line import Ranking
 from arena.store.ratings.rows import line_of
 from referee.ratings.trueskill import TrueSkillRating as Strength
-from referee.rules.core import Kind
 
 
 class Ratings:
@@ -146,42 +145,20 @@ class Ratings:
         with self._sessions.reading() as session:
             return {row.version_id: row for row in session.scalars(query)}
 
-    def of_tournament(self, tournament_id: int) -> dict[int, tuple[float, float]]:
-        """Return mu - 3 sigma of every version before its first and after its last rated game of a tournament."""
-        counted = (
-            col(Game.tournament_id) == tournament_id,
-            col(Game.commit_number).is_not(None),
-            col(Game.is_rated),
-            col(Game.termination_class) != Kind.VOID.value,
-            col(Game.first_id) != col(Game.second_id),
-        )
-        games = table_of(Game).c
-        seats = [
-            select(games[side].label("version_id"), games.pool, games.commit_number.label("at")).where(*counted)
-            for side in ("first_id", "second_id")
-        ]
-        both = union_all(*seats).subquery()
-        ends = (
-            select(
-                both.c.version_id, both.c.pool, func.min(both.c.at).label("first"), func.max(both.c.at).label("last")
-            )
-            .group_by(both.c.version_id, both.c.pool)
-            .subquery()
-        )
-        first, last = table_of(RatingChange).alias("first"), table_of(RatingChange).alias("last")
-        query = select(ends.c.version_id, first.c.mu_before, first.c.sigma_before, last.c.mu, last.c.sigma)
-        for change, at in ((first, ends.c.first), (last, ends.c.last)):
-            mine = (
-                change.c.version_id == ends.c.version_id,
-                change.c.pool == ends.c.pool,
-                change.c.commit_number == at,
-            )
-            query = query.join(change, and_(*mine))
+    def before_and_after(self, ends: Mapping[tuple[int, str], tuple[str, str]]) -> dict[int, tuple[float, float]]:
+        """Return mu - 3 sigma of versions before one game and after another, given by version and pool."""
+        games = sorted({game for both in ends.values() for game in both})
+        rows: dict[tuple[str, int], RatingChange] = {}
         with self._sessions.reading() as session:
-            return {
-                version_id: (mu_before - 3 * sigma_before, mu - 3 * sigma)
-                for version_id, mu_before, sigma_before, mu, sigma in fetch(session, query)
-            }
+            for part in batched(games):
+                query = select(RatingChange).where(col(RatingChange.game_id).in_(part))
+                rows.update(((row.game_id, row.version_id), row) for row in session.scalars(query))
+        found = {}
+        for (version, _), (first, last) in ends.items():
+            before, after = rows.get((first, version)), rows.get((last, version))
+            if before and after:
+                found[version] = before.mu_before - 3 * before.sigma_before, after.mu - 3 * after.sigma
+        return found
 
     def check(self, on_progress: rebuild.Progress = rebuild.ignore_progress) -> list[str]:
         """Fold every game again in commit order; describe the differences from the stored ratings."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Select, func, insert, select, update
@@ -39,11 +40,18 @@ class PendingAction:
     action: Mapping[str, Any] | None
     is_guest: bool
     """Whether the person has no account."""
+    seen_at: datetime
+    """Last contact of the person."""
+    is_streamed: bool
+    """Whether the person's page has followed the stream of the game."""
 
 
 _LINE = (
     *(col(getattr(Game, name)) for name in ("id", "state", "attempt", "is_rated")),
-    *(col(getattr(PersonGame, name)) for name in ("user_id", "guest", "side", "plies", "asked", "created_at")),
+    *(
+        col(getattr(PersonGame, name))
+        for name in ("user_id", "guest", "side", "plies", "asked", "created_at", "seen_at")
+    ),
 )
 
 
@@ -134,9 +142,19 @@ class People:
 
     def asked(self) -> dict[str, PendingAction]:
         """Return the pending action of each game that is not over, by id, oldest first. Cheap enough for polling."""
-        query = _open(select(col(Game.id), col(PersonGame.asked), col(PersonGame.user_id)), {})
+        what = (col(PersonGame.asked), col(PersonGame.user_id), col(PersonGame.seen_at), col(PersonGame.is_streamed))
+        query = _open(select(col(Game.id), *what), {})
         with self._sessions.reading() as session:
-            return {game: PendingAction(action, user is None) for game, action, user in fetch(session, query)}
+            return {
+                game: PendingAction(action, user is None, seen_at, is_streamed)
+                for game, action, user, seen_at, is_streamed in fetch(session, query)
+            }
+
+    def see(self, game_id: str, *, is_stream: bool = False) -> None:
+        """Note a contact of the person with an open game; `is_stream`: their page follows its stream."""
+        seen: dict[str, Any] = {"seen_at": now()} | ({"is_streamed": True} if is_stream else {})
+        with self._sessions.writing() as session:
+            session.execute(update(PersonGame).where(col(PersonGame.game_id) == game_id).values(**seen))
 
     def get(self, game_id: str) -> HumanGame:
         """Return a game of a person. Raises NotFoundError."""
@@ -154,7 +172,7 @@ class People:
             state = session.scalar(select(col(Game.state)).where(col(Game.id) == game_id))
             if row is None or state not in _OPEN:
                 raise ConflictError("the game is over", str(state))
-            row.asked = dict(asked)
+            row.asked, row.seen_at = dict(asked), now()
 
     def start(self, game_id: str, owner: str) -> int:
         """Mark the game as running and return its attempt, which is unchanged if the game resumes."""
@@ -184,7 +202,7 @@ class People:
                 )
 
     def cancel(self, game_id: str) -> None:
-        """Cancel a game in which the person never moved."""
+        """Cancel a game in which the person never moved, or that never got a slot."""
         with self._sessions.writing() as session:
             game = session.get(Game, game_id, with_for_update=True)
             if game is not None and game.state in _OPEN:

@@ -22,6 +22,7 @@ from referee.rules.gametags import NAME, RULE, Draft, braced, placed, plain, rem
 from referee.rules.gametitle import titled
 from referee.rules.reversible import REVERSIBLE
 from referee.rules.rules import GameFormat, GameText, Rules, Ruleset
+from referee.rules.variations import branched, branching
 
 WIDTH: Final = 100
 """Maximum line length of the running text."""
@@ -372,9 +373,14 @@ def read_reversed(text: str, ruleset: Ruleset) -> Sequence[GameText]:
 
 
 FORMATS: Final = (
-    GameFormat("aba-pro", titled(read_linear), write_linear, "moves in Aba-Pro coordinates, numbered"),
     GameFormat(
-        "aba-pro-table", titled(read_table, is_table=True), write_table, "a numbered row for each pair of moves"
+        "aba-pro", titled(branched(read_linear)), branching(write_linear), "moves in Aba-Pro coordinates, numbered"
+    ),
+    GameFormat(
+        "aba-pro-table",
+        titled(branched(read_table, inner=read_linear), is_table=True),
+        branching(write_table),
+        "a numbered row for each pair of moves",
     ),
     GameFormat(
         "aba-pro-reversed", titled(read_reversed), write_reversed, "from the last move back: …-3. g5g4 -3. c3c2"

@@ -48,6 +48,7 @@ WORDS: Final = Words(
         "papillons": ("Papillons",),
     },
     terms={
+        "marbles": ("billes",),
         "black marble": ("bille noire",),
         "white marble": ("bille blanche",),
         "can be pushed off": ("en danger",),

@@ -33,6 +33,7 @@ from referee.rules.gametags import (
 from referee.rules.gametitle import titled
 from referee.rules.reversible import REVERSIBLE
 from referee.rules.rules import Config, GameFormat, GameText, Ruleset, State
+from referee.rules.variations import branched, branching
 
 WIDTH = 100
 """Maximum line length of move text."""
@@ -339,12 +340,14 @@ def write_vchess(game: GameText, ruleset: Ruleset) -> str:
     return "\n".join([*lines, "", *_wrapped(shown), "", *exact, ""])
 
 
-read = titled(read_games)
+read = titled(branched(read_games))
 
 FORMATS: tuple[GameFormat, ...] = (
-    GameFormat("display", read, write, "piece, origin and destination: 1. Pc2c4X Kd4xe5"),
-    GameFormat("display-table", read, write_table, "the same in a numbered row for each pair of moves"),
-    GameFormat("coordinates", read, write_coordinates, "canonical moves: 1. c2c4 d4e5"),
-    GameFormat("vchess", read, write_vchess, "the format of vchess.club: 1. Pc2c4X Kxe5, then a list for machines"),
+    GameFormat("display", read, branching(write), "piece, origin and destination: 1. Pc2c4X Kd4xe5"),
+    GameFormat("display-table", read, branching(write_table), "the same in a numbered row for each pair of moves"),
+    GameFormat("coordinates", read, branching(write_coordinates), "canonical moves: 1. c2c4 d4e5"),
+    GameFormat(
+        "vchess", read, branching(write_vchess), "the format of vchess.club: 1. Pc2c4X Kxe5, then a list for machines"
+    ),
     REVERSIBLE,
 )

@@ -16,6 +16,7 @@ from referee.rules.gametitle import titled
 from referee.rules.loa.notation import read_move, write_move
 from referee.rules.reversible import REVERSIBLE
 from referee.rules.rules import GameFormat, GameText, Ruleset
+from referee.rules.variations import branched, branching
 
 _TOKEN = re.compile(
     rf"""(?:(?P<space>[ \t\r\n|]+)
@@ -176,10 +177,10 @@ def write_table(game: GameText, ruleset: Ruleset) -> str:
     return "\n".join([_head(game), *said, *table, game.result, ""])
 
 
-_read = titled(read_games, moves=("pass",))
+_read = titled(branched(read_games), moves=("pass",))
 
 FORMATS = (
-    GameFormat("loa", _read, write_game, "numbered moves with dashes, PGN-like tags, {comments}, results"),
-    GameFormat("loa-table", _read, write_table, "a numbered row for each pair of moves"),
+    GameFormat("loa", _read, branching(write_game), "numbered moves with dashes, PGN-like tags, {comments}, results"),
+    GameFormat("loa-table", _read, branching(write_table), "a numbered row for each pair of moves"),
     REVERSIBLE,
 )

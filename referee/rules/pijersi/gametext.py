@@ -31,6 +31,7 @@ from referee.rules.pijersi.start import STANDARD, is_mirrored, is_setup, numbers
 from referee.rules.pijersi.state import FULL, HALF, PHASE
 from referee.rules.reversible import REVERSIBLE
 from referee.rules.rules import GameFormat, GameText, Ruleset, State
+from referee.rules.variations import MARKER, branched, branching, to_line_end
 
 KINDS = ("standard", "random", "random/symmetry", "exercise")
 """Origins that `#!` may give: `random/symmetry` is mirrored, `random` is not, `exercise` is composed."""
@@ -185,6 +186,8 @@ class _PijersiDraft(Draft):
         """Handle a word of the moves: a result, a mark, dots, or a ply with or without number. Raise ParseError."""
         if word in RESULTS.values():
             self.started, self.result = True, word
+        elif word == MARKER:
+            self.comment(len(self.moves), MARKER)
         elif _MARK.fullmatch(word):
             self.mark(len(self.moves), word)
         elif not _DOTS.fullmatch(word):
@@ -353,10 +356,18 @@ def write_table(game: GameText, ruleset: Ruleset) -> str:
     return _write(game, ruleset, _rows)
 
 
-_read = titled(read_games, tag=lambda variant: _tag("Variant", variant) + "\n", brackets="")
+def _heading(ruleset: Ruleset) -> str:
+    """Return the tags that a variation needs before its moves: the variant, and the position to begin in."""
+    return f"{_tag('Variant', ruleset.variant.name)}\n{_tag('Position', ruleset.variant.position)}\n"
+
+
+_MARKER = to_line_end("#", _heading)
+_read = titled(branched(read_games, _MARKER), tag=lambda variant: _tag("Variant", variant) + "\n", brackets="")
 
 FORMATS = (
-    GameFormat("pijersi", _read, write_game, "setup lines, numbered plies a4-b5=c4, # comments, #! tags"),
-    GameFormat("pijersi-table", _read, write_table, "the same in a row for each pair of plies"),
+    GameFormat(
+        "pijersi", _read, branching(write_game, _MARKER), "setup lines, numbered plies a4-b5=c4, # comments, #! tags"
+    ),
+    GameFormat("pijersi-table", _read, branching(write_table, _MARKER), "the same in a row for each pair of plies"),
     REVERSIBLE,
 )

@@ -29,6 +29,7 @@ from referee.rules.gametitle import titled
 from referee.rules.reversible import REVERSIBLE
 from referee.rules.rules import GameFormat, GameText, Ruleset, State, Value
 from referee.rules.tablut.notation import display_move, read_move, write_move
+from referee.rules.variations import BRACKETS, branched, branching
 
 ANNOUNCEMENTS = ("raichi", "tuichi")
 
@@ -460,15 +461,15 @@ def _mark(state: State, settled: Ruleset) -> str:
     return "-" if rules.announce is not None and rules.announce(state, config) else ""
 
 
-_read = titled(read_games, moves=ANNOUNCEMENTS)
+_read = titled(branched(read_games), moves=ANNOUNCEMENTS)
 
 FORMATS = (
-    GameFormat("tablut", _read, write_game, "tag lines, then numbered moves and the result"),
-    GameFormat("tablut-table", _read, write_table, "tag lines, then a numbered row for each pair of moves"),
+    GameFormat("tablut", _read, branching(write_game), "tag lines, then numbered moves and the result"),
+    GameFormat("tablut-table", _read, branching(write_table), "tag lines, then a numbered row for each pair of moves"),
     GameFormat(
         "otn",
-        titled(read_otn, tag=lambda variant: f"[variant:{variant}]\n", moves=ANNOUNCEMENTS),
-        write_otn,
+        titled(branched(read_otn, BRACKETS), tag=lambda variant: f"[variant:{variant}]\n", moves=ANNOUNCEMENTS),
+        branching(write_otn, BRACKETS),
         "OpenTafl records: tags, moves with captures",
     ),
     REVERSIBLE,

@@ -11,7 +11,7 @@ import pytest
 
 from arena.analysis.budget import first_pass_nodes, second_pass_nodes
 from arena.analysis.engine import AnalysisEngine, EngineError, NotAGameError
-from arena.analysis.game_analysis import analyse, evaluate_position, marks_of
+from arena.analysis.game_analysis import analyse, annotated, evaluate_position
 from arena.analysis.win_model import WinModel
 from arena.documents.analysis import GameAnalysis
 from referee.game.record import GameRecord
@@ -19,6 +19,7 @@ from referee.game.spec import BotSpec
 from referee.play.roster import Roster
 from referee.rules import load
 from referee.rules.position import Position
+from referee.rules.rules import Variation
 from referee.sandbox import open_sandbox
 from tests.arena.analysis.conftest import game_of
 
@@ -75,7 +76,8 @@ def test_analysis_marks_confirmed_blunders(tmp_path: Path, roster: Roster) -> No
     record = game_of(load("loa").settle(), 4)
     found = analysed(record, scripted(tmp_path, "400 if plies == 3 else 0"), roster)
     data = asdict(found)
-    assert marks_of(data) == {3: "??", 4: "??"}
+    assert annotated(record, data).marks == {3: "??", 4: "??"}
+    assert annotated(record, data).variations == ()  # the engine's line is not legal
     assert data["blunders"] == {"first": 1, "second": 1}
     assert data["plies"][2] == {
         "number": 3,
@@ -167,3 +169,18 @@ def test_invalid_game_and_silent_engine_raise_errors(tmp_path: Path, roster: Ros
         analysed(record, BotSpec("mute", (sys.executable, "-I", "-c", "pass")), roster)
     with pytest.raises(NotAGameError, match="nowhere"):
         analysed(replace(record, variant="nowhere"), scripted(tmp_path, "0"), roster)
+
+
+def test_a_blunder_has_the_legal_part_of_the_engines_line_as_a_variation() -> None:
+    record = game_of(load("loa").settle(), 4)
+    before = Position.start(load("loa").settle()).play_all(record.moves[:2])
+    other = next(text for text in before.texts if text != record.moves[2])
+    plies = [
+        {"number": ply, "mark": mark, "line": line, "best": ""}
+        for ply, mark, line in ((1, "?", other), (3, "??", f"{other} z9z9 {other}"), (4, "??", record.moves[3]))
+    ]
+    found = annotated(record, {"plies": plies})
+    assert found.marks == {1: "?", 3: "??", 4: "??"}
+    assert found.variations == (Variation(3, (other,)),)
+    by_people = replace(record, variations=(Variation(1, (other,)),))
+    assert annotated(by_people, {"plies": plies}) == by_people

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from concurrent.futures import Future
 from pathlib import Path
 from types import SimpleNamespace
@@ -40,6 +40,37 @@ def test_a_worker_listens_in_the_schedulers_network_and_reports_its_state(cluste
         worker.process.terminate()
         assert worker.end() == 0
         assert not state.exists()
+
+
+def test_a_game_that_arrives_during_the_registration_is_not_called_off(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from arena.cluster import worker
+
+    here = worker.ClusterWorker(1, sandbox="none", folder=tmp_path)
+    awaited: list[bool] = []
+
+    async def play(*given: Any) -> None:
+        awaited.append(given[-1]())
+
+    class Registering:
+        """A Dask worker that receives a task before its registration returns."""
+
+        state = SimpleNamespace(tasks={"pair-1": SimpleNamespace(state="executing")})
+
+        def __init__(self, *_: Any, **__: Any) -> None: ...
+
+        def __await__(self) -> Generator[Any, None, Registering]:
+            yield from here.play("pair-1", "topic", print, ()).__await__()
+            return self
+
+    monkeypatch.setattr(here.jobs, "play", play)
+    monkeypatch.setattr(worker, "DaskWorker", Registering)
+    try:
+        asyncio.run(here._register("tcp://127.0.0.1:1", None))
+    finally:
+        here.jobs.close()
+    assert awaited == [True]
 
 
 def test_the_address_in_the_network_of_the_scheduler() -> None:

@@ -7,11 +7,11 @@ from statistics import median
 
 import pytest
 
-from arena.collections import notation
+from arena.collections import uploaded_text
 from arena.collections.collection import best_reading, read_collection
 from arena.collections.conversion import remarks_of, to_archived, to_text
-from arena.collections.notation import read_upload
 from arena.collections.record_format import RECORD
+from arena.collections.uploaded_text import read_upload, uploaded
 from arena.offload import Bounds, call_bounded
 from referee.machine.pool import JobError, WorkerLostError
 from referee.rules import families, load
@@ -37,19 +37,24 @@ def test_call_that_needs_too_much_memory_is_ended() -> None:
 
 
 def test_upload_is_read_like_any_text() -> None:
-    text = "1. a4c4 b1b3 2. a5c5"
-    found = read_upload(text, "loa", "standard", None)
+    text = "1. b1b3 a4c4"
+    found = read_upload(text, "club", "loa", "standard", None)
     assert found is not None
-    assert found.games == best_reading(text, load("loa").settle(), load("loa").formats).games
-    assert found.format == "loa"
-    assert read_upload(text, "loa", "standard", "record") is not None
-    assert read_upload("", "loa", "standard", None) is None
+    here = uploaded(best_reading(text, load("loa").settle(), load("loa").formats), "club")
+    assert found.format == here.format == "loa"
+    ((one,), (two,)) = found.games, here.games
+    assert (one.game, one.text) == (two.game, two.text)
+    assert one.entries.keys.tolist() == two.entries.keys.tolist()
+    assert one.entries.tags.tolist() == two.entries.tags.tolist()
+    assert len(one.entries.keys) > len(one.game.moves)
+    assert read_upload(text, "club", "loa", "standard", "record") is not None
+    assert read_upload("", "club", "loa", "standard", None) is None
 
 
 def test_upload_beyond_the_bounds_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(notation, "BOUNDS", Bounds(1, 2**30))
+    monkeypatch.setattr(uploaded_text, "BOUNDS", Bounds(1, 2**30))
     with pytest.raises(WorkerLostError):
-        read_upload("1. a4c4 b1b3 2. a5c5\n\n" * 60_000, "loa", "standard", None)
+        read_upload("1. a4c4 b1b3 2. a5c5\n\n" * 60_000, "club", "loa", "standard", None)
 
 
 @pytest.mark.parametrize("family", families())
@@ -66,7 +71,7 @@ def test_games_of_one_document_are_each_kept_with_their_own_text(family: str) ->
     for one in found.games:
         archived = to_archived(one, "test", found.format)
         assert json.loads(one.text)["moves"] == list(one.game.moves)
-        assert remarks_of(archived) == ({}, {1: "so"})
+        assert remarks_of(archived).comments == {1: "so"}
 
 
 def test_game_whose_own_text_cannot_be_written_is_kept_without() -> None:

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 import pytest
 from structlog.testing import capture_logs
 
+from arena.cluster.spool import Backlog
 from arena.collections import following
 from arena.coordinator import background as module
 from arena.coordinator.archive_indexer import ArchiveIndexer
@@ -33,7 +34,7 @@ class Told:
         self.ends: list[Exception | bool] = []
         """Outcomes of the next attempts."""
         self.attempts = threading.Semaphore(0)
-        self.conditions = Conditions(self._fenced, OutageLog(lambda: 3), self.failures.append)
+        self.conditions = Conditions(self._fenced, OutageLog(lambda: Backlog(3)), self.failures.append)
 
     @contextmanager
     def _fenced(self) -> Iterator[None]:
@@ -177,7 +178,7 @@ def test_work_without_the_lease_writes_nothing(sqlite_store: Store, owner: str, 
     assert sqlite_store.leases.take(LEASE, owner, 3600)
     follower = ArchiveIndexer(sqlite_store, prepare=following.prepared)
     failures: list[str] = []
-    fenced = Conditions(lambda: sqlite_store.leases.fencing(LEASE, "me"), OutageLog(lambda: 0), failures.append)
+    fenced = Conditions(lambda: sqlite_store.leases.fencing(LEASE, "me"), OutageLog(Backlog), failures.append)
     once = Background("archive", None, follower.work, fenced)
     once.begin()
     once.join(WAIT_S)

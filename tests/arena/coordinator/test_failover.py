@@ -13,6 +13,7 @@ from contextlib import contextmanager
 import pytest
 from sqlalchemy import text
 
+from arena.cluster.spool import Backlog
 from arena.coordinator.leadership import LEASE, Leadership
 from arena.coordinator.outage_log import OutageLog
 from arena.store import Store
@@ -49,7 +50,7 @@ def hanging(url: str, where: str) -> Iterator[subprocess.Popen[str]]:
 
 def seconds_until_taken(store: Store) -> float:
     """Return how long a standby that has just been started needs to become the coordinator."""
-    begin, standby = time.monotonic(), Leadership(store, LEASE_S, OutageLog(lambda: 0))
+    begin, standby = time.monotonic(), Leadership(store, LEASE_S, OutageLog(Backlog))
     while not standby.take():
         time.sleep(standby.poll_interval_s)
     return time.monotonic() - begin

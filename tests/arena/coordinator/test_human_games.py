@@ -8,14 +8,17 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from sqlalchemy import update
 
 from arena.config import read_settings
+from arena.coordinator import human_games
 from arena.documents.human_game import DecisionRequest, DrawOfferResponse, PlayRequest
 from arena.errors import BadValueError, ConflictError, ForbiddenError, QuotaError
 from arena.events.messages import GameStarted
 from arena.services import people
 from arena.services.people import Visitor
 from arena.store import Store
+from arena.store.base.models import PersonGame
 from arena.store.tournaments.human_games import PendingAction
 from referee.rules import load
 from referee.rules.position import Position
@@ -163,8 +166,9 @@ def test_polling_all_games_reads_no_plies(hall: Hall) -> None:
     people.decide(hall.arena, game, DecisionRequest(do="resign", ply=0), ann)
     asked = hall.store.people.asked()
     assert list(asked) == [game, other]
-    assert asked[game] == PendingAction(hall.line(game).asked, is_guest=False)
-    assert asked[other] == PendingAction(None, is_guest=True)
+    line, theirs = hall.line(game), hall.line(other)
+    assert asked[game] == PendingAction(line.asked, is_guest=False, seen_at=line.seen_at, is_streamed=False)
+    assert asked[other] == PendingAction(None, is_guest=True, seen_at=theirs.seen_at, is_streamed=False)
     counts = hall.store.people.count_open
     assert (counts(), counts(user_id=ann.user.user_id if ann.user else 0), counts(guest=guest.guest)) == (2, 1, 1)
     hall.store.people.cancel(game)
@@ -204,8 +208,57 @@ def test_an_abandoned_game_is_lost_or_cancelled(sqlite_store: Store, tmp_path: P
     with hall.open():
         hall.over(game)
         hall.over(other)
-    assert hall.store.games.record(game).termination.value == "time"
+    assert hall.store.games.record(game).termination.value == "resigned", "without a clock no time was exceeded"
+    assert hall.store.games.record(game).detail.endswith("no move for 0.005 minutes")
     assert hall.line(other).state == "cancelled"
+
+
+def test_games_of_guests_whose_page_is_gone_end_and_give_their_slots_back(
+    sqlite_store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hall = Hall(sqlite_store, tmp_path, human_slots=4)
+    gone, unscripted, ann = hall.visitor(), replace(hall.visitor(), cookie="d" * 43), hall.visitor("ann")
+    with hall.open():
+        left, slow, mine = hall.begin(gone), hall.begin(unscripted), hall.begin(ann)
+        hall.told.until(lambda: all(hall.line(game).state == "running" for game in (left, slow, mine)))
+        for game, visitor in ((left, gone), (slow, unscripted), (mine, ann)):
+            hall.play(game, visitor, "b1b3")
+        assert people.follows(hall.arena, left, gone)
+        assert people.follows(hall.arena, mine, ann)
+        assert not people.follows(hall.arena, slow, gone), "the stream of a spectator says nothing about the player"
+        monkeypatch.setattr(human_games, "ABSENCE_TIMEOUT_S", 0.05)
+        hall.over(left)
+        assert [hall.line(game).state for game in (slow, mine)] == ["running", "running"]
+    record = hall.store.games.record(left)
+    assert (record.winner, record.termination.value) == ("second", "resigned")
+    assert record.detail.endswith("left the game")
+
+
+def test_waiting_games_of_guests_whose_page_is_gone_are_dropped(
+    sqlite_store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hall = Hall(sqlite_store, tmp_path, human_slots=1)
+    guest, ann = hall.visitor(), hall.visitor("ann")
+    with hall.open():
+        one = hall.begin(ann)
+        hall.told.until(lambda: hall.line(one).state == "running")
+        waiting, mine = hall.begin(guest), hall.begin(ann)
+        monkeypatch.setattr(human_games, "ABSENCE_TIMEOUT_S", 0.05)
+        hall.over(waiting)
+        assert hall.line(waiting).state == "cancelled"
+        assert hall.line(mine).state == "planned", "an account keeps its place"
+
+
+def test_a_waiting_game_stays_while_its_page_reads_it(hall: Hall) -> None:
+    guest = hall.visitor()
+    game = hall.begin(guest)
+    before = hall.line(game).seen_at
+    people.see(hall.arena, game, guest)
+    assert hall.line(game).seen_at == before, "noted at intervals only"
+    with hall.store.sessions.writing() as session:
+        session.execute(update(PersonGame).values(seen_at=before - 2 * people.PRESENCE_INTERVAL))
+    people.see(hall.arena, game, guest)
+    assert hall.line(game).seen_at >= before
 
 
 def test_games_beyond_the_slots_wait(sqlite_store: Store, tmp_path: Path) -> None:

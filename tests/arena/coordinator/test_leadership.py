@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from arena.cluster.spool import Backlog
 from arena.coordinator.leadership import LEASE, Leadership
 from arena.coordinator.outage_log import OutageLog
 from arena.errors import StoreUnavailableError
@@ -17,7 +18,7 @@ class Watch:
 
     def __init__(self, store: Store, seconds: float = 10) -> None:
         self.now = 1000.0
-        self.owner = Leadership(store, seconds, OutageLog(lambda: 0), clock=lambda: self.now)
+        self.owner = Leadership(store, seconds, OutageLog(Backlog), clock=lambda: self.now)
 
     def looks(self, count: int, every_s: float = 1.0) -> int:
         """Return the number of checks until the lease was acquired; 0 if it was not."""

@@ -76,7 +76,7 @@ def test_a_net_of_the_champion_is_made_of_it(generated: Path, tmp_path: Path) ->
     origin = json.loads(str(one["provenance"]))
     assert (origin["family"], origin["positions"], origin["data"][0]["seed"]) == ("loa", COUNT, 1)
     ruleset = load("loa").settle()
-    net = load_net(ruleset.rules, ruleset.config, files[0])
+    net = load_net(ruleset, files[0])
     assert (net.maps[0, TEMPO], net.maps[0, SEARCH_FEATURES]) == (7, NET)
     assert (net.rows[:-1] == one["weights"]).all()
 

@@ -63,7 +63,7 @@ def patterns(site: Site) -> list[str]:
         for route in site.server.runner.app.router.routes()  # type: ignore[union-attr]
         if route.method == "GET" and route.resource is not None
     ]
-    files = (".json", ".toml", ".atom", ".png")
+    files = (".json", ".toml", ".atom", ".png", ".pdf")
     return [one for one in dict.fromkeys(found) if not one.startswith(DATA) and not one.endswith(files)]
 
 

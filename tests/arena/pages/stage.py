@@ -24,7 +24,8 @@ from arena.documents.identity import Identity
 from arena.services import Arena, analysis
 from arena.store import Store
 from arena.store.archive.archived_game import ArchivedGame
-from arena.store.base.models import BotIdentity, Game, Schedule, Tournament, Version, Void
+from arena.store.base.models import BotIdentity, Game, Schedule, StoredProblem, Tournament, Version, Void
+from arena.store.problems.problems import Proof
 from arena.submission.check import spec_of
 from referee.game.record import GameRecord, Ply
 from referee.game.spec import GameSpec, PlannedGame, TimeControl
@@ -126,6 +127,15 @@ def record_of(game: PlannedGame, moves: list[str], **given: Any) -> GameRecord:
     )
 
 
+def _set_problem(store: Store, author: int) -> None:
+    """Add a problem with its proof: the one with the number 1."""
+    position = "8/2w2w2/8/3bb3/2b1w3/8/3b4/8 b - 1"
+    row = StoredProblem(digest="1", family="loa", variant="standard", position=position, side="first", max_moves=2)
+    row.mu, row.sigma, row.title, row.text, row.created_by = 25.0, 8.0, HOSTILE[:80], HOSTILE, author
+    number = store.problems.add(row)
+    store.problems.accept(number, Proof(1, False, True, 3, "easy", {"d2c3": {}, "d2d4": {}}, 20.0))
+
+
 def fill(store: Store, *, plies: int = 60) -> Stage:
     """Fill an empty store."""
     stage = Stage(store)
@@ -187,6 +197,7 @@ def fill(store: Store, *, plies: int = 60) -> Stage:
     )
     stage.submission = failed.id or 0
     stage.question = _asked(stage)
+    _set_problem(store, zoe.id)
     names = {version.name: version.id or 0 for version in versions}
     for number, family in enumerate(families()):
         _tournament(stage, zoe.id, versions, names, family, number, plies)

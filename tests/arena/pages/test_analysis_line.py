@@ -96,6 +96,22 @@ def test_long_lines_cost_more_requests_than_short_ones(site: Site, page: str) ->
         limits["page"] = usual
 
 
+def test_page_of_a_long_line_links_its_last_plies_only(site: Site) -> None:
+    usual = site.server.context.limiters["page"]
+    site.server.context.limiters["page"] = RateLimiter(Rate(1e9, 10**9))
+    try:
+        sizes = []
+        for plies in (200, 400):
+            page = site.server.get(f"/loa/board?moves={'+'.join(line_of(plies))}").body.decode()
+            moves = page[page.index('id="moves"') :]
+            assert moves.count("data-ply=") == plies
+            assert moves.partition("</ol>")[0].count("href=") == 50
+            sizes.append(len(moves))
+    finally:
+        site.server.context.limiters["page"] = usual
+    assert sizes[1] < 2.5 * sizes[0], "the size grows with the plies, not with their square"
+
+
 def test_plies_of_a_game_count_like_moves_of_a_line(site: Site) -> None:
     limits, limiter = site.server.context.limiters, RateLimiter(Rate(0.001, 60))
     usual, game = limits["page"], site.stage.finished["loa"]

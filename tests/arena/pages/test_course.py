@@ -141,14 +141,27 @@ def test_letters_of_the_crosstable_lead_to_their_games(server: Server, field: Fi
     assert server.get(f"/tournaments/{number}/games/999").status == 404
 
 
-def test_a_crosstable_of_many_is_shown_in_blocks(server: Server, field: Field) -> None:
+def test_a_crosstable_of_many_bots_is_a_heat_map_with_the_results_of_a_bot_on_demand(
+    server: Server, field: Field
+) -> None:
     field = copy(field)
     field.versions = [field.version(f"bot{number:02}") for number in range(33)]
     number = hold(field, "gauntlet", most=3, games=1)
-    page = text(server, f"/tournaments/{number}?rows=2&against=1", "crosstable")
-    assert "31 to 33" in page
-    cells = re.findall(r"<th scope=\"col\"><abbr", server.get(f"/tournaments/{number}?rows=2").body.decode())
-    assert len(cells) == 30
+    page = text(server, f"/tournaments/{number}?row=1", "crosstable")
+    body = server.get(f"/tournaments/{number}?row=1").body.decode()
+    assert len(re.findall(r'<th scope="col" data-bot="bot\d\d"', body)) == 33
+    assert "Results of bot" in page
+    assert 'class="cross map dense"' in body
+    assert "crosstable.js" in body
+    assert server.get(f"/tournaments/{number}?rows=2").status == 400  # there is a single block
+    assert "Show the tables of all pairs" not in body  # it is not over yet
+
+
+def test_a_crosstable_of_very_many_bots_is_shown_in_blocks(server: Server, field: Field) -> None:
+    field = copy(field)
+    field.versions = [field.version(f"bot{number:02}") for number in range(62)]
+    number = hold(field, "gauntlet", most=3, games=1)
+    assert "61 to 62" in text(server, f"/tournaments/{number}?rows=2&against=1", "crosstable")
     assert server.get(f"/tournaments/{number}?rows=3").status == 400
 
 

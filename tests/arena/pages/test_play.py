@@ -70,7 +70,7 @@ def _open(store: Store, folder: Path, bot: type[InstantBot] = InstantBot) -> Ite
         owner="here",
         place=BundlePlace.of(settings),
         spool=spool,
-        conditions=Conditions(lambda: store.leases.fencing(LEASE, "here"), OutageLog(lambda: len(spool)), print),
+        conditions=Conditions(lambda: store.leases.fencing(LEASE, "here"), OutageLog(spool.backlog), print),
         on_done=record,
     )
     games.elsewhere[""] = bot

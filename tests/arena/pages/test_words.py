@@ -29,3 +29,11 @@ def test_every_fault_is_somebodys() -> None:
     faults = [word for word, one in terminations().items() if one.kind is Kind.FORFEIT]
     assert len(faults) > 5
     assert all("zeta" in filters.ending(word, "zeta") for word in faults)
+
+
+@pytest.mark.parametrize(
+    ("elo", "interval", "words"),
+    [(-35.2, 10, "−35 ± 10"), (700, 450, "> +250"), (-1029, 482, "< −547"), (300, 500, "too few games")],
+)
+def test_elo_interval_that_is_very_wide_becomes_a_bound_or_nothing(elo: float, interval: float, words: str) -> None:
+    assert filters.elo_interval(elo, interval) == words

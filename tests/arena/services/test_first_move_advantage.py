@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from arena.services import Arena, first_move_advantage, leaderboard
+from arena.services import Arena, leaderboard
+from arena.services import arena as arena_module
 from tests.arena.field import Field, record_of
 
 
@@ -18,24 +19,24 @@ def test_advantage_is_fitted_to_games_of_the_pool(arena: Arena) -> None:
     assert found.is_sure
     assert 30 < found.elo < 150
     assert 0 < found.error < found.elo
-    assert arena.first_move_advantages.of(arena.store, "tablut", 1) == first_move_advantage.FirstMoveAdvantage(
+    assert arena.first_move_advantages.of(arena.store, "tablut", 1) == arena_module.FirstMoveAdvantage(
         0.0, 0.0, is_sure=False
     )
 
 
 def test_large_pool_has_no_advantage(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
     Field(arena.store).play(8)
-    assert arena.first_move_advantages.of(arena.store, "loa", first_move_advantage.MAX_GAMES) is not None
-    assert arena.first_move_advantages.of(arena.store, "loa", 2 * first_move_advantage.MAX_GAMES) is None
+    assert arena.first_move_advantages.of(arena.store, "loa", arena_module.MAX_GAMES) is not None
+    assert arena.first_move_advantages.of(arena.store, "loa", 2 * arena_module.MAX_GAMES) is None
     assert arena.first_move_advantages.of(arena.store, "loa", 8) is not None
-    monkeypatch.setattr(first_move_advantage, "MAX_VERSIONS", 3)
+    monkeypatch.setattr(arena_module, "MAX_VERSIONS", 3)
     assert arena.first_move_advantages.of(arena.store, "loa", 9) is None
 
 
 def test_grown_pool_is_fitted_again(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
     Field(arena.store).play(8)
     fitted: list[int] = []
-    monkeypatch.setattr(first_move_advantage, "_fitted", lambda store, pool, games: fitted.append(games))
+    monkeypatch.setattr(arena_module, "_fitted", lambda store, pool, games: fitted.append(games))
     leaderboard.read_ahead(arena)
     for games in (8, 100, 101, 102, 103, 99):
         arena.first_move_advantages.of(arena.store, "loa", games)

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from arena.services import Arena, front_page
+from arena.documents.human_game import PlayRequest
+from arena.services import Arena, front_page, game, people
+from arena.services.people import Visitor
+from referee.game.spec import PlannedGame
 from referee.rules import families
-from tests.arena.field import Field
+from referee.rules.core import Termination
+from tests.arena.field import Field, record_of
 
 
 def test_read_without_running_games_returns_the_latest_results(arena: Arena) -> None:
@@ -34,3 +38,19 @@ def test_read_returns_running_games_strongest_first(arena: Arena) -> None:
     strength = {line.name: line.conservative for line in found.leaders["loa"][1]}
     sums = [strength[line.first] + strength[line.second] for line in found.running]
     assert sums == sorted(sums, reverse=True)
+
+
+def test_games_of_guests_are_not_featured_and_their_losses_are_no_errors(arena: Arena) -> None:
+    store = arena.store
+    store.samples.ensure({"first": "bots.first"}, {"loa": ("standard",)})
+    guest = Visitor.new("192.0.2.1")
+    lost, won = (people.begin(arena, PlayRequest(family="loa", bot="first", side="first"), guest) for _ in range(2))
+    store.people.start(lost, "here")
+    found = front_page.read(arena)
+    assert (found.running, found.following, found.of_the_day, found.recent) == ([], [], None, [])
+    for game_id, winner in ((lost, "second"), (won, "first")):
+        planned = PlannedGame(game_id, store.games.spec(game_id))
+        store.results.commit(record_of(planned, winner=winner, termination=Termination.TIME))
+    found = front_page.read(arena)
+    assert (found.of_the_day, found.recent) == (None, [])
+    assert [line.id for line in game.forfeits(arena).items] == [won], "only the bot's own loss on time"

@@ -114,3 +114,22 @@ def test_remote_games_count_in_the_remote_pool(
     assert ("author's machine" in "".join(named.problems)) is not may_play
     everybody = resolve(arena.store, read({"name": "x", "family": "loa", "entries": {"all": True}, **keys}))
     assert (len(everybody.entries), everybody.refused) == (1 + may_play, ())
+
+
+@pytest.mark.usefixtures("samples")
+def test_author_plays_unrated_test_games_of_an_uploaded_bot(arena: Arena, person: Person) -> None:
+    ada, bob = person("ada"), person("bob")
+    for owner, name in ((ada, "mine"), (bob, "shy")):
+        bot = arena.store.bots.add(name, owner.user_id)
+        arena.store.versions.add(
+            bot.id, command=["./bot"], families=["loa"], state="active", variants={"loa": ["standard"]}
+        )
+    row = remote.challenge(arena, "mine", "random", ada, family="loa", games=10, time="5+0.1")
+    assert (row.pool, row.is_rated, row.priority) == ("loa", False, remote.TEST_PRIORITY)
+    for long in ("600+5", "2/move", "depth:4"):
+        with pytest.raises(ChallengeError, match="test games are short"):
+            remote.challenge(arena, "mine", "random", ada, family="loa", time=long)
+    with pytest.raises(ChallengeError, match="accepts no challenges"):
+        remote.challenge(arena, "mine", "shy", ada, family="loa")
+    arena.store.people.allow(arena.store.bots.find("shy").id, True)
+    assert not remote.challenge(arena, "mine", "shy", ada, family="loa").is_rated

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -68,6 +69,46 @@ def test_changed_tournament_is_computed_again(
     found = standings.read(arena, mine)
     assert found is not before
     assert found == standings_cache.StandingsCache().read(arena.store, mine)
+
+
+def test_only_new_results_are_read(arena: Arena, field: Field, monkeypatch: pytest.MonkeyPatch) -> None:
+    mine, of_tournament, asked = cup(field), arena.store.results.of_tournament, list[int]()
+
+    def count(tournament_id: int, after: int) -> Any:
+        found = of_tournament(tournament_id, after)
+        asked.append(len(found))
+        return found
+
+    monkeypatch.setattr(arena.store.results, "of_tournament", count)
+    for number in range(3):
+        field.play(4, mine, first_sequence=1 + 4 * number)
+        standings.view(arena, mine)
+    assert asked == [4, 4, 4]
+    found = standings.read(arena, mine)
+    assert sum(found.endings.values()) == 12
+    assert found == standings_cache.StandingsCache().read(arena.store, mine)
+
+
+@pytest.mark.parametrize("listed", [standings.MAX_LISTED, 1])
+def test_block_of_the_crosstable_is_that_of_the_whole(
+    arena: Arena, field: Field, monkeypatch: pytest.MonkeyPatch, listed: int
+) -> None:
+    monkeypatch.setattr(standings, "MAX_LISTED", listed)
+    mine = cup(field)
+    field.play(18, mine)
+    table = standings.read(arena, mine)
+    whole = standings.rows_of(arena, table)
+    block = standings.block(arena, table, slice(0, 2), slice(1, 3))
+    assert [row.standing for row in block] == list(table.standing.lines[:2])
+    for one, two in zip(block, whole, strict=False):
+        for cell, expected in zip(one.cells, two.cells[1:3], strict=True):
+            if cell is None or expected is None:
+                assert cell is expected
+            elif expected.games <= listed:
+                assert cell == expected
+            else:
+                assert (cell.points, cell.games, cell.numbers) == (expected.points, expected.games, [])
+                assert sorted(cell.results) == sorted(expected.results)
 
 
 def test_replayed_result_is_counted(arena: Arena, field: Field) -> None:

@@ -57,15 +57,3 @@ def test_the_columns_of_the_csv_hold_what_their_heads_say() -> None:
         "c": ("0.5", "2", "0/1 L"),
         "'=b": ("0.5", "1", "0/0"),
     }
-
-
-def test_a_block_of_the_crosstable_is_that_of_the_whole() -> None:
-    names = "abcde"
-    met = [(one, two) for one in names for two in names if one != two]
-    results = [result(number, number, one, two, "first") for number, (one, two) in enumerate(met, 1)]
-    order = standings(results, names)
-    whole = crosstable.rows(results, order)  # type: ignore[arg-type]
-    block = crosstable.rows(results, order[:3], order[2:4])  # type: ignore[arg-type]
-    assert [row.cells for row in block] == [row.cells[2:4] for row in whole[:3]]
-    assert [row.standing for row in block] == order[:3]
-    assert block[2].cells[0] is None

@@ -168,3 +168,19 @@ def test_ladder_plans_a_number_of_pairs_ahead() -> None:
     assert len(step(0, 100, field, played((0, 1), state="open"), 3).matches) == 2
     assert step(0, 100, field, played((0, 1), state="open"), 1) == NextStep()
     assert len(step(0, 100, field, played((0, 1)), 1).matches) == 1
+
+
+def test_a_ladder_rests_once_all_bots_have_their_games_and_pairs_a_new_bot_with_any() -> None:
+    field = seeds(8, 8)
+    assert step(0, 0, field, played((0, 1)), 4, rest=4).matches == (PlannedMatch(1, 1, 0, 1),)
+    games = played((0, 1), (1, 0))
+    assert step(0, 0, field, games, 4, rest=4) == NextStep()
+    found = step(0, 0, seeds(8, 8, 8), games, 4, rest=4).matches
+    assert len(found) == 2
+    assert all(2 in (one.first, one.second) for one in found)
+
+
+def test_a_resting_ladder_with_a_limit_for_each_bot_does_not_finish() -> None:
+    games = played((0, 1), (1, 0))
+    assert step(0, 4, seeds(8, 8), games, 4).is_finished
+    assert not step(0, 4, seeds(8, 8), games, 4, rest=4).is_finished

@@ -11,7 +11,8 @@ from referee.rules.core import SIDES, ParseError, UnknownNameError
 from referee.rules.position import Position
 from referee.rules.random_walk import legal
 from referee.solver.condition import Condition
-from referee.solver.solver import FinishedPositionError, Solution, WinProblem, solve
+from referee.solver.proofs import WinProblem
+from referee.solver.solver import FinishedPositionError, Solution, solve
 from tests.referee.solver.sampled import brute_force, brute_force_child, late_position, rulesets
 
 SMALL = 1 << 18

@@ -150,7 +150,12 @@ def test_results_give_the_same_standings_as_records(store: Store, field: Field) 
     results = store.results.of(tournament_id=field.tournament_id)
     assert standings(results, names) == standings(records, names)
     assert crosstable(results, names) == crosstable(records, names)
-    assert store.results.with_outlines(field.tournament_id) == (store.queue.outline(field.tournament_id), results)
+    later = store.results.of_tournament(field.tournament_id, 20)
+    assert [one.commit_number for one in later] == [21, 22, 23, 24]
+    pairing = results[0].first_id, results[0].second_id
+    mine = [one for one in results if (one.first_id, one.second_id) == pairing]
+    assert sorted(store.results.of_pairings(field.tournament_id, [pairing])) == mine
+    assert store.results.of_pairings(10**6, [pairing]) == []
     assert store.results.of(pool="loa") == results
     assert store.results.of(pool="loa", limit=4) == results[-4:]
 

@@ -88,13 +88,17 @@ def test_draw_counts_half_a_point(store: Store, field: Field) -> None:
     assert sum(line.score for line in lines) == pytest.approx(len(lines) / 2)
 
 
-def test_of_tournament_returns_ratings_before_and_after(store: Store, field: Field) -> None:
+def test_before_and_after_returns_ratings_around_two_games(store: Store, field: Field) -> None:
     field.play(30)
-    found = store.ratings.of_tournament(field.tournament_id)
+    ends: dict[tuple[int, str], tuple[str, str]] = {}
+    for one in store.results.of_tournament(field.tournament_id, 0):
+        for version in (one.first_id, one.second_id):
+            ends[version, "loa"] = ends.get((version, "loa"), (one.id,))[0], one.id
+    found = store.ratings.before_and_after(ends)
     assert len(found) == len(field.versions)
     for version_id, (before, after) in found.items():
         lines = store.ratings.changes(version_id, "loa", limit=500).items
         first, last = lines[0], lines[-1]
         assert before == first.mu_before - 3 * first.sigma_before
         assert after == last.mu - 3 * last.sigma
-    assert store.ratings.of_tournament(10**6) == {}
+    assert store.ratings.before_and_after({}) == {}

@@ -1,0 +1,114 @@
+"""Problems: set them, solve them against the best defence, and list the solvers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from arena import services
+from arena.api.registry import Routes
+from arena.api.words import FamilyName, Number
+from arena.documents.page import PageResponse
+from arena.documents.win_problem import (
+    AttemptRequest,
+    AttemptResponse,
+    HintResponse,
+    MonthRequest,
+    SolutionResponse,
+    SolverLine,
+    SolverQuery,
+    WinProblemItem,
+    WinProblemQuery,
+    WinProblemRequest,
+    WinProblemResponse,
+)
+from arena.http.api_paths import PREFIX
+from arena.http.request_context import RequestContext, RouteResult
+
+routes = Routes()
+_WORDS: dict[str, Any] = {"tag": "problems", "scope": "submit"}
+
+
+@routes.get("/problems", tag="problems", summary="List problems", problems=("not-found",))
+async def page(call: RequestContext, query: WinProblemQuery) -> PageResponse[WinProblemItem]:
+    """List positions in which the side to move wins, latest first."""
+    return await call.run(services.problems.search, call.arena, query)
+
+
+@routes.get(
+    "/problems/solvers",
+    tag="problems",
+    summary="List solvers",
+    problems=("not-found",),
+    example=("/api/v1/problems/solvers?family=loa"),
+)
+async def solvers(call: RequestContext, query: SolverQuery) -> PageResponse[SolverLine]:
+    """List the people who solve a family's problems by mu - 3 sigma, rated against the problems."""
+    return await call.run(services.problems.solvers, call.arena, query)
+
+
+@routes.get("/problems/next/{family}", summary="Get a problem near your strength", problems=("not-found",), **_WORDS)
+async def next_(call: RequestContext, family: FamilyName) -> RouteResult[WinProblemResponse]:
+    """Return the problem nearest to your strength that you have not tried yet."""
+    found = await call.run(services.problems.next_problem, call.arena, family, call.user)
+    return RouteResult(found, keep="never", is_private=True)
+
+
+@routes.get("/problems/{number}", tag="problems", summary="Get a problem")
+async def show(call: RequestContext, number: Number) -> WinProblemResponse:
+    """Return a problem with its position. `state` tells whether the solver has proved it."""
+    return await call.run(services.problems.read, call.arena, number)
+
+
+@routes.post(
+    "/problems",
+    summary="Set a problem",
+    status=201,
+    is_idempotent=True,
+    problems=("not-found", "invalid", "forbidden", "conflict"),
+    **_WORDS,
+)
+async def add(call: RequestContext, body: WinProblemRequest) -> RouteResult[WinProblemResponse]:
+    """Set a problem. It is accepted when the solver has proved that the side to move wins: read it again."""
+    found = await call.run(services.problems.add, call.arena, body, call.user)
+    headers = {"Location": f"{PREFIX}/problems/{found.id}"}
+    return RouteResult(found, status=201, keep="never", headers=headers, is_private=True)
+
+
+@routes.post(
+    "/problems/{number}/attempts",
+    summary="Try to solve a problem",
+    problems=("not-found", "conflict", "invalid"),
+    **_WORDS,
+)
+async def attempt(call: RequestContext, number: Number, body: AttemptRequest) -> RouteResult[AttemptResponse]:
+    """Send the moves so far and a new one; the answer ends with the best defence. Your first attempt is rated."""
+    moves = body.moves.split()
+    found = await call.run(services.problems.attempt, call.arena, number, moves, call.user)
+    return RouteResult(found, keep="never", is_private=True)
+
+
+@routes.post("/problems/{number}/hint", summary="Get a hint", problems=("not-found", "conflict"), **_WORDS)
+async def hint(call: RequestContext, number: Number) -> RouteResult[HintResponse]:
+    """Return the cells from which the first move starts. An undecided first attempt counts as failed."""
+    found = await call.run(services.problems.hint, call.arena, number, (), call.user)
+    return RouteResult(found, keep="never", is_private=True)
+
+
+@routes.post("/problems/{number}/solution", summary="Get the solution", problems=("not-found", "conflict"), **_WORDS)
+async def solution(call: RequestContext, number: Number) -> RouteResult[SolutionResponse]:
+    """Return all solutions. An undecided first attempt counts as failed."""
+    found = await call.run(services.problems.solution, call.arena, number, call.user)
+    return RouteResult(found, keep="never", is_private=True)
+
+
+@routes.put(
+    "/problems/{number}/month",
+    tag="problems",
+    scope="organise",
+    summary="Choose the problem of a month",
+    problems=("not-found", "conflict", "forbidden"),
+)
+async def month(call: RequestContext, number: Number, body: MonthRequest) -> RouteResult[WinProblemResponse]:
+    """Make an accepted problem the one of a month. Without a choice, the hardest unused one is chosen."""
+    found = await call.run(services.problems.choose_of_month, call.arena, number, body.month, call.user)
+    return RouteResult(found, keep="never", is_private=True)

@@ -1,0 +1,82 @@
+"""Plain-text mail through the SMTP server of the settings."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from urllib.parse import unquote, urlsplit
+
+from arena.errors import ArenaError
+
+if TYPE_CHECKING:
+    from email.message import EmailMessage
+
+_ADDRESS = re.compile(r"[^\s@<>\",;:()\[\]\\]{1,64}@[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+", re.ASCII)
+_LOCAL = ("localhost", "127.0.0.1", "::1")
+_TIMEOUT_S = 20.0
+
+
+class MailError(ArenaError):
+    """Mail that the server did not accept."""
+
+    kind = "unavailable"
+
+
+def is_mail_address(text: str) -> bool:
+    """Return whether a text is one plain e-mail address in ASCII."""
+    return text.isascii() and bool(_ADDRESS.fullmatch(text))
+
+
+@dataclass(frozen=True, slots=True)
+class MailServer:
+    """An SMTP server. `smtp` uses STARTTLS unless the server is this machine, `smtps` TLS from the start."""
+
+    scheme: str
+    host: str
+    port: int
+    user: str
+    password: str
+
+    @classmethod
+    def read(cls, url: str) -> MailServer:
+        """Read an address such as smtp://USER:PASSWORD@HOST:587. Raises ValueError."""
+        parts = urlsplit(url)
+        if parts.scheme not in ("smtp", "smtps") or not parts.hostname or parts.path.strip("/"):
+            raise ValueError("write smtp://USER:PASSWORD@HOST:587, smtps://USER:PASSWORD@HOST:465 or smtp://localhost")
+        is_local = parts.hostname in _LOCAL
+        port = parts.port or (465 if parts.scheme == "smtps" else 25 if is_local else 587)
+        user, password = unquote(parts.username or ""), unquote(parts.password or "")
+        return cls(parts.scheme, parts.hostname, port, user, password)
+
+    def send(self, sender: str, to: str, subject: str, text: str) -> None:
+        """Send a mail. Raises MailError."""
+        import smtplib
+        from email.message import EmailMessage
+        from email.utils import formatdate, make_msgid
+
+        mail = EmailMessage()
+        mail["From"], mail["To"], mail["Subject"] = sender, to, subject
+        mail["Date"], mail["Message-ID"] = formatdate(), make_msgid(domain=sender.rpartition("@")[2].strip(">"))
+        mail["Auto-Submitted"] = "auto-generated"
+        mail.set_content(text)
+        try:
+            self._deliver(mail)
+        except (OSError, smtplib.SMTPException) as error:
+            raise MailError(f"{self.host} did not accept mail: {error}", hint="check the setting smtp") from None
+
+    def _deliver(self, mail: EmailMessage) -> None:
+        import smtplib
+        import ssl
+
+        tls = ssl.create_default_context()
+        if self.scheme == "smtps":
+            server: smtplib.SMTP = smtplib.SMTP_SSL(self.host, self.port, timeout=_TIMEOUT_S, context=tls)
+        else:
+            server = smtplib.SMTP(self.host, self.port, timeout=_TIMEOUT_S)
+        with server:
+            if self.scheme == "smtp" and self.host not in _LOCAL:
+                server.starttls(context=tls)
+            if self.user:
+                server.login(self.user, self.password)
+            server.send_message(mail)

@@ -1,0 +1,327 @@
+"""PDF booklets of games and problems: a diagram on each page for presentation, or four to a page with the moves.
+
+Typst sets the pages. It is one wheel with its own fonts, which it embeds, and it draws SVG, so the boards are those of
+the pages; WeasyPrint would need system libraries and fonts. This is the only module that uses it. All text reaches it
+as data, never as markup.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, Literal
+
+from arena.errors import ArenaError
+from arena.pages.drawing import board
+from arena.pages.drawing.scene import Scene, Scenes
+from arena.pages.drawing.thumbnail import style
+from referee.game.record import GameRecord, ruleset_of
+from referee.rules import load
+from referee.rules.core import SIDES, Kind
+from referee.rules.position import Position
+from referee.rules.rules import Ruleset, Variation
+
+Layout = Literal["text", "presentation"]
+Language = Literal["en", "fr"]
+MAX_DIAGRAMS: Final = 2_000
+"""The largest number of diagrams in a booklet."""
+_TEMPLATE: Final = Path(__file__).with_name("booklet.typ")
+_WORDS: Final[Mapping[Language, Mapping[str, str]]] = {
+    "en": {
+        "against": "against",
+        "start": "Start",
+        "moves": "Moves",
+        "problems": "Problems",
+        "problem": "Problem",
+        "solutions": "Solutions",
+        "contents": "Contents",
+        "draw": "draw",
+        "unknown": "result unknown",
+        "wins": "wins",
+        "in": "{side} to move wins in {moves}",
+        "with": ", moving at most {most} {counter} in all",
+        "variant": "Variant",
+        "date": "Date",
+        "source": "Source",
+        "variation": "Variation",
+        "score": "Score",
+        "!!": "brilliant move",
+        "!": "good move",
+        "!?": "interesting move",
+        "?!": "inaccuracy",
+        "?": "mistake",
+        "??": "blunder",
+    },
+    "fr": {
+        "against": "contre",
+        "start": "Départ",
+        "moves": "Coups",
+        "problems": "Problèmes",
+        "problem": "Problème",
+        "solutions": "Solutions",
+        "contents": "Sommaire",
+        "draw": "partie nulle",
+        "unknown": "résultat inconnu",
+        "wins": "gagne",
+        "in": "{side} joue et gagne en {moves} coup{s}",
+        "with": ", en déplaçant au plus {most} {counter}",
+        "variant": "Variante",
+        "date": "Date",
+        "source": "Source",
+        "variation": "Variante",
+        "score": "Score",
+        "!!": "coup brillant",
+        "!": "bon coup",
+        "!?": "coup intéressant",
+        "?!": "imprécision",
+        "?": "erreur",
+        "??": "gaffe",
+    },
+}
+_ENDINGS: Final = {
+    "resigned": "par abandon",
+    "time": "au temps",
+    "agreement": "par accord",
+    "repetition": "par répétition",
+    "ejections": "par éjections",
+    "no-ejection": "sans éjection",
+    "checkmate": "par échec et mat",
+    "stalemate": "par pat",
+    "bare-kings": "rois seuls",
+    "simultaneous-connection": "par connexion simultanée",
+    "connection": "par connexion",
+    "blocked": "par blocage",
+    "goal": "au but",
+    "king-captured": "roi capturé",
+    "king-escaped": "roi échappé",
+    "attackers-eliminated": "attaquants éliminés",
+}
+"""Terminations in French, as far as they have a word there."""
+
+
+class BookletError(ArenaError):
+    """A booklet that cannot be made."""
+
+
+@dataclass(frozen=True, slots=True)
+class BookletProblem:
+    """A problem to print: its rules and position, the side to move that wins in `moves`, and its solution as text."""
+
+    ruleset: Ruleset
+    position: str
+    moves: int
+    solution: str
+    title: str = ""
+    condition: str = ""
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class BookletGame:
+    """A game to print: its record with annotations, and the tags of its text."""
+
+    record: GameRecord
+    tags: Mapping[str, str]
+    number: str = ""
+
+
+def make_booklet(
+    games: Sequence[BookletGame],
+    problems: Sequence[BookletProblem] = (),
+    *,
+    title: str = "",
+    layout: Layout = "text",
+    language: Language = "en",
+) -> bytes:
+    """Return a PDF of games and of problems, whose solutions are at the end.
+
+    Raises BookletError without Typst or for too many diagrams, and ParseError or IllegalMoveError for a game that the
+    rules do not allow.
+    """
+    count = sum(len(one.record.moves) + 1 for one in games) + len(problems)
+    if count > MAX_DIAGRAMS:
+        raise BookletError(f"too many diagrams: {count:,}", hint=f"print at most {MAX_DIAGRAMS:,}; choose fewer games")
+    if count == 0:
+        raise BookletError("an empty booklet", hint="choose games or problems")
+    try:
+        import typst
+    except ImportError:
+        raise BookletError(
+            "booklets need Typst", hint="install the arena with its extra: pip install 'bot-arena[pdf]'"
+        ) from None
+    words = _WORDS[language]
+    shown = [_game(one, language) for one in games]
+    data = {
+        "title": title
+        or (shown[0]["title"] if len(shown) == 1 else words["problems"] if not shown else words["contents"]),
+        "language": language,
+        "layout": layout,
+        "words": words,
+        "games": shown,
+        "problems": [_problem(one, number, language) for number, one in enumerate(problems, 1)],
+    }
+    made = typst.compile(
+        _TEMPLATE.read_bytes(), sys_inputs={"data": json.dumps(data)}, ignore_system_fonts=True, format="pdf"
+    )
+    return bytes(made)
+
+
+def problem_of(found: Mapping[str, Any]) -> BookletProblem:
+    """Return a problem found by `arena problems find`. Raises BookletError for another object."""
+    try:
+        ruleset = load(found["family"]).settle(found["variant"], found["options"])
+        position, line = Position.start(ruleset, found["position"]), []
+        for move in found["line"]:
+            code = ruleset.rules.notation.read_move(move, position.state, ruleset.config)
+            line.append(position.display(code))
+            position = position.play(code)
+        return BookletProblem(ruleset, found["position"], found["in"], " ".join(line), title=found.get("source", ""))
+    except (KeyError, TypeError, ValueError) as error:
+        hint = "expected the output of arena problems find -o ndjson"
+        raise BookletError(f"not a problem: {type(error).__name__}: {error}", hint=hint) from None
+
+
+def picture(ruleset: Ruleset, scene: Scene) -> str:
+    """Return a scene as an SVG document of its own."""
+    drawing = str(board.svg(ruleset.rules, scene, label=""))
+    sprites = re.sub(r"</?svg[^>]*>", "", str(board.sprites([ruleset.rules])))
+    head = '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" '
+    return re.sub(
+        r"(<svg )([^>]*>)", rf"\g<1>\g<2><style>{style()}{_LABELS}</style>{sprites}", drawing, count=1
+    ).replace("<svg ", head, 1)
+
+
+_LABELS: Final = '.board text { font-family: "DejaVu Sans Mono"; fill: #555; }'
+
+
+def sides_of(ruleset: Ruleset, language: Language) -> tuple[str, str]:
+    """Return the names of first and second in a language; English names where there are no others."""
+    if language == "en":
+        return ruleset.sides
+    first, second = (names[1] if len(names) > 1 else names[0] for names in ruleset.side_names)
+    return first, second
+
+
+def family_title(ruleset: Ruleset, language: Language) -> str:
+    """Return the name of a family in a language."""
+    names = ruleset.rules.words.family
+    return names[-1] if language == "fr" and names else ruleset.rules.title
+
+
+def variant_title(ruleset: Ruleset, language: Language) -> str:
+    """Return the name of a variant in a language."""
+    names = ruleset.rules.words.variants.get(ruleset.variant.name, ())
+    return names[0] if language == "fr" and names else ruleset.variant.name
+
+
+def _game(game: BookletGame, language: Language) -> dict[str, Any]:
+    """Return a game as the template shows it."""
+    record, words = game.record, _WORDS[language]
+    ruleset = ruleset_of(record)
+    scenes = Scenes(ruleset, record.position or None)
+    scenes.extend(record.moves)
+    number = f" {game.number}" if game.number else ""
+    date = next((game.tags[name] for name in ("Date", "date") if game.tags.get(name)), "")
+    facts = [
+        (words["variant"], variant_title(ruleset, language)),
+        (words["date"], date),
+        (words["source"], record.event),
+    ]
+    variations: dict[int, list[str]] = {}
+    for one in record.variations:
+        variations.setdefault(one.ply, []).append(_line(one, scenes.items[one.ply - 1], ruleset))
+    plies = [_ply(record, scene, ruleset, language, variations.get(scene.ply, [])) for scene in scenes.items]
+    first, second = sides_of(ruleset, language)
+    return {
+        "title": f"{family_title(ruleset, language)}{number}",
+        "players": [{"name": record.first, "side": first}, {"name": record.second, "side": second}],
+        "result": _result(record, (first, second), language),
+        "facts": [list(pair) for pair in facts if pair[1]],
+        "plies": plies,
+        "notation": _notation(plies[1:]),
+        "comment": record.comments.get(0, ""),
+    }
+
+
+def _notation(plies: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return the moves in pairs after their number."""
+    found: list[str] = []
+    for one in plies:
+        word = f"{one['move']}{one['mark']}"
+        if found and one["number"].endswith("..."):
+            found[-1] += f" {word}"
+        else:
+            found.append(f"{one['number']} {word}")
+    return found
+
+
+def _ply(
+    record: GameRecord, scene: Scene, ruleset: Ruleset, language: Language, variations: Sequence[str]
+) -> dict[str, Any]:
+    words, mark = _WORDS[language], record.marks.get(scene.ply, "")
+    turn = ruleset.rules.side(ruleset.read(record.position or None), ruleset.config)
+    pair, second = divmod(scene.ply - 1 + turn, 2)
+    side = sides_of(ruleset, language)[SIDES.index(scene.side)] if scene.side else ""
+    return {
+        "number": f"{pair + 1}.{'..' * second}" if scene.ply else "",
+        "side": side,
+        "move": scene.move if scene.ply else words["start"],
+        "mark": mark,
+        "meaning": words.get(mark, ""),
+        "comment": record.comments.get(scene.ply, "") if scene.ply else "",
+        "score": scene.score,
+        "variations": list(variations),
+        "board": picture(ruleset, scene),
+    }
+
+
+def _line(variation: Variation, before: Scene, ruleset: Ruleset) -> str:
+    """Return a variation as people write it, with the number of its first move; nested ones are left out."""
+    scenes = Scenes(ruleset, before.position)
+    scenes.extend(variation.moves)
+    turn = ruleset.rules.side(ruleset.read(before.position), ruleset.config)
+    found = []
+    for place, scene in enumerate(scenes.items[1:]):
+        second = (turn + place) % 2
+        number = (variation.ply - 1 + place) // 2 + 1
+        if place == 0 or not second:
+            found.append(f"{number}.{'..' * second}")
+        found.append(f"{scene.move}{variation.marks.get(variation.ply + place, '')}")
+    return " ".join(found)
+
+
+def _result(record: GameRecord, sides: tuple[str, str], language: Language) -> str:
+    """Describe the result in a language."""
+    words = _WORDS[language]
+    if record.winner is None:
+        return words["unknown"]
+    ending = str(record.termination)
+    how = _ENDINGS.get(ending, "") if language == "fr" else f"({ending})" if record.kind is not Kind.VOID else ""
+    if record.winner == "draw":
+        return f"½–½ {words['draw']} {how}".strip()
+    place = SIDES.index(record.winner)
+    return f"{('1–0', '0–1')[place]}  {sides[place]} {words['wins']} {how}".strip()
+
+
+def _problem(problem: BookletProblem, number: int, language: Language) -> dict[str, Any]:
+    """Return a problem as the template shows it."""
+    words, ruleset = _WORDS[language], problem.ruleset
+    scene = Scenes(ruleset, problem.position).items[0]
+    side = sides_of(ruleset, language)[SIDES.index(scene.to_move)]
+    question = words["in"].format(side=side, moves=problem.moves, s="s" if problem.moves > 1 else "")
+    counter, _, most = problem.condition.partition("<=")
+    if counter:
+        names = ruleset.rules.words.terms.get(counter, ()) if language == "fr" else ()
+        question += words["with"].format(most=most, counter=names[0] if names else counter)
+    return {
+        "name": f"{words['problem']} {number}",
+        "family": family_title(ruleset, language),
+        "title": problem.title,
+        "question": question,
+        "text": problem.text,
+        "solution": problem.solution,
+        "board": picture(ruleset, scene),
+    }

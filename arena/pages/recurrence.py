@@ -1,0 +1,89 @@
+"""Schedules in words: the name without placeholders, when a cron expression fires, and a calendar of days."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+
+from arena.documents.schedule import ScheduleItem
+from arena.pages.filters import plain
+
+_DAYS = ("Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+_SHORT = {name[:3].lower(): str(number) for number, name in enumerate(_DAYS[:7])}
+_PLACEHOLDER = re.compile(r"\s*[-–,(]?\s*\{\w+\}\)?")
+_TIMES = re.compile(r"(\d{1,2}) (\d{1,2}(?:,\d{1,2})*)")
+_MAX_TIMES = 4
+"""Maximum of times of day that are listed."""
+
+
+def schedule_name(schedule: ScheduleItem) -> str:
+    """Return the name of a schedule without the placeholders that its tournaments fill in, such as `{date}`."""
+    return plain(_PLACEHOLDER.sub("", schedule.name).strip() or schedule.name, 120)
+
+
+def schedule_words(schedule: ScheduleItem) -> str:
+    """Describe when a schedule fires, such as `every Friday at 20:00 (Europe/Paris)`.
+
+    An expression without words of its own is shown as it is.
+    """
+    words = _words(schedule.cron)
+    return f"{words} ({plain(schedule.timezone, 60)})" if words else plain(f"{schedule.cron} {schedule.timezone}", 160)
+
+
+@dataclass(frozen=True, slots=True)
+class Appointment:
+    """A tournament that starts at a time, or the next one of a schedule."""
+
+    at: datetime
+    name: str
+    address: str
+
+
+def calendar(appointments: Iterable[Appointment], first: datetime, days: int) -> list[tuple[date, list[Appointment]]]:
+    """Return some days from the first one on (UTC), each with its appointments in order."""
+    start = first.astimezone(UTC).date()
+    found: dict[date, list[Appointment]] = {start + timedelta(days=number): [] for number in range(days)}
+    for one in sorted(appointments, key=lambda one: one.at):
+        if (day := one.at.astimezone(UTC).date()) in found:
+            found[day].append(one)
+    return list(found.items())
+
+
+def _words(cron: str) -> str:
+    fields = cron.lower().split()
+    if len(fields) != 5 or fields[3] != "*":
+        return ""
+    minute, hour, day, _, weekday = fields
+    if (day, weekday) == ("*", "*"):
+        return _every_day(minute, hour)
+    times = _times(minute, hour)
+    if times and day == "*":
+        days = _days(weekday)
+        return f"{days} at {times}" if days else ""
+    return f"on day {int(day)} of every month at {times}" if times and weekday == "*" and day.isdecimal() else ""
+
+
+def _every_day(minute: str, hour: str) -> str:
+    if hour == "*" and (step := minute.removeprefix("*/")).isdecimal():
+        return f"every hour at minute {int(minute)}" if step == minute else f"every {int(step)} minutes"
+    if hour != (step := hour.removeprefix("*/")) and step.isdecimal() and minute.isdecimal():
+        return f"every {int(step)} hours at minute {int(minute)}"
+    times = _times(minute, hour)
+    return f"every day at {times}" if times else ""
+
+
+def _days(weekday: str) -> str:
+    if weekday in ("1-5", "mon-fri"):
+        return "from Monday to Friday"
+    days = [_SHORT.get(one[:3], one) for one in weekday.split(",")]
+    is_known = all(one.isdecimal() and int(one) <= 7 for one in days)
+    return f"every {' and '.join(_DAYS[int(one)] for one in days)}" if is_known else ""
+
+
+def _times(minute: str, hour: str) -> str:
+    if not _TIMES.fullmatch(f"{minute} {hour}"):
+        return ""
+    hours = hour.split(",")
+    return " and ".join(f"{int(one):02}:{int(minute):02}" for one in hours) if len(hours) <= _MAX_TIMES else ""

@@ -1,0 +1,456 @@
+"""Problems: lists with the leaderboard of solvers, the board on which one is solved, and the form that sets one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+import aiohttp_jinja2
+from aiohttp import web
+from markupsafe import Markup
+
+from arena import services
+from arena.documents.identity import Identity
+from arena.documents.page import PageResponse
+from arena.documents.win_problem import (
+    AttemptResponse,
+    SolverQuery,
+    WinProblemItem,
+    WinProblemQuery,
+    WinProblemRequest,
+    WinProblemResponse,
+)
+from arena.errors import ArenaError, BadValueError, NotFoundError
+from arena.http.identity import is_same_origin, session_of
+from arena.http.json_text import as_json
+from arena.http.problem import Problem
+from arena.http.request_context import CONTEXT
+from arena.pages.drawing import board
+from arena.pages.drawing.scene import Scene, Scenes
+from arena.pages.html_table import choice
+from arena.pages.page import (
+    ANALYSIS_LINES,
+    allow_parameters,
+    arena_of,
+    error_sentence,
+    path_family,
+    path_number,
+    read_fields,
+    redirect,
+    render,
+    run,
+    run_use_case,
+)
+from arena.pages.query_form import NOT_IN_FORMS, form_names
+from arena.pages.query_form import read_form as read_query
+from arena.pages.routes.game import grid, piece_key
+from arena.pages.session import checked_form, read_form
+from arena.services.problems import ProblemLine, follow, this_month
+from referee.rules import load
+from referee.rules.move_input import legal_moves
+from referee.rules.position import Position
+from referee.rules.rules import Rules
+from referee.solver.tree import Tree
+
+routes = web.RouteTableDef()
+PER_PAGE = 24
+MAX_SHOWN = 400
+"""Maximum number of moves of a solution that a page shows."""
+_MAX_LINE = 400
+"""Maximum length of the text of a line of play."""
+_NOT_IN_FORM = (*NOT_IN_FORMS, "state", "author")
+_FIELDS = ("position", "variant", "options", "max_moves", "condition", "title", "text", "source")
+
+
+# -- lists -------------------------------------------------------------------------------------------------------------
+
+
+@routes.get("/problems")
+@allow_parameters(*form_names(WinProblemQuery, _NOT_IN_FORM), "after")
+async def index(request: web.Request) -> web.Response:
+    """Show the problem of the month, and the problems of all families or of those that match."""
+    return await _list(request)
+
+
+@routes.get("/{family}/problems")
+@allow_parameters(*form_names(WinProblemQuery, _NOT_IN_FORM), "after")
+async def of_family(request: web.Request) -> web.Response:
+    """Show the problems and the best solvers of a family."""
+    return await _list(request, path_family(request))
+
+
+async def _list(request: web.Request, rules: Rules | None = None) -> web.Response:
+    known = {} if rules is None else {"family": rules.family}
+    form = read_query(
+        request, WinProblemQuery, without=_NOT_IN_FORM, after=request.query.get("after"), limit=PER_PAGE, **known
+    )
+    arena, identity = arena_of(request), await session_of(request)
+    found = await run(services.problems.search, arena, form.query)
+    month = None if rules else await run(services.problems.of_month, arena)
+    drawn = await run(_drawings, arena, [*found.items, *([month] if month else [])])
+    return render(
+        request,
+        "problems.html",
+        rules=rules,
+        form=form,
+        found=found,
+        month=month,
+        month_name=this_month(),
+        drawings=drawn,
+        sentences={one.id: sentence(one) for one in [*found.items, *([month] if month else [])]},
+        solvers=await run(_solvers, arena, rules),
+        rating=await run(services.problems.rating, arena, rules.family, identity) if rules and identity else None,
+        sprites=board.sprites({name: load(name) for name in _families(found, month)}.values()),
+    )
+
+
+def _families(found: PageResponse[WinProblemItem], month: WinProblemItem | None) -> list[str]:
+    return sorted({one.family for one in [*found.items, *([month] if month else [])]})
+
+
+def _solvers(arena: services.Arena, rules: Rules | None) -> Sequence[Any]:
+    return services.problems.solvers(arena, SolverQuery(family=rules.family, limit=10)).items if rules else ()
+
+
+def _drawings(arena: services.Arena, problems: Sequence[WinProblemItem]) -> dict[int, Markup]:
+    """Draw the positions of problems, by number."""
+    return {one.id: drawing(services.problems.read(arena, one.id)) for one in problems}
+
+
+def drawing(problem: WinProblemResponse) -> Markup:
+    """Draw the position of a problem in a small board."""
+    ruleset = load(problem.family).settle(problem.variant, problem.options)
+    scene = Scenes(ruleset, problem.position).items[0]
+    return board.svg(ruleset.rules, scene, label=f"{ruleset.rules.title}: {sentence(problem)}", is_small=True)
+
+
+def sentence(problem: WinProblemItem) -> str:
+    """Return the question of a problem: who wins in how many moves, under which condition."""
+    side = services.problems.side_name(problem)
+    count = problem.moves if problem.moves is not None else getattr(problem, "max_moves", None)
+    text = f"{side} to move wins" + (f" in {count}" if count else "")
+    counter, _, most = problem.condition.partition("<=")
+    return f"{text}, with at most {most} {counter.replace('_', ' ')} moved in all" if counter else text
+
+
+@routes.get("/problems/feed.atom")
+@allow_parameters()
+async def feed(request: web.Request) -> web.Response:
+    """Serve the feed of the problems of the months and of the newest ones."""
+    arena, base = arena_of(request), request.app[CONTEXT].settings.public_url.rstrip("/")
+
+    def read() -> str:
+        of_months = services.problems.of_months(arena)
+        latest = services.problems.search(arena, WinProblemQuery(limit=30)).items
+        items = {one.id: one for one in [*of_months, *latest]}
+        order = sorted(items.values(), key=lambda one: one.accepted_at or one.created_at, reverse=True)
+        at = (order[0].accepted_at or order[0].created_at) if order else datetime.now(UTC)
+        entries = [(one, sentence(one)) for one in order]
+        given = {
+            "base": base,
+            "entries": entries,
+            "at": at,
+            "titles": {one.family: load(one.family).title for one in order},
+        }
+        return aiohttp_jinja2.get_env(request.app).get_template("problems.atom").render(given)
+
+    response = web.Response(text=await run(read), content_type="application/atom+xml", charset="utf-8")
+    response.headers["Cache-Control"] = "public, max-age=60"
+    return response
+
+
+@routes.get("/{family}/problems/next")
+@allow_parameters()
+async def next_(request: web.Request) -> web.Response:
+    """Redirect to a problem near the visitor's strength."""
+    rules = path_family(request)
+    try:
+        found = await run(services.problems.next_problem, arena_of(request), rules.family, await session_of(request))
+    except NotFoundError:
+        return redirect(f"/{rules.family}/problems")
+    return redirect(f"/problems/{found.id}")
+
+
+# -- solving -----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _View:
+    """A problem and the line of play that the page shows. `hints` are cells; `shows` means that of the solution."""
+
+    problem: WinProblemResponse
+    line: ProblemLine
+    message: str = ""
+    hints: Sequence[str] = ()
+    shows: bool = False
+
+
+async def _read(request: web.Request) -> tuple[WinProblemResponse, Identity | None]:
+    identity = await session_of(request)
+    number = path_number(request, "number", "problem")
+    return await run(services.problems.read, arena_of(request), number, identity), identity
+
+
+@routes.get("/problems/{number}")
+@allow_parameters("line", "flip", "show")
+async def show(request: web.Request) -> web.Response:
+    """Show the position after `?line=`. `?show=solution` shows the solution to those whose first attempt is decided."""
+    problem, identity = await _read(request)
+    asked = choice(request.query, "show", ("solution",)) == "solution"
+    may = identity is None or problem.attempt is not None or identity.user_id == problem.created_by
+    message, line = "", ()
+    try:
+        found = await run_use_case(follow, problem, request.query.get("line", "")[:_MAX_LINE].split())
+    except BadValueError as error:
+        message = error_sentence(error)
+        found = await run_use_case(follow, problem, line)
+    return await _render(request, _View(problem, found, message, shows=asked and may))
+
+
+async def _render(request: web.Request, view: _View, status: int = 200) -> web.Response:
+    problem, line = view.problem, view.line
+    ruleset, rules = line.study.ruleset, line.study.ruleset.rules
+    shown = line.study.moves[:-1] if line.wrong else line.study.moves
+    scenes = await run_use_case(request.app[ANALYSIS_LINES].scenes, ruleset, line.study.start, shown)
+    scene, flip = scenes[-1], choice(request.query, "flip", ("0", "1"), "0") == "1"
+    text = " ".join(shown)
+    return render(
+        request,
+        "problem_board.html",
+        status=status,
+        keep="no-store",
+        problem=problem,
+        question=sentence(problem),
+        rules=rules,
+        ruleset=ruleset,
+        scene=scene,
+        scenes=scenes,
+        flip=flip,
+        message=view.message,
+        hints=view.hints,
+        is_solved=line.is_solved and problem.is_open,
+        text=text,
+        left=max(0, (problem.moves or 0) - len(shown) // 2),
+        drawing=board.svg(rules, scene, label=f"{rules.title}: {sentence(problem)}", flip=flip),
+        sprites=board.sprites([rules]),
+        legend=board.legend(rules, scene),
+        grid=grid(rules, scene),
+        piece_key=piece_key(rules),
+        solution=await run_use_case(_solution, problem) if view.shows and problem.is_open else None,
+        month_name=this_month(),
+    )
+
+
+def _solution(problem: WinProblemResponse) -> dict[str, Any]:
+    """Return the solution as the page shows it: its text, and its moves as nested lists."""
+    ruleset = load(problem.family).settle(problem.variant, problem.options)
+    start = Position.start(ruleset, problem.position)
+    counter = [MAX_SHOWN]
+    return {"text": services.problems.solution_of(problem).text, "tree": _nested(start, problem.tree, (), counter)}
+
+
+def _nested(position: Position, tree: Tree, line: tuple[str, ...], left: list[int]) -> list[dict[str, Any]]:
+    """Return the moves of a tree: text, address of the line, and the moves after it, at most `left[0]` in all."""
+    found = []
+    for move, rest in tree.items():
+        if left[0] <= 0:
+            break
+        left[0] -= 1
+        code = position.ruleset.rules.notation.read_move(move, position.state, position.ruleset.config)
+        path = (*line, move)
+        after = _nested(position.play(move), rest, path, left) if rest else []
+        found.append({"shown": position.display(code), "line": " ".join(path), "after": after, "is_end": not rest})
+    return found
+
+
+@routes.post("/problems/{number}")
+async def solve(request: web.Request) -> web.Response:
+    """Handle the form of the board: a move, a hint, or the solution."""
+    fields = await _own_form(request)
+    problem, identity = await _read(request)
+    moves = fields.get("line", "")[:_MAX_LINE].split()
+    what, arena = fields.get("do", "move"), arena_of(request)
+    try:
+        if what == "hint":
+            hints = await run_use_case(services.problems.hint, arena, problem.id, moves, identity)
+            line = await run_use_case(follow, problem, moves)
+            return await _render(request, _View((await _read(request))[0], line, hints=hints.cells))
+        if what == "solution":
+            await run_use_case(services.problems.solution, arena, problem.id, identity)
+            return await _render(
+                request, _View((await _read(request))[0], await run_use_case(follow, problem, ()), shows=True)
+            )
+        found = await run_use_case(
+            services.problems.attempt, arena, problem.id, [*moves, *fields.get("move", "").split()], identity
+        )
+    except ArenaError as error:
+        if error.status >= 500:
+            raise
+        line = await run_use_case(_followed, problem, moves)
+        return await _render(request, _View(problem, line, error_sentence(error)), error.status)
+    if found.state == "wrong":
+        line = await run_use_case(follow, problem, moves)
+        fresh, _ = await _read(request)
+        return await _render(request, _View(fresh, line, _verdict(found, problem)))
+    address = request.rel_url.with_path(f"/problems/{problem.id}").with_query(line=" ".join(found.moves))
+    return redirect(str(address))
+
+
+def _followed(problem: WinProblemResponse, moves: Sequence[str]) -> ProblemLine:
+    """Return the line, or the start for a line that is not in the solution."""
+    try:
+        return follow(problem, moves)
+    except BadValueError:
+        return follow(problem, ())
+
+
+def _verdict(found: AttemptResponse, problem: WinProblemResponse) -> str:
+    """Describe the answer to a move in words."""
+    if found.state == "continue":
+        return f"Right. Moves left: {found.left}."
+    if found.state == "solved":
+        text = "Solved."
+    else:
+        text = f"{_displayed(problem, found.moves)} does not win in {problem.moves}. Try again."
+    if found.attempt is None:
+        return text
+    change = f"{found.attempt.rating_before:.1f} → {found.attempt.rating:.1f}"
+    return f"{text} Your strength: {change}." if problem.attempt is None else text
+
+
+def _displayed(problem: WinProblemResponse, moves: Sequence[str]) -> str:
+    """Return the last move of a line as people write it."""
+    ruleset = load(problem.family).settle(problem.variant, problem.options)
+    position = Position.start(ruleset, problem.position)
+    for move in moves[:-1]:
+        position = position.play(move)
+    return position.display(ruleset.rules.notation.read_move(moves[-1], position.state, ruleset.config))
+
+
+async def _own_form(request: web.Request) -> dict[str, str]:
+    fields = await read_form(request)
+    if not is_same_origin(request):
+        raise Problem("forbidden", "the form does not come from this site", hint="reload the page and send it again")
+    return fields
+
+
+@routes.post("/problems/{number}/move.json")
+async def move(request: web.Request) -> web.Response:
+    """Answer a move sent by the page's script: the scenes that follow, and what the move is worth."""
+    fields = await _own_form(request)
+    problem, identity = await _read(request)
+    moves = fields.get("line", "")[:_MAX_LINE].split()
+    found = await run_use_case(
+        services.problems.attempt, arena_of(request), problem.id, [*moves, *fields.get("move", "").split()], identity
+    )
+    kept = moves if found.state == "wrong" else list(found.moves)
+    line = await run_use_case(follow, problem, kept)
+    body = {"state": found.state, "message": _verdict(found, problem), **await _scenes(request, line, len(moves))}
+    return web.json_response(body, dumps=as_json, headers={"Cache-Control": "no-store"})
+
+
+@routes.get("/problems/{number}/scenes.json")
+@allow_parameters("line")
+async def scenes(request: web.Request) -> web.Response:
+    """Return the scenes of a line, the legal moves at its end, and the cells of the board."""
+    problem, _ = await _read(request)
+    line = await run_use_case(_followed, problem, request.query.get("line", "")[:_MAX_LINE].split())
+    body = await _scenes(request, line, -1)
+    rules = line.study.ruleset.rules
+    chart = board.chart(rules, (await _drawn(request, line))[0].board)
+    response = web.json_response({**body, "chart": chart}, dumps=as_json, headers={"Cache-Control": "no-cache"})
+    response.enable_compression()
+    return response
+
+
+async def _drawn(request: web.Request, line: ProblemLine) -> list[Scene]:
+    found = line.study
+    return await run_use_case(request.app[ANALYSIS_LINES].scenes, found.ruleset, found.start, found.moves)
+
+
+async def _scenes(request: web.Request, line: ProblemLine, after: int) -> Mapping[str, Any]:
+    """Return the scenes after `after` plies, and the legal moves if the problem is not solved."""
+    drawn = await _drawn(request, line)
+    return {
+        "line": " ".join(line.study.moves),
+        "scenes": [one.as_json() for one in drawn[after + 1 :]],
+        "legal": [] if line.is_solved else await run_use_case(_legal, line.study.end),
+    }
+
+
+def _legal(position: Position) -> list[dict[str, Any]]:
+    return [asdict(one) for one in legal_moves(position)]
+
+
+# -- setting -----------------------------------------------------------------------------------------------------------
+
+
+@routes.get("/{family}/problems/new")
+@allow_parameters("position", "variant", "options")
+async def form(request: web.Request) -> web.Response:
+    """Show the form that sets a problem; `?position=` is the one to begin with."""
+    return await _form(request, path_family(request), request.query)
+
+
+async def _form(
+    request: web.Request, rules: Rules, given: Mapping[str, str], problem: str = "", status: int = 200
+) -> web.Response:
+    fields = {name: given.get(name, "")[:1000] for name in _FIELDS}
+    try:
+        ruleset = await run_use_case(services.study.settle, rules.family, fields["variant"], fields["options"])
+        study = await run_use_case(services.study.read, ruleset, fields["position"], ())
+    except BadValueError as error:
+        problem = problem or error_sentence(error)
+        ruleset = await run_use_case(services.study.settle, rules.family, "", "")
+        study = await run_use_case(services.study.read, ruleset, "", ())
+    scene = (await run_use_case(request.app[ANALYSIS_LINES].scenes, ruleset, study.start, ()))[0]
+    options = ",".join(f"{name}={str(value).lower()}" for name, value in ruleset.overrides.items())
+    counters = getattr(rules.kernel, "COUNTERS", ())
+    return render(
+        request,
+        "problem_form.html",
+        status=status,
+        keep="no-store",
+        rules=rules,
+        ruleset=ruleset,
+        scene=scene,
+        given={**fields, "position": study.start, "options": options},
+        counters=tuple(counters),
+        palette=board.chart(rules, scene.board)["pieces"] if rules.position_setup else {},
+        variants=[one.name for one in rules.variants],
+        drawing=board.svg(rules, scene, label=f"{rules.title}: the position of the problem"),
+        sprites=board.sprites([rules]),
+        problem=problem,
+    )
+
+
+@routes.post("/{family}/problems/new")
+async def add(request: web.Request) -> web.Response:
+    """Store a problem for the solver, and redirect to it."""
+    rules = path_family(request)
+    fields = await checked_form(request)
+    try:
+        wish = read_fields(
+            WinProblemRequest,
+            family=rules.family,
+            position=fields.get("position", ""),
+            variant=fields.get("variant") or None,
+            max_moves=_whole(fields.get("max_moves", "")),
+            **{
+                name: fields.get(name, "").replace("\r", "")
+                for name in ("options", "condition", "title", "text", "source")
+            },
+        )
+        found = await run_use_case(services.problems.add, arena_of(request), wish, await session_of(request))
+    except ArenaError as error:
+        if error.status >= 500:
+            raise
+        return await _form(request, rules, fields, error_sentence(error), error.status)
+    return redirect(f"/problems/{found.id}")
+
+
+def _whole(text: str) -> int | str:
+    """Return a number of a form; another text stays as it is, so that its error names the field."""
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < 4 else text

@@ -1,0 +1,25 @@
+// Times in the reader's zone: the full date as a tooltip, absolute times as text, and a tap on a relative time shows its date.
+const pad = (number) => String(number).padStart(2, "0");
+
+// In the form in which the server writes UTC, so that nothing moves.
+function written(time) {
+  const at = new Date(time.dateTime);
+  const day = [at.getFullYear(), pad(at.getMonth() + 1), pad(at.getDate())].join("-");
+  return `${day} ${pad(at.getHours())}:${pad(at.getMinutes())}`;
+}
+
+function show() {
+  for (const time of document.querySelectorAll("time[datetime]")) {
+    time.title = new Date(time.dateTime).toLocaleString(document.documentElement.lang, { dateStyle: "full", timeStyle: "long" });
+    if ("absolute" in time.dataset) time.textContent = written(time);
+  }
+}
+
+document.addEventListener("click", (event) => {
+  const time = event.target.closest("time[datetime]");
+  if (time && !event.target.closest("a, button, summary")) time.textContent = written(time);
+});
+document.addEventListener("exchanged", show);
+const zone = document.getElementById("zone");
+if (zone) zone.textContent = zone.dataset.local;
+show();

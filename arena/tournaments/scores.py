@@ -1,0 +1,115 @@
+"""Sums of the results of a tournament, from which its standings follow.
+
+They grow with the pairings, not with the games, and new results are added to them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Self
+
+from arena.store.games.results import TournamentResult
+from arena.tournaments.match import TournamentGame
+from referee.ratings.strength import Estimate, estimate_counts
+from referee.rules.core import Kind
+
+_POINTS: Mapping[str | None, float] = {"first": 1.0, "second": 0.0}
+
+
+@dataclass(slots=True)
+class PlayerScore:
+    """The games of one version: all, and those without a partner, counted by 0, ½ and 1 points; pairs by 0, ½ … 2."""
+
+    games: list[int] = field(default_factory=lambda: [0] * 3)
+    singles: list[int] = field(default_factory=lambda: [0] * 3)
+    pairs: list[int] = field(default_factory=lambda: [0] * 5)
+
+    @property
+    def points(self) -> float:
+        """Points of all games."""
+        return self.games[2] + self.games[1] / 2
+
+    @property
+    def estimate(self) -> Estimate:
+        """Strength relative to the opponents."""
+        return estimate_counts(self.pairs, self.singles)
+
+
+class Scores:
+    """The sums of a tournament by version id. `meetings` counts the games of each (first, second) like `PlayerScore`.
+
+    `forfeits` counts the games lost by forfeit, `endings` all games by termination. `ends` has the first and the last
+    rated game of a version in a pool. `last` is the last commit number, `restarted` counts games of several attempts.
+    """
+
+    def __init__(self) -> None:
+        self.players: defaultdict[int, PlayerScore] = defaultdict(PlayerScore)
+        self.meetings: dict[tuple[int, int], list[int]] = {}
+        self.forfeits: Counter[int] = Counter()
+        self.endings: Counter[str] = Counter()
+        self.ends: dict[tuple[int, str], tuple[str, str]] = {}
+        self.last = self.restarted = 0
+        self._half: dict[tuple[int, int, int], dict[int, int]] = {}
+        """Games whose partner has no result yet: twice the points by version."""
+
+    @classmethod
+    def of_games(cls, games: Iterable[TournamentGame], versions: Mapping[int, int]) -> Self:
+        """Return the sums of games between seats; `versions` are those of the seats."""
+        found = cls()
+        for game in games:
+            if game.points is not None:
+                found._add(versions[game.first], versions[game.second], game.pair, game.points)
+        return found
+
+    def extend(self, results: Iterable[TournamentResult]) -> None:
+        """Add new results, in commit order."""
+        for one in results:
+            self._add(one.first_id, one.second_id, one.pair, _POINTS.get(one.winner, 0.5))
+            self.endings[one.termination] += 1
+            if one.termination_class == Kind.FORFEIT.value and one.winner in _POINTS:
+                self.forfeits[one.second_id if one.winner == "first" else one.first_id] += 1
+            if one.is_rated:
+                for version in (one.first_id, one.second_id):
+                    key = version, one.pool
+                    self.ends[key] = self.ends.get(key, (one.id, ""))[0], one.id
+            self.restarted += one.attempt > 1
+            self.last = one.commit_number
+
+    def _add(self, first: int, second: int, pair: int, points: float) -> None:
+        mine = round(2 * points)
+        scored, key = {first: mine, second: 2 - mine}, (pair, min(first, second), max(first, second))
+        self.meetings.setdefault((first, second), [0] * 3)[mine] += 1
+        before = self._half.pop(key, None)
+        if before is None:
+            self._half[key] = scored
+        for version, points_twice in scored.items():
+            player = self.players[version]
+            player.games[points_twice] += 1
+            if before is None:
+                player.singles[points_twice] += 1
+            else:
+                player.singles[before[version]] -= 1
+                player.pairs[points_twice + before[version]] += 1
+
+    def between(self, one: int, two: int) -> list[int]:
+        """Return the counts of the games of two versions, with the points of `one`."""
+        first, second = self.meetings.get((one, two), [0] * 3), self.meetings.get((two, one), [0] * 3)
+        return [first[points] + second[2 - points] for points in range(3)]
+
+    def sonneborn_berger(self, points: Mapping[int, float]) -> dict[int, float]:
+        """Return the points that each version scored against each opponent times `points` of that opponent."""
+        found: dict[int, float] = defaultdict(float)
+        for (first, second), (lost, drawn, won) in self.meetings.items():
+            if first in points and second in points:
+                found[first] += (won + drawn / 2) * points[second]
+                found[second] += (lost + drawn / 2) * points[first]
+        return found
+
+    def results(self, names: Mapping[int, str]) -> Iterator[tuple[str, str, float]]:
+        """Yield (first, second, points of first) of every game, by the names of the versions."""
+        for (first, second), counts in self.meetings.items():
+            for twice, count in enumerate(counts):
+                for _ in range(count):
+                    yield names[first], names[second], twice / 2

@@ -1,0 +1,152 @@
+"""The language of pages: chosen by address, cookie and browser; all texts of translated pages in the catalogue."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from html.parser import HTMLParser
+from pathlib import Path
+
+import jinja2
+import pytest
+from jinja2 import nodes
+
+from arena.http.content_negotiation import preferred_language
+from arena.pages import language
+from arena.store import Store
+from tests import catalogue
+from tests.arena.api.server import Server, settings_in
+
+READ_ALOUD = ("alt", "aria-label", "content", "placeholder", "title")
+"""Attributes with text for people."""
+NAMES = {"Bot arena"}
+
+
+@pytest.fixture
+def server(sqlite_store: Store, tmp_path: Path) -> Iterator[Server]:
+    found = Server(sqlite_store, settings_in(tmp_path))
+    found.unlimited()
+    yield found
+    found.close()
+
+
+@pytest.mark.parametrize("code", catalogue.translated())
+def test_catalogue_is_complete_current_and_compiled(code: str) -> None:
+    stored, path = catalogue.read(code), catalogue.po_file(code)
+    assert catalogue.untranslated(stored) == []
+    assert path.read_bytes() == catalogue.as_po(catalogue.updated(code)), "run: make catalogues"
+    assert path.with_suffix(".mo").read_bytes() == catalogue.as_mo(stored), "run: make catalogues"
+
+
+@pytest.mark.parametrize("code", catalogue.translated())
+def test_translations_keep_values_and_markup(code: str) -> None:
+    for one in catalogue.read(code):
+        forms = [one.string] if isinstance(one.string, str) else one.string
+        source = one.id if isinstance(one.id, str) else one.id[1]
+        for form in forms if one.id else ():
+            for pattern in (r"</?\w+[^>]*>", r"%\(\w+\)s"):
+                wanted = sorted(re.findall(pattern, str(source)))
+                found = sorted(re.findall(pattern, form))
+                assert found == wanted or (len(forms) > 1 and set(found) < set(wanted)), form
+
+
+class _Texts(HTMLParser):
+    """The texts for people of a page, without code."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[str] = []
+        self._code = 0
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self._code += tag in ("code", "pre", "script", "style")
+        self.found += [value for name, value in attrs if name in READ_ALOUD and value]
+
+    def handle_endtag(self, tag: str) -> None:
+        self._code -= tag in ("code", "pre", "script", "style")
+
+    def handle_data(self, data: str) -> None:
+        if not self._code:
+            self.found.append(data)
+
+
+@pytest.mark.parametrize("name", sorted((*language.TRANSLATED, *catalogue.ALWAYS)))
+def test_translated_pages_have_no_text_outside_the_catalogue(name: str) -> None:
+    environment = jinja2.Environment(extensions=["jinja2.ext.i18n"], autoescape=True)
+    tree = environment.parse((catalogue.PAGES / "templates" / name).read_text(encoding="utf-8"))
+    parts = [
+        one.data if isinstance(one, nodes.TemplateData) else "\0"
+        for output in tree.find_all(nodes.Output)
+        for one in output.nodes
+    ]
+    parser = _Texts()
+    parser.feed("".join(parts))
+    words = {text.strip() for part in parser.found for text in re.split(r"[\0–·,.()]", part)}
+    assert {word for word in words if re.search(r"[^\W\d_]", word)} <= NAMES
+
+
+@pytest.mark.parametrize(
+    ("header", "expected"),
+    [
+        ("", "en"),
+        ("fr", "fr"),
+        ("fr-BE,fr;q=0.9,en;q=0.8", "fr"),
+        ("en-GB, fr;q=0.5", "en"),
+        ("de, fr;q=0.5, en;q=0.1", "fr"),
+        ("fr;q=0", "en"),
+        ("*", "en"),
+        ("français", "en"),
+    ],
+)
+def test_preferred_language_follows_the_weights(header: str, expected: str) -> None:
+    assert preferred_language(header, ("en", "fr")) == expected
+
+
+def test_a_page_is_in_the_language_of_its_address_cookie_or_browser(server: Server) -> None:
+    english = server.get("/login")
+    assert b'<html lang="en">' in english.body
+    assert b"<h1>Log in</h1>" in english.body
+    assert "Accept-Language" in english.headers["Vary"]
+    french = server.get("/login", headers={"Accept-Language": "fr-BE, en;q=0.5"})
+    assert b'<html lang="fr">' in french.body
+    assert b"<h1>Se connecter</h1>" in french.body
+    chosen = server.get("/login?lang=fr")
+    assert b"<h1>Se connecter</h1>" in chosen.body
+    (cookie,) = [one.partition(";")[0] for one in chosen.cookies if one.startswith("arena-language=")]
+    kept = server.get("/login", headers={"Cookie": cookie, "Accept-Language": "en"})
+    assert b"<h1>Se connecter</h1>" in kept.body
+    again = server.get("/login?lang=en", headers={"Cookie": cookie})
+    assert b"<h1>Log in</h1>" in again.body
+    assert b"<h1>Log in</h1>" in server.get("/login?lang=xx").body
+
+
+def test_a_translated_page_links_its_languages_and_others_say_english(server: Server) -> None:
+    text = server.get("/register?lang=fr&next=/play").body.decode()
+    for code in language.LANGUAGES:
+        assert re.search(rf'<link rel="alternate" hreflang="{code}" href="[^"]*/register\?lang={code}">', text)
+    assert 'href="/register?lang=en&amp;next=/play"' in text
+    other = server.get("/help/limits?lang=fr").body.decode()
+    assert '<html lang="en">' in other
+    assert "hreflang" not in other
+
+
+def test_cached_pages_are_kept_for_each_language(server: Server) -> None:
+    for wish in ("en", "fr", "en"):
+        assert server.get("/help", headers={"Accept-Language": wish}).status == 200
+    assert len(server.context.responses) == 2
+
+
+def test_numbers_and_dates_follow_the_language() -> None:
+    at = datetime(2026, 11, 27, 20, 5, tzinfo=UTC)
+    assert (language.number(12345.5), language.date(at)[:12]) == ("12,345.5", "Nov 27, 2026")
+    with language.speaking("login.html"):
+        assert language.number(2000) == "2,000"
+    token = language._CURRENT.set("fr")
+    try:
+        assert (language.number(12345.5), language.date(at)) == ("12\u202f345,5", "27 nov. 2026, 20:05:00")
+        assert language.texts("one variant", "%(count)s variants", 2) == "%(count)s variantes"
+        with language.speaking("help.html"):
+            assert language.current() == "en"
+    finally:
+        language._CURRENT.reset(token)

@@ -1,0 +1,165 @@
+"""Accounts on the pages: registration, forgotten passwords, a bot written on the page; forms are checked."""
+
+from __future__ import annotations
+
+import io
+import re
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlencode
+
+import pytest
+
+from arena.http.rate_limit import Rate, RateLimiter
+from arena.services import registration
+from arena.store import Store
+from arena.submission.template import LANGUAGES
+from tests.arena.api.server import Reply, Server, settings_in
+
+PASSWORD = "correct horse battery"
+
+
+class Browser:
+    """A browser without scripts: cookies, and forms with their hidden fields."""
+
+    def __init__(self, server: Server) -> None:
+        self.server, self.cookies = server, {}
+        self.page = Reply(0, {}, b"")
+
+    def get(self, path: str) -> Reply:
+        self.page = self._keep(self.server.get(path, headers=self._headers()))
+        return self.page
+
+    def send(self, action: str, **fields: str) -> Reply:
+        """Send the form of the present page with this action, and its hidden fields; follow a redirect."""
+        text = self.page.body.decode()
+        form = text[text.index(f'action="{action}"') :].partition("</form>")[0]
+        hidden = dict(re.findall(r'<input type="hidden"\s+name="([^"]+)"\s+value="([^"]*)"', form))
+        body = urlencode(hidden | fields).encode()
+        headers = {"Content-Type": "application/x-www-form-urlencoded", **self._headers()}
+        reply = self._keep(self.server.post(action, data=body, headers=headers))
+        if reply.status == 303:
+            return self.get(reply.headers["Location"])
+        self.page = reply
+        return reply
+
+    def _headers(self) -> dict[str, str]:
+        return {"Cookie": "; ".join(f"{name}={value}" for name, value in self.cookies.items())} if self.cookies else {}
+
+    def _keep(self, reply: Reply) -> Reply:
+        for cookie in reply.cookies:
+            name, _, value = cookie.partition(";")[0].partition("=")
+            self.cookies[name] = value.strip('"')
+        return reply
+
+
+def server_of(store: Store, folder: Path, **settings: object) -> Iterator[Server]:
+    server = Server(store, settings_in(folder, allow_weak_sandbox=True, **settings))
+    server.unlimited()
+    yield server
+    server.close()
+
+
+@pytest.fixture
+def server(sqlite_store: Store, tmp_path: Path) -> Iterator[Server]:
+    yield from server_of(sqlite_store, tmp_path, registration="open")
+
+
+def test_a_stranger_registers_and_submits_a_bot_written_on_the_page(server: Server) -> None:
+    browser = Browser(server)
+    page = browser.get("/submit").body.decode()
+    assert 'href="/register?next=/submit"' in page
+    browser.get("/register?next=/submit")
+    reply = browser.send("/register", user="ada", password=PASSWORD, email="")
+    assert reply.status == 200
+    assert "Write a bot here" in reply.body.decode()
+    source = "print('ugi')"
+    reply = browser.send("/submit/source", **{"name": "zeta", "family-loa": "1", "source": source})
+    assert "Check of zeta v1" in reply.body.decode()
+    version = server.store.versions.find("zeta", 1)
+    assert (version.state, server.store.versions.families(version.id or 0)) == ("uploaded", {"loa": ()})
+    assert version.command == ["python", "my_bot.py"]
+
+
+def test_a_wrong_registration_keeps_what_was_typed_but_the_password(server: Server) -> None:
+    browser = Browser(server)
+    browser.get("/register?next=//evil.example")
+    reply = browser.send("/register", user="ada", password="short", email="ada@example.org")
+    text = reply.body.decode()
+    assert reply.status == 422
+    assert "at least" in text or "must have" in text
+    assert 'value="ada@example.org"' in text
+    assert "short" not in text
+    assert 'name="next" value="/"' in text
+
+
+def test_registration_from_another_site_or_without_its_cookie_is_refused(server: Server) -> None:
+    browser = Browser(server)
+    browser.get("/register")
+    browser.cookies.clear()
+    assert browser.send("/register", user="ada", password=PASSWORD).status == 403
+    assert server.store.users.page().items == []
+
+
+def test_registrations_of_one_address_are_limited(server: Server) -> None:
+    server.context.limiters["registration"] = RateLimiter(Rate(1, 1))
+    browser = Browser(server)
+    browser.get("/register")
+    assert browser.send("/register", user="ada", password=PASSWORD).status == 200
+    other = Browser(server)
+    other.get("/register")
+    reply = other.send("/register", user="bob", password=PASSWORD)
+    assert (reply.status, b"Too many attempts" in reply.body) == (429, True)
+
+
+def test_closed_and_invited_registration_show_no_form_without_a_link(sqlite_store: Store, tmp_path: Path) -> None:
+    for server in server_of(sqlite_store, tmp_path):
+        assert b'name="password"' not in server.get("/register").body
+        link = registration.invite(server.context.arena, "author", 1, 1, None).link
+        browser = Browser(server)
+        assert b'name="password"' in browser.get(link).body
+        assert browser.send("/register", user="ada", password=PASSWORD).status == 200
+        assert b"has been used" in server.get(link).body
+
+
+def test_a_forgotten_password_is_set_by_a_link(server: Server) -> None:
+    arena = server.context.arena
+    registration.register(arena, "ada", PASSWORD, registration.LoginOrigin("192.0.2.1"))
+    assert b"Ask the operator" in server.get("/reset").body
+    assert server.get("/reset?secret=wrong").status == 422
+    link = registration.make_reset_link(arena, "ada", None).link
+    browser = Browser(server)
+    browser.get(link)
+    assert browser.send("/reset", new="another horse, no battery", again="other").status == 403
+    reply = browser.send("/reset", new="another horse, no battery", again="another horse, no battery")
+    assert b"<h1>Log in</h1>" in reply.body
+    reply = browser.send("/login", user="ada", password="another horse, no battery")
+    assert reply.status == 200
+    assert b'href="/account"' in reply.body
+
+
+def test_the_answer_to_a_forgotten_password_is_the_same_for_all_names(
+    sqlite_store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    monkeypatch.setattr(registration, "request_reset", lambda arena, name: asked.append(name))
+    settings = {"smtp": "smtp://localhost", "mail_from": "a@x.example", "public_url": "http://x.example"}
+    for server in server_of(sqlite_store, tmp_path, **settings):
+        texts = []
+        for name in ("ada", "nobody"):
+            browser = Browser(server)
+            browser.get("/reset")
+            texts.append(re.sub(rb'name="token" value="[^"]*"', b"", browser.send("/reset/request", user=name).body))
+        assert texts[0] == texts[1]
+        assert b"a link is on its way" in texts[0]
+    assert sorted(asked) == ["ada", "nobody"]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_templates_are_bundles_with_a_manifest(server: Server, language: str) -> None:
+    reply = server.get(f"/submit/templates/{language}.zip")
+    with zipfile.ZipFile(io.BytesIO(reply.body)) as archive:
+        assert {"bot.toml"} < set(archive.namelist())
+        assert "command" in archive.read("bot.toml").decode()
+    assert server.get("/submit/templates/cobol.zip").status == 404
