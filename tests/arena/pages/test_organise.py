@@ -98,6 +98,7 @@ def test_only_organisers_see_the_form(server: Server) -> None:
 def test_a_plan_is_looked_at_before_it_is_created(server: Server, olga: str) -> None:
     before = len(server.store.tournaments.page().items)
     shown = words(send(server, olga, "/tournaments/new", "preview", **CUP))
+    assert "Disk space about" in shown
     assert "Games 4" in shown
     assert "at most about 4 min (slots: 1;" in shown
     assert "Bots 3: ada v1 , bob v1 , cleo v1" in shown
