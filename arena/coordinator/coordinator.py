@@ -420,7 +420,7 @@ class Coordinator:
             self._batch = self._loop.call_later(BATCH_WINDOW_S, self._wake.set)
 
     def _end_batch(self) -> None:
-        """Forget what woke the task: the turn that begins handles all that has come in."""
+        """Clear what woke the task: the turn that begins handles all that has come in."""
         self._wake.clear()
         if self._batch is not None:
             self._batch.cancel()

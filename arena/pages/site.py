@@ -87,7 +87,7 @@ def asset(name: str) -> str:
 
 
 def icon(name: str) -> Markup:
-    """Return an icon of the sprite `icons.svg`, hidden from screen readers: a text stands beside it."""
+    """Return an icon of the sprite `icons.svg`, hidden from screen readers: a text follows it."""
     return Markup('<svg class="icon" aria-hidden="true"><use href="{}#{}"/></svg>').format(asset("icons.svg"), name)
 
 

@@ -23,7 +23,7 @@ from referee.rules.core import SIDES
 
 routes = web.RouteTableDef()
 LAST_MOVES = 6
-"""Number of latest moves beside the large board."""
+"""Number of latest moves next to the large board."""
 
 
 def _players(game: GameItem, replay: Replay, ratings: Ratings) -> list[dict[str, Any]]:
