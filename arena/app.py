@@ -66,6 +66,7 @@ async def _listening(app: web.Application) -> AsyncIterator[None]:
     task.cancel()
     with suppress(asyncio.CancelledError):
         await task
+    await asyncio.to_thread(app[CONTEXT].arena.board_engine.close)
 
 
 async def _close_streams(app: web.Application) -> None:

@@ -219,6 +219,13 @@ class Settings(BaseSettings):
         le=100_000_000,
         description="Limit on the base node budget that users may request, and on the nodes for a single position.",
     )
+    analysis_board_nodes: int = Field(
+        200_000,
+        ge=0,
+        le=10_000_000,
+        description="Maximum of nodes for a position on the analysis board, which a low-priority process evaluates at "
+        "once; 0: none are evaluated.",
+    )
     remote_bind: str = Field(
         "",
         description="Address where `arena referee` accepts remote bots that its web processes relay: PORT (on "

@@ -13,14 +13,14 @@ import pytest
 ROOT = Path(__file__).parents[1]
 PACKAGES = ("protocol", "referee", "bots", "arena", "tests")
 FOLDERS = (*PACKAGES, "deploy", "docs")
-HISTORY = ("CHANGELOG.md",)
+HISTORY = ("CHANGELOG.md", "changelog.md")
 """Documents that tell what was."""
 RECIPES = ("Makefile", ".ci/run", "deploy/Dockerfile", "deploy/smoke.sh", "deploy/compose.yaml", "pyproject.toml")
 DOCUMENTS = sorted(
     path
     for path in [
         *ROOT.glob("*.md"),
-        *(path for name in (*PACKAGES, "deploy", "docs") for path in (ROOT / name).rglob("*.md")),
+        *(path for name in FOLDERS for path in (ROOT / name).rglob("*.md")),
     ]
     if not path.is_symlink() and path.name not in HISTORY
 )
@@ -33,7 +33,17 @@ LINK = re.compile(r"\]\(([^()\s]+)\)")
 RUN = re.compile(rf"-m ((?:{'|'.join(PACKAGES)})(?:\.\w+)*)")
 DOTTED = re.compile(rf"(?<![\w./@:-])((?:{'|'.join(PACKAGES)})(?:\.\w+)+)(?!\w*[/@-])")
 NOT_MODULES = ("toml", "service", "example", "sqlite3", "yaml", "md", "env", "css", "pem", "key")
-OF_A_READER = ("my_bot.py", "mybot.py", "cup.toml", "bot.toml", "arena.toml", "engine.toml", "secrets.yaml")
+OF_A_READER = (
+    "my_bot.py",
+    "mybot.py",
+    "searcher.py",
+    "cup.toml",
+    "first.toml",
+    "bot.toml",
+    "arena.toml",
+    "engine.toml",
+    "secrets.yaml",
+)
 """Files that a reader makes."""
 NAMES = {path.name for top in (*PACKAGES, "deploy") for path in (ROOT / top).rglob("*")}
 

@@ -133,6 +133,7 @@ def evaluate_position(record: GameRecord, evaluate: Evaluate, *, nodes: int, win
         "winning_chances": chance,
         "best": found.best,
         "line": found.line.split(),
+        "depth": found.depths[-1][0] if found.depths else None,
     }
 
 

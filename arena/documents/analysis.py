@@ -184,7 +184,7 @@ class PositionEvaluation:
     """Evaluation of a position from the view of the side to move. `line` is the principal variation, `best` its first
     move.
 
-    `score` is in centipawns, `winning_chances` from -1 (lost) to 1 (won).
+    `score` is in centipawns, `winning_chances` from -1 (lost) to 1 (won). `depth` is the last one searched completely.
     """
 
     family: str
@@ -196,6 +196,7 @@ class PositionEvaluation:
     winning_chances: float | None
     best: str
     line: list[str]
+    depth: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,13 +40,27 @@ class HumanGame:
         return self.state in OVER
 
 
+STRENGTHS = ((10.0, "beginner"), (18.0, "club player"), (25.0, "strong"))
+"""Words for ratings below these bounds; higher ones are those of experts."""
+
+
 @dataclass(frozen=True, slots=True)
 class OpponentItem:
-    """A bot that people may play, and the version they play against."""
+    """A bot that people may play, and the version they play against. `rating` is its mu - 3 sigma among bots; null
+    before its first rated game.
+    """
 
     bot: str
     version: str
     version_id: int = hidden()
+    rating: float | None = None
+
+    @property
+    def strength(self) -> str:
+        """The rating in a word."""
+        if self.rating is None:
+            return "not rated yet"
+        return next((word for bound, word in STRENGTHS if self.rating < bound), "expert")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,9 +118,9 @@ class DrawOfferResponse:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlayResponse:
     """A game from its player's view. `ahead` counts the games queued before it. `moves` lead from `start` to
-    `position`.
+    `position`. `time` is the player's clock.
 
-    `outcome` is the result once the game is over.
+    `pending` is the player's move that was stored but not played yet; `outcome` is the result once the game is over.
     """
 
     id: str
@@ -122,6 +136,8 @@ class PlayResponse:
     moves: Sequence[str]
     position: str
     to_move: Side | None
+    time: str
+    pending: str
     draw: DrawOfferResponse | None
     outcome: OutcomeResponse | None
 

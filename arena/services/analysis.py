@@ -3,9 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from arena.analysis import game_analysis
-from arena.documents.analysis import AnalysisFigures, AnalysisResponse, PositionRequest, PositionResponse
+from arena.analysis.storage import win_model_of
+from arena.documents.analysis import (
+    AnalysisFigures,
+    AnalysisResponse,
+    PositionEvaluation,
+    PositionRequest,
+    PositionResponse,
+)
 from arena.documents.identity import Identity
 from arena.errors import BadValueError, ConflictError, NotFoundError
 from arena.services import study
@@ -78,10 +86,35 @@ def ask_position(arena: Arena, line: study.Study, by: Identity, nodes: int | Non
     Raises QuotaError, and BadValueError for bad `nodes` or if the game is over in that position.
     """
     nodes = _bounded(arena, nodes or min(POSITION_NODES, arena.settings.analysis_max_nodes))
+    number = arena.store.analyses.ask(by.user_id, nodes, question={"record": _record_of(line).line()})
+    arena.wake()
+    return arena.store.analyses.request(number)
+
+
+def evaluate_now(arena: Arena, line: study.Study, nodes: int) -> PositionEvaluation:
+    """Evaluate the last position of a line with a small number of nodes, at once.
+
+    Raises EngineBusyError, and BadValueError for bad `nodes`, if the game is over there, or if the arena has no such
+    engine.
+    """
+    most = arena.settings.analysis_board_nodes
+    if not 100 <= nodes <= most:
+        raise BadValueError(f"invalid nodes {nodes}: expected 100 to {most}", field="nodes")
+    record = _record_of(line)
+    engine = partial(arena.board_engine.evaluate, record)
+    found = game_analysis.evaluate_position(
+        record, engine, nodes=nodes, win_model=win_model_of(arena.store, record.family)
+    )
+    evaluation: PositionEvaluation = adapter_of(PositionEvaluation).validate_python(found)
+    return evaluation
+
+
+def _record_of(line: study.Study) -> GameRecord:
+    """Return a line as the record of an unfinished game. Raises BadValueError if the game is over."""
     ruleset = line.ruleset
     if line.end.outcome is not None:
         raise BadValueError("the game is over in this position", field="moves", hint="choose an earlier position")
-    record = GameRecord(
+    return GameRecord(
         id="",
         family=ruleset.rules.family,
         variant=ruleset.variant.name,
@@ -97,9 +130,6 @@ def ask_position(arena: Arena, line: study.Study, by: Identity, nodes: int | Non
         started=now(),
         finished=now(),
     )
-    number = arena.store.analyses.ask(by.user_id, nodes, question={"record": record.line()})
-    arena.wake()
-    return arena.store.analyses.request(number)
 
 
 def read_answer(arena: Arena, number: int, by: Identity) -> PositionResponse:

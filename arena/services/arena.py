@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from arena.analysis.board_engine import BoardEngine
 from arena.cluster.spool import Spool
 from arena.config import Settings
 from arena.documents.identity import Identity
@@ -57,6 +58,8 @@ class Arena:
     bus: EventBus = field(default_factory=Bus)
     standings: StandingsCache = field(default_factory=StandingsCache)
     first_move_advantages: FirstMoveAdvantages = field(default_factory=FirstMoveAdvantages)
+
+    board_engine: BoardEngine = field(default_factory=BoardEngine)
 
     @cached_property
     def bundles(self) -> BundleStore:

@@ -85,8 +85,13 @@ class Visitor:
 
 
 def opponents(arena: Arena, family: str) -> list[OpponentItem]:
-    """Return the bots that people may play against."""
-    return arena.store.people.opponents(family)
+    """Return the bots that people may play against, with their ratings."""
+    found = arena.store.people.opponents(family)
+    ratings = arena.store.ratings.strengths(family, [one.version_id for one in found])
+    return [
+        replace(one, rating=round(rating.mu - 3 * rating.sigma, 1)) if (rating := ratings.get(one.version_id)) else one
+        for one in found
+    ]
 
 
 def _opponent(arena: Arena, family: str, bot: str) -> int:
@@ -240,7 +245,8 @@ def see(arena: Arena, game_id: str, by: Visitor) -> PlayResponse:
     line, game = _mine(arena, game_id, by), arena.store.games.get(game_id)
     if not line.is_over and now() - line.seen_at > PRESENCE_INTERVAL:
         arena.store.people.see(game_id)
-    found = _study(line, arena.store.games.spec(game_id))
+    spec = arena.store.games.spec(game_id)
+    found = _study(line, spec)
     outcome = None
     if game.winner and game.termination:
         outcome = OutcomeResponse(game.winner, game.termination)
@@ -253,9 +259,17 @@ def see(arena: Arena, game_id: str, by: Visitor) -> PlayResponse:
         moves=found.moves,
         position=str(found.end),
         to_move=None if found.end.outcome or outcome else found.end.side,
+        time=str((spec.first if line.side == "first" else spec.second).time or NO_CLOCK),
+        pending=_pending(line),
         draw=draw_offer(line),
         outcome=outcome,
     )
+
+
+def _pending(line: HumanGame) -> str:
+    """Return the move that was stored for the present position, if any."""
+    asked = line.asked or {}
+    return str(asked["move"]) if asked.get("do") == "move" and asked.get("ply") == len(line.plies) else ""
 
 
 def _mine(arena: Arena, game_id: str, by: Visitor) -> HumanGame:

@@ -74,9 +74,14 @@ def crosstable(arena: Arena, tournament_id: int) -> tuple[TournamentItem, Crosst
     return table.tournament, Crosstable(tournament=tournament_id, items=rows, is_final=table.is_final)
 
 
+def games_of(arena: Arena, table: TournamentStandings) -> list[FinishedGame]:
+    """Return all finished games, in planned order."""
+    return arena.store.results.of(tournament_id=table.tournament.id)
+
+
 def rows_of(arena: Arena, table: TournamentStandings) -> list[Row]:
     """Return the whole crosstable, in the order of the standings."""
-    return crosstables.rows(arena.store.results.of(tournament_id=table.tournament.id), table.standing.lines)
+    return crosstables.rows(games_of(arena, table), table.standing.lines)
 
 
 def results_in_order(arena: Arena, table: TournamentStandings) -> list[FinishedGame]:

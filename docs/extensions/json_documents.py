@@ -53,6 +53,7 @@ PINNED: Mapping[str, tuple[str, str]] = {
     "user._revoke": ("user revoke", "name revoked"),
     "user._change_own": ("user password", "changed tokens_revoked"),
     "user._list": ("user list", "users"),
+    "user._show_link": ("user invite, user reset", "link expires"),
     "warmup.run": ("warmup", "families compiled seconds"),
 }
 """By module and function of `arena.cli`: the command, and the keys that the function writes itself."""

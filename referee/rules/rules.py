@@ -338,13 +338,14 @@ class Mark:
     """A label that a layout puts on cells (`Board.marks`), with its meaning and its shape in drawings.
 
     Use the form `none` and an empty meaning for what is visible anyway; `is_linked` draws a line between neighbouring
-    cells of one owner.
+    cells of one owner. Pages show an `is_optional` mark only on request.
     """
 
     name: str
     meaning: str
     form: Literal["ring", "dot", "spot", "cross", "flag", "frost", "none"] = "ring"
     is_linked: bool = False
+    is_optional: bool = False
 
 
 @dataclass(frozen=True, slots=True)

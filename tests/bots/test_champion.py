@@ -22,6 +22,7 @@ from bots.search.net import (
     SEARCH_FEATURES,
     TEMPO,
     empty_net,
+    load_net,
 )
 from protocol.messages import Go
 from referee.rules import load
@@ -250,3 +251,15 @@ def test_settling_changes_nothing_in_a_family_that_does_not_tell_what_takes_some
             (int(search_state.work[s.BEST_MOVE]), int(search_state.work[s.SCORE]), int(search_state.work[s.NODES]))
         )
     assert found[0] == found[1]
+
+
+def test_a_variant_with_weights_of_its_own_gets_them() -> None:
+    rules = load("tablut")
+    own, usual, other = (load_net(rules.settle(name)) for name in ("ashton", "bell", "linnaeus"))
+    assert (usual.rows == other.rows).all()
+    assert own.rows.shape == usual.rows.shape
+    assert (own.rows != usual.rows).any()
+    bot = Champion()
+    for name, net in (("ashton", own), ("bell", usual)):
+        choose(bot, Position.start(rules.settle(name)), 10)
+        assert (bot._search_state.rows == net.rows).all()

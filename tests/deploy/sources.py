@@ -74,10 +74,15 @@ def command_lines() -> Iterator[tuple[str, list[str]]]:
                 yield f"k8s {name}", [str(word) for word in container["args"]]
     for text in ("compose.yaml", "k8s/secrets.example.yaml", "systemd/arena-worker@.service"):
         yield from ((text, words) for words in _shown(DEPLOY / text))
-    for path in sorted((DEPLOY.parent / "docs" / "how-to").glob("*.md")):
+    for name in _GUIDES:
+        path = DEPLOY.parent / "docs" / "how-to" / f"{name}.md"
         yield from ((path.name, words) for words in _shown(path))
 
 
+_GUIDES = (
+    *("choose-a-deployment", "run-with-systemd", "run-with-docker-compose", "run-on-kubernetes", "run-a-cluster"),
+    *("secure-an-arena", "allow-remote-bots", "upgrade", "back-up-and-restore", "monitor"),
+)
 _MARKS = (
     "run --rm migrate ",
     "run --rm worker ",

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
+from itertools import pairwise
 from math import hypot, sqrt
 from typing import Any
 
@@ -16,6 +17,7 @@ from markupsafe import Markup
 
 from arena.pages.drawing.piece_shapes import CELL, key, looks
 from arena.pages.drawing.scene import Scene, piece_names
+from referee.rules.core import SIDES, Side
 from referee.rules.rules import Board, Cell, Mark, Rules
 from referee.rules.text_board import rows
 
@@ -37,11 +39,20 @@ _MOTIFS: Mapping[str, str] = {
 }
 _MARGIN = 22.0
 _EDGE = 4.0
-_STACK = 5.6
+_STACK = (4.6, 7.0)
 """Offset of the two pieces of a stack from the centre of their cell."""
-_STACK_SIZE = 0.72
+_STACK_SIZE = 0.84
 _BEYOND, _GHOST_SIZE = 0.62, 0.6
 """Distance past the last cell, and size, of a piece that was pushed off; in cells."""
+_RIM, _TROUGH = 38.0, 34.0
+"""Width of the rim around a hexagonal board, measured at its corners, and of the trough around the rim."""
+_SLOTS, _SLOT = 6, 31.0
+"""Number of pieces that a side of the trough holds, and their distance."""
+_LABEL = 0.7
+"""Distance of a label on the rim from the centre of its cell; in cells."""
+_BADGE, _BADGE_SIZE = 13.0, 17.0
+"""Offset of the mark of a move from the centre of its last cell, and its size."""
+_BADGES = {"??": "blunder", "?": "mistake", "?!": "dubious", "!?": "interesting", "!": "good", "!!": "brilliant"}
 _SHORT = 13.0
 """Distance between the tip of an arrow and the centre of its cell."""
 _ALGEBRAIC = re.compile(r"([a-z]+)(\d+)", re.ASCII)
@@ -52,28 +63,70 @@ def _number(value: float) -> str:
 
 
 class Geometry:
-    """Positions of the cells of a board on the drawing."""
+    """Positions of the cells of a board on the drawing.
+
+    A hexagon of cells whose numbers run along straight lines is rimmed: it has its labels on a rim, and a trough around
+    that for pieces that left the board.
+    """
 
     def __init__(self, board: Board) -> None:
         self.board = board
         self.is_hex = board.shape == "hex"
         self.half_height = CELL / sqrt(3) if self.is_hex else CELL / 2
         xs, ys = [cell.x for cell in board.cells], [cell.y for cell in board.cells]
+        self.lines = _numbered_lines(board) if self.is_hex else {}
+        self.is_rimmed = bool(self.lines)
+        self.rim = (max(xs) - min(xs)) * CELL / 2 + _RIM
+        """Distance of the rim's corners from the middle."""
         self.is_edged = not self.is_hex and all(_ALGEBRAIC.fullmatch(cell.name) for cell in board.cells)
         margin = _MARGIN if self.is_edged else _EDGE
-        self.left, self.top = margin - min(xs) * CELL + CELL / 2, _EDGE + max(ys) * CELL + self.half_height
-        self.width = margin + (max(xs) - min(xs) + 1) * CELL + _EDGE
-        self.height = _EDGE + (max(ys) - min(ys)) * CELL + 2 * self.half_height + margin
-        self.middle = (
-            margin + (max(xs) - min(xs) + 1) * CELL / 2,
-            _EDGE + (max(ys) - min(ys)) * CELL / 2 + self.half_height,
-        )
+        across, down = (max(xs) - min(xs) + 1) * CELL, (max(ys) - min(ys)) * CELL + 2 * self.half_height
+        left, top = margin, _EDGE
+        self.width, self.height = margin + across + _EDGE, _EDGE + down + margin
+        if self.is_rimmed:
+            outer = self.rim + _TROUGH
+            self.width, self.height = 2 * outer + 2, outer * sqrt(3) + 2
+            left, top = (self.width - across) / 2, (self.height - down) / 2
+        self.left, self.top = left - min(xs) * CELL + CELL / 2, top + max(ys) * CELL + self.half_height
+        self.middle = (left + across / 2, top + down / 2)
         self.places = {cell.name: (self.left + cell.x * CELL, self.top - cell.y * CELL) for cell in board.cells}
+
+    @property
+    def slots(self) -> dict[Side, list[tuple[float, float]]]:
+        """Places in the trough for the pieces of each side that left the board: at the opponent's edge."""
+        if not self.is_rimmed:
+            return {}
+        x, y = self.middle
+        far = (self.rim + _TROUGH / 2) * sqrt(3) / 2
+        row = [(x + (index - (_SLOTS - 1) / 2) * _SLOT, far) for index in range(_SLOTS)]
+        return {"first": [(a, y - b) for a, b in row], "second": [(a, y + b) for a, b in row]}
+
+    def hexagon(self, radius: float) -> str:
+        """Return the path of a hexagon around the middle with corners left and right."""
+        x, y = self.middle
+        r, h, d = _number(radius), _number(radius / 2), _number(radius * sqrt(3) / 2)
+        return f"M{_number(x - radius)} {_number(y)}l{h}-{d}h{r}l{h} {d}l-{h} {d}h-{r}z"
+
+    def frame(self, *, is_small: bool) -> tuple[float, float, float, float]:
+        """Return the visible part of the drawing: left, top, width, height. Small ones have no labels and no trough."""
+        if not is_small:
+            return 0, 0, self.width, self.height
+        if self.is_rimmed:
+            x, y = self.middle
+            height = self.rim * sqrt(3)
+            return x - self.rim, y - height / 2, 2 * self.rim, height
+        return 0, 0, self.width, self.height - _MARGIN + _EDGE if self.is_edged else self.height
 
     def place(self, name: str, *, flip: bool) -> tuple[float, float]:
         """Return the centre of a cell."""
         x, y = self.places[name]
         return (2 * self.middle[0] - x, 2 * self.middle[1] - y) if flip else (x, y)
+
+    def pit(self, cell: Cell, *, flip: bool) -> str:
+        """Return the path of a round pit that holds a piece."""
+        x, y = self.place(cell.name, flip=flip)
+        r = 17
+        return f"M{_number(x - r)} {_number(y)}a{r} {r} 0 1 0 {2 * r} 0a{r} {r} 0 1 0-{2 * r} 0z"
 
     def outline(self, cell: Cell, *, flip: bool) -> str:
         """Return the path around a cell."""
@@ -83,6 +136,20 @@ class Geometry:
         r = self.half_height
         w, h = CELL // 2, _number(r / 2)
         return f"M{_number(x)} {_number(y - r)}l{w} {h}v{_number(r)}l-{w} {h}l-{w}-{h}v-{_number(r)}z"
+
+
+def _numbered_lines(board: Board) -> dict[str, list[Cell]]:
+    """Return the cells of each number from the top down, if those of every number lie on a line; else nothing."""
+    found: dict[str, list[Cell]] = {}
+    for cell in sorted(board.cells, key=lambda cell: -cell.y):
+        if (name := _ALGEBRAIC.fullmatch(cell.name)) is None:
+            return {}
+        found.setdefault(name[2], []).append(cell)
+    for line in found.values():
+        steps = {(round(b.x - a.x, 2), round(b.y - a.y, 2)) for a, b in pairwise(line)}
+        if len(steps) > 1:
+            return {}
+    return found
 
 
 @lru_cache(maxsize=64)
@@ -110,6 +177,20 @@ def sprites(families: Iterable[Rules]) -> Markup:
         )
         for name, body in _FORM_SHAPES.items()
     ]
+    parts += [
+        Markup(
+            '<symbol id="badge-{}" class="badge badge-{}" viewBox="-10 -10 20 20" overflow="visible">'
+            '<circle r="9.500"/><text y="5" text-anchor="middle">{}</text></symbol>'
+        ).format(name, name, mark)
+        for mark, name in _BADGES.items()
+    ]
+    parts += [
+        Markup(
+            '<radialGradient id="shade-{}" cx=".38" cy=".32" r=".8"><stop offset="0" class="shade-{}-1"/>'
+            '<stop offset="1" class="shade-{}-2"/></radialGradient>'
+        ).format(tone, tone, tone)
+        for tone in ("dark", "light", "neutral")
+    ]
     parts.append(
         Markup(
             '<marker id="arrow" viewBox="0 0 10 10" refX="7" refY="5" markerWidth="4" markerHeight="4" '
@@ -132,8 +213,14 @@ def _ground(where: Geometry, *, flip: bool, is_small: bool) -> Markup:
     """Draw the cells and labels, which do not change during a game."""
     paths: dict[str, list[str]] = {}
     motifs = Markup("")
+    tray = Markup("")
+    if where.is_rimmed:
+        tray = Markup('<path class="trough" d="{}"/><path class="tray" d="{}"/>').format(
+            where.hexagon(where.rim + _TROUGH), where.hexagon(where.rim)
+        )
     for cell in where.board.cells:
-        paths.setdefault(_shade(cell, is_hex=where.is_hex), []).append(where.outline(cell, flip=flip))
+        outline = where.pit(cell, flip=flip) if where.is_rimmed else where.outline(cell, flip=flip)
+        paths.setdefault(_shade(cell, is_hex=where.is_hex), []).append(outline)
         if cell.kind in _MOTIFS and not where.is_hex:  # hexagons show their name instead
             x, y = where.place(cell.name, flip=flip)
             motifs += Markup('<path class="motif" transform="translate({} {})" d="{}"/>').format(
@@ -142,13 +229,30 @@ def _ground(where: Geometry, *, flip: bool, is_small: bool) -> Markup:
     cells = Markup("").join(
         Markup('<path class="cell cell-{}" d="{}"/>').format(shade, "".join(found)) for shade, found in paths.items()
     )
-    found = Markup('<g data-layer="cells">{}{}</g>').format(cells, motifs)
+    found = Markup('<g data-layer="cells">{}{}{}</g>').format(tray, cells, motifs)
     return found if is_small else found + _labels(where, flip=flip)
+
+
+def _rim_labels(where: Geometry, *, flip: bool) -> list[tuple[str, float, float, str]]:
+    """Return the letters of the rows to the left of them, and the numbers of the lines below them."""
+    places: list[tuple[str, float, float]] = []
+    for row in rows(where.board):
+        x, y = where.places[row[0].name]
+        places.append((_ALGEBRAIC.fullmatch(row[0].name)[1], x - _LABEL * CELL, y))  # type: ignore[index]
+    for number, line in where.lines.items():
+        (a, b), (x, y) = (where.places[cell.name] for cell in line[-2:])
+        places.append((number, x + _LABEL * (x - a), y + _LABEL * (y - b)))
+    if flip:
+        a, b = where.middle
+        places = [(text, 2 * a - x, 2 * b - y) for text, x, y in places]
+    return [(text, x, y + 4, "xy") for text, x, y in places]
 
 
 def _labels(where: Geometry, *, flip: bool) -> Markup:
     labels = []
-    if where.is_edged:
+    if where.is_rimmed:
+        labels = _rim_labels(where, flip=flip)
+    elif where.is_edged:
         base = where.height - 7
         lowest = min(cell.y for cell in where.board.cells)
         for cell in rows(where.board)[-1]:
@@ -167,7 +271,7 @@ def _labels(where: Geometry, *, flip: bool) -> Markup:
         Markup('<text x="{}" y="{}" data-axis="{}">{}</text>').format(_number(x), _number(y), axis, text)
         for text, x, y, axis in labels
     )
-    size = 14 if where.is_edged else 11
+    size = 12 if where.is_edged else 11
     return Markup(
         '<g data-layer="labels" class="labels" font-size="{}" text-anchor="middle" aria-hidden="true">{}</g>'
     ).format(size, drawn)
@@ -188,9 +292,36 @@ def _pieces(scene: Scene, where: Geometry, start: str, *, flip: bool) -> Markup:
             continue
         # A stack: the lower piece is to the left and below, so that both stay visible.
         for index, symbol in enumerate(symbols[:2]):
-            shift = _STACK * (1 if index else -1)
-            found.append(_use(start + key(symbol), x + shift, y - shift, CELL * _STACK_SIZE))
+            right, up = (shift * (1 if index else -1) for shift in _STACK)
+            size, name = CELL * _STACK_SIZE, "piece upper" if index else "piece"
+            found.append(_use(start + key(symbol), x + right, y - up, size, name))
     return Markup("").join(found)
+
+
+def _trough(rules: Rules, scene: Scene, where: Geometry, *, flip: bool) -> Markup:
+    """Draw the pieces that left a rimmed board."""
+    found = []
+    (a, b), start = where.middle, prefix(rules.family)
+    free = {side: list(places) for side, places in where.slots.items()}
+    owners = _owners(rules)
+    for symbol, count in scene.gone.items():
+        places = free.get(owners.get(symbol, "first"), [])
+        for x, y in places[:count]:
+            found.append(_use(start + key(symbol), *((2 * a - x, 2 * b - y) if flip else (x, y)), CELL * _STACK_SIZE))
+        del places[:count]
+    return Markup("").join(found)
+
+
+def _owners(rules: Rules) -> dict[str, Side]:
+    return {piece.symbol: piece.side for piece in rules.pieces if piece.side}
+
+
+def _badge(scene: Scene, mark: str, where: Geometry, *, flip: bool) -> Markup:
+    """Draw the mark of the move, such as `??`, on its last cell."""
+    if mark not in _BADGES or not scene.trail:
+        return Markup("")
+    x, y = where.place(scene.trail[-1][-1], flip=flip)
+    return _use(f"badge-{_BADGES[mark]}", x + _BADGE, y - _BADGE, _BADGE_SIZE, "badge")
 
 
 def _form(marks: Mapping[str, Mark], word: str) -> str:
@@ -200,12 +331,13 @@ def _form(marks: Mapping[str, Mark], word: str) -> str:
 
 def _marks(rules: Rules, scene: Scene, where: Geometry, *, flip: bool) -> Markup:
     found, known = [], {mark.name: mark for mark in rules.marks}
+    optional = {mark.name for mark in rules.marks if mark.is_optional}
     for name, words in scene.board.marks.items():
         for word in words:
             form = _form(known, word)
             if form != "none":
-                safe = re.sub("[^a-z-]", "-", word)
-                found.append(_use(f"mark-{form}", *where.place(name, flip=flip), name=f"mark mark-{safe}"))
+                classes = f"mark mark-{re.sub('[^a-z-]', '-', word)}{' optional' if word in optional else ''}"
+                found.append(_use(f"mark-{form}", *where.place(name, flip=flip), name=classes))
     return Markup("").join(found)
 
 
@@ -242,15 +374,20 @@ def _ghost(rules: Rules, scene: Scene, where: Geometry, *, flip: bool) -> Markup
         return Markup("")
     (a, b), (x, y) = (where.place(name, flip=flip) for name in effect.line[-2:])
     place = x + _BEYOND * (x - a), y + _BEYOND * (y - b)
-    return _use(prefix(rules.family) + key(effect.ejected), *place, CELL * _GHOST_SIZE, "piece")
+    return _use(prefix(rules.family) + key(effect.ejected), *place, CELL * _GHOST_SIZE)
 
 
 def _polylines(pairs: Iterable[tuple[str, str]], where: Geometry, *, flip: bool) -> Markup:
     return Markup("").join(Markup('<polyline points="{}"/>').format(_line(where, pair, flip=flip)) for pair in pairs)
 
 
-def svg(rules: Rules, scene: Scene, *, label: str, flip: bool = False, is_small: bool = False) -> Markup:
-    """Draw the scene as an SVG element. The page must contain the `sprites` of the family."""
+def svg(
+    rules: Rules, scene: Scene, *, label: str, flip: bool = False, is_small: bool = False, mark: str = ""
+) -> Markup:
+    """Draw the scene as an SVG element. The page must contain the `sprites` of the family.
+
+    `mark` is that of the move, such as `??`.
+    """
     where = plan(scene.board)
     # On a cell that the capturing piece entered, the arrow shows the capture: a cross would hide that piece.
     struck = Markup("").join(
@@ -259,16 +396,19 @@ def svg(rules: Rules, scene: Scene, *, label: str, flip: bool = False, is_small:
         if not scene.board.pieces.get(name)
     )
     return Markup(
-        '<svg class="board board-{shape}{small}" viewBox="0 0 {w} {h}" role="img" aria-label="{label}">{ground}'
+        '<svg class="board board-{shape}{rimmed}{small}" viewBox="{x} {y} {w} {h}" role="img" '
+        'aria-label="{label}">{ground}'
         '<g data-layer="lit" class="lit">{lit}</g><g data-layer="links" class="links">{links}</g>'
-        '<g data-layer="between" class="between">{between}</g><g data-layer="ghost" class="ghost">{ghost}</g>'
+        '<g data-layer="between" class="between">{between}</g><g data-layer="trough">{trough}</g>'
+        '<g data-layer="ghost" class="ghost">{ghost}</g>'
         '<g data-layer="pieces">{pieces}</g><g data-layer="marks">{marks}</g>'
-        '<g data-layer="struck" class="struck">{struck}</g><g data-layer="trail" class="trail">{trail}</g></svg>'
+        '<g data-layer="struck" class="struck">{struck}</g><g data-layer="trail" class="trail">{trail}</g>'
+        '<g data-layer="badge">{badge}</g></svg>'
     ).format(
         shape=scene.board.shape,
+        rimmed=" board-rimmed" if where.is_rimmed else "",
         small=" board-small" if is_small else "",
-        w=_number(where.width),
-        h=_number(where.height if not is_small or not where.is_edged else where.height - _MARGIN + _EDGE),
+        **dict(zip("xywh", map(_number, where.frame(is_small=is_small)), strict=True)),
         label=label,
         ground=_ground(where, flip=flip, is_small=is_small),
         lit=_lit(scene, where, flip=flip),
@@ -279,6 +419,8 @@ def svg(rules: Rules, scene: Scene, *, label: str, flip: bool = False, is_small:
         marks=_marks(rules, scene, where, flip=flip),
         struck=struck,
         trail=_trail(scene, where, flip=flip),
+        trough=_trough(rules, scene, where, flip=flip),
+        badge=_badge(scene, mark, where, flip=flip),
     )
 
 
@@ -287,7 +429,7 @@ def chart(rules: Rules, board: Board) -> dict[str, Any]:
     where = plan(board)
     return {
         "cell": CELL,
-        "stack": _STACK,
+        "stack": list(_STACK),
         "stackSize": _STACK_SIZE,
         "short": _SHORT,
         "middle": list(where.middle),
@@ -296,7 +438,11 @@ def chart(rules: Rules, board: Board) -> dict[str, Any]:
         "beyond": _BEYOND,
         "ghostSize": _GHOST_SIZE,
         "pieces": {symbol: [prefix(rules.family) + key(symbol), name] for symbol, name in piece_names(rules).items()},
-        "owners": {piece.symbol: piece.side for piece in rules.pieces if piece.side},
+        "owners": _owners(rules),
+        "slots": {side: [[round(x, 1), round(y, 1)] for x, y in where.slots.get(side, ())] for side in SIDES},
+        "badge": [_BADGE, _BADGE_SIZE],
+        "badges": _BADGES,
+        "optional": [mark.name for mark in rules.marks if mark.is_optional],
         "rows": [[cell.name for cell in row] for row in rows(board)],
         "kinds": {cell.name: cell.kind for cell in board.cells if cell.kind != "plain"},
         "forms": {mark.name: mark.form for mark in rules.marks},
@@ -314,9 +460,14 @@ def described(rules: Rules, scene: Scene, cell: Cell) -> str:
     return f"{cell.name}{kind} {held}{words}"
 
 
-def legend(rules: Rules, scene: Scene) -> list[tuple[str, str, str]]:
-    """Return (mark, form, meaning) of every mark on the board that has a meaning."""
+def legend(rules: Rules, scene: Scene) -> list[tuple[str, str, str, bool]]:
+    """Return (mark, form, meaning, optional?) of every mark on the board that has a meaning."""
     known = {mark.name: mark for mark in rules.marks}
     words = sorted({word for found in scene.board.marks.values() for word in found})
     shown = [word for word in words if word not in known or known[word].meaning]
-    return [(word, _form(known, word), known[word].meaning if word in known else word) for word in shown]
+    return [
+        (word, _form(known, word), known[word].meaning, known[word].is_optional)
+        if word in known
+        else (word, _form(known, word), word, False)
+        for word in shown
+    ]

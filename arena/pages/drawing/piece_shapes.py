@@ -47,41 +47,70 @@ EMBLEMS = {
     "SQUARE": "M-7.5-7.5H7.5V7.5H-7.5Z",
     "DIAMOND": "M0-10L9 0L0 10L-9 0Z",
     "SCISSORS": (
-        "M-7-10L1.5 2.5M7-10L-1.5 2.5M-4.5 2.5A3.5 3.5 0 1 0-4.400 9.5A3.5 3.5 0 1 0-4.5 2.5Z"
-        "M4.5 2.5A3.5 3.5 0 1 1 4.400 9.5A3.5 3.5 0 1 1 4.5 2.5Z"
+        "M-6.5-11C-5-5.5-2 .5 2.600 4.300L4.200 2.400C1.200-1.500-3-7-6.5-11Z"
+        "M6.5-11C5-5.5 2 .5-2.600 4.300L-4.200 2.400C-1.200-1.500 3-7 6.5-11Z"
     ),
 }
 """Emblems on tokens: paths around (0, 0), within a radius of 11."""
+_HANDLES = {
+    "SCISSORS": (
+        "M-8.800 7A3.200 3.200 0 1 0-2.400 7A3.200 3.200 0 1 0-8.800 7Z"
+        "M2.400 7A3.200 3.200 0 1 0 8.800 7A3.200 3.200 0 1 0 2.400 7Z"
+    )
+}
+"""Parts of emblems that are open rings."""
+_CHESSMAN = "CHESS "
+"""Chessmen are drawn without a token, at this scale: dark ones have a line across their base."""
+_CHESSMAN_SCALE = 1.7
+_BASE_LINE = "M-5 6.2H5"
 
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """The appearance of a piece: its tone, and its emblem as a path, or as text without one."""
+    """The appearance of a piece: its tone, and its emblem as a path, or as text without one.
+
+    `handles` are open rings of the emblem. A `is_bare` one has no token below it.
+    """
 
     symbol: str
     name: str
     tone: Tone
     path: str = ""
     text: str = ""
+    handles: str = ""
+    is_bare: bool = False
 
     def symbol_svg(self, prefix: str) -> Markup:
         """Return the piece as an SVG `<symbol>`, one cell wide, whose id is `prefix` and its code point."""
         half, tone = CELL // 2, self.tone
-        if tone == "neutral":
-            body = Markup('<path class="token" d="M0-17L17 0L0 17L-17 0Z"/>')
+        if self.is_bare:
+            body = Markup('<path class="chessman" d="{}" transform="scale({})"/>').format(self.path, _CHESSMAN_SCALE)
+            if tone == "dark":
+                line = Markup('<path class="base" d="{}" transform="scale({})"/>')
+                body += line.format(_BASE_LINE, _CHESSMAN_SCALE)
         else:
-            body = Markup('<circle class="token" r="{}"/>').format(RADIUS)
-        if tone == "light":
-            ring = RADIUS - 3 if self.path or self.text else RADIUS / 2
-            body += Markup('<circle class="ring" r="{}"/>').format(ring)
-        if self.path:
-            size = Markup(' transform="scale(.82)"') if tone == "light" else ""
-            body += Markup('<path class="emblem" d="{}"{}/>').format(self.path, size)
-        elif self.text:
-            body += Markup('<text class="letter" y="7" font-size="20" text-anchor="middle">{}</text>').format(self.text)
+            body = self._token() + self._emblem()
         return Markup(
             '<symbol id="{}{}" class="piece {}" viewBox="-{h} -{h} {c} {c}" overflow="visible">{}</symbol>'
         ).format(prefix, key(self.symbol), tone, body, h=half, c=CELL)
+
+    def _token(self) -> Markup:
+        if self.tone == "neutral":
+            return Markup('<path class="token" d="M0-17L17 0L0 17L-17 0Z"/>')
+        token = Markup('<circle class="token" r="{}"/>').format(RADIUS)
+        if self.tone == "light" and not self.path:
+            token += Markup('<circle class="ring" r="{}"/>').format(RADIUS - 3 if self.text else RADIUS / 2)
+        return token
+
+    def _emblem(self) -> Markup:
+        if not self.path:
+            letter = Markup('<text class="letter" y="7" font-size="20" text-anchor="middle">{}</text>')
+            return letter.format(self.text) if self.text else Markup("")
+        size = Markup(' transform="scale(.92)"') if self.tone == "light" else ""
+        body = Markup('<path class="emblem{}" d="{}"{}/>').format(" solid" if self.handles else "", self.path, size)
+        if self.handles:
+            body += Markup('<path class="emblem open" d="{}"{}/>').format(self.handles, size)
+        return body
 
 
 def key(symbol: str) -> str:
@@ -93,10 +122,11 @@ def looks(pieces: Sequence[Piece]) -> tuple[Look, ...]:
     """Return the looks of a family's pieces. If no side has more than two kinds, round ones are plain stones."""
     kinds = Counter(piece.side for piece in pieces)
     has_many = max(kinds.values(), default=0) > 2
-    return tuple(_look(piece, has_many=has_many) for piece in pieces)
+    is_chess = has_many and any(_CHESSMAN in unicodedata.name(piece.glyph[:1], "") for piece in pieces)
+    return tuple(_look(piece, has_many=has_many, is_chess=is_chess) for piece in pieces)
 
 
-def _look(piece: Piece, *, has_many: bool) -> Look:
+def _look(piece: Piece, *, has_many: bool, is_chess: bool) -> Look:
     name = unicodedata.name(piece.glyph, "") if len(piece.glyph) == 1 else ""
     tone: Tone = "neutral" if piece.side is None else "dark"
     if piece.side is not None and (name.startswith("WHITE ") or (not name and piece.side == "second")):
@@ -105,4 +135,5 @@ def _look(piece: Piece, *, has_many: bool) -> Look:
     if tone == "neutral" or (shape == "CIRCLE" and not has_many):
         return Look(piece.symbol, piece.name, tone)
     path = EMBLEMS.get(shape, "")
-    return Look(piece.symbol, piece.name, tone, path, "" if path else piece.glyph[:2])
+    is_bare = is_chess and bool(path)
+    return Look(piece.symbol, piece.name, tone, path, "" if path else piece.glyph[:2], _HANDLES.get(shape, ""), is_bare)

@@ -54,12 +54,10 @@ class Axis:
 
     text: Callable[[float], str] = "{:g}".format
     breaks: Sequence[tuple[float, str]] = field(default_factory=tuple)
-    is_centred: bool = False
-    """Zero is in the middle of the y axis, as for scores."""
     ticks: int = 6
     """Approximate number of labels on the x axis."""
-    limit: float | None = None
-    """Values beyond it are drawn at the edge."""
+    bounds: tuple[float, float] | None = None
+    """The ends of the y axis, by default those of the values."""
     spans: Sequence[tuple[float, float]] = field(default_factory=tuple)
     """Shaded intervals of the x axis."""
     span_name: str = ""
@@ -144,11 +142,7 @@ def lines(
         return Markup("")
     low = min(*(point.y - point.spread for point in everything), *(value for value, _ in axis.levels), math.inf)
     high = max(*(point.y + point.spread for point in everything), *(value for value, _ in axis.levels), -math.inf)
-    if axis.limit is not None:
-        low, high = max(low, -axis.limit), min(high, axis.limit)
-    if axis.is_centred:
-        high = max(abs(low), abs(high), 1.0)
-        low = -high
+    low, high = axis.bounds or (low, high)
     pad = (high - low) * 0.05
     x = _Scale(min(p.x for p in everything), max(p.x for p in everything), _LEFT, width - _RIGHT)
     y = _Scale(low - pad, high + pad, height - _BOTTOM, _TOP)
@@ -159,8 +153,6 @@ def lines(
             lower = [f"{x(p.x)},{y(p.y - p.spread)}" for p in reversed(one.points)]
             parts.append(Markup('<polygon class="band s{}" points="{}"/>').format(one.style, " ".join(upper + lower)))
         way = " ".join(f"{x(p.x)},{y(p.y)}" for p in one.points)
-        if len(one.points) == 1:
-            way += f" {x(one.points[0].x) + 1},{y(one.points[0].y)}"
         parts.append(
             Markup('<polyline class="line s{}" points="{}"><title>{}</title></polyline>').format(
                 one.style, way, one.name
@@ -171,7 +163,7 @@ def lines(
                 one.style, x(p.x), y(p.y), p.text
             )
             for p in thin(one.points, _MAX_DOTS)
-            if p.text
+            if p.text or len(one.points) == 1
         ]
     return _svg(title, Markup("").join(parts), (width, height), x)
 

@@ -14,6 +14,7 @@ from typing import Any
 
 from cachetools import LRUCache
 
+from arena.analysis.win_model import shipped
 from arena.documents.game import GameItem
 from arena.events.messages import PlyPayload
 from arena.pages.drawing import plot
@@ -39,6 +40,11 @@ _BALANCE_SCALE = 300
 def _ply(number: float) -> str:
     """Label the axis of plies, which has no fractions."""
     return f"{number:g}" if number == int(number) else ""
+
+
+def _percent(chance: float) -> float:
+    """Convert winning chances from -1 to 1 to percent."""
+    return 50 + 50 * chance
 
 
 _WHOLE = plot.Axis(text=_ply)
@@ -131,11 +137,12 @@ class Replay:
         return plot.bars("Time per move in seconds", series, _WHOLE, width=plot.SMALL_WIDTH, height=plot.SMALL_HEIGHT)
 
     def scores_chart(self) -> Any:
-        """Draw the scores that both bots reported, as `first` sees them."""
+        """Draw the scores that both bots reported, as winning chances of `first` in percent."""
+        model = shipped(self.rules.family)
         series = []
         for index, name in enumerate(self.sides):
             points = [
-                plot.Point(number, score / 100)
+                plot.Point(number, _percent(model.winning_chances(score)))
                 for number in range(1, len(self.plies) + 1)
                 if (score := self.score(number)) is not None and self._side(number) == ("second" if index else "first")
             ]
@@ -144,15 +151,15 @@ class Replay:
         for number in self.disagreements():
             start = spans.pop()[0] if spans and spans[-1][1] == number - 0.5 else number - 0.5
             spans.append((start, number + 0.5))
-        axis = plot.Axis(text=_ply, is_centred=True, limit=20, spans=spans, span_name="engines disagree")
-        title = f"Evaluation (up: {self.sides[0]})"
+        axis = plot.Axis(text=_ply, bounds=(0, 100), spans=spans, span_name="engines disagree")
+        title = f"Evaluation as winning chances of {self.sides[0]} in percent"
         return plot.lines(title, series, axis, width=plot.SMALL_WIDTH, height=plot.SMALL_HEIGHT)
 
     def chances_chart(self, chances: Mapping[int, float]) -> Any:
         """Draw the engine's winning chances of `first` before each ply, from -1 to 1."""
-        points = [plot.Point(number, chance) for number, chance in sorted(chances.items())]
-        axis = plot.Axis(text=_ply, is_centred=True, limit=1)
-        title = f"Winning chances of {self.sides[0]} before each ply, from -1 (lost) to 1 (won)"
+        points = [plot.Point(number, _percent(chance)) for number, chance in sorted(chances.items())]
+        axis = plot.Axis(text=_ply, bounds=(0, 100))
+        title = f"Winning chances of {self.sides[0]} before each ply, in percent"
         series = [plot.Series("engine", points, 1)]
         return plot.lines(title, series, axis, width=plot.SMALL_WIDTH, height=plot.SMALL_HEIGHT)
 

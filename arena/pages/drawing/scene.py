@@ -65,6 +65,7 @@ class Scene:
             "ejected": self.effect.ejected,
             "between": [list(pair) for pair in self.effect.between],
             "score": self.score,
+            "lost": sum(self.lost.values()),
         }
 
 

@@ -15,7 +15,7 @@ from referee.rules.rules import Rules
 
 WIDTH, HEIGHT = 600, 315
 """Aspect ratio that sites with link previews ask for: nearly 2 to 1."""
-_STYLES = Path(__file__).parents[1] / "static" / "arena.css"
+_STATIC = Path(__file__).parents[1] / "static"
 _PAPER = "#f8f6f1"
 
 
@@ -24,23 +24,26 @@ def style() -> str:
     """Return the rules of the style sheet for boards in the light theme, with colour variables replaced by their
     values.
     """
-    text = _STYLES.read_text(encoding="utf-8")
-    colours = dict(re.findall(r"--([a-z0-9-]+): light-dark\(([^,]+),", text[: text.index("}")]))
+    page, text = ((_STATIC / name).read_text(encoding="utf-8") for name in ("arena.css", "board.css"))
+    colours: dict[str, str] = {}
+    for sheet in (page, text):
+        first = sheet[sheet.index(":root {") :]
+        colours |= dict(re.findall(r"--([a-z0-9-]+): (?:light-dark\()?([^;,]+)[^;]*;", first[: first.index("}")]))
     boards = text[text.index("/* boards */") : text.index("/* the viewer")]
     return re.sub(r"var\(--([a-z0-9-]+)\)", lambda found: colours[found[1]], boards)
 
 
-def png(rules: Rules, scene: Scene) -> bytes:
-    """Return a scene as a PNG of `WIDTH` by `HEIGHT` pixels."""
+def png(rules: Rules, scene: Scene, width: int = WIDTH, height: int = HEIGHT) -> bytes:
+    """Return a scene as a PNG of this size in pixels."""
     import resvg_py
 
     sprites = re.sub(r"</?svg[^>]*>", "", board.sprites([rules]))
     drawing = str(board.svg(rules, scene, label="", is_small=True))
     drawing = re.sub(r"<text\b.*?</text>", "", drawing, flags=re.DOTALL)
-    placed = drawing.replace("<svg ", f'<svg x="10" y="10" width="{WIDTH - 20}" height="{HEIGHT - 20}" ', 1)
+    placed = drawing.replace("<svg ", f'<svg x="10" y="10" width="{width - 20}" height="{height - 20}" ', 1)
     whole = (
-        f'<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" width="{WIDTH}" '
-        f'height="{HEIGHT}">{sprites}{placed}</svg>'
+        f'<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" width="{width}" '
+        f'height="{height}">{sprites}{placed}</svg>'
     )
     return bytes(
         resvg_py.svg_to_bytes(svg_string=whole, style_sheet=style(), background=_PAPER, skip_system_fonts=True)

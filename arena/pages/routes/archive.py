@@ -265,16 +265,17 @@ async def show(request: web.Request) -> web.Response:
     if game.is_played_here:
         return redirect(f"/games/{game.id}")
     replay = await replay_at(request, game.serial)
+    analysis = await run(services.analysis.read, arena_of(request), game.id)
     return render(
         request,
         "archive_game.html",
-        **viewer_context(request, replay),
+        **viewer_context(request, replay, analysis),
+        result=_result(game),
         base=f"/archive/{game.serial}",
         source=f"archive={game.serial}",
         game=game,
         sentence=_sentence(game, replay),
         tags={name: value for name, value in game.tags.items() if re.fullmatch(r"[\w .-]{1,40}", name)},
-        analysis=(analysis := await run(services.analysis.read, arena_of(request), game.id)),
         charts=engine_charts(replay, analysis),
         thoughts={},
         is_live=False,
@@ -305,6 +306,10 @@ def _sentence(line: ArchiveItem, replay: Replay) -> str:
     return f"{winner} beat {loser} by {line.termination} {end}"
 
 
+def _result(line: ArchiveItem) -> str:
+    return f"{filters.result(line.winner)} {line.termination or ''}".strip()
+
+
 @routes.get("/archive/{serial}/scenes.json")
 @allow_parameters("after")
 async def scenes(request: web.Request) -> web.Response:
@@ -318,11 +323,11 @@ async def scenes(request: web.Request) -> web.Response:
         "attempt": 0,
         "sentence": _sentence(game, replay),
         "detail": "",
-        "result": filters.result(game.winner),
+        "result": _result(game),
         "moved_at": None,
-        **scenes_body(replay, after),
+        **scenes_body(replay, after, await run(services.analysis.read, arena_of(request), game.id)),
     }
     response = web.json_response(body, dumps=as_json)
-    response.headers["Cache-Control"] = "public, max-age=86400"
+    response.headers["Cache-Control"] = "public, max-age=60"  # the analysis may still come
     response.enable_compression()
     return response

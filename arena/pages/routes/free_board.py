@@ -11,10 +11,12 @@ from aiohttp import web
 from yarl import URL
 
 from arena import services
+from arena.analysis.board_engine import EngineBusyError
 from arena.errors import BadValueError
 from arena.http.identity import session_of
 from arena.http.json_text import as_json
 from arena.http.request_context import IDENTITY, charge
+from arena.pages import filters
 from arena.pages.drawing import board
 from arena.pages.drawing.replay import Replay
 from arena.pages.drawing.scene import Scene
@@ -32,7 +34,7 @@ from arena.pages.page import (
     run_use_case,
 )
 from arena.pages.routes.archive import replay_at
-from arena.pages.routes.game import grid, piece_key, ply_of, replay_of
+from arena.pages.routes.game import grid, is_first_light, piece_key, ply_of, replay_of
 from arena.pages.session import checked_form
 from arena.services.study import Study
 from referee.game.record import GameRecord, read_record, ruleset_of
@@ -48,6 +50,11 @@ _MAX_PIECES_LENGTH = 4000
 """Maximum length of the text that lists the pieces of a position."""
 _PLIES_PER_TOKEN = 20
 """Plies of a game that count as one request. Moves in the address count by its length."""
+_FIRST_NODES, _MAX_NODES = 2_000, 10_000_000
+_NODES_PER_TOKEN = 100_000
+"""Nodes of an evaluation that count as one request."""
+_SHOWN_LINE = 8
+"""Number of moves of an evaluation's variation."""
 _LINKED_PLIES = 50
 """Number of last plies that have a link: each link holds the whole line up to its ply."""
 _SHOWN = 4
@@ -159,6 +166,8 @@ def _shown(request: web.Request, rules: Rules, line: _Line) -> dict[str, Any]:
         "standing": _state_sentence(line.study),
         "address": line.address(rules),
         "data": f"/{rules.family}/board/scenes.json",
+        "board_nodes": arena_of(request).settings.analysis_board_nodes,
+        "is_first_light": is_first_light(rules),
         "fields": [(name, value) for name, value in URL(line.address(rules)).query.items()],
     }
 
@@ -254,6 +263,45 @@ async def scenes(request: web.Request) -> web.Response:
     response.headers["Cache-Control"] = "no-cache"
     response.enable_compression()
     return response
+
+
+@routes.get("/{family}/board/evaluation.json")
+@allow_parameters(*_ADDRESS, "nodes")
+async def evaluate(request: web.Request) -> web.Response:
+    """Evaluate the end of the line with `?nodes=`; winning chances and score are those of `first`.
+
+    The answer is `{"is_busy": true}` if the engine has no time now, and empty if the game is over.
+    """
+    line = await _read(request, path_family(request))
+    nodes = number(request.query, "nodes", _FIRST_NODES, low=0, high=_MAX_NODES)
+    await charge(request, nodes / _NODES_PER_TOKEN)
+    if line.study.end.outcome is not None:
+        return web.json_response({}, headers={"Cache-Control": "no-store"})
+    try:
+        found = await run_use_case(services.analysis.evaluate_now, arena_of(request), line.study, nodes)
+    except EngineBusyError:
+        return web.json_response({"is_busy": True}, headers={"Cache-Control": "no-store"})
+    sign = 1 if found.side == "first" else -1
+    moves = await run_use_case(_displayed, line.study.end, found.line or [found.best])
+    body = {
+        "depth": found.depth,
+        "chance": None if found.winning_chances is None else sign * found.winning_chances,
+        "score": filters.score(None if found.score is None else sign * found.score),
+        "engine": found.engine,
+        "line": moves,
+    }
+    return web.json_response(body, dumps=as_json, headers={"Cache-Control": "no-store"})
+
+
+def _displayed(at: Position, line: Sequence[str]) -> list[dict[str, str]]:
+    """Return the legal beginning of a variation: canonical and displayed moves."""
+    found = []
+    with suppress(ValueError):
+        for move in line[:_SHOWN_LINE]:
+            code = at.read(move)
+            found.append({"move": at.ruleset.rules.notation.write_move(code), "shown": at.display(code)})
+            at = at.play(code)
+    return found
 
 
 @routes.get("/{family}/board/position.json")

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
 from aiohttp import web
 
 from arena import services
+from arena.analysis.win_model import shipped
 from arena.documents.analysis import AnalysisResponse
 from arena.documents.game import GameItem
 from arena.events.messages import PlyPayload
@@ -16,8 +18,8 @@ from arena.http.json_text import as_json
 from arena.http.problem import Problem, not_found, quoted
 from arena.http.request_context import CONTEXT, IDENTITY
 from arena.pages import filters
-from arena.pages.drawing import board
-from arena.pages.drawing.piece_shapes import key
+from arena.pages.drawing import animation, board
+from arena.pages.drawing.piece_shapes import key, looks
 from arena.pages.drawing.replay import Replay
 from arena.pages.drawing.scene import Scene, piece_names
 from arena.pages.html_table import choice, number
@@ -41,6 +43,7 @@ from referee.rules.text_board import rows
 routes = web.RouteTableDef()
 _MAX_PLY = 100_000
 _PREFIX = re.compile("[0-9a-f]{8,32}")
+_ANNOTATED = re.compile(r"[?!]+$")
 
 
 async def _find(request: web.Request, name: str = "") -> GameDetails:
@@ -113,8 +116,11 @@ async def render_viewer(request: web.Request, template: str, keep: str = "no-cac
     user = await session_of(request)
     is_shown = {side: found.may_read_log(side, user) for side in SIDES}
     logs = found.record.logs if found.record else {}
+    analysis = await run(services.analysis.read, arena_of(request), line.id)
     shown: dict[str, Any] = dict(
-        **viewer_context(request, replay),
+        **viewer_context(request, replay, analysis),
+        result=_result(line),
+        has_gif=animation.is_available(),
         base=f"/games/{line.id}",
         source=f"game={line.id}",
         game=line,
@@ -124,7 +130,6 @@ async def render_viewer(request: web.Request, template: str, keep: str = "no-cac
         before=before,
         following=following,
         swapped=swapped,
-        analysis=(analysis := await run(services.analysis.read, arena_of(request), line.id)),
         charts=_charts(replay, analysis),
         thoughts={side: _thought(replay, side, ply, flip=flip) for side in SIDES},
         changes={
@@ -138,7 +143,54 @@ async def render_viewer(request: web.Request, template: str, keep: str = "no-cac
     return render(request, template, keep=keep, **(shown | more))
 
 
-def engine_charts(replay: Replay, analysis: AnalysisResponse | None) -> list[tuple[str, Any]]:
+def _result(line: GameItem) -> str:
+    """Return the result and how it came about, for the end of the move list; empty before that."""
+    return f"{filters.result(line.winner)} {line.termination}" if line.is_over and line.termination else ""
+
+
+def mark_of(replay: Replay, analysis: AnalysisResponse | None, ply: int) -> str:
+    """Return the mark of a ply, such as `??`: the annotator's, which ends the move, or the engine's."""
+    if found := _ANNOTATED.search(replay.scenes[ply].move):
+        return found[0]
+    analysed = analysis.by_ply.get(ply) if analysis else None
+    return analysed.mark if analysed else ""
+
+
+def _mistakes(replay: Replay, analysis: AnalysisResponse | None) -> list[dict[str, Any]]:
+    """Return the moves of a game that the engine marked as mistakes, with the moves it prefers."""
+    return [
+        {
+            "ply": one.number,
+            "side": replay.sides[one.side == "second"],
+            "mark": one.mark,
+            "move": replay.scenes[one.number].move,
+            "played": replay.scenes[one.number].canonical,
+            "best": one.best,
+        }
+        for one in (analysis.plies if analysis else ())
+        if one.mark in ("?", "??") and one.best and one.number <= replay.last
+    ]
+
+
+def _chances(replay: Replay, analysis: AnalysisResponse | None) -> list[float | None]:
+    """Return the winning chances of `first` (-1 to 1) after every ply: the engine's, or those the mover reported."""
+    model, by_ply = shipped(replay.rules.family), analysis.by_ply if analysis else {}
+    found: list[float | None] = []
+    for ply in range(replay.last + 1):
+        following, score = by_ply.get(ply + 1), replay.score(ply)
+        if following and following.winning_chances is not None:
+            chance = following.winning_chances
+            found.append(chance if following.side == "first" else -chance)
+        else:
+            found.append(None if score is None else round(model.winning_chances(score), 3))
+    return found
+
+
+Chart = tuple[str, Any, Sequence[tuple[str, str]]]
+"""A title, a drawing, and the key of its colours: class of the style sheet and name."""
+
+
+def engine_charts(replay: Replay, analysis: AnalysisResponse | None) -> list[Chart]:
     """Return the engine's charts of an analysed game."""
     if analysis is None or not analysis.plies:
         return []
@@ -147,7 +199,7 @@ def engine_charts(replay: Replay, analysis: AnalysisResponse | None) -> list[tup
         for ply in analysis.plies
         if ply.winning_chances is not None
     }
-    return [(f"Winning chances (up: {replay.sides[0]})", replay.chances_chart(chances))]
+    return [(f"Winning chances (up: {replay.sides[0]})", replay.chances_chart(chances), ())]
 
 
 @routes.post("/games/{game}/analysis")
@@ -176,10 +228,10 @@ def ply_of(request: web.Request, replay: Replay) -> int:
         raise Problem("bad-request", f"ply={quoted(text)}: {error.problem}", field="ply", hint=error.hint) from None
 
 
-def viewer_context(request: web.Request, replay: Replay) -> dict[str, Any]:
+def viewer_context(request: web.Request, replay: Replay, analysis: AnalysisResponse | None = None) -> dict[str, Any]:
     """Return the template variables of the viewer, at the requested ply."""
     ply, flip = _ply_and_flip(request, replay)
-    scene = replay.scenes[ply]
+    scene, chances = replay.scenes[ply], _chances(replay, analysis)
     label = f"{replay.rules.title} board after ply {ply}" if ply else f"{replay.rules.title} board, start"
     return {
         "replay": replay,
@@ -187,14 +239,25 @@ def viewer_context(request: web.Request, replay: Replay) -> dict[str, Any]:
         "ply": ply,
         "flip": flip,
         "scene": scene,
-        "drawing": board.svg(replay.rules, scene, label=label, flip=flip),
+        "drawing": board.svg(replay.rules, scene, label=label, flip=flip, mark=mark_of(replay, analysis, ply)),
         "sprites": board.sprites([replay.rules]),
         "legend": board.legend(replay.rules, scene),
+        "analysis": analysis,
+        "mistakes": _mistakes(replay, analysis),
+        "is_first_light": is_first_light(replay.rules),
+        "gauge": round(50 + 50 * next((one for one in chances[ply::-1] if one is not None), 0.0)),
         "grid": grid(replay.rules, scene),
         "piece_key": piece_key(replay.rules),
-        "taken": _taken(replay, ply),
+        "taken": (taken := _taken(replay, ply)),
+        "lead": _leads(taken),
         "table": replay.rows(),
     }
+
+
+def is_first_light(rules: Rules) -> bool:
+    """Return whether the pieces of the first side are light."""
+    sides = zip(looks(rules.pieces), rules.pieces, strict=True)
+    return any(look.tone == "light" for look, piece in sides if piece.side == "first")
 
 
 def _thought(replay: Replay, side: Side, ply: int, *, flip: bool) -> dict[str, Any]:
@@ -229,15 +292,21 @@ def piece_key(rules: Rules) -> list[tuple[list[str], str, str]]:
 
 
 def _taken(replay: Replay, ply: int) -> dict[str, list[tuple[str, str, int]]]:
-    """Return the pieces off the board by owner: (identifier, name, count)."""
+    """Return the pieces off the board by the side that captured them: (identifier, name, count)."""
     found: dict[str, list[tuple[str, str, int]]] = {"first": [], "second": []}
     gone = replay.scenes[ply].gone
     for piece in replay.rules.pieces:
         if count := gone.get(piece.symbol):
             identifier = board.prefix(replay.rules.family) + key(piece.symbol)
             name = piece_names(replay.rules)[piece.symbol]
-            found.setdefault(piece.side or "first", []).append((identifier, name, count))
+            found["second" if piece.side == "first" else "first"].append((identifier, name, count))
     return found
+
+
+def _leads(taken: dict[str, list[tuple[str, str, int]]]) -> dict[str, int]:
+    """Return by how many pieces each side has captured more than the other."""
+    first, second = (sum(count for *_, count in taken[side]) for side in SIDES)
+    return {"first": first - second, "second": second - first}
 
 
 @routes.get("/games/{game}/charts")
@@ -250,14 +319,15 @@ async def charts(request: web.Request) -> web.Response:
     return render(request, "charts.html", keep=keep, charts=_charts(await _replay(request, found)))
 
 
-def _charts(replay: Replay, analysis: AnalysisResponse | None = None) -> list[tuple[str, Any]]:
-    charts = [
+def _charts(replay: Replay, analysis: AnalysisResponse | None = None) -> list[Chart]:
+    sides = tuple((f"key{number}", name) for number, name in enumerate(replay.sides, 1))
+    charts: list[Chart] = [
         *engine_charts(replay, analysis),
-        (f"Evaluation (up: {replay.sides[0]})", replay.scores_chart()),
-        ("Time per move", replay.times_chart()),
-        ("Time left", replay.clocks_chart()),
+        (f"Evaluation (up: {replay.sides[0]})", replay.scores_chart(), (*sides, ("key3", "engines disagree"))),
+        ("Time per move", replay.times_chart(), sides),
+        ("Time left", replay.clocks_chart(), sides),
     ]
-    return [(title, drawing) for title, drawing in charts if drawing]
+    return [chart for chart in charts if chart[1]]
 
 
 @routes.get("/games/{game}/lines.json")
@@ -291,13 +361,14 @@ async def scenes(request: web.Request) -> web.Response:
         "attempt": found.line.attempt,
         "sentence": sentence(found.line, replay),
         "detail": filters.plain(found.line.detail),
-        "result": filters.result(found.line.winner) if is_over else "",
+        "result": _result(found.line),
         "moved_at": live.moved_at if (live := request.app[CONTEXT].live.of(found.line)) else None,
         "expected": {} if is_over else await run(_expected, replay),
-        **scenes_body(replay, after),
+        **scenes_body(replay, after, await run(services.analysis.read, arena_of(request), found.line.id)),
     }
     response = web.json_response(body, dumps=as_json)
-    response.headers["Cache-Control"] = "public, max-age=86400" if is_over else "no-store"
+    # The analysis of a game that is over may still come.
+    response.headers["Cache-Control"] = "public, max-age=60" if is_over else "no-store"
     response.enable_compression()
     return response
 
@@ -307,12 +378,18 @@ def _expected(replay: Replay) -> dict[str, list[str]]:
     return {side: [scene.move for scene in replay.line(replay.last_of(side, replay.last))[1:]] for side in SIDES}
 
 
-def scenes_body(replay: Replay, after: int) -> dict[str, Any]:
+def scenes_body(replay: Replay, after: int, analysis: AnalysisResponse | None = None) -> dict[str, Any]:
     """Return the scenes after a ply with their times and clocks; for -1 also the layout of the board."""
+    chances = _chances(replay, analysis)
     body: dict[str, Any] = {
         "last": replay.last,
         "scenes": [scene.as_json() for scene in replay.scenes[after + 1 :]],
-        "plies": [_ply(replay, index) if index else None for index in range(after + 1, replay.last + 1)],
+        "plies": [
+            _ply(replay, index) | {"chance": chances[index], "mark": mark_of(replay, analysis, index)}
+            if index
+            else None
+            for index in range(after + 1, replay.last + 1)
+        ],
         "to_move": replay.scenes[-1].to_move,
         "left_ms": replay.clocks[-1],
         "left": [[replay.share(ply, side) for side in (0, 1)] for ply in range(after + 1, replay.last + 1)],
@@ -328,6 +405,7 @@ def _ply(replay: Replay, number: int) -> dict[str, Any]:
     """Return a ply for the move list and the panel; scores are as `first` sees them."""
     ply, score = replay.plies[number - 1], replay.score(number)
     return {
+        "ms": ply.ms or 0,
         "time": "book" if ply.book else filters.milliseconds(ply.ms),
         "score": filters.score(score) if score is not None else "",
         "search": filters.thought(ply),

@@ -220,9 +220,7 @@ async def _show(
         preview=preview,
         errors=errors or [],
         is_open=is_open,
-        is_advanced=not is_open.isdisjoint(
-            [*(one.name for one in advanced), *(key.name for key in advanced[0].fields)]
-        ),
+        is_advanced=any(name in is_open for one in advanced for name in (one.name, *(key.name for key in one.fields))),
         slots=slots,
         bots=bots,
         family=load(known),

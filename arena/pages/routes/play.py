@@ -14,6 +14,8 @@ from arena.http.json_text import as_json
 from arena.http.problem import Problem, not_found
 from arena.http.request_context import CONTEXT, IDENTITY
 from arena.http.visitor import GUEST_COOKIE, visitor_of
+from arena.pages.drawing import board as drawing
+from arena.pages.drawing.piece_shapes import key
 from arena.pages.html_table import choice
 from arena.pages.page import (
     GAME_ID,
@@ -30,6 +32,7 @@ from arena.pages.session import checked_form, give_cookie, read_form
 from arena.services.people import TIME_CONTROLS, Visitor
 from arena.validation import plain
 from referee.rules import families, load
+from referee.rules.core import SIDES
 from referee.rules.rules import Rules
 
 routes = web.RouteTableDef()
@@ -59,11 +62,27 @@ async def _form(request: web.Request, given: dict[str, Any], problem: str = "", 
         opponents=opponents,
         variants=[one.name for one in rules.variants],
         times=TIME_CONTROLS,
+        sides=_sides(rules),
+        sprites=drawing.sprites([rules]),
         given=given,
         problem=problem,
         mine=mine,
         slots=arena.settings.human_slots,
     )
+
+
+def _sides(rules: Rules) -> list[tuple[str, str, str]]:
+    """Return the choices of a side: value, name, and a piece of that side."""
+    pieces = {
+        side: drawing.prefix(rules.family) + key(next(one.symbol for one in rules.pieces if one.side == side))
+        for side in SIDES
+    }
+    first, second = rules.sides
+    return [
+        ("first", f"{first} (moves first)", pieces["first"]),
+        ("second", second, pieces["second"]),
+        ("", "random", ""),
+    ]
 
 
 def family_of(name: str) -> Rules:
@@ -123,7 +142,18 @@ async def board(request: web.Request) -> web.Response:
     query = request.rel_url.query
     if "flip" not in query and seat.side == "second":
         return redirect(str(request.rel_url.update_query(flip="1")))
-    return await render_viewer(request, "playing.html", keep="no-store", seat=seat, charts=[], thoughts={})
+    return await render_viewer(
+        request, "playing.html", keep="no-store", seat=seat, turn=_turn(seat), charts=[], thoughts={}
+    )
+
+
+def _turn(seat: PlayResponse) -> str:
+    """Describe what the player waits for, or may do."""
+    if seat.pending:
+        return f"Your move {seat.pending} is stored. It is played as soon as the game starts."
+    waiting = f"Waiting for a free slot; games before yours: {seat.ahead}." if seat.ahead else "Starting your game…"
+    parts = ["Your turn." if seat.to_move == seat.side else "", waiting if seat.state == "planned" else ""]
+    return " ".join(part for part in parts if part) or "The bot is thinking…"
 
 
 async def _see(request: web.Request) -> PlayResponse:
@@ -138,7 +168,9 @@ async def _see(request: web.Request) -> PlayResponse:
 async def state(request: web.Request) -> web.Response:
     """Return the state of the game for its human player."""
     found = plain(await _see(request))
-    body = {name: found[name] for name in ("state", "ahead", "is_rated", "draw")} | {"plies": len(found["moves"])}
+    body = {name: found[name] for name in ("state", "ahead", "is_rated", "draw", "pending")} | {
+        "plies": len(found["moves"])
+    }
     response = web.json_response(body, dumps=as_json)
     response.headers["Cache-Control"] = "no-store"
     return response

@@ -11,27 +11,30 @@ from aiohttp import web
 from arena.errors import did_you_mean
 from arena.http.problem import Problem
 from arena.pages import filters, language
+from referee.rules import families, load
 
 _HEADERS = ("Allow", "Retry-After", "Refresh")
 
 
 def page(request: web.Request, problem: Problem) -> web.Response:
     """Render an error. Neither database nor session is used: both may be what failed."""
-    from arena.pages.site import asset
+    from arena.pages.site import asset, icon
 
     environment = _environment()
-    environment.globals["asset"] = asset
+    environment.globals |= {"asset": asset, "icon": icon}
     document = problem.document()
     near = [str(name) for name in document.get("near", [])]
-    text = environment.get_template("problem.html").render(
-        path=request.path,
-        identity=None,
-        csrf="",
-        problem=document,
-        hint=document.get("hint", "") if document.get("hint") != did_you_mean(near) else "",
-        near=[(name, _address(name, request.path)) for name in near],
-        number=document.get("request", ""),
-    )
+    with language.speaking("problem.html"):
+        text = environment.get_template("problem.html").render(
+            path=request.path,
+            family_titles={name: load(name).title for name in families()},
+            identity=None,
+            csrf="",
+            problem=document,
+            hint=document.get("hint", "") if document.get("hint") != did_you_mean(near) else "",
+            near=[(name, _address(name, request.path)) for name in near],
+            number=document.get("request", ""),
+        )
     response = web.Response(text=text, status=problem.status, content_type="text/html", charset="utf-8")
     response.headers["Cache-Control"] = "no-store"
     for name in _HEADERS:

@@ -11,15 +11,18 @@ from aiohttp import web
 from arena import services
 from arena.documents.game import GameItem, GameQuery
 from arena.documents.page import PageQuery
-from arena.http.request_context import CONTEXT
-from arena.pages.drawing import thumbnail
+from arena.http.problem import Problem
+from arena.http.request_context import CONTEXT, charge
+from arena.pages.drawing import animation, thumbnail
 from arena.pages.drawing.scene import Scenes
 from arena.pages.page import allow_parameters, arena_of, path_family, path_number, run
-from arena.pages.routes.game import render_viewer, replay_of
+from arena.pages.routes.game import ply_of, render_viewer, replay_of
 
 routes = web.RouteTableDef()
 ITEMS = 30
 """Maximum of games in a feed."""
+_FRAMES_PER_TOKEN = 10
+"""Frames of an animated picture that count as one request."""
 _FRAMED = "default-src 'self'; object-src 'none'; frame-ancestors *; base-uri 'none'; form-action 'none'"
 
 
@@ -76,12 +79,26 @@ async def of_family(request: web.Request) -> web.Response:
 
 
 @routes.get("/games/{game}/board.png")
-@allow_parameters()
+@allow_parameters("ply")
 async def of_game(request: web.Request) -> web.Response:
-    """Serve the last position of a game as a picture."""
+    """Serve the last position of a game, or that at `?ply=`, as a picture."""
     replay, is_over = await replay_of(request)
-    body = await run(thumbnail.png, replay.rules, replay.scenes[-1])
+    body = await run(thumbnail.png, replay.rules, replay.scenes[ply_of(request, replay)])
     return _picture(body, "public, max-age=86400" if is_over else "public, max-age=30")
+
+
+@routes.get("/games/{game}/game.gif")
+@allow_parameters()
+async def animated(request: web.Request) -> web.Response:
+    """Serve a game that is over as an animated picture."""
+    replay, is_over = await replay_of(request)
+    if not is_over:
+        raise Problem("conflict", "the game is not over", hint="ask again when it is")
+    if not animation.is_available():
+        raise Problem("not-found", "this server makes no animated pictures", hint="install bot-arena[gif] there")
+    await charge(request, len(replay.scenes) / _FRAMES_PER_TOKEN)
+    body = await run(animation.gif, replay.rules, replay.scenes)
+    return web.Response(body=body, content_type="image/gif", headers={"Cache-Control": "public, max-age=86400"})
 
 
 @routes.get("/{family}/board.png")

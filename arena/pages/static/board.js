@@ -1,4 +1,6 @@
 // Draws the changing layers of a board from scenes. Cells and labels, which do not change, come from the server.
+import { movements, play } from "./motion.js";
+
 const SVG = "http://www.w3.org/2000/svg";
 
 const element = (name, attributes) => {
@@ -13,12 +15,16 @@ export class Board {
     this.chart = chart;
     this.isFlipped = isFlipped;
     this.drawnFlipped = isFlipped; // orientation of the server's drawing
+    this.scene = null; // the drawn scene, and its pieces by cell
+    this.shown = new Map();
+    this.isStill = false; // a dragged piece is already where its move ends
   }
 
   layer(name) { return this.svg.querySelector(`[data-layer="${name}"]`); }
 
-  place(name) {
-    const [x, y] = this.chart.places[name];
+  place(name) { return this.turned(this.chart.places[name]); }
+
+  turned([x, y]) {
     const [a, b] = this.chart.middle;
     return this.isFlipped ? [2 * a - x, 2 * b - y] : [x, y];
   }
@@ -36,6 +42,21 @@ export class Board {
       const drop = axis === "xy" ? 4 : 5;
       if (axis.includes("y")) text.setAttribute("y", 2 * b - (Number(text.getAttribute("y")) - drop) + drop);
     }
+  }
+
+  // The cell at a pointer event; null beside the board.
+  cellAt(event) {
+    const matrix = this.svg.getScreenCTM();
+    if (!matrix) return null;
+    const point = new DOMPoint(event.clientX, event.clientY).matrixTransform(matrix.inverse());
+    let found = null;
+    let least = this.chart.cell * 0.75;
+    for (const name of this.chart.rows.flat()) {
+      const [x, y] = this.place(name);
+      const far = Math.hypot(point.x - x, point.y - y);
+      if (far < least) [found, least] = [name, far];
+    }
+    return found;
   }
 
   use(target, [x, y], size, name) {
@@ -62,21 +83,37 @@ export class Board {
     return `M${x} ${y - r}l${w} ${r / 2}v${r}l${-w} ${r / 2}l${-w} ${-r / 2}v${-r}z`;
   }
 
-  pieces(scene) {
+  // The drawn pieces of a cell, bottom first.
+  stack(name, symbols) {
     const { cell, stack, stackSize, pieces } = this.chart;
-    const made = [];
-    for (const [name, symbols] of Object.entries(scene.pieces)) {
-      const [x, y] = this.place(name);
-      if (symbols.length === 1) {
-        made.push(this.use(pieces[symbols][0], [x, y], cell, "piece"));
-        continue;
-      }
-      [...symbols].slice(0, 2).forEach((symbol, index) => {
-        const shift = index ? stack : -stack;
-        made.push(this.use(pieces[symbol][0], [x + shift, y - shift], cell * stackSize, "piece"));
-      });
-    }
-    return made;
+    const [x, y] = this.place(name);
+    if (symbols.length === 1) return [this.use(pieces[symbols][0], [x, y], cell, "piece")];
+    return [...symbols].slice(0, 2).map((symbol, index) => {
+      const [right, up] = stack.map((shift) => (index ? shift : -shift));
+      return this.use(pieces[symbol][0], [x + right, y - up], cell * stackSize, index ? "piece upper" : "piece");
+    });
+  }
+
+  pieces(scene) {
+    this.shown = new Map(Object.entries(scene.pieces).map(([name, symbols]) => [name, this.stack(name, symbols)]));
+    return [...this.shown.values()].flat();
+  }
+
+  // The pieces that left the board, in the trough around it.
+  trough(scene) {
+    const { cell, slots, stackSize, pieces, owners } = this.chart;
+    const free = { first: [...slots.first], second: [...slots.second] };
+    return Object.entries(scene.gone || {}).flatMap(([symbol, number]) => free[owners[symbol] || "first"].splice(0, number)
+      .map((place) => this.use(pieces[symbol][0], this.turned(place), cell * stackSize, "piece")));
+  }
+
+  // The mark of the move, such as ??, on its last cell.
+  badge(scene) {
+    const name = this.chart.badges[scene.mark];
+    if (!name || !scene.trail.length) return [];
+    const [shift, size] = this.chart.badge;
+    const [x, y] = this.place(scene.trail.at(-1).at(-1));
+    return [this.use(`badge-${name}`, [x + shift, y - shift], size, "badge")];
   }
 
   // The piece that was pushed off, drawn half beyond the edge.
@@ -92,18 +129,23 @@ export class Board {
     for (const [name, words] of Object.entries(scene.marks)) {
       for (const word of words) {
         const form = this.chart.forms[word] || "ring";
-        if (form !== "none") made.push(this.use(`mark-${form}`, this.place(name), this.chart.cell, `mark mark-${word}`));
+        const optional = this.chart.optional.includes(word) ? " optional" : "";
+        if (form !== "none") made.push(this.use(`mark-${form}`, this.place(name), this.chart.cell, `mark mark-${word}${optional}`));
       }
     }
     return made;
   }
 
-  draw(scene) {
+  // Draw a scene. With `isMoving`, pieces move there from their places in the drawn scene.
+  draw(scene, { isMoving = false } = {}) {
+    const moved = isMoving && !this.isStill && this.scene ? movements(this.scene, scene) : null;
+    this.isStill = false;
     const fill = (name, made) => this.layer(name)?.replaceChildren(...made);
     const cells = new Set(scene.trail.flat());
     fill("lit", [...cells].map((name) => element("path", { d: this.outline(name) })));
     fill("links", scene.links.map((link) => element("polyline", { points: this.line(link) })));
     fill("between", scene.between.map((pair) => element("polyline", { points: this.line(pair) })));
+    fill("trough", this.trough(scene));
     fill("ghost", this.ghost(scene));
     fill("pieces", this.pieces(scene));
     fill("marks", this.marks(scene));
@@ -111,6 +153,9 @@ export class Board {
     fill("trail", scene.trail.filter((line) => line.length > 1).map((line) => element("polyline", {
       points: this.line(line, this.chart.short), "marker-end": "url(#arrow)",
     })));
+    fill("badge", this.badge(scene));
+    this.scene = scene;
+    if (moved) play(this, moved);
   }
 
   // Describe a cell in words, like `described` on the server.
@@ -127,6 +172,7 @@ function legend(place, scene, chart) {
   const words = [...new Set(Object.values(scene.marks).flat())].filter((word) => chart.meanings[word] !== "").sort();
   place.replaceChildren(...words.map((word) => {
     const item = document.createElement("li");
+    if (chart.optional.includes(word)) item.className = "optional";
     const form = chart.forms[word] || "ring";
     if (form !== "none") {
       const drawing = element("svg", { viewBox: "-20 -20 40 40", "aria-hidden": "true" });

@@ -142,23 +142,9 @@ export class Entry {
 
   // -- pointer --------------------------------------------------------------------------------------------------
 
-  at(event) {
-    const matrix = this.board.svg.getScreenCTM();
-    if (!matrix) return null;
-    const point = new DOMPoint(event.clientX, event.clientY).matrixTransform(matrix.inverse());
-    let found = null;
-    let least = this.board.chart.cell * 0.75;
-    for (const name of this.rows.flat()) {
-      const [x, y] = this.board.place(name);
-      const far = Math.hypot(point.x - x, point.y - y);
-      if (far < least) [found, least] = [name, far];
-    }
-    return found;
-  }
-
   down(event) {
     if (event.button || !event.isPrimary || !this.isOpen) return;
-    const cell = this.at(event);
+    const cell = this.board.cellAt(event);
     if (!cell) return;
     this.pressed = { cell, x: event.clientX, y: event.clientY, isDragged: false, piece: null };
     this.cursor = cell;
@@ -175,7 +161,7 @@ export class Entry {
       if (!isOn) this.pick(pressed.cell);
       const symbols = this.scene.pieces[this.picked[0]] || "";
       pressed.piece = element("g", { class: "dragged" });
-      pressed.piece.append(...this.board.pieces({ pieces: { [this.picked[0]]: symbols } }).filter(() => symbols));
+      if (symbols) pressed.piece.append(...this.board.stack(this.picked[0], symbols));
       this.layer.after(pressed.piece);
     }
     if (!pressed.isDragged) return;
@@ -188,9 +174,12 @@ export class Entry {
     const pressed = this.pressed;
     this.drop();
     if (!pressed || !event.isPrimary) return;
-    const cell = this.at(event);
+    const cell = this.board.cellAt(event);
     if (!pressed.isDragged) this.pick(pressed.cell);
-    else if (cell && cell !== pressed.cell) this.pick(cell);
+    else if (cell && cell !== pressed.cell) {
+      this.board.isStill = true;
+      this.pick(cell);
+    }
   }
 
   drop() {

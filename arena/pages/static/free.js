@@ -1,34 +1,41 @@
-// The analysis board. The address holds the line; the server knows the rules, draws the scenes and lists the legal moves.
+// The analysis board. The address holds the line, and all variations behind #; the server knows the rules, draws the scenes and
+// lists the legal moves.
 import { Board, legend } from "./board.js";
+import { toggle } from "./display.js";
 import { Entry } from "./entry.js";
 import { Palette } from "./palette.js";
+import { Sketch } from "./sketch.js";
+import { soundOf } from "./sound.js";
+import { Branch, listed, read, write } from "./tree.js";
 
 const root = document.getElementById("free");
 const $ = (id) => document.getElementById(id);
-const scenes = [];
-const legal = []; // legal moves by ply, as far as they have been loaded
-const standings = [];
+const MARK = "#v:"; // begins the variations in the address
+const tree = new Branch();
+let at = tree; // the shown position
 let board = null;
+let sketch = null;
 let entry = null;
 let chart = null;
-let base = 0; // plies of the game from which the line branches off
-let now = 0;
 let isAsking = false;
 let turn = 0; // number of the shown position: discards late responses
 
-const last = () => scenes.length - 1;
 const text = (name, words) => { const made = document.createElement(name); made.textContent = words; return made; };
 const say = (words) => { $("spoken").textContent = words; };
 
-// Return the address of the line up to a ply.
-function address(end) {
+// Return the address of the line up to a position. The plies of a game are named by their number.
+function address(branch) {
   const query = new URLSearchParams(location.search);
   for (const name of ["flip", "move", "moves"]) query.delete(name);
-  if (query.has("game") || query.has("archive")) query.set("ply", Math.min(base, end));
-  const tried = scenes.slice(Math.min(base, end) + 1, end + 1).map((scene) => scene.canonical);
+  const { line } = branch;
+  const base = line.filter((one) => one.isGame).length;
+  if (query.has("game") || query.has("archive")) query.set("ply", base);
+  const tried = line.slice(base).map((one) => one.move);
   if (tried.length) query.set("moves", tried.join(" "));
   return query;
 }
+
+const variations = () => (tree.isPlain ? "" : MARK + encodeURIComponent(write(tree)));
 
 async function ask(query) {
   const answer = await fetch(`${root.dataset.scenes}?${query}`);
@@ -37,11 +44,26 @@ async function ask(query) {
   return data;
 }
 
-function take(data) {
+// Store the scenes of a line below a branch, and return its last one.
+function take(data, from) {
   if (data.chart) chart = data.chart;
-  for (const scene of data.scenes) scenes[scene.ply] = scene;
-  legal[data.last] = data.legal;
-  standings[data.last] = data.standing;
+  let branch = from;
+  for (const scene of data.scenes) {
+    if (scene.ply) branch = branch.after(scene.canonical);
+    branch.scene = scene;
+    branch.isGame ||= scene.ply > 0 && scene.ply <= data.base;
+  }
+  Object.assign(branch, { legal: data.legal, standing: data.standing });
+  return branch;
+}
+
+// Load what is not known of a position: those of variations in the address, and legal moves.
+async function complete(branch) {
+  let known = branch;
+  while (!known.scene) known = known.parent;
+  const query = address(branch);
+  query.set("after", known.ply);
+  take(await ask(query), known);
 }
 
 function complain(problem) {
@@ -52,111 +74,135 @@ function complain(problem) {
 async function play(move) {
   if (isAsking) return false;
   isAsking = true;
-  const from = now; // the visitor may step to another ply before the response arrives
+  const from = at; // the visitor may step to another position before the response arrives
   try {
     const query = address(from);
     query.set("move", move);
-    query.set("after", from);
-    const data = await ask(query);
-    scenes.length = from + 1;
-    legal.length = from + 1;
-    base = Math.min(base, from);
-    take(data);
+    query.set("after", from.ply);
+    const made = take(await ask(query), from);
     complain("");
-    show(last(), scenes[last()].said);
+    show(made, made.scene.said);
     return true;
   } catch (error) {
     complain(error.message);
-    show(now);
+    show(at);
     return false;
   } finally { isAsking = false; }
 }
 
-async function show(ply, words = "") {
+async function show(branch, words = null) {
   const mine = ++turn;
-  now = Math.max(0, Math.min(ply, last()));
-  const scene = scenes[now];
-  board.draw(scene);
-  board.svg.setAttribute("aria-label", now ? `Board after ply ${now}: ${scene.said}` : "Board at the start");
-  $("ply").textContent = now;
+  const before = at;
+  if (!branch.scene) {
+    try { await complete(branch); } catch (error) {
+      if (mine === turn) complain(`This variation cannot be shown: ${error.message}`);
+      return;
+    }
+    if (mine !== turn) return;
+  }
+  at = branch;
+  const { scene, ply } = at;
+  const isStep = before.parent === at || at.parent === before;
+  board.draw(scene, { isMoving: isStep });
+  if (at.parent === before) soundOf(scene);
+  if (at !== before) sketch.clear();
+  board.svg.setAttribute("aria-label", ply ? `Board after ply ${ply}: ${scene.said}` : "Board at the start");
+  $("ply").textContent = ply;
   $("said").textContent = scene.said || "start";
   $("position").textContent = scene.position;
   $("copied").textContent = "";
-  const query = address(now);
-  const link = `${location.pathname}${query.size ? `?${query}` : ""}`;
-  $("permalink").href = link;
-  history.replaceState(null, "", link);
-  if ($("back")) $("back").search = `?ply=${Math.min(base, now)}`;
+  $("note").value = at.note;
+  $("note").disabled = !ply;
+  place();
   $("notes").replaceChildren(...scene.notes.map((note) => text("li", note)));
-  list();
   legend($("legend"), scene, chart);
   $("grid").querySelector("tbody").replaceChildren(...chart.rows.map((row) => {
     const line = document.createElement("tr");
     line.append(...row.filter((name) => chart.kinds[name] !== "hole").map((name) => text("td", board.describe(scene, name))));
     return line;
   }));
-  if (words) say(words);
+  if (words !== null) say(words || "start");
   // Notify the panels next to the board.
-  const detail = { ply: now, position: scene.position, moves: scenes.slice(1, now + 1).map((one) => one.canonical), query };
+  const detail = { ply, position: scene.position, moves: at.line.map((one) => one.move), query: address(at) };
   root.dispatchEvent(new CustomEvent("arena:position", { bubbles: true, detail }));
   entry.offer([], scene);
-  if (!legal[now]) {
-    try {
-      const data = await ask(address(now));
-      if (mine !== turn) return;
-      take(data);
-    } catch (error) { if (mine === turn) complain(error.message); }
+  if (!at.legal) {
+    try { await complete(branch); } catch (error) { if (mine === turn) complain(error.message); }
     if (mine !== turn) return;
   }
-  $("standing").textContent = standings[now] || "";
-  if (words && !legal[now]?.length) say(`${words}. ${standings[now]}`);
-  entry.offer(legal[now] || [], scenes[now]);
+  $("standing").textContent = at.standing || "";
+  if (words && !at.legal?.length) say(`${words}. ${at.standing}`);
+  entry.offer(at.legal || [], scene);
 }
 
-function list() {
-  $("moves").firstElementChild.replaceChildren(...scenes.slice(1).map((scene) => {
-    const item = document.createElement("li");
-    const link = text("a", scene.move);
-    const query = address(scene.ply);
-    link.href = `?${query}`;
-    link.dataset.ply = scene.ply;
-    if (scene.ply <= base) link.className = "quiet";
-    if (scene.ply === now) link.setAttribute("aria-current", "true");
-    item.append(link);
-    return item;
-  }));
+// Update the address, and the moves with their links.
+function place() {
+  const query = address(at);
+  const link = `${location.pathname}${query.size ? `?${query}` : ""}${variations()}`;
+  $("permalink").href = link;
+  history.replaceState(null, "", link);
+  if ($("back")) $("back").search = `?ply=${at.line.filter((one) => one.isGame).length}`;
+  const links = new Map();
+  $("moves").replaceChildren(listed(tree, (made, branch) => {
+    made.href = `?${address(branch)}`;
+    made.dataset.ply = branch.ply;
+    links.set(made, branch);
+    if (branch.isGame) made.className = "quiet";
+    if (branch === at) made.setAttribute("aria-current", "true");
+  }, tree.scene?.to_move === "second" ? 1 : 0));
+  $("moves").onclick = (event) => {
+    const branch = links.get(event.target.closest("a"));
+    if (!branch || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    show(branch, branch.scene?.said || "");
+  };
   const current = $("moves").querySelector("[aria-current]");
   if (current) $("moves").scrollTop = current.offsetTop - $("moves").clientHeight / 2;
 }
 
-async function copy() {
+async function copy(words, otherwise) {
   try {
-    await navigator.clipboard.writeText($("permalink").href);
+    await navigator.clipboard.writeText(words);
     $("copied").textContent = "copied";
-  } catch { $("copied").textContent = "Copy it from the address bar"; }
+  } catch { $("copied").textContent = otherwise; }
 }
 
+const steps = { home: () => tree, left: () => at.parent, right: () => at.children[0], end: () => at.end };
+
 function go(what) {
-  if (what === "flip") {
+  if (what in steps) {
+    const branch = steps[what]();
+    if (branch) show(branch, branch.scene?.said || "");
+  } else if (what === "flip") {
     board.flip();
-    board.draw(scenes[now]);
+    board.draw(at.scene);
+    sketch.draw();
+    $("gauge").classList.toggle("turned", board.isFlipped);
     entry.show();
     say("Board turned");
-  } else if (what === "copy") copy();
-  else {
-    const ply = { home: 0, left: now - 1, right: now + 1, end: last() }[what];
-    show(ply, scenes[Math.max(0, Math.min(ply, last()))].said || "start");
+  } else if (what === "copy") copy($("permalink").href, "Copy it from the address bar");
+  else if (what === "text") copy(write(tree, (one) => one.scene?.move || one.move, "()"), "Copying needs HTTPS");
+  else if (what === "display") toggle("display");
+  else if (what === "full") root.requestFullscreen?.();
+  else if (what === "promote") { at.promote(); place(); }
+  else if (what === "remove" && at.parent) {
+    const { parent } = at;
+    at.remove();
+    show(parent, "removed");
   }
 }
 
 document.getElementById("main").addEventListener("click", (event) => {
   if (!entry || event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
   const button = event.target.closest("[data-go]");
-  const link = event.target.closest("#moves a[data-ply]");
-  if (!button && !link) return;
+  if (!button) return;
   event.preventDefault();
-  if (button) go(button.dataset.go);
-  else show(Number(link.dataset.ply), scenes[link.dataset.ply].said);
+  go(button.dataset.go);
+});
+
+$("note").addEventListener("change", () => {
+  at.note = $("note").value.replace(/[[\]{}]/g, " ").trim();
+  place();
 });
 
 root.addEventListener("explore-move", (event) => {
@@ -176,25 +222,28 @@ $("write").addEventListener("submit", async (event) => {
 function arrange() {
   const line = [$("status"), $("write"), ...root.querySelectorAll(".controls")];
   const hide = (isHidden) => { for (const one of line) one.hidden = isHidden; };
-  const leave = () => { hide(false); show(now); $("arrange").focus(); };
-  const palette = new Palette({ place: $("palette"), board, entry, say, start: scenes[0].pieces, leave });
+  const leave = () => { hide(false); show(at); $("arrange").focus(); };
+  const palette = new Palette({ place: $("palette"), board, entry, say, start: tree.scene.pieces, leave });
   $("arrange").hidden = false;
   $("arrange").addEventListener("click", () => {
     turn += 1; // discard pending responses
     hide(true);
-    palette.open(scenes[now]);
+    palette.open(at.scene);
   });
 }
 
 const query = new URLSearchParams(location.search);
+const written = location.hash.startsWith(MARK) ? location.hash.slice(MARK.length) : "";
 query.delete("flip");
 ask(query).then((data) => {
-  take(data);
-  base = data.base;
+  // The written tree comes first: it has the order of the variations.
+  try { read(decodeURIComponent(written), tree); } catch { complain("The variations in the address cannot be read."); }
+  const end = take(data, tree);
   board = new Board($("frame").querySelector("svg.board"), chart, root.dataset.flip === "yes");
+  sketch = new Sketch(board, $("frame"));
   entry = new Entry({ board, frame: $("frame"), place: $("entry"), say, send: play });
-  for (const button of document.querySelectorAll("button[data-go]")) button.hidden = false;
+  for (const control of document.querySelectorAll("button[data-go], [data-scripted]")) control.hidden = false;
   if ($("palette")) arrange();
-  show(last());
+  show(end);
   root.dataset.ready = "yes";
 }, (error) => complain(error.message));

@@ -15,6 +15,13 @@ function showProblem(problem) {
   $("problem").hidden = !problem;
 }
 
+// What the player waits for, or may do, above the board.
+function tellTurn(words) {
+  $("turn").textContent = words;
+}
+
+const waitingWords = (ahead) => (ahead ? `Waiting for a free slot; games before yours: ${ahead}.` : "Starting your game…");
+
 async function decide(what) {
   showProblem("");
   try {
@@ -27,18 +34,36 @@ async function decide(what) {
   return false;
 }
 
-function move(text) {
+// Send a move. Until the arena has played it, the board shows it as pending.
+async function move(text) {
   const draw = $("write").elements.draw;
+  const at = shown;
   const what = { do: "move", ply: shown.last, move: text };
   if (draw.checked) what.draw = "yes";
   if (!draw.checked) $("offer").hidden = true;
   draw.checked = false;
-  return decide(what);
+  const isTaken = await decide(what);
+  if (isTaken && shown.last === at.last) await showPending(text);
+  return isTaken;
+}
+
+// Show a move that is stored but not yet played, as while the game waits for a slot.
+async function showPending(text) {
+  const at = shown;
+  const isWaiting = place.dataset.state === "planned";
+  tellTurn(isWaiting ? `Your move ${text} is stored. It is played as soon as the game starts.` : `Your move ${text} is sent…`);
+  try {
+    const query = new URLSearchParams({ game, ply: at.last, after: at.last, move: text });
+    const answer = await fetch(`/${family}/board/scenes.json?${query}`);
+    if (!answer.ok || shown.last !== at.last || shown.ply !== at.last) return;
+    at.board.draw((await answer.json()).scenes.at(-1), { isMoving: true });
+    at.board.svg.classList.add("pending");
+    entry.offer([], at.scene);
+  } catch { /* the move itself follows */ }
 }
 
 // Show the bot's draw offer, or the state of the player's own offer.
-async function showOffer() {
-  const { draw } = await (await fetch(`/play/${game}/state.json`)).json();
+function showOffer(draw) {
   $("take").hidden = draw?.state !== "offered";
   $("offer").hidden = !draw;
   if (!draw) return;
@@ -50,21 +75,29 @@ async function showOffer() {
 async function offer(detail) {
   shown = detail;
   const mine = ++turn;
+  detail.board.svg.classList.remove("pending");
   entry ||= new Entry({ board: detail.board, frame: $("frame"), place: $("entry"), say, send: move });
   entry.offer([], detail.scene);
   $("take").hidden = true;
   $("write").hidden = detail.isOver;
+  $("after").hidden = !detail.isOver;
+  if (detail.isOver) tellTurn("Game over.");
+  else if (detail.ply !== detail.last) tellTurn("You are looking back. Press End to go on playing.");
   if (detail.isOver || detail.ply !== detail.last) return;
+  tellTurn(detail.scene.to_move === side ? "Your turn" : "The bot is thinking…");
   $("write").elements.ply.value = detail.last;
   try {
     const answer = await fetch(`/${family}/board/scenes.json?game=${game}&ply=${detail.last}&after=${detail.last}`);
     const data = await answer.json();
     if (!answer.ok) throw new Error(String(answer.status));
-    if (mine === turn && data.to_move === side) {
-      entry.offer(data.legal, detail.scene);
-      say(`${$("said").textContent}. Your turn`);
-      await showOffer();
-    }
+    if (mine !== turn || data.to_move !== side) return;
+    const state = await (await fetch(`/play/${game}/state.json`)).json();
+    if (mine !== turn) return;
+    if (state.pending) { await showPending(state.pending); return; }
+    entry.offer(data.legal, detail.scene);
+    if (state.state === "planned") tellTurn(`Your turn. ${waitingWords(state.ahead)}`);
+    say(`${$("said").textContent}. Your turn`);
+    showOffer(state.draw);
   } catch { if (mine === turn) showProblem("The legal moves could not be loaded; type yours below."); }
 }
 
@@ -85,7 +118,10 @@ $("write").addEventListener("submit", async (event) => {
 const waiting = place.dataset.state === "planned" && setInterval(async () => {
   try {
     const data = await (await fetch(`/play/${game}/state.json`)).json();
-    if (data.state !== "planned") { clearInterval(waiting); $("detail").textContent = ""; }
-    else if ($("ahead")) $("ahead").textContent = data.ahead;
+    if (data.state !== "planned") {
+      clearInterval(waiting);
+      place.dataset.state = data.state;
+      tellTurn(data.pending ? `Your move ${data.pending} is sent…` : shown?.scene.to_move === side ? "Your turn" : "The bot is thinking…");
+    } else if (!data.pending) tellTurn(`${shown?.scene.to_move === side ? "Your turn. " : ""}${waitingWords(data.ahead)}`);
   } catch { /* retried by the timer */ }
 }, 3000);

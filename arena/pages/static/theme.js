@@ -2,6 +2,12 @@
 (() => {
   const names = ["system", "light", "dark"];
   const root = document.documentElement;
+  // Settings of boards, see display.js.
+  try {
+    for (const [key, value] of Object.entries(localStorage)) {
+      if (/^arena-[a-z]+$/.test(key)) root.dataset[key.slice(6)] = value;
+    }
+  } catch { /* no storage */ }
   let now = "system";
   try { now = localStorage.getItem("theme") || "system"; } catch { /* no storage: use the system's theme */ }
   const apply = () => {

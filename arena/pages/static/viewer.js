@@ -2,9 +2,15 @@
 // It enhances the server's drawing; without this script the same links load the page at another ply.
 import { Board, element, legend } from "./board.js";
 import { remaining, set } from "./clock.js";
+import { setting, toggle } from "./display.js";
+import { Sketch } from "./sketch.js";
+import { sound, soundOf } from "./sound.js";
 
 const REQUEST_TIMEOUT_MS = 30_000;
 const RETRY_INTERVAL_MS = 3000; // after a failed request
+const LOW_MS = 10_000; // a clock with less is red
+const WHEEL = 50; // pixels of the mouse wheel for one ply
+const NEXT_GAME_MS = 4000;
 
 const root = document.getElementById("viewer");
 const $ = (id) => document.getElementById(id);
@@ -15,6 +21,7 @@ const left = [];
 const small = {};
 const expected = {};
 let board = null;
+let sketch = null;
 let chart = null;
 let now = Number(root.dataset.ply);
 let attempt = null;
@@ -66,14 +73,16 @@ function take(data) {
   if (data.chart) {
     chart = data.chart;
     board = new Board($("frame").querySelector("svg.board"), chart, root.dataset.flip === "yes");
+    sketch = new Sketch(board, $("frame"));
     for (const card of document.querySelectorAll("[data-thought]")) {
       small[card.dataset.thought] = new Board(card.querySelector("svg.board"), chart, board.isFlipped);
     }
   }
   for (const scene of data.scenes) {
     if (scene.ply !== scenes.length) continue;
-    scenes.push(scene);
-    plies.push(data.plies[scene.ply - data.scenes[0].ply]);
+    const ply = data.plies[scene.ply - data.scenes[0].ply];
+    scenes.push(Object.assign(scene, { mark: ply?.mark }));
+    plies.push(ply);
     clocks.push(data.clocks[scene.ply - data.scenes[0].ply]);
     left.push(data.left[scene.ply - data.scenes[0].ply]);
   }
@@ -124,13 +133,23 @@ function drawCharts(wait = 0) {
 
 function finish(data) {
   $("sentence").textContent = `${data.sentence}.`;
+  $("result").textContent = data.result;
   $("detail").textContent = data.detail;
   $("following").hidden = true;
   stop(); // no further messages about the connection
   $("connection").textContent = "Game over.";
   running = null;
   speak(data.sentence);
-  refresh();
+  sound("end");
+  refresh().then(onward);
+}
+
+// Go on with the next game of the tournament if the visitor wants that.
+function onward() {
+  const next = document.querySelector('#about a[rel="next"]');
+  if (!next || root.dataset.seat || setting("onward") !== "on") return;
+  $("connection").textContent = "Next game in a moment…";
+  setTimeout(() => { if (setting("onward") === "on") location = `${next.href}#play`; }, NEXT_GAME_MS);
 }
 
 // Replace what follows the viewer: ratings, result and links change at the end.
@@ -168,8 +187,7 @@ function append(ply) {
   link.dataset.ply = ply;
   link.tabIndex = -1;
   row.children[at].replaceChildren(link);
-  const lost = scenes[ply - 1] ? count(scenes[ply - 1].pieces) - count(scene.pieces) : 0;
-  if (lost > 0) row.children[at].append(" ", text("small", `×${lost}`));
+  if (scene.lost) row.children[at].append(" ", text("small", `×${scene.lost}`));
   if (scene.score) row.children[at].append(" ", text("small", scene.score));
   for (const [shift, words] of [[1, plies[ply].time], [2, plies[ply].score]]) {
     row.children[at + shift].className = "n";
@@ -177,15 +195,16 @@ function append(ply) {
   }
 }
 
-const count = (pieces) => Object.values(pieces).reduce((sum, symbols) => sum + symbols.length, 0);
-
 function speak(words) { $("spoken").textContent = words; }
 
 function show(ply, { speak: aloud = false, keepPlace = false }) {
   if (!board) return;
+  const before = now;
   now = Math.max(0, Math.min(ply, last()));
   const scene = scenes[now];
-  board.draw(scene);
+  board.draw(scene, { isMoving: Math.abs(now - before) === 1 });
+  if (now === before + 1) soundOf(scene);
+  if (now !== before) sketch.clear();
   board.svg.setAttribute("aria-label", now ? `Board after ply ${now}: ${scene.said}` : "Board at the start");
   $("ply").textContent = now;
   $("said").textContent = scene.said || "start";
@@ -193,6 +212,7 @@ function show(ply, { speak: aloud = false, keepPlace = false }) {
   if ($("replay-ply")) $("replay-ply").textContent = now;
   $("copied").textContent = "";
   $("permalink").href = `?ply=${now}`;
+  if ($("picture")) $("picture").search = `?ply=${now}`;
   $("try").search = $("try").search.replace(/ply=\d+/, `ply=${now}`);
   $("notes").replaceChildren(...scene.notes.map((note) => text("li", note)));
   panel(scene);
@@ -228,8 +248,11 @@ const moveLink = (ply) => document.querySelector(`#moves a[data-ply="${ply}"]`);
 
 function panel(scene) {
   const mover = now < last() ? scenes[now + 1].side : isOver ? "" : running?.side || "";
+  gauge();
   ["first", "second"].forEach((side, index) => {
-    $q(`[data-clock="${side}"]`).textContent = clocks[now]?.[index] ?? "";
+    const clock = $q(`[data-clock="${side}"]`);
+    clock.textContent = clocks[now]?.[index] ?? "";
+    delete clock.dataset.low;
     const bar = $q(`[data-left="${side}"]`);
     if (bar) bar.value = left[now]?.[index] ?? 0;
     $q(`[data-player="${side}"]`).dataset.turn = mover === side ? "yes" : "no";
@@ -237,14 +260,30 @@ function panel(scene) {
     thought(side);
   });
   tick();
+  // Captured pieces are with the side that captured them, with what it has gained.
+  const counts = { first: 0, second: 0 };
   for (const [symbol, number] of Object.entries(scene.gone)) {
     const [identifier, name] = chart.pieces[symbol];
-    const drawing = element("svg", { viewBox: "-20 -20 40 40", role: "img", "aria-label": `${name} gone` });
+    const captor = chart.owners[symbol] === "first" ? "second" : "first";
+    counts[captor] += number;
+    const drawing = element("svg", { viewBox: "-20 -20 40 40", role: "img", "aria-label": `${name} captured` });
     drawing.append(element("use", { href: `#${identifier}`, x: -20, y: -20, width: 40, height: 40 }));
     const part = document.createElement("span");
     part.append(drawing, ` ×${number}`);
-    $q(`[data-taken="${chart.owners[symbol] || "first"}"]`).append(part);
+    $q(`[data-taken="${captor}"]`).append(part);
   }
+  const lead = counts.first - counts.second;
+  if (lead) $q(`[data-taken="${lead > 0 ? "first" : "second"}"]`).append(text("strong", `+${Math.abs(lead)}`));
+}
+
+// The evaluation bar: the latest winning chances known at the shown ply.
+function gauge() {
+  const place = $("gauge");
+  if (!place) return;
+  let ply = now;
+  while (ply > 0 && plies[ply]?.chance == null) ply--;
+  place.value = 50 + 50 * (plies[ply]?.chance ?? 0);
+  place.title = plies[ply]?.score || "";
 }
 
 // The clock of the side to move runs between plies, and stops with the game.
@@ -254,6 +293,7 @@ function tick() {
   const words = remaining(running.left[index], running.at, running.server);
   const place = $q(`[data-clock="${running.side}"]`);
   if (words && place.textContent !== words) place.textContent = words;
+  if (running.left[index] != null) place.dataset.low = running.left[index] - (Date.now() - running.at) < LOW_MS ? "yes" : "no";
 }
 
 // -- engine output ----------------------------------------------------------------------------------------------
@@ -353,19 +393,29 @@ function go(what) {
   else if (what === "copy") copy(scenes[now].position, $("position"));
   else if (what === "moves") copy(moveText(), $("moves").querySelector("tbody"));
   else if (what === "play") play();
-  else if (what === "help") help();
+  else if (what === "help") toggle("keys");
+  else if (what === "display") toggle("display");
+  else if (what === "full") full();
+  else if (what === "zen") document.documentElement.toggleAttribute("data-zen");
   if (what !== "play" && timer && what in steps) play();
+}
+
+function full() {
+  if (document.fullscreenElement) document.exitFullscreen();
+  else root.requestFullscreen?.();
 }
 
 function flip() {
   board.flip();
   board.draw(scenes[now]);
+  sketch.draw();
+  $("gauge")?.classList.toggle("turned", board.isFlipped);
   for (const side of Object.keys(small)) if (expected[side]?.scene) draw(side, expected[side].scene);
   const stage = root.querySelector(".stage");
   const [upper, lower] = stage.querySelectorAll(".player");
-  const frame = $("frame");
-  stage.insertBefore(lower, frame);
-  frame.after(upper);
+  const middle = stage.querySelector(".table");
+  stage.insertBefore(lower, middle);
+  middle.after(upper);
   speak(`Board turned`);
 }
 
@@ -393,41 +443,42 @@ async function copy(words, place) {
 function play() {
   const button = root.querySelector('[data-go="play"]');
   if (timer) {
-    clearInterval(timer);
+    clearTimeout(timer);
     timer = null;
   } else {
     if (now >= last()) show(0, {});
-    timer = setInterval(() => {
-      if (now >= last()) { if (isOver) play(); } else show(now + 1, {});
-    }, 900);
+    timer = setTimeout(advance, pause());
   }
   button.setAttribute("aria-pressed", String(Boolean(timer)));
   button.textContent = timer ? "Stop" : "Play";
 }
 
-function help() {
-  const dialog = $("keys");
-  if (dialog.open) dialog.close(); else dialog.showModal();
+// Milliseconds until the next ply: the chosen speed, or the time that the move took in the game.
+function pause() {
+  const speed = $("speed").value;
+  return speed === "game" ? Math.max(200, Math.min(plies[now + 1]?.ms || 0, 15_000)) : Number(speed);
+}
+
+function advance() {
+  if (now < last()) show(now + 1, {});
+  else if (isOver) { play(); onward(); return; }
+  timer = setTimeout(advance, pause());
 }
 
 const keys = {
   ArrowLeft: "left", ArrowRight: "right", ArrowUp: "up", ArrowDown: "down", Home: "home", End: "end",
-  " ": "play", f: "flip", c: "copy", "?": "help",
+  " ": "play", f: "flip", c: "copy", z: "zen", "?": "help",
 };
 
-// Letter keys and the space bar can be disabled, and work only while the viewer has the focus.
+// Letter keys and the space bar can be disabled.
 const hasLetters = () => $("letters").checked;
-try { $("letters").checked = localStorage.getItem("arena-letters") !== "off"; } catch { /* no storage */ }
-$("letters").addEventListener("change", () => {
-  try { localStorage.setItem("arena-letters", hasLetters() ? "on" : "off"); } catch { /* no storage */ }
-});
 
 document.addEventListener("keydown", (event) => {
-  if (event.ctrlKey || event.metaKey || event.altKey || !(event.key in keys) || $("keys").open) return;
+  if (event.ctrlKey || event.metaKey || event.altKey || !(event.key in keys) || document.querySelector("dialog[open]")) return;
   if (event.target.closest("input, textarea, select, [contenteditable]")) return;
   const isInside = root.contains(event.target);
   if (!isInside && event.target !== document.body && event.target.id !== "main") return;
-  if (event.key.length === 1 && !(isInside && hasLetters())) return;
+  if (event.key.length === 1 && !hasLetters()) return;
   // Space on a button or link activates it and does not scroll.
   if (event.key === " " && event.target.closest("button, summary, a")) return;
   event.preventDefault();
@@ -457,6 +508,17 @@ function pick(event) {
 
 $("charts").addEventListener("pointerdown", (event) => { if (!event.button) pick(event); });
 $("charts").addEventListener("pointermove", (event) => { if (event.buttons & 1) pick(event); });
+
+// The mouse wheel over the board steps through the game.
+let wheeled = 0;
+$("frame").addEventListener("wheel", (event) => {
+  if (!board || event.ctrlKey) return;
+  event.preventDefault();
+  wheeled += event.deltaMode ? Math.sign(event.deltaY) * WHEEL : event.deltaY;
+  if (Math.abs(wheeled) < WHEEL) return;
+  go(wheeled > 0 ? "right" : "left");
+  wheeled = 0;
+}, { passive: false });
 
 // A swipe over the board moves one ply.
 let touched = null;
@@ -529,16 +591,21 @@ function again() { if (board && !isOver) follow(); }
 addEventListener("online", again);
 document.addEventListener("visibilitychange", () => { if (!document.hidden) again(); });
 
-for (const button of document.querySelectorAll("button[data-go]")) button.hidden = false;
+root.addEventListener("arena:go", (event) => show(event.detail, { speak: true }));
+for (const control of document.querySelectorAll("button[data-go], [data-scripted]")) control.hidden = false;
+if (!root.requestFullscreen) root.querySelector('[data-go="full"]').hidden = true;
+for (const place of document.querySelectorAll("[data-absolute]")) place.textContent = place.textContent.replace('src="/', `src="${location.origin}/`);
 for (const link of document.querySelectorAll("#moves a[data-ply]")) link.tabIndex = -1;
 setInterval(tick, 200);
 $("follow").addEventListener("change", () => { if ($("follow").checked) show(last(), { keepPlace: true }); });
 
 const wanted = root.dataset.seat ? null : hashed();
+const isPlaying = location.hash === "#play";
 
 function begin() {
   load().then(() => {
     if (wanted !== null) show(wanted, {});
+    else if (isPlaying && isOver) { show(0, {}); play(); }
     else if (!isOver && !location.search) show(last(), { keepPlace: true });
     root.dataset.ready = "yes";
     if (!isOver) follow();

@@ -15,8 +15,8 @@ PIECES = (
 
 MARKS = (
     Mark("group", "joined: largest group", "none", is_linked=True),
-    Mark("stray", "not in the largest group", "dot"),
-    Mark("isolated", "without contact"),
+    Mark("stray", "outside the largest group", "dot", is_optional=True),
+    Mark("isolated", "without contact", is_optional=True),
     Mark("banned", "may not be entered now", "cross"),
 )
 

@@ -147,5 +147,5 @@ class Server:
 
 
 def settings_in(folder: Path, **words: Any) -> Settings:
-    """Return settings for a test, independent of the environment."""
-    return read_settings(None, data=folder, max_upload_bytes=64 * 1024, **words)
+    """Return settings for a test, independent of the environment and without the engine of the analysis board."""
+    return read_settings(None, data=folder, max_upload_bytes=64 * 1024, **{"analysis_board_nodes": 0, **words})

@@ -46,6 +46,7 @@ def examples(site: Site) -> dict[str, Sequence[object]]:
         "tournament": list(stage.tournaments.values()),
         "game": [*stage.finished.values(), *(game.id for game in stage.running.values()), stage.forfeit],
         "submission": (stage.submission,),
+        "language": ("python",),
         "question": (stage.question,),
         "topic": (),
         "serial": (1,),

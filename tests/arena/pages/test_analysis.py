@@ -49,7 +49,9 @@ def words(page: str) -> str:
 
 def test_a_game_shows_marks_chances_and_figures(server: Server, games: list[GameRecord]) -> None:
     page = server.get(f"/games/{games[1].id}").body.decode()
-    assert re.search(r'<span class="mark"\s+title="Winning chances −1.75; the engine prefers e5e6">\?\?</span>', page)
+    assert re.search(
+        r'<span class="nag blunder"\s+title="Winning chances −1.75; the engine prefers e5e6">\?\?</span>', page
+    )
     shown = words(page)
     assert "Winning chances (up: " in shown
     assert "Accuracy: 3.0. Blunders: 1." in shown

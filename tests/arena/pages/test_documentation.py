@@ -28,7 +28,7 @@ def test_a_folder_without_slash_redirects_to_its_page(site: Site) -> None:
     assert fetch(site, "/docs/tutorials/first-bot")[::2] == (308, "/docs/tutorials/first-bot/")
 
 
-@pytest.mark.parametrize("name", ("../app.py", "..%2f..%2fapp.py", "%2e%2e/config.py", "/etc/passwd"))
+@pytest.mark.parametrize("name", ["../app.py", "..%2f..%2fapp.py", "%2e%2e/config.py", "/etc/passwd"])
 def test_files_outside_the_site_are_not_found(site: Site, name: str) -> None:
     assert fetch(site, f"/docs/{name}")[0] == 404
 

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 import pytest
 
+from arena.store import Store
 from referee.rules import families, load
 from referee.rules.position import Position
+from tests.arena.api.server import Server, settings_in
 from tests.arena.pages.conftest import Site, Witness, window
 from tests.arena.pages.test_pages import violations
 from tests.arena.pages.test_viewer import reads
@@ -177,6 +181,86 @@ def test_a_line_is_whole_where_somebody_steps_back_before_a_move_is_answered(sit
     reads(page, "#ply", "3")
     assert page.url.endswith("?moves=b1b3+h4f2+d1a4")
     assert page.locator("#moves a").count() == 3
+
+
+def test_variations_and_notes_are_kept_in_the_address(site: Site, page: Any) -> None:
+    at = Position.start(load("loa").settle()).play_all(["b1b3"])
+    other = next(move for move in at.texts if move != "h4f2")
+    shown = at.display(at.read(other))
+    _open(page, site, "/loa/board?moves=b1b3+h4f2")
+    assert "#" not in page.url
+    page.click('[data-go="left"]')
+    page.fill("#write input[name=move]", other)
+    page.click("#write button")
+    reads(page, ".tree .variation", f"(1… {shown})")
+    page.fill("#note", "a [try]")
+    page.keyboard.press("Tab")
+    reads(page, ".tree em", "a  try")
+    page.goto("about:blank")
+    page.go_back()
+    page.wait_for_selector("#free[data-ready=yes]")
+    reads(page, "#ply", "2")
+    assert page.locator(".tree a").count() == 3
+    page.click(".tree .variation a")  # its scene is loaded only now
+    reads(page, "#position", str(at.play(other)))
+    assert page.input_value("#note") == "a  try"
+    page.click('[data-go="promote"]')
+    assert page.locator(".tree > a").last.inner_text() == shown
+    page.click('[data-go="left"]')
+    page.click('[data-go="right"]')
+    reads(page, "#position", str(at.play(other)))  # the main line now
+    page.click('[data-go="remove"]')
+    reads(page, "#ply", "1")
+    assert page.locator(".tree a").count() == 2
+    assert "#" not in page.url
+
+
+TREE = """async (text) => {
+  const { Branch, read, write } = await import("/static/tree.js");
+  const root = new Branch();
+  read(text, root);
+  return [write(root), root.end.line.map((one) => one.move).join(" ")];
+}"""
+
+
+@pytest.mark.parametrize(
+    ("text", "main"),
+    [
+        ("a b c", "a b c"),
+        ("a b [c d [e]] f {note}", "a b f"),
+        ("(a1b7) () [(a2b6) {why}] a1a2", "(a1b7) () a1a2"),
+        ("", ""),
+    ],
+)
+def test_a_tree_is_read_as_it_was_written(site: Site, page: Any, text: str, main: str) -> None:
+    page.goto(f"{site.url}/help")
+    assert page.evaluate(TREE, text) == [text, main]
+
+
+@pytest.mark.long
+def test_a_position_is_evaluated_at_once_and_then_deeper(browser: Any, tmp_path: Path, sqlite_store: Store) -> None:
+    server = Server(sqlite_store, settings_in(tmp_path, analysis_board_nodes=20_000))
+    server.unlimited()
+    try:
+        with window(browser) as page:
+            page.goto(f"{server.url}/loa/board")
+            # The engine starts in a process that waits for an idle processor.
+            page.locator("#evaluation strong").wait_for(timeout=300_000)
+            answers: list[Any] = []
+            page.on("response", lambda one: answers.append(one) if "evaluation.json" in one.url else None)
+            page.fill("#write input[name=move]", "b1b3")
+            page.click("#write button")
+            reads(page, "#ply", "1")
+            with page.expect_response("**/evaluation.json?*nodes=20000"):
+                pass
+            reads(page, "#evaluation", re.compile(r"^[+−].*, depth \d+: "))
+            assert [re.findall(r"nodes=(\d+)", one.url)[0] for one in answers][-2:] == ["2000", "20000"]
+        over = "position=b6w/8/8/8/3w4/8/8/b7%20b%20-%201"
+        assert "line" in server.get(f"/loa/board/evaluation.json?{over}").json
+        assert server.get("/loa/board/evaluation.json?position=8/8/8/3b4/3wb3/8/8/8%20b%20-%201").json == {}
+        assert server.get("/loa/board/evaluation.json?nodes=20001").status == 422
+    finally:
+        server.close()
 
 
 def test_a_finger_moves_a_piece_at_320_pixels(site: Site, browser: Any, witness: Witness) -> None:

@@ -150,3 +150,10 @@ def test_numbers_and_dates_follow_the_language() -> None:
             assert language.current() == "en"
     finally:
         language._CURRENT.reset(token)
+
+
+def test_an_error_is_a_page(server: Server) -> None:
+    reply = server.get("/bots/nobody", headers={"Accept-Language": "fr"})
+    assert reply.status == 404
+    assert reply.headers["Content-Type"].startswith("text/html")
+    assert b'<html lang="en">' in reply.body

@@ -17,6 +17,7 @@ from arena.coordinator.background import Conditions
 from arena.coordinator.human_games import HumanGames
 from arena.coordinator.leadership import LEASE
 from arena.coordinator.outage_log import OutageLog
+from arena.documents.human_game import OpponentItem
 from arena.store import Store
 from referee.rules import load
 from referee.rules.move_input import ways_of
@@ -84,7 +85,7 @@ def _open(store: Store, folder: Path, bot: type[InstantBot] = InstantBot) -> Ite
 
 def _begin(page: Any, server: Server) -> dict[str, Any]:
     page.goto(f"{server.url}/play?family=pijersi")
-    page.click("text=Start the game")
+    page.click("text=Play now")
     page.wait_for_selector(".hit", state="attached")
     assert "/play/" in page.url
     return server.get("/pijersi/board/scenes.json").json["chart"]  # type: ignore[no-any-return]
@@ -138,7 +139,7 @@ def test_a_game_of_every_other_family_by_mouse(family: str, browser: Any, store:
             page.goto(f"{server.url}/play?family={family}")
             place = page.locator("select[name=variant]")
             place.evaluate("(place, name) => { place.options[place.selectedIndex].value = name; }", variant)
-            page.click("text=Start the game")
+            page.click("text=Play now")
             chart = server.get(f"/{family}/board/scenes.json").json["chart"]
             for move in line.split():
                 page.wait_for_selector(".hit", state="attached")
@@ -163,7 +164,7 @@ def test_a_move_is_made_before_the_board_is_loaded(browser: Any, store: Store, t
     with window(browser) as page, _open(store, tmp_path) as server:
         page.route("**/games/*/scenes.json*", lambda route: None)  # never answered
         page.goto(f"{server.url}/play?family=pijersi")
-        page.click("text=Start the game")
+        page.click("text=Play now")
         page.fill("#write input[name=move]", "a1-a2")
         with page.expect_navigation():
             page.press("#write input[name=move]", "Enter")
@@ -218,6 +219,72 @@ def test_a_game_with_a_finger_at_320_pixels(browser: Any, store: Store, tmp_path
                 page.tap("#entry button.main >> nth=0")
             reads(page, "#last", str(min(2 * number, 5)))
         reads(page, "#connection", "Game over.")
+
+
+def test_a_move_made_while_waiting_is_shown_as_pending(browser: Any, store: Store, tmp_path: Path) -> None:
+    server = Server(store, settings_in(tmp_path))  # without a referee: the game never starts
+    server.unlimited()
+    try:
+        with window(browser) as page:
+            chart = _begin(page, server)
+            reads(page, "#turn", "Your turn. Starting your game…")
+            for cell in WON[0]:
+                page.mouse.click(*place_of(page, chart, cell))
+            _choose(page)
+            words = re.compile(r"^Your move a1-?a2 is stored\. It is played as soon as the game starts\.$")
+            reads(page, "#turn", words)
+            page.wait_for_selector("#frame svg.pending")
+            page.reload()
+            reads(page, "#turn", words)
+            page.wait_for_selector("#frame svg.pending")
+    finally:
+        server.close()
+
+
+def test_the_choice_of_moves_covers_nothing_on_a_phone(browser: Any, store: Store, tmp_path: Path) -> None:
+    with window(browser, 320, 568, has_touch=True) as page, _open(store, tmp_path) as server:
+        chart = _begin(page, server)
+        before = page.locator(".bar").bounding_box()
+        for cell in ("b4", "c4"):
+            page.touchscreen.tap(*place_of(page, chart, cell))
+        assert page.locator("#entry button.main").count() == 2
+        assert page.locator(".bar").bounding_box() == before
+        assert place_of(page, chart, "a1")[1] + 10 < before["y"]
+
+
+def test_a_rematch_has_the_other_side(browser: Any, store: Store, tmp_path: Path) -> None:
+    with window(browser) as page, _open(store, tmp_path) as server:
+        page.on("dialog", lambda dialog: dialog.accept())
+        _begin(page, server)
+        reads(page, "#turn", "Your turn")
+        first = page.url
+        page.click("button[value=resign]")
+        reads(page, "#turn", "Game over.")
+        page.click("text=Rematch")
+        page.wait_for_url(re.compile(r"/play/[0-9a-f]+\?flip=1"))
+        assert page.url.split("?")[0] != first
+        reads(page, "#sentence", "You play Black.")
+
+
+def test_opponents_have_ratings_and_the_last_choice_is_remembered(browser: Any, store: Store, tmp_path: Path) -> None:
+    with window(browser) as page, _open(store, tmp_path) as server:
+        page.goto(f"{server.url}/play?family=pijersi")
+        assert "not rated yet" in page.inner_text(".picks")
+        page.check("[name=side][value=second]")
+        page.click("text=Play now")
+        page.wait_for_url("**/play/*")
+        page.goto(f"{server.url}/play?family=pijersi")
+        assert page.is_checked("[name=side][value=second]")
+        page.goto(f"{server.url}/play?family=pijersi&side=first")
+        assert page.is_checked("[name=side][value=first]")
+
+
+@pytest.mark.parametrize(
+    ("rating", "word"),
+    [(None, "not rated yet"), (9.9, "beginner"), (10.0, "club player"), (18.0, "strong"), (25.0, "expert")],
+)
+def test_a_rating_is_put_into_a_word(rating: float | None, word: str) -> None:
+    assert OpponentItem("zeta", "zeta v1", 1, rating).strength == word
 
 
 def test_whoever_hears_the_viewer_is_there_before_it_speaks(store: Store, tmp_path: Path) -> None:

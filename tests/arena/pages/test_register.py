@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import re
 import zipfile
 from collections.abc import Iterator
@@ -11,10 +12,14 @@ from urllib.parse import urlencode
 
 import pytest
 
+from arena.cli.terminal.run import run
+from arena.clock import now
 from arena.http.rate_limit import Rate, RateLimiter
+from arena.pages.page import as_sentence
 from arena.services import registration
 from arena.store import Store
 from arena.submission.template import LANGUAGES
+from arena.tournaments import permanent
 from tests.arena.api.server import Reply, Server, settings_in
 
 PASSWORD = "correct horse battery"
@@ -163,3 +168,67 @@ def test_templates_are_bundles_with_a_manifest(server: Server, language: str) ->
         assert {"bot.toml"} < set(archive.namelist())
         assert "command" in archive.read("bot.toml").decode()
     assert server.get("/submit/templates/cobol.zip").status == 404
+
+
+def test_the_page_of_a_check_shows_log_and_next_steps_within_its_live_part(server: Server) -> None:
+    store = server.store
+    browser = Browser(server)
+    browser.get("/register")
+    browser.send("/register", user="ada", password=PASSWORD)
+    ada = store.users.find("ada").id
+    states = {"bad": "failed", "good": "active"}
+    for name, state in states.items():
+        version = store.versions.add(
+            store.bots.add(name, ada).id, command=["./bot"], families=["loa"], state="uploaded"
+        )
+        assert store.checks.claim()
+        problem = "loa: starts: no" if state == "failed" else ""
+        store.checks.conclude(
+            version.id or 0,
+            report={"sandbox": "bwrap", "families": {"loa": {"steps": [], "problem": problem}}},
+            variants={"loa": [] if problem else ["standard"]},
+            capabilities={},
+            log="Traceback: it hurts",
+            problem=problem,
+        )
+    permanent.ensure(store, ["loa"], "5+0.1", now())
+    pages = {}
+    for line in (store.versions.find("bad", 1), store.versions.find("good", 1)):
+        text = browser.get(f"/submissions/{line.id}").body.decode()
+        pages[line.state] = text[text.index('<div id="check"') :].partition("</main>")[0].rpartition("</div>")[0]
+    assert "Traceback: it hurts" in pages["failed"]
+    assert "Traceback: it hurts" in pages["active"]
+    assert "Play 10 test games now" not in pages["failed"]
+    assert 'action="/bots/good/challenge"' in pages["active"]
+    assert "permanent ladder" in pages["active"]
+    stranger = server.get(f"/submissions/{store.versions.find('good', 1).id}").body.decode()
+    assert "Play 10 test games now" not in stranger
+    assert "Traceback" not in stranger
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("bot.toml: command: write a list", "bot.toml: command: write a list."),
+        ("no user with this name", "No user with this name."),
+        ("x", "X."),
+    ],
+)
+def test_as_sentence_keeps_names(text: str, sentence: str) -> None:
+    assert as_sentence(text) == sentence
+
+
+def test_admins_make_links_by_interface_and_operators_by_command(
+    server: Server, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    admin, author = server.person("root", "admin"), server.person("ada")
+    for path, body in (("/api/v1/invitations", {"uses": 2}), ("/api/v1/users/ada/reset-links", None)):
+        assert server.post(path, token=author, body=body).status == 403
+        reply = server.post(path, token=admin, body=body)
+        assert reply.status == 201, reply.body
+        assert server.get(reply.json["link"]).status == 200
+    assert server.post("/api/v1/invitations", token=admin, body={"role": "admin"}).status == 422
+    for words in (("invite", "--uses", "3"), ("reset", "ada")):
+        capsys.readouterr()
+        assert run(["user", *words, "--data", str(tmp_path), "--database", str(server.store.engine.url), "--json"]) == 0
+        assert server.get(json.loads(capsys.readouterr().out)["link"]).status == 200

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import html
+import io
 import re
 import struct
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator
 
 import pytest
+from PIL import Image
 
 from arena.pages.drawing import thumbnail
 from arena.store import Store
@@ -53,6 +55,24 @@ def test_a_feed_of_nobody_is_not_found(server: Server) -> None:
         assert server.get(f"{path}/feed.atom").status == 404
 
 
+def test_a_game_is_served_as_an_animated_picture(server: Server) -> None:
+    game = server.store.games.latest().items[0].id
+    assert f'href="/games/{game}/game.gif"' in server.get(f"/games/{game}").body.decode()
+    reply = server.get(f"/games/{game}/game.gif")
+    assert reply.headers["Content-Type"] == "image/gif"
+    picture = Image.open(io.BytesIO(reply.body))
+    assert (picture.size, picture.n_frames) == ((400, 400), 3)  # the start and two plies
+    assert len(reply.body) < 60_000
+
+
+def test_a_position_of_a_game_has_a_picture(server: Server) -> None:
+    game = server.store.games.latest().items[0].id
+    start, end = (server.get(f"/games/{game}/board.png?ply={ply}").body for ply in (0, 2))
+    assert start != end
+    assert server.get(f"/games/{game}/board.png").body == end
+    assert server.get(f"/games/{game}/board.png?ply=x").status == 400
+
+
 def test_a_link_to_a_game_has_a_picture_of_its_board(server: Server) -> None:
     game = server.store.games.latest().items[0].id
     page = server.get(f"/games/{game}").body.decode()
@@ -68,7 +88,7 @@ def test_a_link_to_a_game_has_a_picture_of_its_board(server: Server) -> None:
 def test_a_picture_has_the_colours_of_the_page_by_light() -> None:
     style = thumbnail.style()
     assert "var(" not in style
-    assert re.search(r"\.cell \{[^}]*fill: #ead9b8", style)
+    assert re.search(r"\.cell \{[^}]*fill: #ecdcbc", style)
 
 
 def test_a_game_may_be_framed_and_nothing_else(server: Server) -> None:

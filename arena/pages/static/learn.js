@@ -1,0 +1,74 @@
+// Learn from the mistakes of a game: the board shows the position before each, and the visitor looks for the engine's move.
+import { Entry } from "./entry.js";
+
+const place = document.getElementById("learn");
+const $ = (id) => document.getElementById(id);
+const viewer = $("viewer");
+const tasks = place ? JSON.parse(place.dataset.tasks) : [];
+let task = -1;
+let entry = null;
+let position = null; // what the viewer shows
+let moves = [];
+
+const tell = (words) => { $("task").textContent = words; };
+const isShown = () => task >= 0 && position?.ply === tasks[task].ply - 1;
+const name = (move) => moves.find((one) => one.move === move)?.shown || move;
+
+// Go to the next mistake, if there is one.
+async function next() {
+  task += 1;
+  if (task >= tasks.length) { stop("You have seen all mistakes of this game."); return; }
+  const { ply, move, mark, side } = tasks[task];
+  moves = [];
+  viewer.dispatchEvent(new CustomEvent("arena:go", { detail: ply - 1 }));
+  $("solve").hidden = false;
+  $("next").textContent = "Skip";
+  tell(`${task + 1} of ${tasks.length}: ${side} played ${move}${mark}. Find a better move.`);
+  try {
+    const answer = await fetch(`${place.dataset.board}&ply=${ply - 1}&after=${ply - 1}`);
+    moves = (await answer.json()).legal;
+    if (isShown()) offer();
+  } catch { tell("The legal moves could not be loaded; try again."); }
+}
+
+function offer() {
+  entry ||= new Entry({ board: position.board, frame: $("frame"), place: $("tried"), say: (words) => { $("spoken").textContent = words; }, send: judge });
+  entry.offer(moves, position.scene);
+}
+
+function judge(move) {
+  const { best, played } = tasks[task];
+  if (move === best) { tell(`${name(move)} is the engine's move. Well done!`); solved(); return; }
+  tell(move === played ? `${name(move)} is the move that was played. Find a better one.` : `${name(move)} is not the engine's move. Try again.`);
+  offer();
+}
+
+function solved() {
+  $("solve").hidden = true;
+  $("next").textContent = task + 1 < tasks.length ? "Next" : "Finish";
+  entry?.offer([], position.scene);
+}
+
+function stop(words) {
+  task = -1;
+  for (const button of [$("solve"), $("next")]) button.hidden = true;
+  $("begin").hidden = false;
+  entry?.offer([], position.scene);
+  tell(words);
+}
+
+if (place) {
+  viewer.addEventListener("arena:position", (event) => {
+    position = event.detail;
+    if (entry && !isShown()) entry.offer([], position.scene);
+    else if (isShown() && moves.length) offer();
+  });
+  $("begin").addEventListener("click", () => {
+    $("begin").hidden = true;
+    $("next").hidden = false;
+    task = -1;
+    next();
+  });
+  $("next").addEventListener("click", next);
+  $("solve").addEventListener("click", () => { tell(`The engine prefers ${name(tasks[task].best)}.`); solved(); });
+}
