@@ -18,9 +18,11 @@ ROOT = Path(__file__).parents[1]
 PATIENCE_S = 600
 """Half a minute on a machine of its own."""
 BLOCK = re.compile(r"^```(\w+)(?: (\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_MADE = "-o .venv/.runs -o arena/documentation/index.html"
+"""Environment and documentation are those of this folder."""
 AS_A_TEST = {
-    "make env": "make -o .venv/.runs env",  # the environment is this one
-    "make demo": "make -o .venv/.runs demo ARGS='--once --games 1 --family pijersi --tc nodes:9 --port 0'",
+    "make env": f"make {_MADE} env",
+    "make demo": f"make {_MADE} demo ARGS='--once --games 1 --family pijersi --tc nodes:9 --port 0'",
     "--games 10 --tc 1+0.05": "--games 2 --tc nodes:9",
     'time_control = "1+0.05"': 'time_control = "nodes:9"',
     "arena init": "arena init | tee admin",
