@@ -10,7 +10,7 @@ READY := $(VENV)/.ready
 COLLECTED := $(VENV)/.collected
 # The documentation site as the arena serves it, and what it is made from.
 SITE := arena/documentation
-TEXTS := $(shell find docs protocol referee/rules -name '*.md' -o -path 'docs/*' -type f 2>/dev/null) CHANGELOG.md SECURITY.md
+TEXTS := $(shell find docs protocol referee/rules -name '*.md' -o -path 'docs/*' -type f -not -name '*.pyc' 2>/dev/null) CHANGELOG.md SECURITY.md
 ARGS ?=
 # Tests wait for other processes half of the time.
 WORKERS ?= $(shell expr 2 \* $$(nproc))
