@@ -144,7 +144,8 @@ PYTHON
 
 # The arena of that Python's environment, from any folder.
 cd "$WORK"
-export PYTHONUNBUFFERED=1 ARENA_LOG_FORMAT=json
+# No ladder: ratings stay as they are while a backup is restored.
+export PYTHONUNBUFFERED=1 ARENA_LOG_FORMAT=json ARENA_LADDER_TIME_CONTROL=
 read -r PG_PORT MQTT_PORT DASK_PORT WEB_PORT HTTP_PORT HTTPS_PORT METRICS_PORT < <("$PYTHON" - <<'PYTHON'
 import random, socket
 free = []

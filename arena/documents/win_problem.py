@@ -133,7 +133,7 @@ class WinProblemQuery(PageQuery):
 class WinProblemRequest(Query):
     """A problem to set: the side to move wins in at most `max_moves` moves, which the solver proves first.
 
-    `condition` limits what it does, such as `marbles<=7` in Abalone.
+    `condition` limits what it does, such as `marbles<=7`.
     """
 
     family: str = described("a family", words.FAMILY, default=MISSING)

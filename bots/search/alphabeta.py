@@ -4,7 +4,7 @@ Every search has principal variation search, iterative deepening, a two-bucket t
 moves, the history heuristic and late move reductions. The search features of its weights (`bots.search.net`) switch on
 the rest: the countermove heuristic, a learned evaluation (`bots.search.evaluation`), quiescence search, null-move
 pruning, reverse futility pruning, razoring, futility pruning, other reductions, aspiration windows. The sample
-`alphabeta` has none of them: in Abalone it is weaker with countermoves.
+`alphabeta` has none of them: with countermoves it is weaker in one family.
 
 Several threads may search the same position with one transposition table (lazy SMP), each with a state of its own
 (`new_helper_state`, `copy_root`). Entries are read and written without locks; KEY is the digest XOR the rest, so an

@@ -87,6 +87,8 @@ class _Reading:
         """Return the games of a text with their variations. Raise ParseError."""
         main, groups = self._split(text)
         found = self._read(main, ruleset)
+        if groups and not any(game.moves for game in found):
+            raise ParseError("a variation needs a move before it, which it replaces")
         parts = iter(groups)
         return [self._with_variations(game, parts, ruleset, 0, 0) for game in found]
 

@@ -19,7 +19,12 @@ from referee.rules import families, load
 
 ROOT = Path(__file__).parents[2]
 ROOMS = ("arena", "bots", "protocol", "referee")
-OPEN = ("bots/bridges/", "bots/examples/", *(f"referee/rules/{family}/" for family in families()))
+OPEN = (
+    "arena/documentation/",
+    "bots/bridges/",
+    "bots/examples/",
+    *(f"referee/rules/{family}/" for family in families()),
+)
 """Folders that belong to a family."""
 
 EXAMPLE_ARGUMENTS = {"example", "examples", "epilog"}
@@ -33,7 +38,9 @@ CODE = re.compile(r"<code>arena [^<]*</code>")
 def files(*endings: str) -> list[str]:
     """Return the paths of the program's files outside the families' folders."""
     found = (path.relative_to(ROOT).as_posix() for room in ROOMS for path in (ROOT / room).rglob("*"))
-    return sorted(path for path in found if path.endswith(endings) and not path.startswith(OPEN))
+    return sorted(
+        path for path in found if path.endswith(endings) and not path.startswith((*OPEN, "arena/documentation/"))
+    )
 
 
 def docstrings(tree: ast.AST) -> Iterator[ast.expr]:

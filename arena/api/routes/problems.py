@@ -65,6 +65,8 @@ async def show(call: RequestContext, number: Number) -> WinProblemResponse:
     status=201,
     is_idempotent=True,
     problems=("not-found", "invalid", "forbidden", "conflict"),
+    example="""/api/v1/problems -d '{"family": "loa", "max_moves": 3, \
+"position": "1bbbbbb1/w6w/w6w/w6w/w6w/w6w/w6w/1bbbbbb1 b - 1"}'""",
     **_WORDS,
 )
 async def add(call: RequestContext, body: WinProblemRequest) -> RouteResult[WinProblemResponse]:

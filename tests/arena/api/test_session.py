@@ -109,12 +109,12 @@ def _of(cookie: str) -> str:
 def test_a_wrong_password(arena: Arena, browser: Browser) -> None:
     wrong = browser.log_in("wrong password")
     assert wrong.status == 401
-    assert b"no user with this name and password" in wrong.body
+    assert b"No user with this name and password" in wrong.body
     assert "arena" not in browser.cookies
     browser.get("/login")
     nobody = browser.send("/login", {"user": "nobodyatall", "password": PASSWORD})
     assert nobody.status == 401
-    assert b"no user with this name and password" in nobody.body
+    assert b"No user with this name and password" in nobody.body
 
 
 def test_a_forged_log_in_form(browser: Browser) -> None:

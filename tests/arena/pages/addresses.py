@@ -14,7 +14,7 @@ from urllib.parse import parse_qsl, quote, urlsplit
 from referee.rules import families
 from tests.arena.pages.conftest import Site
 
-DATA = ("/api/", "/static/", "/healthz", "/readyz", "/metrics")
+DATA = ("/api/", "/static/", "/healthz", "/readyz", "/metrics", "/docs", "/help")
 MORE = (
     "/tournaments/2?sort=-score&games=-plies&state=finished",
     "/games?termination_class=forfeit",
@@ -48,7 +48,6 @@ def examples(site: Site) -> dict[str, Sequence[object]]:
         "submission": (stage.submission,),
         "language": ("python",),
         "question": (stage.question,),
-        "topic": (),
         "serial": (1,),
         "player": ("Tour / Lutu",),
         "name": ("nothing.sha256",),
@@ -64,7 +63,7 @@ def patterns(site: Site) -> list[str]:
         for route in site.server.runner.app.router.routes()  # type: ignore[union-attr]
         if route.method == "GET" and route.resource is not None
     ]
-    files = (".json", ".toml", ".atom", ".png", ".pdf")
+    files = (".json", ".toml", ".atom", ".png", ".gif", ".pdf", ".zip")
     return [one for one in dict.fromkeys(found) if not one.startswith(DATA) and not one.endswith(files)]
 
 

@@ -49,6 +49,8 @@ class Stage(ABC):
         self._tokens: dict[str, str] = {}
         clean = {name: value for name, value in os.environ.items() if not name.startswith("ARENA_")}
         self.environment = {**clean, "ARENA_LOG_FORMAT": "json", "ARENA_LEASE_TTL_SECONDS": str(lease_s)}
+        # Its games alone are rated, so that their numbers are known.
+        self.environment["ARENA_LADDER_TIME_CONTROL"] = ""
         # An arena that rests analyses a game, to be hit at that too; more would leave no processor for what is drilled.
         games = os.environ.get("ARENA_ANALYSIS_GAMES_PER_DAY", "1")
         self.environment |= {"ARENA_ANALYSIS_GAMES_PER_DAY": games, "ARENA_ANALYSIS_NODES_PER_POSITION": "100"}

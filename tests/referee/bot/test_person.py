@@ -27,7 +27,7 @@ def test_a_decision_for_another_ply_is_not_taken() -> None:
     hand.give(Decision(2, "b1b3"))
     with pytest.raises(BotError) as raised:
         _seat(hand, 0.0).think(b"position startpos moves a1a2\ngo none 0", None)
-    assert raised.value.termination is Termination.TIME
+    assert raised.value.termination is Termination.RESIGNED
     assert "no move for 0 minutes" in raised.value.detail
     thought = _seat(hand).think(b"position fen 8/8 b - 1 moves a1a2 b1b2\ngo none 0", None)
     assert (thought.move, thought.offer) == ("b1b3", None)
