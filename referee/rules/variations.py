@@ -88,7 +88,7 @@ class _Reading:
         main, groups = self._split(text)
         found = self._read(main, ruleset)
         if groups and not any(game.moves for game in found):
-            raise ParseError("a variation needs a move before it, which it replaces")
+            raise ParseError("a variation needs a move before it, which it replaces", text=text)
         parts = iter(groups)
         return [self._with_variations(game, parts, ruleset, 0, 0) for game in found]
 

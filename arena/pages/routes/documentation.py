@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mimetypes
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -61,7 +62,8 @@ async def site(request: web.Request) -> web.StreamResponse:
         raise not_found("page of the documentation", name)
     if path.name == "index.html" and not request.path.endswith(("/", "index.html")):
         return redirect_permanently(f"{request.path}/")
-    return web.FileResponse(path, headers={"Cache-Control": "public, max-age=300"})
+    kind = mimetypes.guess_type(path.name)[0] or "application/octet-stream"
+    return web.FileResponse(path, headers={"Cache-Control": "public, max-age=300", "Content-Type": kind})
 
 
 def _file(name: str) -> Path | None:

@@ -20,6 +20,7 @@ def test_the_site_is_served_with_its_parts(site: Site) -> None:
     assert status == 200
     assert "<script>" not in text
     assert "style=" not in text
+    assert "default-src 'self'" in site.server.get("/docs/").headers["Content-Security-Policy"]
     for path in ("/docs/searchindex.js", "/docs/_static/docs.css", "/docs/fr/", "/docs/reference/command-line/"):
         assert fetch(site, path)[0] == 200, path
 

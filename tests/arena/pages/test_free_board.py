@@ -233,7 +233,7 @@ TREE = """async (text) => {
     ],
 )
 def test_a_tree_is_read_as_it_was_written(site: Site, page: Any, text: str, main: str) -> None:
-    page.goto(f"{site.url}/help")
+    page.goto(f"{site.url}/limits")
     assert page.evaluate(TREE, text) == [text, main]
 
 

@@ -82,7 +82,7 @@ def scene(ply: int, pieces: dict[str, str], **more: Any) -> dict[str, Any]:
 def test_movements_of_every_kind_are_found(
     site: Site, page: Any, before: Any, after: Any, moved: list[list[str]], vanished: list[str]
 ) -> None:
-    visit(page, site, "/help")
+    visit(page, site, "/limits")
     found = page.evaluate(MOVEMENTS, [before, after])
     assert sorted(one["path"] for one in found["moved"]) == sorted(moved)
     assert [one["cell"] for one in found["vanished"]] == vanished
