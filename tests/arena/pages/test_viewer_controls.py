@@ -211,6 +211,7 @@ def test_playback_has_speeds_of_its_own_and_of_the_game(site: Site, page: Any) -
     page.clock.run_for(times[at - 3] + 20)
     assert shown(page) == at + 1
     assert page.evaluate("localStorage.getItem('arena-speed')") == "game"
+    page.clock.resume()  # other tests share the browser context
 
 
 def test_arrows_are_drawn_with_the_right_button_and_cleared(site: Site, page: Any) -> None:
