@@ -20,12 +20,14 @@ NO_SETTINGS = {
     "ARENA_TOKEN",
     "ARENA_SERVER",
     "ARENA_SANDBOX_UID",
+    # set by a bridge for the program that it starts
+    *(f"ARENA_{name}" for name in ("FAMILY", "PLY", "SIDE", "TIME_MS", "VARIANT")),
 }
 """Variables that are read elsewhere."""
 TEXTS = sorted(
     path
-    for path in DEPLOY.rglob("*")
-    if path.is_file() and path.suffix not in (".json", ".webp") and "secrets" not in path.relative_to(DEPLOY).parts[:-1]
+    for path in (*DEPLOY.rglob("*"), *(ROOT / "docs" / "how-to").glob("*.md"))
+    if path.is_file() and path.suffix not in (".json", ".webp") and "secrets" not in path.relative_to(ROOT).parts[:-1]
 )
 
 
@@ -42,7 +44,7 @@ def test_all_kinds_of_files_have_command_lines() -> None:
     assert {words[0] for _, words in LINES} >= {"serve", "referee", "scheduler", "worker", "db", "user", "init"}
 
 
-@pytest.mark.parametrize("path", TEXTS, ids=lambda path: str(path.relative_to(DEPLOY)))
+@pytest.mark.parametrize("path", TEXTS, ids=lambda path: str(path.relative_to(ROOT)))
 def test_settings_that_are_named_exist(path: Path) -> None:
     named = set(re.findall(rf"\b{PREFIX}[A-Z_]+\b", path.read_text(encoding="utf-8"))) - NO_SETTINGS
     known = {PREFIX + name.upper() for name in Settings.model_fields}
@@ -75,13 +77,7 @@ def test_variables_of_the_compose_file_are_explained() -> None:
     assert used == shown
 
 
-@pytest.mark.parametrize("path", sorted(DEPLOY.rglob("*.md")), ids=lambda path: path.name)
-def test_links_lead_somewhere(path: Path) -> None:
-    for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", path.read_text(encoding="utf-8")):
-        assert (path.parent / target).exists(), target
-
-
-@pytest.mark.parametrize("path", TEXTS, ids=lambda path: str(path.relative_to(DEPLOY)))
+@pytest.mark.parametrize("path", TEXTS, ids=lambda path: str(path.relative_to(ROOT)))
 def test_nothing_of_one_machine_is_in_them(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     assert str(ROOT) not in text
