@@ -24,6 +24,7 @@ exclude_patterns = ["fr", "theme", "extensions"]
 html_theme = "theme"
 html_title = html_short_title = "Documentation"
 html_theme_options = {"other_url": "/docs/fr/", "other_language": "fr", "other_name": "Français"}
+html_static_path = [str(HERE.parent / "arena" / "pages" / "static" / "icon.svg")]
 html_theme_path = [str(HERE)]
 html_copy_source = False
 html_show_sourcelink = False

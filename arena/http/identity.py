@@ -37,6 +37,19 @@ def cookie_name(is_https: bool, name: str = SESSION_COOKIE) -> str:
     return f"__Host-{name}" if is_https else name
 
 
+def give_cookie(response: web.StreamResponse, context: WebContext, name: str, value: str, seconds: int) -> None:
+    """Set a cookie for the whole site that scripts cannot read."""
+    response.set_cookie(
+        cookie_name(context.is_https, name),
+        value,
+        max_age=seconds,
+        path="/",
+        secure=context.is_https,
+        httponly=True,
+        samesite="Lax",
+    )
+
+
 def read_cookie(request: web.Request, name: str) -> str:
     """Return the value of one of our cookies; empty without it."""
     return request.cookies.get(cookie_name(request.app[CONTEXT].is_https, name), "")

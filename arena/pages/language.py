@@ -21,7 +21,7 @@ from babel.numbers import format_decimal
 from yarl import URL
 
 from arena.http.content_negotiation import preferred_language
-from arena.http.identity import cookie_name, read_cookie
+from arena.http.identity import give_cookie, read_cookie
 from arena.http.request_context import CONTEXT
 
 LANGUAGES: Mapping[str, str] = {"en": "English", "fr": "Français"}
@@ -119,14 +119,5 @@ async def language_middleware(request: web.Request, handler: Handler) -> web.Str
     response = await handler(request)
     wish = request.query.get(PARAMETER, "")
     if wish in LANGUAGES and not response.prepared:
-        context = request.app[CONTEXT]
-        response.set_cookie(
-            cookie_name(context.is_https, LANGUAGE_COOKIE),
-            wish,
-            max_age=_YEAR_S,
-            path="/",
-            secure=context.is_https,
-            httponly=True,
-            samesite="Lax",
-        )
+        give_cookie(response, request.app[CONTEXT], LANGUAGE_COOKIE, wish, _YEAR_S)
     return response

@@ -16,6 +16,7 @@ from arena.http.identity import (
     DEVICE_COOKIE,
     SESSION_COOKIE,
     cookie_name,
+    give_cookie,
     is_from_own_page,
     is_same_origin,
     read_cookie,
@@ -89,19 +90,6 @@ def begin_session(response: web.StreamResponse, context: WebContext, session: se
     """Set the cookies of the session and of the device, which is recognised at the next log-in."""
     give_cookie(response, context, SESSION_COOKIE, session.secret, session.seconds)
     give_cookie(response, context, DEVICE_COOKIE, session.device, _YEAR_S)
-
-
-def give_cookie(response: web.StreamResponse, context: WebContext, name: str, value: str, seconds: int) -> None:
-    """Set a cookie for the whole site that scripts cannot read."""
-    response.set_cookie(
-        cookie_name(context.is_https, name),
-        value,
-        max_age=seconds,
-        path="/",
-        secure=context.is_https,
-        httponly=True,
-        samesite="Lax",
-    )
 
 
 def drop_cookie(response: web.StreamResponse, context: WebContext, name: str) -> None:

@@ -9,7 +9,7 @@ from aiohttp import web
 from arena import services
 from arena.documents.human_game import DecisionRequest, PlayRequest, PlayResponse
 from arena.errors import ArenaError, ForbiddenError, NotFoundError
-from arena.http.identity import is_same_origin
+from arena.http.identity import give_cookie, is_same_origin
 from arena.http.json_text import as_json
 from arena.http.problem import Problem, not_found
 from arena.http.request_context import CONTEXT, IDENTITY
@@ -28,7 +28,7 @@ from arena.pages.page import (
     run_use_case,
 )
 from arena.pages.routes.game import render_viewer
-from arena.pages.session import checked_form, give_cookie, read_form
+from arena.pages.session import checked_form, read_form
 from arena.services.people import TIME_CONTROLS, Visitor
 from arena.validation import plain
 from referee.rules import families, load
