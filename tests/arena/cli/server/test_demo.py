@@ -116,7 +116,9 @@ def test_make_demo_takes_an_interrupt_for_an_end_and_a_failure_for_one(
     command = tmp_path / "arena"
     command.write_text(f"#!/bin/sh\nexit {code}\n")
     command.chmod(0o755)
-    line = ["make", "-f", str(ROOT / "Makefile"), "demo", f"BIN={tmp_path}", "RUNS=", "ARGS=--once"]
+    (tmp_path / "index.html").touch()
+    made_already = ["RUNS=", "TEXTS=", f"SITE={tmp_path}"]
+    line = ["make", "-f", str(ROOT / "Makefile"), "demo", f"BIN={tmp_path}", *made_already, "ARGS=--once"]
     done = subprocess.run(line, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == made, done.stderr
     assert said in done.stderr
