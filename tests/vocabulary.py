@@ -9,17 +9,38 @@ from collections.abc import Iterator
 from typing import Any, get_args, get_type_hints
 
 from arena import documents
+from arena.config import Settings
 from arena.documents.query import Query, query_fields
 from arena.errors import KINDS
 from arena.pages.documented_fields import documented_fields
 from arena.pages.tournament_form import in_steps, sections
 from arena.tournaments import time_class
+from arena.tournaments.standing import TIE_BREAKS
+from referee.check.check import ABILITIES
 from referee.game.spec import Adjudication, BotLimits
 from referee.rules.core import Termination
 
 OTHERS = (
     *("first", "second", "next", "bye", "points", "too few games", "moves", "result", "limits", "display", "playing"),
     *("idle", "busy", "fit", "unfit", "remote", "games", "rounds", "Final", "Semi-finals", "Quarter-finals"),
+    *("read", "write", "upload", "page", "registration", "wrong-token", "streams", "exports", "setoption"),
+    *("start and handshake", "announces {}", "first move", "time for a move", "legal moves in {}", "positions"),
+    *("clocks", "search by depth", "search by nodes", "stop", "isready again", "query", "memory", "quits"),
+    "plays {}, not {}; a version for {} is needed",
+    "passed its check for {}, not for {}",
+    "has no check report for {}; upload it again",
+    "{}: not checked, trusted",
+    "its check report cannot be read ({}); upload it again",
+    "{}; submit a version that can",
+    "gets the options {}",
+    "gets the start as a position",
+    "the referee passes for it in the {}",
+    "does not support clocks: gets a fixed time for every move",
+    "A sample bot of the arena.",
+    "{} has waited for {} pairs",
+    "most informative: {} apart, {} ± {}",
+    "in doubt: is {} ahead of {}? Evidence {} of {}",
+    "every bot meets all others equally often",
     *("Third place", "Round of {}", "choose from {}", "allowed: {}", "did you mean {}?", "unknown {} {}"),
 )
 """Words of other places, each shown somewhere."""
@@ -41,6 +62,23 @@ def words() -> Iterator[tuple[str, str]]:
         for field in documented_fields(limits):
             yield "referee/game/spec.py", field.title
             yield "referee/game/spec.py", field.text
+    for name in (
+        "max_upload_bytes",
+        "max_bundle_bytes",
+        "max_bundle_files",
+        "quota_bots",
+        "quota_versions",
+        "quota_bytes",
+    ):
+        yield "arena/config.py", Settings.model_fields[name].description or ""
+    for _, _, advice in ABILITIES:
+        if advice:
+            yield "referee/check/check.py", advice
+    for state in ("planned", "next", "running", "finished", "void", "cancelled"):
+        yield "arena/documents/game.py", f"game: {state}"
+        yield "arena/documents/game.py", f"games: {state}"
+    for breaks in (*TIE_BREAKS.values(), ("wins",)):
+        yield from (("arena/tournaments/standing.py", one) for one in breaks)
     for word in OTHERS:
         yield "tests/vocabulary.py", word
 

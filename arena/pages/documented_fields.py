@@ -7,6 +7,8 @@ from typing import Any
 
 from pydantic import ConfigDict, create_model
 
+from arena.pages.language import number, text
+
 
 @dataclass(frozen=True, slots=True)
 class DocumentedField:
@@ -20,13 +22,13 @@ class DocumentedField:
     def value(self) -> str:
         """The default with its unit, which the name's suffix gives."""
         if self.name.endswith("_ms"):
-            return f"{self.default / 1000:g} s" if self.default >= 1000 else f"{self.default:g} ms"
+            return f"{number(self.default / 1000)} s" if self.default >= 1000 else f"{self.default:g} ms"
         if self.name.endswith("_bytes"):
-            for unit, size in (("MiB", 2**20), ("KiB", 2**10)):
+            for unit, size in ((text("MiB"), 2**20), (text("KiB"), 2**10)):
                 if self.default >= size and self.default % size == 0:
                     return f"{self.default // size} {unit}"
-            return f"{self.default:,} bytes"
-        return f"{self.default:,}" if isinstance(self.default, int) else str(self.default)
+            return f"{number(self.default)} {text('bytes')}"
+        return number(int(self.default)) if isinstance(self.default, int) else str(self.default)
 
     @property
     def title(self) -> str:

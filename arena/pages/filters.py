@@ -268,6 +268,13 @@ def ending(termination: str | None, loser: str = "a bot") -> str:
     return shown.replace(subject, loser, 1) if shown.startswith(subject) else shown
 
 
+def game_state(state: str, count: int = 1) -> str:
+    """Return the state of a game, or of several: languages with genders have words of their own for them."""
+    message = f"{'games' if count > 1 else 'game'}: {'next' if state == 'queued' else state}"
+    shown = translated(message)
+    return message.partition(": ")[2] if shown == message else shown
+
+
 def meaning(termination: str | None) -> str:
     """Return the sentence that explains a termination; empty for an unknown one."""
     try:

@@ -119,7 +119,7 @@ def family_words(language: str) -> Mapping[str, str]:
     for name in families():
         words = load(name).words
         if language == "fr":
-            found |= {variant: names[0] for variant, names in words.variants.items()}
+            found = {variant: names[0] for variant, names in words.variants.items()} | found
         found |= words.translations.get(language, {})
     return found
 

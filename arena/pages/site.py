@@ -264,6 +264,7 @@ _FILTERS = (
     filters.tally,
     filters.results,
     filters.letter,
+    filters.game_state,
     filters.letters,
     markdown.inline,
     score_table.bar,

@@ -16,15 +16,17 @@ from arena.http.identity import session_of
 from arena.pages import columns
 from arena.pages.columns import text_column
 from arena.pages.html_table import Column, choice, sorted_table, sorting
+from arena.pages.language import marked, text, translated
 from arena.pages.page import allow_parameters, arena_of, path_family, render, run
 from arena.pages.query_form import form_names, read_form
 from arena.tournaments import time_class
 from referee.rules import load
+from referee.rules.core import SIDES
 
 routes = web.RouteTableDef()
 MAX_LEADERS = 10
 """Number of bots of each family on the page of all rankings."""
-STATES = (("all", "active and retired"), ("retired", "retired"))
+STATES = (("all", marked("active and retired")), ("retired", "retired"))
 
 _ELO = Column("elo", "Elo", "Bradley-Terry with draws, from the chosen games; independent of their order")
 COLUMNS = (
@@ -121,5 +123,5 @@ def _value(line: LeaderboardLine, key: str) -> Any:
 
 def _sides_of(names: Sequence[str]) -> tuple[Column, ...]:
     """Return the columns of the table of sides, titled by the family's names."""
-    titles = {"first": f"{names[0]} won", "second": f"{names[1]} won"}
+    titles = {side: text("%(side)s won") % {"side": translated(name)} for side, name in zip(SIDES, names, strict=True)}
     return tuple(replace(one, title=titles.get(one.key, one.title)) for one in _SIDES)

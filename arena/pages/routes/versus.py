@@ -12,6 +12,7 @@ from arena.documents.rating import Score
 from arena.pages import columns, filters
 from arena.pages.columns import text_column
 from arena.pages.html_table import Column, choice, sorted_table
+from arena.pages.language import translated
 from arena.pages.page import allow_parameters, arena_of, render, run
 from arena.pages.score_table import score_tables
 from arena.services.versus import HeadToHead
@@ -75,5 +76,5 @@ def _timeline(games: Sequence[GameItem], mine: set[int]) -> list[tuple[str, str,
         is_first = game.first_id in mine
         letter = "D" if game.winner == "draw" else "W" if (game.winner == "first") == is_first else "L"
         text = f"{filters.plain(game.first, 60)} – {filters.plain(game.second, 60)} {filters.result(game.winner)}"
-        found.append((letter, game.id, f"{text}, {game.termination}"))
+        found.append((letter, game.id, f"{text}, {translated(game.termination or '')}"))
     return found
