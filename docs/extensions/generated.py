@@ -12,7 +12,6 @@ import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -63,7 +62,7 @@ def json_interface() -> str:
     from arena.api import openapi
     from arena.api.routes import TABLE
 
-    document = openapi.document(TABLE, version("bot-arena"))
+    document = openapi.document(TABLE)
     lines = [
         "# JSON interface",
         "",
