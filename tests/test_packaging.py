@@ -67,5 +67,3 @@ def test_the_documentation_is_found_when_installed(wheel: zipfile.ZipFile) -> No
     names = set(wheel.namelist())
     pages = ("index.html", "search/index.html", "searchindex.js", "reference/command-line/index.html", "fr/index.html")
     assert {f"arena/documentation/{name}" for name in pages} <= names
-
-
