@@ -43,6 +43,7 @@ from tests.arena.events.mqtt.tables import topic
 
 ROOT = Path(__file__).parents[1]
 SITE = ROOT / "arena" / "documentation"
+FORMER_METRICS = {"arena_chore_done_timestamp_seconds"}
 VARIABLE = re.compile(r"(?:ARENA|NUMBA|XDG)_[A-Z_]+|NO_COLOR")
 
 
@@ -126,11 +127,14 @@ def test_every_termination_is_on_the_site() -> None:
     assert terminations().keys() <= words("reference/terminations")
 
 
-def test_every_metric_is_on_the_site() -> None:
-    families_of_metrics = list(CoordinatorMetrics().registry.collect())
-    assert len(families_of_metrics) > 20
-    named = words("reference/metrics")
-    assert {one.name + ("_total" if one.type == "counter" else "") for one in families_of_metrics} <= named
+def test_every_metric_is_on_the_site_and_no_guide_names_another() -> None:
+    kinds = list(CoordinatorMetrics().registry.collect())
+    metrics = {one.name + ("_total" if one.type == "counter" else "") for one in kinds}
+    assert len(metrics) > 20
+    assert metrics <= words("reference/metrics")
+    for path in (ROOT / "docs").rglob("*.md"):
+        named = set(re.findall(r"`(arena_[a-z_*]+)", path.read_text(encoding="utf-8"))) - FORMER_METRICS
+        assert named <= metrics, path
 
 
 def test_every_name_of_the_sdk_is_on_the_site() -> None:
