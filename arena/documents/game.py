@@ -123,6 +123,9 @@ class GameQuery(AnalysedGamesQuery):
     order: Literal["falling", "rising"] = described("the direction of the order", default="falling")
 
 
+ALL_GAMES = GameQuery()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StreamQuery(Query):
     """The point to resume from: after the event with this `seq`."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from arena.documents.attributes import of_attributes
 from arena.documents.bot import BotItem, BotQuery, BotResponse, PresenceItem, SubmissionResponse, VersionItem
-from arena.documents.game import GameItem, Tally
+from arena.documents.game import GameItem, GameQuery, Tally
 from arena.documents.identity import Identity
 from arena.documents.page import PageQuery, PageResponse
 from arena.documents.rating import ChangeItem, ChangeQuery, PoolRating
@@ -95,7 +95,7 @@ def results(arena: Arena, name: str, number: str = "", family: str = "") -> BotR
         ratings=ratings,
         curves=curves,
         tallies=tallies,
-        games=store.games.latest(versions=ids, family=family or None, limit=20).items if ids else [],
+        games=store.games.latest(GameQuery(family=family or None, limit=20), versions=ids).items if ids else [],
     )
 
 
@@ -125,7 +125,8 @@ def games(arena: Arena, names: Sequence[str], query: PageQuery) -> PageResponse[
     if not mine or [] in theirs:
         return PageResponse([])
     against = theirs[0] if theirs else None
-    return arena.store.games.latest(versions=mine, against=against, limit=query.limit, after=query.after)
+    results = GameQuery(limit=query.limit, after=query.after)
+    return arena.store.games.latest(results, versions=mine, against=against)
 
 
 def describe(arena: Arena, name: str, description: str, by: Identity) -> None:

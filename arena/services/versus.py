@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from arena.documents.game import GameItem, Tally
+from arena.documents.game import GameItem, GameQuery, Tally
 from arena.documents.page import PageResponse
 from arena.services import bot
 from arena.services.arena import Arena
@@ -29,6 +29,6 @@ def read(arena: Arena, mine: Sequence[int], theirs: Sequence[int], after: str | 
     """Return the results between versions, and one part of the games. Raises BadValueError."""
     if not mine or not theirs:
         return HeadToHead([], PageResponse([]), {})
-    games = arena.store.games.latest(versions=mine, against=theirs, limit=50, after=after)
+    games = arena.store.games.latest(GameQuery(after=after), versions=mine, against=theirs)
     openings = arena.store.games.openings([game.id for game in games.items])
     return HeadToHead(arena.store.results.tally(mine, theirs), games, openings)

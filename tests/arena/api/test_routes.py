@@ -10,6 +10,7 @@ from urllib.parse import quote
 
 import pytest
 
+from arena.documents.game import GameQuery
 from arena.http.api_paths import PREFIX
 from referee.game.record import read_record
 from referee.game.record_text import read_texts
@@ -272,7 +273,7 @@ def test_exports_round_trip_and_are_whole(arena: Arena) -> None:
         records = [read_record(json.dumps(line)) for line in lines.lines]
         text = arena.server.get(PREFIX + path, headers={"Accept": "text/plain"})
         assert list(read_texts(text.body.decode())) == records
-        expected = arena.store.results.records(tournament_id=arena.finished if "tournament" in path else None)
+        expected = arena.store.results.records(GameQuery(tournament=arena.finished if "tournament" in path else None))
         assert [record.id for record in records] == [json.loads(line)["id"] for _, line in expected]
 
 
