@@ -115,6 +115,7 @@ class GameQuery(AnalysedGamesQuery):
     termination_class: Literal["rules", "adjudication", "forfeit"] | None = described(
         "how the game ended", label="Ended by", choices={"forfeit": "forfeit or resignation"}
     )
+    errors: bool = described("only errors of bots: forfeits but resignations and losses of people", default=False)
     since: Moment | None = described("the earliest end of the game", label="From")
     until: Moment | None = described("the end of the game is before this time", label="To")
     sort: Literal["latest", "blunders", "accuracy", "first_accuracy", "second_accuracy", "turning_points"] = described(

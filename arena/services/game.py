@@ -19,7 +19,7 @@ from arena.store.base.models import RatingChange
 from arena.store.base.page import write_cursor
 from referee.game.record import GameRecord
 from referee.game.spec import GameSpec
-from referee.rules.core import Side, Termination
+from referee.rules.core import Side
 
 
 class NoLogError(ArenaError):
@@ -49,12 +49,6 @@ def _versions(arena: Arena, query: GameQuery) -> list[int] | None:
     if query.bot is None:
         return None
     return [line.id for line in arena.store.versions.of_bot(bot.find(arena, query.bot).id or 0)]
-
-
-def forfeits(arena: Arena, family: str | None = None, after: str | None = None) -> PageResponse[GameItem]:
-    """Return forfeits of bots, latest first, without resignations, which are no errors. Raises BadValueError."""
-    query = GameQuery(termination_class="forfeit", family=family, after=after)
-    return arena.store.games.latest(query, without=(Termination.RESIGNED.value,), with_lost_people=False)
 
 
 def voids(arena: Arena, by: Identity | None, query: PageQuery) -> PageResponse[VoidItem]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from sqlalchemy import ColumnElement, select
@@ -13,20 +12,17 @@ from arena.documents.game import GameQuery
 from arena.store.base.models import Analysis, Game
 from arena.store.games import analyses
 from arena.store.tournaments.human_games import GUEST
+from referee.rules.core import Kind, Termination
 
 
 def _is_person(name: Mapped[str]) -> ColumnElement[bool]:
     return (name == GUEST) | name.startswith("@")
 
 
-def conditions(
-    query: GameQuery, *, without: Sequence[str] = (), with_lost_people: bool = True, worker: str | None = None
-) -> list[Any]:
-    """Return SQL conditions on results: the filters of a query except `bot`, and some that are not part of queries.
+def conditions(query: GameQuery, *, worker: str | None = None) -> list[Any]:
+    """Return the filters of a query except `bot` as SQL conditions on results, with the cluster worker that played.
 
-    `without` lists excluded terminations, `with_lost_people=False` excludes games that a person lost, and `worker`
-    selects those that a worker of the cluster played. The filters of a query each have an index; of several, one is
-    used and the others are applied to its rows.
+    All filters but `worker` have an index; of several, one is used and the others are applied to its rows.
     """
     found: list[Any] = [col(Game.commit_number).is_not(None)]
     equal = {
@@ -43,9 +39,9 @@ def conditions(
         found.append(col(Game.finished_at) >= query.since)
     if query.until:
         found.append(col(Game.finished_at) < query.until)
-    if without:
-        found.append(col(Game.termination).not_in(without))
-    if not with_lost_people:
+    if query.errors:
+        found.append(col(Game.termination_class) == Kind.FORFEIT.value)
+        found.append(col(Game.termination) != Termination.RESIGNED.value)
         found.append(~((col(Game.winner) == "second") & _is_person(col(Game.first))))
         found.append(~((col(Game.winner) == "first") & _is_person(col(Game.second))))
     if query.is_about_analysis:

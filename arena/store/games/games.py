@@ -110,16 +110,14 @@ class Games:
         *,
         versions: Sequence[int] | None = None,
         against: Sequence[int] | None = None,
-        without: Sequence[str] = (),
-        with_lost_people: bool = True,
     ) -> PageResponse[GameItem]:
-        """Return games with a result, latest first, filtered by a query and as in `conditions`.
+        """Return games with a result, latest first.
 
         `versions` selects their games on either side (instead of the query's `bot`), `against` of these only those
         against some opponents. Games filtered by time are ordered by their end, others by their commit number.
         """
         limit = bounded(query.limit)
-        narrow = conditions(query, without=without, with_lost_people=with_lost_people)
+        narrow = conditions(query)
         is_dated = versions is None and bool(query.since or query.until)
         if is_dated:
             keys = (col(Game.finished_at), col(Game.commit_number))

@@ -52,9 +52,7 @@ PAGES: dict[str, Page] = {
     "latest of a family": lambda store, field: store.games.latest(GameQuery(family="loa", after=HALF)),
     "latest of a pool": lambda store, field: store.games.latest(GameQuery(pool="loa", after=HALF)),
     "latest forfeits": lambda store, field: store.games.latest(GameQuery(termination_class="forfeit")),
-    "latest faults": lambda store, field: store.games.latest(
-        GameQuery(termination_class="forfeit", after=HALF), without=["resigned"]
-    ),
+    "latest errors": lambda store, field: store.games.latest(GameQuery(errors=True, after=HALF)),
     "latest of a variant": lambda store, field: store.games.latest(GameQuery(variant="standard", after=HALF)),
     "latest that were drawn": lambda store, field: store.games.latest(GameQuery(winner="draw", after=HALF)),
     "latest of some days": lambda store, field: store.games.latest(
