@@ -13,8 +13,8 @@ from arena.collections.dumps import Dumps
 from arena.coordinator import maintenance as module
 from arena.coordinator.maintenance import Maintenance, Task
 from arena.store import Store
-from arena.store.operations.idempotent_responses import RESPONSES_RETENTION
 from arena.store.operations.daily_tasks import REFUSED_LOGINS_RETENTION
+from arena.store.operations.idempotent_responses import RESPONSES_RETENTION
 from arena.submission.bundle_store import BundleStore
 from tests.arena.coordinator.stage import NOW, Dice, Stage
 
