@@ -110,8 +110,8 @@ class Parser(argparse.ArgumentParser):
         for kind, meant in _KINDS.items():
             message = message.replace(f"invalid {kind} value: ", f"not {meant}: ")
         if self._actions_of and message.endswith(f": {self._actions_of.metavar}"):
-            message = f"what is it to do? {', '.join(self._actions_of.choices)}"
-        message = message.replace("the following arguments are required: ", "it needs ")
+            message = f"missing subcommand: choose from {', '.join(self._actions_of.choices)}"
+        message = message.replace("the following arguments are required: ", "missing: ")
         raise CommandError(f'{message}; see "{self.prog} --help"')
 
     def add_subparsers(self, **kwargs: Any) -> Any:
