@@ -25,7 +25,7 @@ _RESULTS = {"first": "1-0", "second": "0-1", "draw": "½-½"}
 
 
 def add(parser: argparse.ArgumentParser) -> None:
-    """Declare the sub-commands."""
+    """Declare the subcommands."""
     actions = Actions(parser)
     show = actions.add("show", _show, "show a game with its result", "arena game show 0123456789abcdef")
     watch = actions.add(

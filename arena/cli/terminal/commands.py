@@ -5,7 +5,7 @@ A command is a line of `COMMANDS` and a module with
     add(parser)              declares its arguments on a parser that already has name, help and examples
     run(arguments) -> int    does the work and returns an exit code (see `arena.cli.terminal.exit`)
 
-A command with sub-commands (see `arena.cli.terminal.actions`) needs no `run`: each of them has its own.
+A command with subcommands (see `arena.cli.terminal.actions`) needs no `run`: each of them has its own.
 """
 
 from __future__ import annotations
