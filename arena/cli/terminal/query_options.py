@@ -43,7 +43,7 @@ def _add(parser: argparse._ActionsContainer, one: QueryField) -> None:
 
 def _type(one: QueryField) -> Callable[[str], Any]:
     if one.kind is int:
-        return partial(argument.between, least=one.bounds.get("ge", 0), most=one.bounds.get("le", argument.MOST))
+        return partial(argument.between, least=one.bounds.get("ge", 0), most=one.bounds.get("le", argument.MAX_NUMBER))
     if one.bounds == words.FAMILY:
         return argument.family
     return one.kind
