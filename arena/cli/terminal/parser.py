@@ -128,9 +128,9 @@ class Parser(argparse.ArgumentParser):
         if action is self._actions_of and renamed:
             raise CommandError(f'unknown subcommand {shown(value)} of "{self.prog}"; {did_you_mean([renamed])}')
         found = near(str(value), known)
-        advice = f"{did_you_mean(found)} There are {', '.join(known)}" if found else f"there are {', '.join(known)}"
+        advice = f"{did_you_mean(found)} Choose from {', '.join(known)}" if found else f"choose from {', '.join(known)}"
         if action is self._actions_of:
-            raise CommandError(f'"{self.prog}" has no {shown(value)}; {advice}')
+            raise CommandError(f'unknown subcommand {shown(value)} of "{self.prog}"; {advice}')
         raise argparse.ArgumentError(action, f"{shown(value)} is not valid; {advice}")
 
 
