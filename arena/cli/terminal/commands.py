@@ -54,7 +54,7 @@ RENAMED_OPTIONS: Mapping[str, Mapping[str, str]] = {
     "login": {"--forget": "arena logout"},
     "play": {"--first": "--sides"},
     "book": {"--out": "--output-file"},
-    "game": {"--out": "--output-file"},
+    "game": {"--out": "--output-file", "--kind": "--termination-class"},
     "tournament": {"--out": "--output-file"},
 }
 """Options by command (empty: any) and former name: the present name, which the error message suggests."""
