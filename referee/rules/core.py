@@ -25,7 +25,7 @@ class Kind(enum.StrEnum):
 
     sentence: str
 
-    def __new__(cls, word: str, sentence: str) -> Self:
+    def __new__(cls, word: str, sentence: str = "") -> Self:
         found = str.__new__(cls, word)
         found._value_, found.sentence = word, sentence
         return found
