@@ -35,7 +35,7 @@ MAX_NODES = 10**12
 
 
 def add(parser: argparse.ArgumentParser) -> None:
-    """Declare the sub-commands."""
+    """Declare the subcommands."""
     actions = Actions(parser)
     find = actions.add(
         "find",
