@@ -32,7 +32,7 @@ import numpy.typing as npt
 
 from referee.rules.jit import jit
 from referee.rules.per_family import kernel_for
-from referee.rules.rules import Config, Counters, State
+from referee.rules.rules import Config, Counters, Prospects, State
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -51,7 +51,15 @@ def counts_nothing(state: State, config: Config, move: int, counter: int) -> int
     return 0
 
 
+@compiled
+def cannot_tell(state: State, config: Config, moves: int) -> bool:
+    """Serve as `Prospects.may_win` in families without it."""
+    return True
+
+
 counted: Any = cast(Counters, _kernel).counted if hasattr(_kernel, "counted") else counts_nothing
+HAS_PROSPECTS = hasattr(_kernel, "may_win")
+may_win: Any = cast(Prospects, _kernel).may_win if HAS_PROSPECTS else cannot_tell
 
 MAX_PLIES = 128
 """The longest win, in plies."""
@@ -91,6 +99,8 @@ ROW_SIZE = DELTAS + _kernel.MAX_MOVES
 
 _FACTOR = np.uint64(0xD6E8FEB86659FD93)
 _HALF = np.uint64(32)
+_BIT = np.uint64(1)
+_NO_BITS = np.uint64(0)
 _FACTORS = np.random.default_rng(2).integers(0, 1 << 63, 256, dtype=np.uint64) * np.uint64(2) + np.uint64(1)
 
 
@@ -103,6 +113,8 @@ class ProofState(NamedTuple):
     """[ply]: the table key of the state, valid along the line being searched."""
     rows: npt.NDArray[np.int64]
     table: npt.NDArray[np.int64]
+    leaves: npt.NDArray[np.uint64]
+    """The results of `holds`: the key of a position, whose lowest bit says instead whether the defender holds."""
 
 
 def new_proof_state(table_bytes: int, plies: int = MAX_PLIES) -> ProofState:
@@ -114,6 +126,7 @@ def new_proof_state(table_bytes: int, plies: int = MAX_PLIES) -> ProofState:
         keys=np.zeros(plies + 2, dtype=np.uint64),
         rows=np.full((plies + 2, ROW_SIZE), -1, dtype=np.int64),
         table=np.zeros((entries, 4), dtype=np.int64),
+        leaves=np.zeros(entries, dtype=np.uint64),
     )
 
 
@@ -212,6 +225,8 @@ def used_after(ps: ProofState, config: Config, ply: int, move: int, used: int) -
 def wins_now(ps: ProofState, config: Config, ply: int, used: int) -> bool:
     """Return whether the attacker, to move in `states[ply]`, has a move that wins at once."""
     row, work = ps.rows[ply], ps.work
+    if not may_win(ps.states[ply], config, ONCE):
+        return False
     for i in range(list_moves(ps, config, ply)):
         move = row[MOVES + i]
         if used_after(ps, config, ply, move, used) < 0:
@@ -228,6 +243,13 @@ def wins_now(ps: ProofState, config: Config, ply: int, used: int) -> bool:
 def holds(ps: ProofState, config: Config, ply: int, used: int) -> bool:
     """Return whether the defender, to move in `states[ply]`, has a move after which the attacker cannot win at once."""
     row, work = ps.rows[ply], ps.work
+    enter_key(ps, ply, used)
+    key = ps.keys[ply]
+    leaf = np.int64((key >> _BIT) & np.uint64(ps.leaves.shape[0] - 1))
+    known_leaf = ps.leaves[leaf]
+    if known_leaf != _NO_BITS and known_leaf >> _BIT == key >> _BIT:
+        return known_leaf & _BIT != _NO_BITS
+    found = False
     for i in range(list_moves(ps, config, ply)):
         move = row[MOVES + i]
         play(ps.states[ply], config, move, ps.states[ply + 1])
@@ -237,8 +259,11 @@ def holds(ps: ProofState, config: Config, ply: int, used: int) -> bool:
             return True
         if known == FAILED or (known == OPEN and not wins_now(ps, config, ply + 1, used)):
             row[KILLER] = move
-            return True
-    return False
+            found = True
+            break
+    if work[ABORTED] == 0:
+        ps.leaves[leaf] = key | _BIT if found else key & ~_BIT
+    return found
 
 
 @compiled
@@ -301,7 +326,15 @@ def child_known(ps: ProofState, config: Config, ply: int, rest: int, used: int) 
         return WON if wins_now(ps, config, ply, used) else FAILED
     if rest == 2:
         return FAILED if holds(ps, config, ply, used) else WON
-    return look_up(ps, config, ply, rest, used)
+    attacks = HAS_PROSPECTS and rest & 1 == 1
+    if attacks and not may_win(ps.states[ply], config, (rest + 1) // 2):
+        return FAILED
+    known = look_up(ps, config, ply, rest, used)
+    # A threat leaves few defences, and the moves that parry it should be all that counts as effort.
+    if attacks and known == OPEN and wins_now(ps, config, ply, used):
+        store(ps, ply, ONCE, ZERO, INFINITE, ONCE)
+        return WON
+    return known
 
 
 @compiled
