@@ -53,6 +53,7 @@ __all__ = [
     "account",
     "analysis",
     "archive",
+    "board_tree",
     "book",
     "bot",
     "explorer",

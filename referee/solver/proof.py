@@ -99,8 +99,6 @@ ROW_SIZE = DELTAS + _kernel.MAX_MOVES
 
 _FACTOR = np.uint64(0xD6E8FEB86659FD93)
 _HALF = np.uint64(32)
-_BIT = np.uint64(1)
-_NO_BITS = np.uint64(0)
 _FACTORS = np.random.default_rng(2).integers(0, 1 << 63, 256, dtype=np.uint64) * np.uint64(2) + np.uint64(1)
 
 
@@ -113,8 +111,6 @@ class ProofState(NamedTuple):
     """[ply]: the table key of the state, valid along the line being searched."""
     rows: npt.NDArray[np.int64]
     table: npt.NDArray[np.int64]
-    leaves: npt.NDArray[np.uint64]
-    """The results of `holds`: the key of a position, whose lowest bit says instead whether the defender holds."""
 
 
 def new_proof_state(table_bytes: int, plies: int = MAX_PLIES) -> ProofState:
@@ -126,7 +122,6 @@ def new_proof_state(table_bytes: int, plies: int = MAX_PLIES) -> ProofState:
         keys=np.zeros(plies + 2, dtype=np.uint64),
         rows=np.full((plies + 2, ROW_SIZE), -1, dtype=np.int64),
         table=np.zeros((entries, 4), dtype=np.int64),
-        leaves=np.zeros(entries, dtype=np.uint64),
     )
 
 
@@ -243,13 +238,6 @@ def wins_now(ps: ProofState, config: Config, ply: int, used: int) -> bool:
 def holds(ps: ProofState, config: Config, ply: int, used: int) -> bool:
     """Return whether the defender, to move in `states[ply]`, has a move after which the attacker cannot win at once."""
     row, work = ps.rows[ply], ps.work
-    enter_key(ps, ply, used)
-    key = ps.keys[ply]
-    leaf = np.int64((key >> _BIT) & np.uint64(ps.leaves.shape[0] - 1))
-    known_leaf = ps.leaves[leaf]
-    if known_leaf != _NO_BITS and known_leaf >> _BIT == key >> _BIT:
-        return known_leaf & _BIT != _NO_BITS
-    found = False
     for i in range(list_moves(ps, config, ply)):
         move = row[MOVES + i]
         play(ps.states[ply], config, move, ps.states[ply + 1])
@@ -259,11 +247,8 @@ def holds(ps: ProofState, config: Config, ply: int, used: int) -> bool:
             return True
         if known == FAILED or (known == OPEN and not wins_now(ps, config, ply + 1, used)):
             row[KILLER] = move
-            found = True
-            break
-    if work[ABORTED] == 0:
-        ps.leaves[leaf] = key | _BIT if found else key & ~_BIT
-    return found
+            return True
+    return False
 
 
 @compiled
@@ -320,12 +305,10 @@ def child_known(ps: ProofState, config: Config, ply: int, rest: int, used: int) 
     known = judge(ps, config, ply)
     if known != OPEN or ps.work[ABORTED] != 0:
         return known
-    if rest == 0:
-        return FAILED
-    if rest == 1:
-        return WON if wins_now(ps, config, ply, used) else FAILED
-    if rest == 2:
-        return FAILED if holds(ps, config, ply, used) else WON
+    if rest < 3:
+        is_won = rest == 1 and wins_now(ps, config, ply, used)
+        is_won |= rest == 2 and not holds(ps, config, ply, used)
+        return WON if is_won else FAILED
     attacks = HAS_PROSPECTS and rest & 1 == 1
     if attacks and not may_win(ps.states[ply], config, (rest + 1) // 2):
         return FAILED
