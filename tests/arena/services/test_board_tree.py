@@ -13,7 +13,7 @@ from referee.rules.position import Position
 from tests.rules.test_variations import forms, tree
 
 LOA = load("loa").settle()
-ALL = "{Title} b1b3 {!? bold} [c1c3 h4f2 {better} [h3f3 {?? loses a man}] d1d3] [d1d3] h4f2 {} [h5f5] c1c3"
+ALL = "{Title} b1b3 {!? bold} [c1c3 h4f2 {better} [h2f2 {?? loses a man}] d1d3] [d1d3] h4f2 {} [h5f5] c1c3"
 
 
 def test_a_tree_becomes_a_game_with_marks_comments_and_variations() -> None:
@@ -23,7 +23,7 @@ def test_a_tree_becomes_a_game_with_marks_comments_and_variations() -> None:
     one, two, three = game.variations
     assert (one.ply, one.moves, one.comments) == (1, ("c1c3", "h4f2", "d1d3"), {2: "better"})
     assert (one.variations[0].moves, one.variations[0].marks, one.variations[0].comments) == (
-        ("h3f3",),
+        ("h2f2",),
         {2: "??"},
         {2: "loses a man"},
     )
