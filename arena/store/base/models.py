@@ -633,10 +633,11 @@ class StoredWinModel(SQLModel, table=True):
 class StoredProblem(SQLModel, table=True):
     """A problem: a position in which the side to move is to win, and its rating against the people who try it.
 
-    `state` is `waiting` until the solver has proved it, then `accepted` or `refused` for the reason `problem`. `digest`
-    is the SHA-256 of position, rules and condition, and prevents duplicates. `max_moves` is the longest win that the
-    author allows, `moves` the proved length. `tree` has all solutions (see `referee.solver.tree`). `month`, such as
-    `2026-11`, makes it the problem of that month. `games` counts rated first attempts, `wins` those that failed.
+    `state` is `waiting` until the solver has proved it, then `accepted` or `refused` for the reason `problem`; a
+    `removed` one only serves the ratings of those who tried it. `digest` is the SHA-256 of position, rules and
+    condition, and prevents duplicates. `max_moves` is the longest win that the author allows, `moves` the proved
+    length. `tree` has all solutions (see `referee.solver.tree`). `month`, such as `2026-11`, makes it the problem of
+    that month. `games` counts rated first attempts, `wins` those that failed.
     """
 
     __tablename__ = "problems"
