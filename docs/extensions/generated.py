@@ -156,7 +156,7 @@ COPIES: Mapping[str, str] = {
     "SECURITY.md": "explanation/security.md",
     "CHANGELOG.md": "reports/changelog.md",
     **{f"protocol/dialects/{name}.md": f"reference/dialects/{name}.md" for name in FAMILIES},
-    **{f"referee/rules/{name}/RULES.md": f"players/rules/{name}.md" for name in FAMILIES},
+    **{f"referee/rules/{name}/RULES.md": f"reference/rules/{name}.md" for name in FAMILIES},
 }
 """Documents kept with the code that they describe, and the page of each."""
 
