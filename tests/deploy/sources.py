@@ -80,7 +80,7 @@ def command_lines() -> Iterator[tuple[str, list[str]]]:
 
 
 _GUIDES = (
-    *("choose-a-deployment", "run-with-systemd", "run-with-docker-compose", "run-on-kubernetes"),
+    *("choose-a-deployment", "size-an-arena", "run-on-one-machine", "run-a-cluster", "run-with-systemd", "run-with-docker-compose", "run-on-kubernetes"),
     *("secure-an-arena", "allow-remote-bots", "upgrade", "back-up-and-restore", "monitor"),
 )
 _MARKS = (
