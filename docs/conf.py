@@ -23,7 +23,8 @@ language = "en"
 version = release = _PROJECT["version"]
 extensions = [
     *("myst_parser", "sphinx.ext.autodoc"),
-    *("docs.extensions.generated", "docs.extensions.diagrams", "docs.extensions.languages"),
+    *("docs.extensions.generated", "docs.extensions.architecture"),
+    *("docs.extensions.diagrams", "docs.extensions.languages"),
 ]
 exclude_patterns = ["fr", "theme", "extensions"]
 html_theme = "theme"

@@ -9,7 +9,6 @@ import argparse
 import ast
 import os
 import re
-import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from importlib.metadata import version
@@ -19,7 +18,7 @@ from typing import Any
 from pygments.lexers.special import TextLexer
 from sphinx.application import Sphinx
 
-from docs.extensions import file_reference
+from docs.extensions import architecture, file_reference
 
 ROOT = Path(__file__).parents[2]
 FAMILIES = ("abalone", "baroque", "loa", "pijersi", "tablut")
@@ -117,9 +116,8 @@ def terminations() -> str:
 
 def rooms() -> str:
     """Return the page of the rooms of the code, from the contracts that hold them."""
-    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     lines = ["# Rooms of the code", "", "`make lint` holds these layers: each imports only what stands below it.", ""]
-    for contract in settings["tool"]["importlinter"]["contracts"]:
+    for contract in architecture.settings()["contracts"]:
         if contract["type"] == "layers":
             lines += [f"## {contract['name']}", "", "| room | contents |", "|---|---|"]
             container = contract.get("containers", [""])[0]
@@ -153,6 +151,7 @@ PAGES: Mapping[str, Callable[[], str]] = {
 
 COPIES: Mapping[str, str] = {
     "protocol/SPEC.md": "reference/protocol.md",
+    "CONTRIBUTING.md": "contributing/handbook.md",
     "SECURITY.md": "explanation/security.md",
     "CHANGELOG.md": "reports/changelog.md",
     **{f"protocol/dialects/{name}.md": f"reference/dialects/{name}.md" for name in FAMILIES},
