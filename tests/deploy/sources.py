@@ -74,15 +74,11 @@ def command_lines() -> Iterator[tuple[str, list[str]]]:
                 yield f"k8s {name}", [str(word) for word in container["args"]]
     for text in ("compose.yaml", "k8s/secrets.example.yaml", "systemd/arena-worker@.service"):
         yield from ((text, words) for words in _shown(DEPLOY / text))
-    for name in _GUIDES:
-        path = DEPLOY.parent / "docs" / "how-to" / f"{name}.md"
-        yield from ((path.name, words) for words in _shown(path))
+    for path in (*(DEPLOY.parent / "docs").rglob("*.md"), DEPLOY.parent / "README.md"):
+        if not path.is_relative_to(DEPLOY.parent / "docs" / "reference"):
+            yield from ((path.name, words) for words in _shown(path))
 
 
-_GUIDES = (
-    *("choose-a-deployment", "size-an-arena", "run-on-one-machine", "run-a-cluster", "run-with-systemd", "run-with-docker-compose", "run-on-kubernetes"),
-    *("secure-an-arena", "allow-remote-bots", "upgrade", "back-up-and-restore", "monitor"),
-)
 _MARKS = (
     "run --rm migrate ",
     "run --rm worker ",
