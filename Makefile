@@ -15,7 +15,7 @@ ARGS ?=
 # Tests wait for other processes half of the time.
 WORKERS ?= $(shell expr 2 \* $$(nproc))
 
-.PHONY: env demo docs test test-bare test-latest bench drill mutation image lint format catalogues clean
+.PHONY: env demo docs test test-bare test-latest bench drill mutation image lint format catalogues release clean
 
 env: $(RUNS) $(SITE)/index.html
 	@echo "the environment is ready; use it with:  . $(BIN)/activate"
@@ -55,6 +55,10 @@ mutation: $(READY)
 # As root: it takes buildah and debootstrap.
 image: $(READY)
 	$(BIN)/python -m tests.deploy.image $(ARGS)
+
+# Sources and wheel in dist/, tried in an empty environment, and a tag.
+release: $(READY)
+	$(BIN)/python .ci/release
 
 lint: $(READY) $(SITE)/index.html
 	$(BIN)/ruff check .

@@ -133,12 +133,6 @@ class CoordinatorMetrics:
             ("task",),
             registry=one,
         )
-        self._old_tasks = Gauge(
-            "arena_chore_done_timestamp_seconds",
-            "Deprecated name of arena_maintenance_done_timestamp_seconds.",
-            ("chore",),
-            registry=one,
-        )
 
     def set_lease(self, *, is_mine: bool, is_anothers: bool = False) -> None:
         """Set the owner of the lease: this process, another one, or neither as far as is known."""
@@ -148,7 +142,6 @@ class CoordinatorMetrics:
     def task_done(self, task: str, at_s: float) -> None:
         """Set when a daily task was done, in Unix time."""
         self._tasks.labels(task).set(at_s)
-        self._old_tasks.labels(task).set(at_s)
 
 
 @contextmanager

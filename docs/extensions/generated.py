@@ -11,7 +11,6 @@ import os
 import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +23,27 @@ ROOT = Path(__file__).parents[2]
 FAMILIES = ("abalone", "baroque", "loa", "pijersi", "tablut")
 
 
+COMMAND_LINE = """\
+# Command line
+
+Every command prints this text with `--help`. Results go to standard output, notes and progress to standard error.
+
+Commands with a result take `-o`, `--output` with one of the formats in their help; `--json` is short for `-o json`, and
+its [documents](json-documents.md) have a schema number. [Environment variables](environment-variables.md) set defaults.
+
+| exit code | meaning |
+|---|---|
+| 0 | done |
+| 1 | the command ran, and what it checked is not right |
+| 2 | invalid command line or input |
+| 3 | not found |
+| 4 | refused: not allowed, or a limit is exceeded |
+| 5 | a server or a service does not answer |
+| 130 | interrupted by Ctrl-C |
+| 141 | the reader of the output, such as `head`, has closed it |
+"""
+
+
 def command_line() -> str:
     """Return the page of every command, as `--help` prints it."""
     from arena.cli.terminal.commands import COMMANDS, GROUPS
@@ -33,7 +53,7 @@ def command_line() -> str:
     parser = build()
     parser.fill_all()
     commands = _subparsers(parser)
-    lines = ["# Command line", "", "Every command prints this text with `--help`.", ""]
+    lines = [COMMAND_LINE]
     for group, title in GROUPS.items():
         lines += [f"## {title}", ""]
         for command in COMMANDS:
@@ -62,7 +82,7 @@ def json_interface() -> str:
     from arena.api import openapi
     from arena.api.routes import TABLE
 
-    document = openapi.document(TABLE, version("bot-arena"))
+    document = openapi.document(TABLE)
     lines = [
         "# JSON interface",
         "",
@@ -94,6 +114,35 @@ def _operation(path: str, method: str, operation: Mapping[str, Any]) -> Iterator
 
 def _cell(text: str) -> str:
     return " ".join(text.split()).replace("|", "\\|")
+
+
+def metrics() -> str:
+    """Return the page of all metrics for Prometheus."""
+    from prometheus_client.metrics import MetricWrapperBase
+
+    from arena.metrics import CoordinatorMetrics, Metrics
+
+    process = Metrics()
+    lines = [
+        "# Metrics",
+        "",
+        "[Monitor](../how-to/monitor.md) explains how to collect them, and which ones need attention.",
+        "",
+    ]
+    shown: set[str] = set()
+    for title, holder in (("Every process", process), ("The referee", CoordinatorMetrics(process))):
+        lines += [f"## {title}", "", "| metric | type | labels | meaning |", "|---|---|---|---|"]
+        for one in vars(holder).values():
+            if isinstance(one, MetricWrapperBase):
+                (family,) = one.describe()
+                name = family.name + ("_total" if family.type == "counter" else "")
+                # The library has no public way to list the labels of a metric without values.
+                labels = ", ".join(f"`{label}`" for label in one._labelnames)
+                if name not in shown:
+                    lines.append(f"| `{name}` | {family.type} | {labels} | {family.documentation} |")
+                shown.add(name)
+        lines.append("")
+    return "\n".join(lines)
 
 
 def terminations() -> str:
@@ -145,6 +194,7 @@ PAGES: Mapping[str, Callable[[], str]] = {
     "json-documents": file_reference.json_documents,
     "json-interface": json_interface,
     "terminations": terminations,
+    "metrics": metrics,
 }
 """The generated pages of `reference/`."""
 

@@ -77,4 +77,4 @@ class DailyTasks:
 
 def _name(task: str) -> str:
     """Return the name of a task's counter."""
-    return f"chore {task}"[:32]
+    return f"task {task}"[:32]

@@ -117,12 +117,11 @@ def test_a_coordinator_dumps_sweeps_and_expires(stage: Stage, tmp_path: Path) ->
         assert store.daily_tasks.last_done(name) == stage.now.toordinal()
     assert store.users.by_login("0" * 64) is None
     samples = {
-        (sample.name, sample.labels.get("task", sample.labels.get("chore"))): sample.value
+        (sample.name, sample.labels.get("task")): sample.value
         for family in coordinator.metrics.registry.collect()
         for sample in family.samples
     }
-    for name in ("arena_maintenance_done_timestamp_seconds", "arena_chore_done_timestamp_seconds"):
-        assert samples[name, "archive"] == stage.now.timestamp()
+    assert samples["arena_maintenance_done_timestamp_seconds", "archive"] == stage.now.timestamp()
 
 
 def test_expired_rows_are_deleted(store: Store) -> None:
