@@ -10,6 +10,7 @@ import pytest
 from sphinx.application import Sphinx
 from sphinx.errors import SphinxError
 
+from arena.cli.terminal.parser import build
 from docs.extensions import architecture
 from docs.extensions.languages import other_page
 
@@ -18,7 +19,7 @@ SITE = ROOT / "arena" / "documentation"
 PLAYERS = sorted(path.relative_to(ROOT / "docs") for path in (ROOT / "docs" / "players").rglob("*.md"))
 
 
-def build(folder: Path, page: str) -> str:
+def build_site(folder: Path, page: str) -> str:
     """Build a site of one page with the diagrams and return its HTML; raise a warning as an error."""
     (folder / "index.md").write_text(page, encoding="utf-8")
     settings = {
@@ -46,7 +47,7 @@ def diagram(*options: str) -> str:
 
 
 def test_diagram_shows_the_position_after_its_moves(tmp_path: Path) -> None:
-    page = build(tmp_path, diagram(":moves: b1b3 h4f2", ":next: d1a4"))
+    page = build_site(tmp_path, diagram(":moves: b1b3 h4f2", ":next: d1a4"))
     assert 'aria-label="Position 1bbbbbb1/w6w/w6w/w6w/w7/wb5w/w4w1w/2bbbbb1 b - 2"' in page
     assert page.count('class="sprites"') == 1
     assert page.count("marker-end=") == 1
@@ -63,13 +64,14 @@ def test_diagram_shows_the_position_after_its_moves(tmp_path: Path) -> None:
 )
 def test_diagram_that_contradicts_the_rules_fails_the_build(tmp_path: Path, option: str, reason: str) -> None:
     with pytest.raises(SphinxError, match=reason):
-        build(tmp_path, diagram(option))
+        build_site(tmp_path, diagram(option))
 
 
 def test_architecture_follows_from_the_contracts() -> None:
     assert architecture.imports()["bots"] == ["protocol", "referee"]
     assert architecture.levels() == [["bots", "arena"], ["referee"], ["protocol"]]
     assert architecture.layers("referee")[0] == ["check", "verify", "family_template"]
+    assert architecture.described("bots") == "imports <code>protocol</code> and parts of <code>referee</code>"
     assert "<code>coordinator</code>" in architecture.drawing()
 
 
@@ -108,3 +110,13 @@ def test_links_of_the_site_lead_to_its_pages_and_headings() -> None:
                 if anchor not in known:
                     wrong.append(f"{page.relative_to(SITE)}: {target}")
     assert not wrong
+
+
+@pytest.mark.parametrize("page", sorted((ROOT / "docs").rglob("*.md")), ids=lambda path: str(path.relative_to(ROOT)))
+def test_commands_named_in_a_sentence_exist(page: Path) -> None:
+    parser = build()
+    parser.fill_all()
+    for command, word in re.findall(r"`arena ([a-z]+)(?: ([a-z]+))?", page.read_text(encoding="utf-8")):
+        assert command in parser._actions_of.choices, command
+        inner = parser._actions_of.choices[command]._actions_of
+        assert inner is None or not word or word in inner.choices, f"arena {command} {word}"

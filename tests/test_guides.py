@@ -1,4 +1,4 @@
-"""Guides that lead through a session: their commands, run in their order by one shell, with the files that they give."""
+"""Guides that lead through a session: their commands, run in order by one shell, with the files that they give."""
 
 from __future__ import annotations
 

@@ -33,19 +33,30 @@ def layers(container: str) -> list[list[str]]:
     return []
 
 
+def forbidden(package: str) -> set[str]:
+    """Return the modules that a package may not import."""
+    return {
+        name
+        for contract in settings()["contracts"]
+        if contract["type"] == "forbidden" and package in contract["source_modules"]
+        for name in contract["forbidden_modules"]
+    }
+
+
 def imports() -> dict[str, list[str]]:
     """Return which packages each package may import."""
     packages: Sequence[str] = settings()["root_packages"]
-    found = {}
-    for package in packages:
-        forbidden = {
-            name
-            for contract in settings()["contracts"]
-            if contract["type"] == "forbidden" and package in contract["source_modules"]
-            for name in contract["forbidden_modules"]
-        }
-        found[package] = [other for other in packages if other not in (package, *forbidden)]
-    return found
+    return {name: [other for other in packages if other not in (name, *forbidden(name))] for name in packages}
+
+
+def described(package: str) -> str:
+    """Return in words what a package may import."""
+    closed = forbidden(package)
+    words = [
+        f"{'parts of ' if any(name.startswith(f'{other}.') for name in closed) else ''}<code>{other}</code>"
+        for other in imports()[package]
+    ]
+    return f"imports {' and '.join(words)}" if words else "imports nothing of ours"
 
 
 def levels() -> list[list[str]]:
@@ -60,12 +71,11 @@ def levels() -> list[list[str]]:
 
 def drawing() -> str:
     """Return the diagram as HTML: boxes in rows, so that it fits any width."""
-    below, lines = imports(), ['<div class="architecture">']
+    lines = ['<div class="architecture">']
     for level in levels():
         lines.append('<div class="level">')
         for package in level:
-            used = " and ".join(f"<code>{name}</code>" for name in below[package]) or "nothing of ours"
-            lines.append(f'<section class="package"><p><strong>{escape(package)}</strong> imports {used}</p>')
+            lines.append(f'<section class="package"><p><strong>{escape(package)}</strong> {described(package)}</p>')
             for rooms in layers(package):
                 boxes = "".join(f"<li><code>{escape(room)}</code></li>" for room in rooms)
                 lines.append(f'<ul class="layer">{boxes}</ul>')

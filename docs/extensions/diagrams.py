@@ -43,10 +43,9 @@ class BoardDirective(SphinxDirective):
 
     required_arguments = 1
     has_content = True
-    option_spec = {
-        name: directives.unchanged_required
-        for name in ("variant", "rules", "position", "moves", "next", "targets", "illegal", "ends")
-    }
+    option_spec = dict.fromkeys(
+        ("variant", "rules", "position", "moves", "next", "targets", "illegal", "ends"), directives.unchanged_required
+    )
 
     def run(self) -> list[nodes.Node]:
         """Return the figure. Raises an error of the directive for a move that the rules do not allow."""

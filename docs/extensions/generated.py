@@ -218,7 +218,7 @@ def copy(source: str) -> str:
     def link(found: re.Match[str]) -> str:
         text, target, anchor = found[1], found[2], found[3] or ""
         place = os.path.normpath(Path(source).parent / target)
-        page = COPIES.get(place) or (place.removeprefix("docs/") if place.startswith("docs/") else None)
+        page = COPIES.get(place) or (place.removeprefix("docs/") if re.match(r"docs/.*\.md$", place) else None)
         return f"[{text}]({os.path.relpath(page, Path(COPIES[source]).parent)}{anchor})" if page else text
 
     return _LINK.sub(link, (ROOT / source).read_text(encoding="utf-8"))

@@ -24,7 +24,12 @@ from tests.bots.driver import ROOT
 from tests.conftest import INTERPRETED
 
 GUIDES = (
-    *("tutorials/first-bot.md", "tutorials/searching-bot.md", "how-to/write-a-bot-in-another-language.md", "how-to/connect-a-bot-from-home.md"),
+    *(
+        "tutorials/first-bot.md",
+        "tutorials/searching-bot.md",
+        "how-to/write-a-bot-in-another-language.md",
+        "how-to/connect-a-bot-from-home.md",
+    ),
     *("reference/samples.md", "how-to/tune-a-bot.md", "how-to/debug-a-bot.md", "explanation/champion.md"),
     *("how-to/retrain-the-champion.md", "reports/2026-11-24-champion.md", "reference/bot-files.md"),
 )
