@@ -115,13 +115,12 @@ def _with_targets(rules: Rules, scene: Scene, position: Position, cell: str) -> 
 
 
 def add_sprites(_: Sphinx, document: nodes.document) -> None:
-    """Put the symbols of the pieces on a page once, above its first diagram."""
+    """Put the symbols of the pieces on a page once, below its text: the search shows the beginning of a page."""
     drawings = [node for node in document.findall(nodes.raw) if node.get("family")]
     families = dict.fromkeys(node["family"] for node in drawings)
     if drawings:
         sprites = str(board.sprites([load(name) for name in families]))
-        figure = drawings[0].parent
-        figure.parent.insert(figure.parent.index(figure), nodes.raw("", sprites, format="html"))
+        document.append(nodes.raw("", sprites, format="html"))
 
 
 def write_styles(app: Sphinx) -> None:

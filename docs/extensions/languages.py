@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,19 @@ def add_switch(app: Sphinx, page: str, _: str, context: dict[str, Any], __: obje
     context["other_url"] = other_page(app.config.language, page)
 
 
+def write_messages(app: Sphinx, error: Exception | None) -> None:
+    """Write the messages of the search as data: the library's own script evaluates a text as code, for plurals, which
+    the arena's content security policy forbids.
+    """
+    script = Path(app.outdir) / "_static" / "translations.js"
+    if error is None and script.is_file():
+        text = script.read_text(encoding="utf-8")
+        text = re.sub(r"^Documentation\.addTranslations\((.*)\);$", r"\1", text.strip(), flags=re.DOTALL)
+        script.write_text(f"Object.assign(Documentation.TRANSLATIONS, ({text}).messages);\n", encoding="utf-8")
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
     """Add the switch to every page."""
     app.connect("html-page-context", add_switch)
+    app.connect("build-finished", write_messages)
     return {"parallel_read_safe": True}
