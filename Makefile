@@ -53,7 +53,7 @@ mutation: $(READY)
 	$(BIN)/python -m tests.mutation $(ARGS)
 
 # As root: it takes buildah and debootstrap.
-image: $(READY)
+image: $(READY) $(SITE)/index.html
 	$(BIN)/python -m tests.deploy.image $(ARGS)
 
 # Sources and wheel in dist/, tried in an empty environment, and a tag.

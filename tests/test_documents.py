@@ -29,7 +29,7 @@ DOCUMENTS = sorted(
 )
 SUFFIXES = "py|md|html|css|js|c|h|cpp|hpp|java|rs|go|toml|yaml|yml|sh|json|txt|conf|acl|service|ini|mako"
 FILE = re.compile(rf"`((?!build/)[\w.@-]+(?:/[\w.@-]+)*\.(?:{SUFFIXES}))`")
-NO_FOLDER = r"arena/v\d|deploy/secrets/|arena/documentation|arena/pages/locale/LANGUAGE"
+NO_FOLDER = r"arena/v\d|referee/wake|deploy/secrets/|arena/documentation|arena/pages/locale/LANGUAGE"
 """Topics, and folders that a command makes."""
 FOLDER = re.compile(rf"(?:`|pytest )(?!{NO_FOLDER})((?:{'|'.join((*PACKAGES, 'deploy'))})/[\w/.-]*)(?=[`\s])")
 LINK = re.compile(r"\]\(([^()\s]+)\)")
@@ -92,7 +92,7 @@ def test_links_lead_somewhere(path: Path) -> None:
 @pytest.mark.parametrize("path", DOCUMENTS, ids=name)
 def test_files_that_are_named_exist(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
-    named = set(FILE.findall(text)) - set(OF_A_READER)
+    named = {one.removeprefix("./") for one in FILE.findall(text)} - set(OF_A_READER)
     gone = [one for one in named - NAMES if not any((home / one).exists() for home in (ROOT, path.parent))]
     assert not sorted(gone)
     assert not [one for one in sorted(set(FOLDER.findall(text))) if not (ROOT / one).exists()]

@@ -116,6 +116,39 @@ def _cell(text: str) -> str:
     return " ".join(text.split()).replace("|", "\\|")
 
 
+def variants() -> str:
+    """Return the page of the variants and rule options of all families."""
+    from referee.rules import load
+
+    lines = [
+        "# Variants and rule options",
+        "",
+        "`variant` and `rule_options` of a tournament, `--variant` and `--option` of `arena play`.",
+        "",
+    ]
+    for name in FAMILIES:
+        rules = load(name)
+        lines += [
+            f"## {rules.title}",
+            "",
+            f"Family `{name}`.",
+            "",
+            "| variant | meaning | differs in |",
+            "|---|---|---|",
+        ]
+        for one in rules.variants:
+            differs = ", ".join(f"`{option} = {str(value).lower()}`" for option, value in one.options.items())
+            lines.append(f"| `{one.name}` | {one.note} | {differs} |")
+        lines += ["", "| rule option | values | default | meaning |", "|---|---|---|---|"]
+        for option in rules.options:
+            choices = {"check": "`true`, `false`", "spin": f"{option.minimum} to {option.maximum:,}"}
+            values = choices.get(option.type) or ", ".join(f"`{value}`" for value in option.values)
+            default = str(option.default).lower()
+            lines.append(f"| `{option.name}` | {values} | `{default}` | {option.meaning} |")
+        lines.append("")
+    return "\n".join(lines)
+
+
 def metrics() -> str:
     """Return the page of all metrics for Prometheus."""
     from prometheus_client.metrics import MetricWrapperBase
@@ -195,6 +228,7 @@ PAGES: Mapping[str, Callable[[], str]] = {
     "json-interface": json_interface,
     "terminations": terminations,
     "metrics": metrics,
+    "variants": variants,
 }
 """The generated pages of `reference/`."""
 

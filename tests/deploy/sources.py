@@ -90,7 +90,7 @@ _MARKS = (
 
 def _shown(path: Path) -> Iterator[list[str]]:
     """Command lines in a text: behind `arena`, or what a container is told to run."""
-    for line in path.read_text(encoding="utf-8").splitlines():
+    for line in path.read_text(encoding="utf-8").replace("\\\n", " ").splitlines():
         line = line.strip().removeprefix("#").strip().removeprefix("$ ")
         for mark in _MARKS:
             before, found, rest = line.partition(mark)
