@@ -97,7 +97,7 @@ def _shown(path: Path) -> Iterator[list[str]]:
             rest = rest.partition("`")[0]
             if found and (mark != "arena " or not before):
                 words = shlex.split(rest, comments=True) if rest.count('"') % 2 == 0 and "'" not in rest else []
-                words = words[: next((at for at, word in enumerate(words) if word in (">", "|", "&&", ";")), None)]
+                words = words[: next((at for at, word in enumerate(words) if word in (">", "|", "&", "&&", ";")), None)]
                 if words and words[0].isalpha() and line[:1] != "|":
                     yield words
                 break
