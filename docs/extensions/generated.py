@@ -9,7 +9,6 @@ import argparse
 import ast
 import os
 import re
-import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
@@ -18,7 +17,7 @@ from typing import Any
 from pygments.lexers.special import TextLexer
 from sphinx.application import Sphinx
 
-from docs.extensions import file_reference
+from docs.extensions import architecture, file_reference
 from docs.extensions.file_reference import cell
 
 ROOT = Path(__file__).parents[2]
@@ -190,9 +189,8 @@ def terminations() -> str:
 
 def rooms() -> str:
     """Return the page of the rooms of the code, from the contracts that hold them."""
-    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     lines = ["# Rooms of the code", "", "`make lint` holds these layers: each imports only what stands below it.", ""]
-    for contract in settings["tool"]["importlinter"]["contracts"]:
+    for contract in architecture.settings()["contracts"]:
         if contract["type"] == "layers":
             lines += [f"## {contract['name']}", "", "| room | contents |", "|---|---|"]
             container = contract.get("containers", [""])[0]
@@ -228,10 +226,11 @@ PAGES: Mapping[str, Callable[[], str]] = {
 
 COPIES: Mapping[str, str] = {
     "protocol/SPEC.md": "reference/protocol.md",
+    "CONTRIBUTING.md": "contributing/handbook.md",
     "SECURITY.md": "explanation/security.md",
     "CHANGELOG.md": "reports/changelog.md",
     **{f"protocol/dialects/{name}.md": f"reference/dialects/{name}.md" for name in FAMILIES},
-    **{f"referee/rules/{name}/RULES.md": f"players/rules/{name}.md" for name in FAMILIES},
+    **{f"referee/rules/{name}/RULES.md": f"reference/rules/{name}.md" for name in FAMILIES},
 }
 """Documents kept with the code that they describe, and the page of each."""
 
@@ -244,7 +243,7 @@ def copy(source: str) -> str:
     def link(found: re.Match[str]) -> str:
         text, target, anchor = found[1], found[2], found[3] or ""
         place = os.path.normpath(Path(source).parent / target)
-        page = COPIES.get(place) or (place.removeprefix("docs/") if place.startswith("docs/") else None)
+        page = COPIES.get(place) or (place.removeprefix("docs/") if re.match(r"docs/.*\.md$", place) else None)
         return f"[{text}]({os.path.relpath(page, Path(COPIES[source]).parent)}{anchor})" if page else text
 
     return _LINK.sub(link, (ROOT / source).read_text(encoding="utf-8"))
