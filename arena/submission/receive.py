@@ -111,9 +111,10 @@ def receive(
 ) -> Version:
     """Store an upload as the next version of the user's bot, in state `uploaded`. A new name creates a bot.
 
-    `file` is seekable; `sha256` is its hash if known. `name` and `families` override those in `bot.toml`. `tc`, a time control that says how long the bot thinks per move,
-    overrides `move_ms` in its limits. Raises TooLargeError, SubmissionError, NotYoursError, ConflictError (a duplicate
-    bundle, a retired bot), QuotaError and StoreUnavailableError.
+    `file` is seekable; `sha256` is its hash if known. `name` and `families` override those in `bot.toml`. `tc`, a time
+    control that says how long the bot thinks per move, overrides `move_ms` in its limits. Raises TooLargeError,
+    SubmissionError, NotYoursError, ConflictError (a duplicate bundle, a retired bot), QuotaError and
+    StoreUnavailableError.
     """
     quota = quota or Quota()
     asked = _move_time(tc)
