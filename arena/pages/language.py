@@ -29,7 +29,9 @@ LANGUAGES: Mapping[str, str] = {"en": "English", "fr": "Français"}
 LANGUAGE_COOKIE = "arena-language"
 PARAMETER = "lang"
 DOMAIN, FOLDER = "arena", Path(__file__).parent / "locale"
-TRANSLATED = frozenset(("login.html", "register.html", "reset.html", "submission.html", "submit.html"))
+TRANSLATED = frozenset(
+    ("import.html", "imports.html", "login.html", "register.html", "reset.html", "submission.html", "submit.html")
+)
 """The templates whose texts are all in the catalogue."""
 _DEFAULT = "en"
 _CURRENT: ContextVar[str] = ContextVar("language", default=_DEFAULT)

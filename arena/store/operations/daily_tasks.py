@@ -9,6 +9,7 @@ from sqlalchemy.exc import IntegrityError
 from sqlmodel import col
 
 from arena.clock import now
+from arena.store.archive.imports import IMPORTS_RETENTION
 from arena.store.base.engine import Sessions
 from arena.store.base.models import (
     AccountLink,
@@ -18,6 +19,7 @@ from arena.store.base.models import (
     Login,
     LoginAttempt,
     QueuedAnalysis,
+    StoredImport,
     TrustedDevice,
 )
 from arena.store.operations.answers import RESPONSES_RETENTION
@@ -56,7 +58,7 @@ class DailyTasks:
         return True
 
     def forget(self, at: datetime | None = None) -> int:
-        """Delete expired sessions, links, attempts, devices, responses and requests; return the number of rows."""
+        """Delete expired sessions, links, attempts, devices, responses, requests and imports; return how many rows."""
         at = at or now()
         old = (
             delete(Login).where(col(Login.expires) <= at),
@@ -67,6 +69,7 @@ class DailyTasks:
             delete(QueuedAnalysis).where(
                 col(QueuedAnalysis.game_id).is_(None), col(QueuedAnalysis.requested_at) < at - RESPONSES_RETENTION
             ),
+            delete(StoredImport).where(col(StoredImport.created_at) < at - IMPORTS_RETENTION),
             delete(Audit).where(
                 col(Audit.action) == "login.refused", col(Audit.logged_at) < at - REFUSED_LOGINS_RETENTION
             ),
