@@ -98,7 +98,7 @@ class Collection:
 
 
 def pieces(text: str, after: int = 0) -> Iterator[tuple[int, str]]:
-    """Yield (line from 1, text) of every part of a text that should be one game, after so many lines of it."""
+    """Yield (line from 1, text) of every part of a text that should be one game, after the first `after` lines."""
     start, depth, has_body = after, 0, False
     lines = text.splitlines(keepends=True)
     for number, line in enumerate(lines[after:], after):

@@ -58,7 +58,7 @@ class UploadedGames:
 
 
 def read_portion(upload: UploadedText, after: int) -> UploadedGames:
-    """Read the next games of a text after so many of its lines, in a process that ends afterwards.
+    """Read the next games of a text after its first `after` lines, in a process that ends afterwards.
 
     Raises JobError, and WorkerLostError for a portion that needs more than `BOUNDS`.
     """

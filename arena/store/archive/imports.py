@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict
-from datetime import timedelta
 from typing import cast
 
 import zstandard
@@ -27,8 +26,6 @@ MAX_WAITING = 20
 """Maximum number of imports that are not over."""
 MAX_REJECTED = 1000
 """Rejected games of an import that are listed; the others are counted only."""
-IMPORTS_RETENTION = timedelta(days=30)
-"""Retention of an import and its list of rejected games; its games stay."""
 _waits = col(StoredImport.state) == "waiting"
 
 

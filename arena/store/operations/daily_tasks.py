@@ -9,7 +9,6 @@ from sqlalchemy.exc import IntegrityError
 from sqlmodel import col
 
 from arena.clock import now
-from arena.store.archive.imports import IMPORTS_RETENTION
 from arena.store.base.engine import Sessions
 from arena.store.base.models import (
     AccountLink,
@@ -28,6 +27,9 @@ from arena.store.people.trusted_devices import DEVICES_RETENTION
 
 REFUSED_LOGINS_RETENTION = timedelta(days=90)
 """Retention of refused log-ins in the audit log; without it anyone could fill the log."""
+
+IMPORTS_RETENTION = timedelta(days=30)
+"""Retention of an import and its list of rejected games; its games stay."""
 
 
 class DailyTasks:

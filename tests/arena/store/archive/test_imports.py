@@ -14,9 +14,9 @@ from arena.store import Store
 from arena.store.archive import imports
 from arena.store.archive.archived_game import ArchivedGame
 from arena.store.archive.entry import indexed
-from arena.store.archive.imports import IMPORTS_RETENTION
 from arena.store.archive.search import ArchiveSearch
 from arena.store.base.models import StoredImport
+from arena.store.operations.daily_tasks import IMPORTS_RETENTION
 from tests.arena.store.archive.test_archive import random_game
 
 TEXT = "1\n2\n3\n4\n"
