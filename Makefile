@@ -75,12 +75,12 @@ catalogues: $(READY)
 
 docs: $(SITE)/index.html
 
-# Warnings are errors. The English and the French site search on their own, each in its language.
+# Warnings are errors, and every page is read again: diagrams follow from code. The English and the French site search on their own, each in its language.
 $(SITE)/index.html: $(RUNS) $(TEXTS)
 	@echo "building the documentation in $(SITE)"
 	@rm -rf $(SITE)
-	@$(BIN)/sphinx-build -q -W --keep-going -b dirhtml -d build/docs docs $(SITE)
-	@$(BIN)/sphinx-build -q -W --keep-going -b dirhtml -d build/docs-fr -c docs/fr docs/fr $(SITE)/fr
+	@$(BIN)/sphinx-build -q -W -E --keep-going -b dirhtml -d build/docs docs $(SITE)
+	@$(BIN)/sphinx-build -q -W -E --keep-going -b dirhtml -d build/docs-fr -c docs/fr docs/fr $(SITE)/fr
 	@rm -f $(SITE)/.buildinfo $(SITE)/fr/.buildinfo
 
 format: $(READY)

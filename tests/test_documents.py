@@ -38,6 +38,7 @@ DOTTED = re.compile(rf"(?<![\w./@:-])((?:{'|'.join(PACKAGES)})(?:\.\w+)+)(?!\w*[
 NOT_MODULES = ("toml", "service", "example", "sqlite3", "yaml", "md", "env", "css", "pem", "key")
 OF_A_READER = (
     "my_bot.py",
+    "plain.py",
     "mybot.py",
     "searcher.py",
     "cup.toml",

@@ -9,7 +9,6 @@ import argparse
 import ast
 import os
 import re
-import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
@@ -18,7 +17,8 @@ from typing import Any
 from pygments.lexers.special import TextLexer
 from sphinx.application import Sphinx
 
-from docs.extensions import file_reference
+from docs.extensions import architecture, file_reference
+from docs.extensions.file_reference import cell
 
 ROOT = Path(__file__).parents[2]
 FAMILIES = ("abalone", "baroque", "loa", "pijersi", "tablut")
@@ -104,17 +104,13 @@ def _operation(path: str, method: str, operation: Mapping[str, Any]) -> Iterator
     if about := operation.get("description"):
         yield from (about, "")
     rows = [
-        f"| `{one['name']}` | {one['in']} | {_cell(one.get('description', ''))} |"
+        f"| `{one['name']}` | {one['in']} | {cell(one.get('description', ''))} |"
         for one in operation.get("parameters", [])
     ]
     if rows:
         yield from ("| parameter | in | meaning |", "|---|---|---|", *rows, "")
-    rows = [f"| {code} | {_cell(one.get('description', ''))} |" for code, one in operation["responses"].items()]
+    rows = [f"| {code} | {cell(one.get('description', ''))} |" for code, one in operation["responses"].items()]
     yield from ("| status | meaning |", "|---|---|", *rows, "")
-
-
-def _cell(text: str) -> str:
-    return " ".join(text.split()).replace("|", "\\|")
 
 
 def variants() -> str:
@@ -184,31 +180,24 @@ def terminations() -> str:
     from referee.rules import terminations as all_terminations
     from referee.rules.core import Kind
 
-    about = {
-        Kind.RULES: "Decided by the rules of the game.",
-        Kind.ADJUDICATION: "Ended early by the referee, as the tournament's settings define.",
-        Kind.FORFEIT: "A bot is at fault and loses. Rated like any other loss.",
-        Kind.VOID: "No bot is at fault. Not rated; the game is played again.",
-    }
     lines = ["# Terminations", "", "How a game can end. Records and the JSON interface use these words.", ""]
-    for kind, text in about.items():
-        rows = [f"| `{word}` | {_cell(one.sentence)} |" for word, one in all_terminations().items() if one.kind is kind]
-        lines += [f"## {kind.value.capitalize()}", "", text, "", "| word | meaning |", "|---|---|", *rows, ""]
+    for kind in Kind:
+        rows = [f"| `{word}` | {cell(one.sentence)} |" for word, one in all_terminations().items() if one.kind is kind]
+        lines += [f"## {kind.value.capitalize()}", "", kind.sentence, "", "| word | meaning |", "|---|---|", *rows, ""]
     return "\n".join(lines)
 
 
 def rooms() -> str:
     """Return the page of the rooms of the code, from the contracts that hold them."""
-    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     lines = ["# Rooms of the code", "", "`make lint` holds these layers: each imports only what stands below it.", ""]
-    for contract in settings["tool"]["importlinter"]["contracts"]:
+    for contract in architecture.settings()["contracts"]:
         if contract["type"] == "layers":
             lines += [f"## {contract['name']}", "", "| room | contents |", "|---|---|"]
             container = contract.get("containers", [""])[0]
             for layer in contract["layers"]:
                 for one in re.split(r" [|:] ", layer):
                     module = ".".join(filter(None, (container, one.strip("() "))))
-                    lines.append(f"| `{module}` | {_cell(_summary(module))} |")
+                    lines.append(f"| `{module}` | {cell(_summary(module))} |")
             lines.append("")
     return "\n".join(lines)
 
@@ -237,10 +226,11 @@ PAGES: Mapping[str, Callable[[], str]] = {
 
 COPIES: Mapping[str, str] = {
     "protocol/SPEC.md": "reference/protocol.md",
+    "CONTRIBUTING.md": "contributing/handbook.md",
     "SECURITY.md": "explanation/security.md",
     "CHANGELOG.md": "reports/changelog.md",
     **{f"protocol/dialects/{name}.md": f"reference/dialects/{name}.md" for name in FAMILIES},
-    **{f"referee/rules/{name}/RULES.md": f"players/rules/{name}.md" for name in FAMILIES},
+    **{f"referee/rules/{name}/RULES.md": f"reference/rules/{name}.md" for name in FAMILIES},
 }
 """Documents kept with the code that they describe, and the page of each."""
 
@@ -253,7 +243,7 @@ def copy(source: str) -> str:
     def link(found: re.Match[str]) -> str:
         text, target, anchor = found[1], found[2], found[3] or ""
         place = os.path.normpath(Path(source).parent / target)
-        page = COPIES.get(place) or (place.removeprefix("docs/") if place.startswith("docs/") else None)
+        page = COPIES.get(place) or (place.removeprefix("docs/") if re.match(r"docs/.*\.md$", place) else None)
         return f"[{text}]({os.path.relpath(page, Path(COPIES[source]).parent)}{anchor})" if page else text
 
     return _LINK.sub(link, (ROOT / source).read_text(encoding="utf-8"))
