@@ -96,7 +96,7 @@ class CoordinatorMetrics:
         self.acting = Gauge("arena_referee_acting", "1 if this process is the active coordinator.", registry=one)
         self.slots = Gauge("arena_slots", "Games that can be played at once.", registry=one)
         self.busy = Gauge("arena_slots_busy", "Games being played.", registry=one)
-        self.games = Counter("arena_games_recorded_total", "Games with a result, by kind.", ("kind",), registry=one)
+        self.games = Counter("arena_games_recorded_total", "Games with a result.", ("termination_class",), registry=one)
         self.voids = Counter("arena_games_void_total", "Void attempts at games.", ("termination",), registry=one)
         self.verified = Counter(
             "arena_games_verified_total", "Records of workers verified by the rules.", ("verdict",), registry=one

@@ -15,7 +15,7 @@ from tests.program import ENDS_S, finished
 
 ROOT = Path(__file__).parents[1]
 TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
-PATIENCE_S = 600
+TIMEOUT_S = 600
 """Half a minute on a machine of its own."""
 MAX_LINES = 90
 MAX_PICTURE_BYTES = 150_000
@@ -52,7 +52,7 @@ def test_pictures_are_small() -> None:
 
 
 @pytest.mark.long
-@pytest.mark.timeout(PATIENCE_S + 2 * ENDS_S)
+@pytest.mark.timeout(TIMEOUT_S + 2 * ENDS_S)
 @pytest.mark.skipif(sys.prefix == sys.base_prefix, reason="optional: the page is for a virtual environment")
 def test_commands_work_in_their_order(folder: Path) -> None:
     blocks = BLOCK.findall(TEXT)
@@ -64,7 +64,7 @@ def test_commands_work_in_their_order(folder: Path) -> None:
             (folder / name).write_text(text, encoding="utf-8")
     commands = "".join(text for kind, _, text in blocks if kind == "sh")
     environment = {**INTERPRETED, "HOME": str(folder / "home"), "XDG_CONFIG_HOME": "", "PATH": os.defpath}
-    done = finished(["bash", "-c", f"set -euxo pipefail\n{commands}"], PATIENCE_S, cwd=folder, env=environment)
+    done = finished(["bash", "-c", f"set -euxo pipefail\n{commands}"], TIMEOUT_S, cwd=folder, env=environment)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert re.search(r"^\d+ passed", done.stdout.rpartition("=")[0].rpartition("=")[2].strip() or done.stdout, re.M)
-    assert re.search(r"mybot", done.stdout.rpartition("fit")[2])
+    assert re.search(r"\b\d+ passed in ", done.stdout)
+    assert "[2/2] random - my bot" in done.stderr
