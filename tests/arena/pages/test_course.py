@@ -118,7 +118,7 @@ def test_a_test_shows_its_verdict_bounds_and_elo(server: Server, field: Field) -
     assert re.search(r"Elo difference \S+ ± \d+ \(95 %\)", shown)
     assert "type I error (H1 accepted wrongly): 1.0 %; type II error (H0 accepted wrongly): 5.0 %" in shown
     svg = server.get(f"/tournaments/{number}").body.decode()
-    assert re.search(r'aria-label="Log-likelihood ratio -?\d+\.\d+ between -2\.99 \(not stronger\) and 4\.55', svg)
+    assert re.search(r'aria-label="Log-likelihood ratio −?\d+\.\d+ between −2\.99 \(not stronger\) and 4\.55', svg)
 
 
 def test_letters_of_the_crosstable_lead_to_their_games(server: Server, field: Field) -> None:
