@@ -51,7 +51,7 @@ def _documents() -> Iterator[tuple[str, str]]:
         room = importlib.import_module(f"arena.documents.{module.name}")
         place = f"arena/documents/{module.name}.py"
         for kind in vars(room).values():
-            if not (isinstance(kind, type) and dataclasses.is_dataclass(kind) and kind.__module__ == room.__name__):
+            if not isinstance(kind, type) or not dataclasses.is_dataclass(kind) or kind.__module__ != room.__name__:
                 continue
             for hint in get_type_hints(kind).values():
                 yield from ((place, word) for word in _literals(hint) if any(map(str.isalpha, word)))
