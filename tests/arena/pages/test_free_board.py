@@ -247,7 +247,7 @@ def test_a_pasted_game_is_copied_again_with_its_variations(site: Site, browser: 
         page.fill("#paste textarea", reply.body.decode())
         page.click("#paste button")
         page.wait_for_selector("#free[data-ready=yes]")
-        assert page.url.endswith("/loa/board?variant=standard&moves=b1b3+h4f2#v:{quote(tree, safe='!')}")
+        assert page.url.endswith("/loa/board?variant=standard&moves=b1b3+h4f2#v:" + quote(tree, safe="!"))
         assert page.locator(".tree a").count() == 4
         page.click("#export [data-go=text]")
         reads(page, "#copied", "copied")
