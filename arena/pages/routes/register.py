@@ -11,6 +11,7 @@ from arena import services
 from arena.errors import ArenaError, ForbiddenError
 from arena.http.identity import place_of, session_of
 from arena.http.request_context import CONTEXT, RequestContext, address_key
+from arena.pages import language
 from arena.pages.page import allow_parameters, arena_of, as_sentence, error_sentence, redirect, run_use_case
 from arena.pages.session import EXPIRED, is_own_form, local_target, logged_in, read_form, stranger_form
 
@@ -108,7 +109,9 @@ async def request_reset(request: web.Request) -> web.Response:
     if wait := await context.limiters["registration"].admit(address_key(request)):
         return _reset_form(request, problem=_too_many(wait), status=429)
     task = asyncio.create_task(
-        asyncio.to_thread(services.registration.request_reset, context.arena, fields.get("user", "").strip()[:254])
+        asyncio.to_thread(
+            services.registration.request_reset, context.arena, fields.get("user", "").strip()[:254], language.text
+        )
     )
     _MAILING.add(task)
     task.add_done_callback(_MAILING.discard)
