@@ -27,6 +27,7 @@ _DATE = datetime(2026, 1, 1, tzinfo=UTC)
 _OPTIONS = {"extensions": "jinja2.ext.i18n", "trimmed": "true", "silent": "false"}
 _KINDS: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
     "templates/*.html": ("jinja2.ext:babel_extract", {"gettext": None, "ngettext": (1, 2), "_": None}, _OPTIONS),
+    "templates/*.atom": ("jinja2.ext:babel_extract", {"gettext": None, "ngettext": (1, 2), "_": None}, _OPTIONS),
     "**/*.py": ("python", {"text": None, "texts": (1, 2), "marked": None}, {}),
     "static/*.js": ("javascript", {"text": None, "texts": (1, 2)}, {}),
 }

@@ -176,6 +176,8 @@ async def state(request: web.Request) -> web.Response:
     body = {name: found[name] for name in ("state", "ahead", "is_rated", "draw", "pending")} | {
         "plies": len(found["moves"])
     }
+    if body["draw"] and body["draw"].get("why"):
+        body["draw"]["why"] = language.translated(body["draw"]["why"])
     response = web.json_response(body, dumps=as_json)
     response.headers["Cache-Control"] = "no-store"
     return response
