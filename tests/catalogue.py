@@ -44,7 +44,7 @@ def translated() -> tuple[str, ...]:
 def template() -> Catalog:
     """Return all messages, without translations."""
     found = Catalog(project="bot-arena", copyright_holder="", msgid_bugs_address="", fuzzy=False)
-    for path, message in (*_messages(), *_sentences(), *vocabulary.words()):
+    for path, message in (*_messages(), *_columns(), *_sentences(), *vocabulary.words()):
         found.add(message, locations=[(path, 0)])
     return found
 
@@ -58,6 +58,16 @@ def _messages() -> Iterator[tuple[str, str | tuple[str, ...]]]:
             with open(path, "rb") as file:
                 for _, message, _, _ in extract(method, file, keywords, options=options):
                     yield path.relative_to(PAGES).as_posix().removeprefix("templates/"), message
+
+
+def _columns() -> Iterator[tuple[str, str]]:
+    """Return the titles and hints of the columns of tables."""
+    for path in sorted(PAGES.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("Column", "text_column"):
+                for argument in (*node.args[1:3], *(one.value for one in node.keywords if one.arg == "hint")):
+                    if title := _as_pattern(argument):
+                        yield path.relative_to(PAGES).as_posix(), title
 
 
 def _sentences() -> Iterator[tuple[str, str]]:
@@ -149,8 +159,8 @@ def main() -> None:
 def untranslated(catalogue: Catalog) -> list[str]:
     """Return the messages that lack a translation or one of its plural forms."""
 
-    def is_complete(string: str | tuple[str, ...] | list[str]) -> bool:
-        return bool(string) if isinstance(string, str) else all(string)
+    def is_complete(string: str | tuple[str, ...] | list[str] | None) -> bool:
+        return bool(string) and all(string)
 
     return [str(one.id) for one in catalogue if one.id and (one.fuzzy or not is_complete(one.string))]
 

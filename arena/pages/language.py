@@ -144,22 +144,22 @@ def number(value: float, decimals: int | None = None, *, is_signed: bool = False
     """Format a number: `1,000.5`, in French `1 000,5`; with `decimals`, exactly so many."""
     form = "#,##0" + ("." + "0" * decimals if decimals else "" if decimals == 0 else ".###")
     form = f"+{form};-{form}" if is_signed else form
-    return format_decimal(value, form, locale=_locale(current())).replace("-", "\N{MINUS SIGN}")
+    return format_decimal(value, form, locale=locale()).replace("-", "\N{MINUS SIGN}")
 
 
 def date(at: datetime.datetime) -> str:
     """Format a moment in UTC with its date and time: `Nov 27, 2026, 8:00 PM`, in French `27 nov. 2026, 20:00`."""
-    return format_datetime(at, "medium", locale=_locale(current()))
+    return format_datetime(at, "medium", locale=locale())
 
 
 def day(at: datetime.date) -> str:
     """Format a day with its weekday: `Fri, Nov 27`, in French `ven. 27 nov.`."""
-    return format_date(at, "EEE, MMM d" if current() == _DEFAULT else "EEE d MMM", locale=_locale(current()))
+    return format_date(at, "EEE, MMM d" if current() == _DEFAULT else "EEE d MMM", locale=locale())
 
 
-@cache
-def _locale(language: str) -> Locale:
-    return Locale.parse(language)
+def locale() -> Locale:
+    """Return the locale of the page."""
+    return Locale.parse(current())
 
 
 def install(environment: jinja2.Environment) -> None:

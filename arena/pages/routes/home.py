@@ -13,6 +13,7 @@ from arena.http.request_context import CONTEXT
 from arena.pages import columns
 from arena.pages.drawing import board
 from arena.pages.drawing.replay import Replay
+from arena.pages.language import text
 from arena.pages.page import REPLAYS, allow_parameters, arena_of, render, run
 from arena.pages.routes.game import sentence
 from arena.pages.routes.problems import drawing
@@ -50,7 +51,7 @@ def _players(game: GameItem, replay: Replay, ratings: Ratings) -> list[dict[str,
 
 def _shown(game: GameItem, replay: Replay, *, is_small: bool) -> dict[str, Any]:
     """Draw the last position of a game."""
-    label = f"{sentence(game, replay)}, ply {replay.last}"
+    label = text("%(said)s, ply %(ply)s") % {"said": sentence(game, replay), "ply": replay.last}
     drawing = board.svg(replay.rules, replay.scenes[-1], label=label, is_small=is_small)
     return {"game": game, "rules": replay.rules, "replay": replay, "ply": replay.last, "drawing": drawing}
 
