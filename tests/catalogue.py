@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import io
 import json
+import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -124,9 +125,19 @@ def updated(language: str) -> Catalog:
     found = read(language) if po_file(language).exists() else Catalog(locale=language, fuzzy=False)
     found.update(template(), no_fuzzy_matching=True, update_creation_date=False)
     found.obsolete.clear()
+    for one in found if language == "fr" else ():
+        one.string = typeset(one.string) if isinstance(one.string, str) else tuple(map(typeset, one.string or ()))
     found.project, found.version, found.msgid_bugs_address = "bot-arena", "", ""
     found.header_comment = f"# Texts of the pages: {language}"
     return found
+
+
+def typeset(french: str) -> str:
+    """Return a text with narrow no-break spaces where French has them: before `; : ! ?` and inside quotation marks."""
+    return _QUOTED.sub("«\u202f", _BEFORE_SIGN.sub("\u202f", french))
+
+
+_BEFORE_SIGN, _QUOTED = re.compile(r"(?<=\S)[ \xa0](?=[;:!?»](?!\w))"), re.compile("«[ \xa0]")
 
 
 def as_po(catalogue: Catalog) -> bytes:
