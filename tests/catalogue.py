@@ -126,7 +126,8 @@ def updated(language: str) -> Catalog:
     found.update(template(), no_fuzzy_matching=True, update_creation_date=False)
     found.obsolete.clear()
     for one in found if language == "fr" else ():
-        one.string = typeset(one.string) if isinstance(one.string, str) else tuple(map(typeset, one.string or ()))
+        if one.string:
+            one.string = typeset(one.string) if isinstance(one.string, str) else tuple(map(typeset, one.string))
     found.project, found.version, found.msgid_bugs_address = "bot-arena", "", ""
     found.header_comment = f"# Texts of the pages: {language}"
     return found

@@ -26,7 +26,7 @@ from arena.pages.page import (
     GAME_ID,
     allow_parameters,
     arena_of,
-    error_sentence,
+    error_text,
     path_family,
     path_number,
     redirect,
@@ -137,7 +137,7 @@ async def show(request: web.Request) -> web.Response:
         if request.query.get("move", "").strip():
             return redirect(line.address(rules))
     except BadValueError as error:
-        problem, status = error_sentence(error), 400
+        problem, status = f"{error_text(error)}.", 400
         line = await _read(request.clone(rel_url=request.rel_url.with_query({})), rules)
     return render(request, "board.html", status=status, **_shown(request, rules, line), problem=problem)
 
@@ -319,7 +319,7 @@ async def set_up(request: web.Request) -> web.Response:
         study = await run_use_case(services.study.set_up, ruleset, query.get("pieces", "")[:_MAX_PIECES_LENGTH], side)
         body = {"position": study.start, "message": await run_use_case(_state_sentence, study)}
     except BadValueError as error:  # usual while a position is being set up
-        body = {"position": "", "message": error_sentence(error)}
+        body = {"position": "", "message": error_text(error)}
     return web.json_response(body, dumps=as_json, headers={"Cache-Control": "no-cache"})
 
 
