@@ -30,7 +30,7 @@ _KINDS: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
     "templates/*.html": ("jinja2.ext:babel_extract", {"gettext": None, "ngettext": (1, 2), "_": None}, _OPTIONS),
     "templates/*.atom": ("jinja2.ext:babel_extract", {"gettext": None, "ngettext": (1, 2), "_": None}, _OPTIONS),
     "**/*.py": ("python", {"text": None, "texts": (1, 2), "marked": None}, {}),
-    "static/*.js": ("javascript", {"text": None, "texts": (1, 2)}, {}),
+    "static/*.js": ("javascript", {"message": None, "messages": (1, 2)}, {}),
 }
 """Sources of messages: how to read them, and the functions that mark a message."""
 _ERRORS = ("arena/http", "arena/pages", "arena/services", "arena/documents", "arena/tournaments", "arena/submission")
@@ -77,12 +77,13 @@ def _sentences() -> Iterator[tuple[str, str]]:
         for path in sorted((ROOT / folder).rglob("*.py")):
             for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
                 name = getattr(node.func, "id", getattr(node.func, "attr", "")) if isinstance(node, ast.Call) else ""
-                if not isinstance(node, ast.Call) or not name.endswith(("Error", "Problem")):
+                if not isinstance(node, ast.Call) or not name.endswith(("Error", "Problem", "not_found")):
                     continue
                 hints = [one.value for one in node.keywords if one.arg == "hint"]
-                for argument in (*node.args[:2], *hints):
+                is_noun = name in ("NotFoundError", "not_found")
+                for argument in (*node.args[: 1 if is_noun else 2], *hints):
                     sentence = _as_pattern(argument)
-                    if " " in sentence and sentence.replace("{}", "").strip(" ,;:"):
+                    if (" " in sentence or is_noun) and sentence.replace("{}", "").strip(" ,;:"):
                         yield path.relative_to(ROOT).as_posix(), sentence
 
 

@@ -23,7 +23,7 @@ from referee.rules.core import Termination
 OTHERS = (
     *("first", "second", "next", "bye", "points", "too few games", "moves", "result", "limits", "display", "playing"),
     *("idle", "busy", "fit", "unfit", "remote", "games", "rounds", "Final", "Semi-finals", "Quarter-finals"),
-    *("Third place", "Round of {}"),
+    *("Third place", "Round of {}", "choose from {}", "allowed: {}", "did you mean {}?", "unknown {} {}"),
 )
 """Words of other places, each shown somewhere."""
 

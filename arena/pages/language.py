@@ -7,7 +7,7 @@ Every text of a page is a message of the catalogue:
 - A constant, such as the title of a column, is `marked`; the template shows it with the filter `translated`.
 - Words and sentences from below the pages (states, terminations, errors, the families' own words) are in English, as
   the JSON interface sends them; the filter `translated` finds their message, with values in the place of `{}`.
-- Scripts call `text` of `static/text.js`.
+- Scripts call `message` of `static/text.js`.
 """
 
 from __future__ import annotations

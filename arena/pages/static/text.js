@@ -7,11 +7,11 @@ function fill(form, values) {
   return form.replace(/\{(\w+)\}/g, (_, name) => String(values[name]));
 }
 
-export function text(message, values = {}) {
-  return fill(known[message] ?? message, values);
+export function message(english, values = {}) {
+  return fill(known[english] ?? english, values);
 }
 
-export function texts(one, many, count, values = {}) {
+export function messages(one, many, count, values = {}) {
   const forms = known[one] ?? [one, many];
   return fill(forms[rules.select(count) === "one" ? 0 : 1], { count, ...values });
 }
