@@ -136,7 +136,9 @@ class Replay:
     def times_chart(self) -> Any:
         """Draw the time of every move."""
         series = self._series(lambda ply: None if ply.book else ply.ms / 1000)
-        return plot.bars(text("Time per move in seconds"), series, _WHOLE, width=plot.SMALL_WIDTH, height=plot.SMALL_HEIGHT)
+        return plot.bars(
+            text("Time per move in seconds"), series, _WHOLE, width=plot.SMALL_WIDTH, height=plot.SMALL_HEIGHT
+        )
 
     def scores_chart(self) -> Any:
         """Draw the scores that both bots reported, as winning chances of `first` in percent."""
@@ -175,7 +177,9 @@ class Replay:
                 if pair[index] is not None
             ]
             series.append(plot.Series(name, points, index + 1))
-        return plot.lines(text("Time left in seconds"), series, _WHOLE, width=plot.SMALL_WIDTH, height=plot.SMALL_HEIGHT)
+        return plot.lines(
+            text("Time left in seconds"), series, _WHOLE, width=plot.SMALL_WIDTH, height=plot.SMALL_HEIGHT
+        )
 
     def share(self, ply: int, index: int) -> float | None:
         """Return the fraction of its initial time that a side has left, at most 1; None without a clock."""

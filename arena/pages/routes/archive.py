@@ -56,7 +56,9 @@ _COLUMNS = (
     Column("accuracy", marked("Accuracy"), marked("0 to 100, of the less accurate side")),
     Column("first_accuracy", marked("First’s"), marked("accuracy of the first side")),
     Column("second_accuracy", marked("Second’s"), marked("accuracy of the second side")),
-    Column("turning_points", marked("Turning points"), marked("moves from a winning position to an even or losing one")),
+    Column(
+        "turning_points", marked("Turning points"), marked("moves from a winning position to an even or losing one")
+    ),
 )
 _FIGURES = (
     text_column("family", marked("Family")),
@@ -104,7 +106,10 @@ async def index(request: web.Request) -> web.Response:
 
 def source_options(names: Sequence[str]) -> list[tuple[str, str]]:
     """Return the collections as options of a form: values and texts."""
-    return [(filters.plain(one, 80), language.text("played here") if one == HERE else filters.plain(one, 24)) for one in names]
+    return [
+        (filters.plain(one, 80), language.text("played here") if one == HERE else filters.plain(one, 24))
+        for one in names
+    ]
 
 
 @routes.get("/archive/players/{player}")
@@ -207,7 +212,11 @@ async def import_games(request: web.Request) -> web.Response:
     if identity is None:
         raise Problem("unauthorised", "log in to import games", hint="or use `arena archive import` on the server")
     if wait := await request.app[CONTEXT].limiters["upload"].admit(f"user:{identity.user_id}"):
-        return _form(request, problem=language.text("Too many uploads; try again in %(seconds)s s.") % {"seconds": f"{wait:.0f}"}, status=429)
+        return _form(
+            request,
+            problem=language.text("Too many uploads; try again in %(seconds)s s.") % {"seconds": f"{wait:.0f}"},
+            status=429,
+        )
     given = await _fields(request)
     if not is_from_own_page(request, identity, given.pop("csrf", "")):
         raise Problem("forbidden", "the form has expired", hint="reload the page and send it again")

@@ -96,4 +96,6 @@ def _link(request: web.Request, found: ExplorerResponse, move: str) -> str:
 
 def _drawing(rules: Rules, found: ExplorerResponse) -> Any:
     scene = Scenes(rules.settle(found.variant), found.position).items[0]
-    return board.svg(rules, scene, label=f"{language.translated(rules.title)} – {language.text('Position')}", is_small=False)
+    return board.svg(
+        rules, scene, label=f"{language.translated(rules.title)} – {language.text('Position')}", is_small=False
+    )

@@ -227,7 +227,12 @@ async def answer(request: web.Request) -> web.Response:
         found=found,
         side=ruleset.sides[found.answer is not None and found.answer.side == "second"],
         drawings=[
-            (scene.move, board.svg(rules, scene, label=language.text("Board after %(move)s") % {"move": scene.move}, is_small=True))
+            (
+                scene.move,
+                board.svg(
+                    rules, scene, label=language.text("Board after %(move)s") % {"move": scene.move}, is_small=True
+                ),
+            )
             for scene in scenes
         ],
     )

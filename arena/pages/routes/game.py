@@ -151,7 +151,11 @@ async def render_viewer(request: web.Request, template: str, keep: str = "no-cac
 
 def _result(line: GameItem) -> str:
     """Return the result and how it came about, for the end of the move list; empty before that."""
-    return f"{filters.result(line.winner)} {language.translated(line.termination)}" if line.is_over and line.termination else ""
+    return (
+        f"{filters.result(line.winner)} {language.translated(line.termination)}"
+        if line.is_over and line.termination
+        else ""
+    )
 
 
 def mark_of(replay: Replay, analysis: AnalysisResponse | None, ply: int) -> str:
@@ -205,7 +209,9 @@ def engine_charts(replay: Replay, analysis: AnalysisResponse | None) -> list[Cha
         for ply in analysis.plies
         if ply.winning_chances is not None
     }
-    return [(language.text("Winning chances (up: %(side)s)") % {"side": replay.sides[0]}, replay.chances_chart(chances), ())]
+    return [
+        (language.text("Winning chances (up: %(side)s)") % {"side": replay.sides[0]}, replay.chances_chart(chances), ())
+    ]
 
 
 @routes.post("/games/{game}/analysis")
@@ -263,7 +269,9 @@ def viewer_context(request: web.Request, replay: Replay, analysis: AnalysisRespo
 def board_label(rules: Rules, ply: int) -> str:
     """Return the text that stands for the drawing of a board."""
     values = {"family": language.translated(rules.title), "ply": ply}
-    return (language.text("%(family)s board after ply %(ply)s") if ply else language.text("%(family)s board, start")) % values
+    return (
+        language.text("%(family)s board after ply %(ply)s") if ply else language.text("%(family)s board, start")
+    ) % values
 
 
 def legal_as_json(position: Position) -> list[dict[str, Any]]:
@@ -283,7 +291,11 @@ def _thought(replay: Replay, side: Side, ply: int, *, flip: bool) -> dict[str, A
     line = replay.line(number)
     scene = line[-1] if line else replay.scenes[number]
     name = replay.sides[side == "second"]
-    label = language.text("Line expected by %(side)s") % {"side": name} if line else language.text("Board after ply %(ply)s") % {"ply": number}
+    label = (
+        language.text("Line expected by %(side)s") % {"side": name}
+        if line
+        else language.text("Board after ply %(ply)s") % {"ply": number}
+    )
     return {
         "ply": number,
         "score": replay.score(number),
@@ -303,7 +315,9 @@ def piece_key(rules: Rules) -> list[tuple[list[str], str, str]]:
     found: dict[str, tuple[list[str], str, str]] = {}
     for piece in rules.pieces:
         if piece.note:
-            looks, *_ = found.setdefault(piece.name, ([], language.translated(piece.name), language.translated(piece.note)))
+            looks, *_ = found.setdefault(
+                piece.name, ([], language.translated(piece.name), language.translated(piece.note))
+            )
             looks.append(board.prefix(rules.family) + key(piece.symbol))
     return list(found.values())
 

@@ -138,7 +138,9 @@ def sentence(problem: WinProblemItem) -> str:
     if not count:
         text = language.text("%(side)s to move wins") % values
     else:
-        text = language.texts("%(side)s to move wins in %(count)s", "%(side)s to move wins in %(count)s", count) % values
+        text = (
+            language.texts("%(side)s to move wins in %(count)s", "%(side)s to move wins in %(count)s", count) % values
+        )
     counter, _, most = problem.condition.partition("<=")
     if not counter:
         return text
