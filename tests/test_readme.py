@@ -15,7 +15,7 @@ from tests.port import free_port
 from tests.program import ENDS_S, finished
 
 ROOT = Path(__file__).parents[1]
-PATIENCE_S = 600
+TIMEOUT_S = 600
 """Half a minute on a machine of its own."""
 BLOCK = re.compile(r"^```(\w+)(?: (\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _MADE = "-o .venv/.runs -o arena/documentation/index.html"
@@ -43,7 +43,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.mark.long
-@pytest.mark.timeout(PATIENCE_S + 2 * ENDS_S)
+@pytest.mark.timeout(TIMEOUT_S + 2 * ENDS_S)
 @pytest.mark.skipif(sys.prefix == sys.base_prefix, reason="optional: the page is for a virtual environment")
 def test_the_commands_of_the_page_work_in_their_order(folder: Path) -> None:
     page = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -57,7 +57,7 @@ def test_the_commands_of_the_page_work_in_their_order(folder: Path) -> None:
     commands = "".join(text for kind, _, text in blocks if kind == "sh").replace("8080", str(free_port()))
     environment = {**INTERPRETED, "HOME": str(folder / "home"), "XDG_CONFIG_HOME": "", "PATH": os.defpath}
     script = f"set -euxo pipefail\n{commands}\nkill -INT $server; wait $server"
-    done = finished(["bash", "-c", script], PATIENCE_S, cwd=folder, env=environment)
+    done = finished(["bash", "-c", script], TIMEOUT_S, cwd=folder, env=environment)
     assert done.returncode == 0, done.stdout + done.stderr
     assert re.search(r"^mybot v1  active$", done.stdout, re.MULTILINE)
     assert "First cup: loa standard, round-robin, finished, 12 of 12 games" in done.stdout

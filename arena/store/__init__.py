@@ -31,8 +31,8 @@ from arena.store.games.analyses import Analyses
 from arena.store.games.games import Games
 from arena.store.games.results import Results
 from arena.store.games.voids import Voids
-from arena.store.operations.answers import IdempotentResponses
 from arena.store.operations.daily_tasks import DailyTasks
+from arena.store.operations.idempotent_responses import IdempotentResponses
 from arena.store.operations.leases import Leases
 from arena.store.people.account_links import AccountLinks
 from arena.store.people.audit import AuditLog

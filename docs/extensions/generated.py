@@ -20,6 +20,7 @@ from pygments.lexers.special import TextLexer
 from sphinx.application import Sphinx
 
 from docs.extensions import file_reference
+from docs.extensions.file_reference import cell
 
 ROOT = Path(__file__).parents[2]
 FAMILIES = ("abalone", "baroque", "loa", "pijersi", "tablut")
@@ -84,17 +85,13 @@ def _operation(path: str, method: str, operation: Mapping[str, Any]) -> Iterator
     if about := operation.get("description"):
         yield from (about, "")
     rows = [
-        f"| `{one['name']}` | {one['in']} | {_cell(one.get('description', ''))} |"
+        f"| `{one['name']}` | {one['in']} | {cell(one.get('description', ''))} |"
         for one in operation.get("parameters", [])
     ]
     if rows:
         yield from ("| parameter | in | meaning |", "|---|---|---|", *rows, "")
-    rows = [f"| {code} | {_cell(one.get('description', ''))} |" for code, one in operation["responses"].items()]
+    rows = [f"| {code} | {cell(one.get('description', ''))} |" for code, one in operation["responses"].items()]
     yield from ("| status | meaning |", "|---|---|", *rows, "")
-
-
-def _cell(text: str) -> str:
-    return " ".join(text.split()).replace("|", "\\|")
 
 
 def terminations() -> str:
@@ -102,16 +99,10 @@ def terminations() -> str:
     from referee.rules import terminations as all_terminations
     from referee.rules.core import Kind
 
-    about = {
-        Kind.RULES: "Decided by the rules of the game.",
-        Kind.ADJUDICATION: "Ended early by the referee, as the tournament's settings define.",
-        Kind.FORFEIT: "A bot is at fault and loses. Rated like any other loss.",
-        Kind.VOID: "No bot is at fault. Not rated; the game is played again.",
-    }
     lines = ["# Terminations", "", "How a game can end. Records and the JSON interface use these words.", ""]
-    for kind, text in about.items():
-        rows = [f"| `{word}` | {_cell(one.sentence)} |" for word, one in all_terminations().items() if one.kind is kind]
-        lines += [f"## {kind.value.capitalize()}", "", text, "", "| word | meaning |", "|---|---|", *rows, ""]
+    for kind in Kind:
+        rows = [f"| `{word}` | {cell(one.sentence)} |" for word, one in all_terminations().items() if one.kind is kind]
+        lines += [f"## {kind.value.capitalize()}", "", kind.sentence, "", "| word | meaning |", "|---|---|", *rows, ""]
     return "\n".join(lines)
 
 
@@ -126,7 +117,7 @@ def rooms() -> str:
             for layer in contract["layers"]:
                 for one in re.split(r" [|:] ", layer):
                     module = ".".join(filter(None, (container, one.strip("() "))))
-                    lines.append(f"| `{module}` | {_cell(_summary(module))} |")
+                    lines.append(f"| `{module}` | {cell(_summary(module))} |")
             lines.append("")
     return "\n".join(lines)
 

@@ -70,6 +70,10 @@ class ServerSource:
         """Set a problem; the server's solver examines it later."""
         return self._send("POST", "/problems", asdict(request))
 
+    def remove_problem(self, number: int) -> None:
+        """Remove a problem; the ratings of those who tried it stay."""
+        self._client.ask("DELETE", f"/problems/{number}")
+
     def attempt(self, number: int, moves: Sequence[str]) -> dict[str, Any]:
         """Answer a line of play in a problem."""
         return self._send("POST", f"/problems/{number}/attempts", {"moves": " ".join(moves)})

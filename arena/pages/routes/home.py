@@ -15,7 +15,7 @@ from arena.pages.drawing import board
 from arena.pages.drawing.replay import Replay
 from arena.pages.language import text
 from arena.pages.page import REPLAYS, allow_parameters, arena_of, render, run
-from arena.pages.routes.game import sentence
+from arena.pages.routes.game import chances_of, gauge, is_first_light, sentence
 from arena.pages.routes.problems import drawing
 from arena.pages.routes.problems import sentence as sentence_of
 from arena.services.front_page import Ratings
@@ -53,7 +53,15 @@ def _shown(game: GameItem, replay: Replay, *, is_small: bool) -> dict[str, Any]:
     """Draw the last position of a game."""
     label = text("%(said)s, ply %(ply)s") % {"said": sentence(game, replay), "ply": replay.last}
     drawing = board.svg(replay.rules, replay.scenes[-1], label=label, is_small=is_small)
-    return {"game": game, "rules": replay.rules, "replay": replay, "ply": replay.last, "drawing": drawing}
+    return {
+        "game": game,
+        "rules": replay.rules,
+        "replay": replay,
+        "ply": replay.last,
+        "drawing": drawing,
+        "gauge": gauge(chances_of(replay), replay.last),
+        "is_first_light": is_first_light(replay.rules),
+    }
 
 
 def _problem(problem: WinProblemResponse) -> dict[str, Any]:

@@ -112,6 +112,9 @@ async function show(branch, words = null) {
   $("said").textContent = scene.said || message("start");
   $("position").textContent = scene.position;
   $("copied").textContent = "";
+  const problem = new URL($("as-problem").href);
+  problem.searchParams.set("position", scene.position);
+  $("as-problem").href = problem;
   $("note").value = at.note;
   $("note").disabled = !ply;
   place();
@@ -168,6 +171,20 @@ async function copy(words, otherwise) {
   } catch { $("copied").textContent = otherwise; }
 }
 
+// The server writes the game; it knows the notations.
+async function copyGame() {
+  const form = $("export");
+  form.elements.tree.value = write(tree);
+  try {
+    const answer = await fetch(form.action, { method: "POST", body: new URLSearchParams(new FormData(form)) });
+    const words = await answer.text();
+    if (answer.ok) await copy(words, message("Copying needs HTTPS; download the game instead"));
+    else complain(message("The game cannot be written in this notation."));
+  } catch (error) { complain(error.message); }
+}
+
+$("export").addEventListener("submit", () => { $("export").elements.tree.value = write(tree); });
+
 const steps = { home: () => tree, left: () => at.parent, right: () => at.children[0], end: () => at.end };
 
 function go(what) {
@@ -182,7 +199,7 @@ function go(what) {
     entry.show();
     say(message("Board turned"));
   } else if (what === "copy") copy($("permalink").href, message("Copy it from the address bar"));
-  else if (what === "text") copy(write(tree, (one) => one.scene?.move || one.move, "()"), message("Copying needs HTTPS"));
+  else if (what === "text") copyGame();
   else if (what === "display") toggle("display");
   else if (what === "full") root.requestFullscreen?.();
   else if (what === "promote") { at.promote(); place(); }
@@ -233,6 +250,8 @@ function arrange() {
   });
 }
 
+// The variations of a pasted game, or of a game that people or an engine annotated, are not in the address yet.
+if (root.dataset.tree && !location.hash.startsWith(MARK)) history.replaceState(null, "", root.dataset.address + MARK + encodeURIComponent(root.dataset.tree));
 const query = new URLSearchParams(location.search);
 const written = location.hash.startsWith(MARK) ? location.hash.slice(MARK.length) : "";
 query.delete("flip");

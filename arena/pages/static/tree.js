@@ -30,16 +30,16 @@ export class Branch {
   get isPlain() { return !this.note && (!this.children.length || (this.children.length === 1 && this.children[0].isPlain)); }
 }
 
-const word = (branch, name) => [name(branch), branch.note && `{${branch.note}}`].filter(Boolean).join(" ");
+const word = (branch) => [branch.move, branch.note && `{${branch.note}}`].filter(Boolean).join(" ");
 
-export function write(branch, name = (one) => one.move, [open, close] = "[]") {
-  const parts = [];
+export function write(branch) {
+  const parts = branch.parent ? [] : [word(branch)];
   for (let at = branch; at.children.length; [at] = at.children) {
     const [main, ...others] = at.children;
-    parts.push(word(main, name));
-    for (const other of others) parts.push(`${open}${[word(other, name), write(other, name, [open, close])].filter(Boolean).join(" ")}${close}`);
+    parts.push(word(main));
+    for (const other of others) parts.push(`[${[word(other), write(other)].filter(Boolean).join(" ")}]`);
   }
-  return parts.join(" ");
+  return parts.filter(Boolean).join(" ");
 }
 
 // Add the moves of a text to a tree. What cannot be read is left out.
@@ -84,6 +84,7 @@ export function listed(root, link, begins = 0) {
     }
   };
   box.className = "tree";
+  if (root.note) box.append(text("em", root.note), " ");
   follow(root, box, true);
   return box;
 }

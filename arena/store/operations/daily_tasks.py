@@ -20,7 +20,7 @@ from arena.store.base.models import (
     QueuedAnalysis,
     TrustedDevice,
 )
-from arena.store.operations.answers import RESPONSES_RETENTION
+from arena.store.operations.idempotent_responses import RESPONSES_RETENTION
 from arena.store.people.login_attempts import ATTEMPTS_RETENTION
 from arena.store.people.trusted_devices import DEVICES_RETENTION
 
@@ -77,4 +77,4 @@ class DailyTasks:
 
 def _name(task: str) -> str:
     """Return the name of a task's counter."""
-    return f"chore {task}"[:32]
+    return f"task {task}"[:32]

@@ -23,7 +23,7 @@ from arena.cluster import state
 from arena.cluster.plain_comm import UNREADABLE, decode, plain_address
 from arena.cluster.wire_config import address_of
 from tests.arena.cluster.conftest import Cluster, Opener
-from tests.arena.cluster.processes import PATIENCE_S
+from tests.arena.cluster.processes import TIMEOUT_S
 
 
 @pytest.fixture
@@ -106,11 +106,11 @@ def test_whoever_controls_the_scheduler_runs_nothing_in_the_arena(
     executor = open_executor()
     future = executor.submit(int, "17")
     (key,) = executor._jobs
-    with Client(address_of(cluster.address), set_as_default=False, timeout=PATIENCE_S) as attacker:
+    with Client(address_of(cluster.address), set_as_default=False, timeout=TIMEOUT_S) as attacker:
         assert attacker.run_on_scheduler(_bombard, bomb=bomb, key=key, spared=attacker.id) >= 1
-    assert wait([future], PATIENCE_S).done, "a forged error ends the job"
-    assert executor.submit(int, "17").result(PATIENCE_S) == 17, "it still works"
-    assert state.look(address_of(cluster.address), None, PATIENCE_S).slots == 1
+    assert wait([future], TIMEOUT_S).done, "a forged error ends the job"
+    assert executor.submit(int, "17").result(TIMEOUT_S) == 17, "it still works"
+    assert state.look(address_of(cluster.address), None, TIMEOUT_S).slots == 1
     assert str(os.getpid()) not in os.listdir(tmp_path)
 
 

@@ -417,7 +417,9 @@ def test_quota_schedules_and_exports(arena: Arena, cli: Any, tmp_path: Path) -> 
     assert cli("schedule", "enable", number, *token) == ""
     assert cli("schedule", "show", number, "--json", is_json=True)["next_fire"]
     assert "no schedule 99" in cli("schedule", "show", "99", code=Exit.NOT_FOUND)
-    lines = cli("game", "export", "--bot", "greedy", "--kind", "rules", "--since", "2026-01-01").splitlines()
+    lines = cli(
+        "game", "export", "--bot", "greedy", "--termination-class", "rules", "--since", "2026-01-01"
+    ).splitlines()
     assert lines
     assert all("greedy v1" in (read_record(line).first, read_record(line).second) for line in lines)
     assert "write a day" in cli("game", "export", "--since", "yesterday", code=Exit.USAGE)
