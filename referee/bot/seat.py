@@ -75,7 +75,7 @@ class Seat(Protocol):
         """Start the player's turn as the first (0) or second (1) side; called before `think`."""
 
     def think(self, question: bytes, allowance_ms: float | None, known: Mapping[bytes, int] = ...) -> Thought:
-        """Return the answer to `position … go …` within the allowance; see `referee.bot.bot.Bot.think`."""
+        """Return the answer to `position … go …` within the allowance; see `referee.bot.bot.LocalBot.think`."""
 
     def end_turn(self, took_ms: float) -> None:
         """End the player's turn; called after `think`."""

@@ -229,6 +229,7 @@ def _try(inside: Inside, work: Path) -> None:
                 server, lambda: subprocess.run(inside.line(*health), capture_output=True, check=False).returncode == 0
             )
             _say("init, serve, and the health check says yes")
+            inside.run("python", "-c", "import urllib.request as r; r.urlopen('http://127.0.0.1:8000/docs/')")
             _play(inside, work, admin["token"])
             inside.run(*health)
         except TrialError as error:

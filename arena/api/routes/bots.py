@@ -112,6 +112,7 @@ async def submit(
                 families=query.family,
                 tc=query.tc,
                 by=call.user,
+                sha256=file.sha256,
             )
             body = _submission(found)
             given = RouteResult(body, status=202, headers={"Location": body.url}, is_private=True)

@@ -271,6 +271,32 @@ def upgrade() -> None:
         batch_op.create_index(batch_op.f("ix_bots_owner_id"), ["owner_id"], unique=False)
 
     op.create_table(
+        "imports",
+        sa.Column("id", sa.Integer(), nullable=False),
+        sa.Column("source", sa.String(length=80), nullable=False),
+        sa.Column("family", sa.String(length=32), nullable=False),
+        sa.Column("variant", sa.String(length=120), nullable=False),
+        sa.Column("notation", sa.String(length=40), nullable=False),
+        sa.Column("text", sa.LargeBinary(), nullable=False),
+        sa.Column("state", sa.String(length=8), nullable=False),
+        sa.Column("problem", sa.String(), nullable=False),
+        sa.Column("lines", sa.Integer(), nullable=False),
+        sa.Column("read", sa.Integer(), nullable=False),
+        sa.Column("games", sa.Integer(), nullable=False),
+        sa.Column("new", sa.Integer(), nullable=False),
+        sa.Column("rejected", sa.Integer(), nullable=False),
+        sa.Column("bad", sa.JSON(), nullable=False),
+        sa.Column("created_by", sa.Integer(), nullable=True),
+        sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
+        sa.ForeignKeyConstraint(["created_by"], ["users.id"], name=op.f("fk_imports_created_by_users")),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_imports")),
+    )
+    with op.batch_alter_table("imports", schema=None) as batch_op:
+        batch_op.create_index(batch_op.f("ix_imports_created_at"), ["created_at"], unique=False)
+        batch_op.create_index(batch_op.f("ix_imports_created_by"), ["created_by"], unique=False)
+        batch_op.create_index(batch_op.f("ix_imports_state"), ["state"], unique=False)
+
+    op.create_table(
         "idempotent_responses",
         sa.Column("user_id", sa.Integer(), nullable=False),
         sa.Column("key", sa.String(length=100), nullable=False),
@@ -796,6 +822,12 @@ def downgrade() -> None:
         batch_op.drop_index(batch_op.f("ix_idempotent_responses_created_at"))
 
     op.drop_table("idempotent_responses")
+    with op.batch_alter_table("imports", schema=None) as batch_op:
+        batch_op.drop_index(batch_op.f("ix_imports_state"))
+        batch_op.drop_index(batch_op.f("ix_imports_created_by"))
+        batch_op.drop_index(batch_op.f("ix_imports_created_at"))
+
+    op.drop_table("imports")
     with op.batch_alter_table("bots", schema=None) as batch_op:
         batch_op.drop_index(batch_op.f("ix_bots_owner_id"))
 

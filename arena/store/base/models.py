@@ -546,6 +546,33 @@ class ArchiveText(SQLModel, table=True):
     data: bytes = Field(sa_column=Column(LargeBinary, nullable=False))
 
 
+class StoredImport(SQLModel, table=True):
+    """An import of a text, read portion by portion. `state` is `waiting` until it is `done` or has `failed` for the
+    reason `problem`.
+
+    `text` is compressed, and empty afterwards. `read` of its `lines` are stored; `games` of them are valid, `new` of
+    those were not known. `rejected` were not valid; `bad` has the first ones.
+    """
+
+    __tablename__ = "imports"
+    id: int | None = Field(default=None, primary_key=True)
+    source: str = Field(max_length=80)
+    family: str = Field(max_length=32)
+    variant: str = Field(max_length=120)
+    notation: str = Field(default="", max_length=40)
+    text: bytes = Field(default=b"", sa_column=Column(LargeBinary, nullable=False))
+    state: str = Field(default="waiting", max_length=8, index=True)
+    problem: str = ""
+    lines: int
+    read: int = 0
+    games: int = 0
+    new: int = 0
+    rejected: int = 0
+    bad: list[dict[str, Any]] = _json(list)
+    created_by: int | None = Field(default=None, foreign_key="users.id", index=True)
+    created_at: datetime = Field(default_factory=now, sa_type=Utc, nullable=False, index=True)
+
+
 class ArchivePart(SQLModel, table=True):
     """Positions of the games with serials `first` to `last`, in 2**`bits` buckets (see
     `arena.store.archive.positions`).
