@@ -144,7 +144,7 @@ async def show(request: web.Request) -> web.Response:
         problem, status = f"{error_text(error)}.", 400
         line = await _read(request.clone(rel_url=request.rel_url.with_query({})), rules)
     tree = await _annotations(request, line)
-    return render(request, "board.html", status=status, **_shown(request, rules, line), problem=problem, tree=tree)
+    return render(request, "board.html", status=status, **_shown(request, rules, line, problem=problem, tree=tree))
 
 
 async def _annotations(request: web.Request, line: _Line) -> str:
@@ -174,13 +174,13 @@ async def paste(request: web.Request) -> web.Response:
         study = await run_use_case(services.study.read, found.ruleset, found.game.position or "", found.game.moves)
     except BadValueError as error:
         line = await _read(request.clone(rel_url=request.rel_url.with_query({})), rules)
-        given = _shown(request, rules, line)
-        return render(request, "board.html", status=error.status, **given, problem=error_sentence(error), pasted=text)
+        given = _shown(request, rules, line, problem=error_sentence(error), pasted=text)
+        return render(request, "board.html", status=error.status, **given)
     scenes = await run_use_case(request.app[ANALYSIS_LINES].scenes, study.ruleset, study.start, study.moves)
     options = ",".join(f"{name}={str(value).lower()}" for name, value in study.ruleset.overrides.items())
     kept = {"variant": study.ruleset.variant.name, "options": options, "position": found.game.position or ""}
     line = _Line(study, scenes, kept=tuple((name, value) for name, value in kept.items() if value))
-    return render(request, "board.html", **_shown(request, rules, line), tree=tree)
+    return render(request, "board.html", **_shown(request, rules, line, tree=tree))
 
 
 @routes.post("/{family}/board/notation")
@@ -199,10 +199,15 @@ async def write(request: web.Request) -> web.Response:
     return web.Response(text=text, content_type="text/plain", charset="utf-8", headers=headers)
 
 
-def _shown(request: web.Request, rules: Rules, line: _Line) -> dict[str, Any]:
+def _shown(
+    request: web.Request, rules: Rules, line: _Line, *, problem: str = "", tree: str = "", pasted: str = ""
+) -> dict[str, Any]:
     scenes, ruleset = line.scenes, line.study.ruleset
     scene, flip = scenes[-1], choice(request.query, "flip", ("0", "1"), "0") == "1"
     return {
+        "problem": problem,
+        "tree": tree,
+        "pasted": pasted,
         "rules": rules,
         "ruleset": ruleset,
         "line": line,
