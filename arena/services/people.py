@@ -94,6 +94,11 @@ def opponents(arena: Arena, family: str) -> list[OpponentItem]:
     ]
 
 
+def families_of(arena: Arena, bot: str) -> list[str]:
+    """Return the families in which people may play against a bot."""
+    return [name for name in families() if any(one.bot == bot for one in arena.store.people.opponents(name))]
+
+
 def _opponent(arena: Arena, family: str, bot: str) -> int:
     """Return the id of the bot's version that people play in a family. Raises BadValueError that lists the choices."""
     known = {one.bot: one.version_id for one in opponents(arena, family)}

@@ -195,6 +195,19 @@ def _svg(title: str, body: Markup, size: tuple[int, int], x: _Scale) -> Markup:
     ).format(*size, title, x.low, x.high, x.start, x.end, body, _TOP, size[1] - _BOTTOM)
 
 
+def spark(values: Sequence[float]) -> Markup:
+    """Draw a small curve without axes; an empty text for fewer than two values. The page shows the last number."""
+    if len(values) < 2:
+        return Markup("")
+    points = thin([Point(index, value) for index, value in enumerate(values)], 60)
+    x, y = _Scale(0, len(values) - 1, 1, 99), _Scale(min(values), max(values), 27, 3)
+    way = " ".join(f"{x(point.x)},{y(point.y)}" for point in points)
+    return Markup(
+        '<svg class="spark" viewBox="0 0 100 30" preserveAspectRatio="none" aria-hidden="true">'
+        '<polyline points="{}"/></svg>'
+    ).format(way)
+
+
 def share(parts: Sequence[tuple[str, float]]) -> Markup:
     """Draw one bar divided into parts, by class name."""
     whole = sum(value for _, value in parts) or 1.0

@@ -151,6 +151,7 @@ async def month(request: web.Request) -> web.Response:
         "archive_month.html",
         month=chosen,
         neighbours=_neighbours(chosen),
+        this_month=f"{now():%Y-%m}",
         by=by,
         family=query.family or "",
         found=found,

@@ -12,7 +12,7 @@ from arena import services
 from arena.analysis.win_model import shipped
 from arena.documents.analysis import AnalysisResponse
 from arena.documents.game import GameItem
-from arena.events.messages import PlyPayload
+from arena.events.messages import PlyPayload, Subject
 from arena.http.identity import session_of
 from arena.http.json_text import as_json
 from arena.http.problem import Problem, not_found, quoted
@@ -100,10 +100,10 @@ async def show(request: web.Request) -> web.Response:
     return await render_viewer(request, "game.html")
 
 
-async def replay_of(request: web.Request, name: str = "") -> tuple[Replay, bool]:
-    """Return the replay of the named game, or of the one in the address, and whether it is over."""
+async def replay_of(request: web.Request, name: str = "") -> tuple[Replay, GameDetails]:
+    """Return the replay of the named game, or of the one in the address, and its details."""
     found = await _find(request, name)
-    return await _replay(request, found), found.line.is_over
+    return await _replay(request, found), found
 
 
 async def render_viewer(request: web.Request, template: str, keep: str = "no-cache", **more: Any) -> web.Response:
@@ -362,6 +362,7 @@ async def scenes(request: web.Request) -> web.Response:
         "sentence": sentence(found.line, replay),
         "detail": filters.plain(found.line.detail),
         "result": _result(found.line),
+        "spectators": len(request.app[CONTEXT].broadcasts.get(Subject("game", found.line.id), ())),
         "moved_at": live.moved_at if (live := request.app[CONTEXT].live.of(found.line)) else None,
         "expected": {} if is_over else await run(_expected, replay),
         **scenes_body(replay, after, await run(services.analysis.read, arena_of(request), found.line.id)),

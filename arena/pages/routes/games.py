@@ -46,8 +46,10 @@ async def index(request: web.Request) -> web.Response:
         request,
         "games.html",
         games=found,
-        table=columns.sort_games(request, found.items, with_family=True, parameter="sort"),
-        running=columns.sort_games(request, running, with_family=True, parameter="running"),
+        table=columns.sort_games(
+            request, found.items, "" if by else "-finished_at", with_family=True, parameter="sort"
+        ),
+        running=columns.sort_games(request, running, "", with_family=True, parameter="running"),
         form=form,
         options={"variant": [(one, one) for one in variants]},
         by=by,

@@ -43,8 +43,14 @@ _YEAR_S = 365 * 24 * 3600
 @allow_parameters("family", "variant", "side", "bot", "time")
 async def show(request: web.Request) -> web.Response:
     """Show the form that starts a game, and the visitor's open games."""
-    choice(request.query, "family", families())
-    return await _form(request, dict(request.query))
+    family, bot = choice(request.query, "family", families()), request.query.get("bot", "")
+    if bot:
+        known = await run_use_case(services.people.families_of, arena_of(request), bot)
+        family = family or next(iter(known), "")
+        if family not in known:
+            hint = f"it plays people in {', '.join(known)}" if known else "choose an opponent at /play"
+            raise Problem("bad-request", f"invalid bot {quoted(bot)}: it does not play people", hint=hint, field="bot")
+    return await _form(request, {**request.query, "family": family})
 
 
 async def _form(request: web.Request, given: dict[str, Any], problem: str = "", status: int = 200) -> web.Response:

@@ -22,6 +22,7 @@ from arena.documents.tournament import (
     TournamentItem,
     TournamentQuery,
 )
+from arena.http.identity import session_of
 from arena.pages.columns import text_column
 from arena.pages.drawing import plot
 from arena.pages.drawing.race_summary import RaceSummary
@@ -290,6 +291,7 @@ async def show(request: web.Request) -> web.Response:
         settings_text=json.dumps(tournament.settings, indent=2, ensure_ascii=False, sort_keys=True),
         controls=Controls.of(tournament, view.entries),
         is_live=not is_over,
+        is_followed=await run(services.follow.has, arena, "tournament", str(tournament.id), await session_of(request)),
     )
 
 

@@ -13,7 +13,7 @@ from arena.pages import columns, filters
 from arena.pages.columns import text_column
 from arena.pages.html_table import Column, choice, sorted_table
 from arena.pages.page import allow_parameters, arena_of, render, run
-from arena.pages.score_table import score_tables
+from arena.pages.score_table import score_tables, timeline
 from arena.services.versus import HeadToHead
 
 routes = web.RouteTableDef()
@@ -51,7 +51,7 @@ async def versus(request: web.Request) -> web.Response:
         sides=sorted(scores.sides.items()),
         endings=sorted(scores.endings.values(), key=lambda score: (-score.games, score.name)),
         games=found.games,
-        timeline=_timeline(found.games.items, set(ids)),
+        timeline=timeline(found.games.items, set(ids)),
         table=columns.sort_games(request, found.games.items, with_family=True),
         openings=openings,
     )
@@ -66,14 +66,3 @@ def _by_opening(found: HeadToHead, mine: Sequence[int]) -> list[tuple[str, Score
         if game.winner:
             score.add(is_first=game.first_id in mine, winner=game.winner)
     return sorted(rows.items(), key=lambda item: (-item[1].games, item[0]))
-
-
-def _timeline(games: Sequence[GameItem], mine: set[int]) -> list[tuple[str, str, str]]:
-    """Return the results, oldest first: (letter, game, description)."""
-    found = []
-    for game in reversed(games):
-        is_first = game.first_id in mine
-        letter = "D" if game.winner == "draw" else "W" if (game.winner == "first") == is_first else "L"
-        text = f"{filters.plain(game.first, 60)} – {filters.plain(game.second, 60)} {filters.result(game.winner)}"
-        found.append((letter, game.id, f"{text}, {game.termination}"))
-    return found
