@@ -35,7 +35,7 @@ from arena.tournaments.spec import bot_spec
 from referee.game.adjudication import LEVEL, LEVEL_FROM_PLY, takes_draw
 from referee.game.spec import NO_CLOCK, BotLimits, BotSpec, GameSpec, TimeControl, read_time_control
 from referee.ratings.trueskill import pool_of
-from referee.rules import load
+from referee.rules import families, load
 from referee.rules.core import SIDES, ParseError
 
 TIME_CONTROLS: Mapping[str, str] = {

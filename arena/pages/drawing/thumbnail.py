@@ -88,12 +88,12 @@ def _beside(caption: Caption, width: int, height: int) -> str:
     (first, first_line), (second, second_line) = caption.players
     return "".join(
         (
-            _text(caption.title, at, 36, 15, room, _QUIET),
-            _text(second, at, 92, 26, room),
-            _text(second_line, at, 115, 15, room, _QUIET),
-            _text(caption.result, at, 184, 44, room),
-            _text(first, at, 246, 26, room),
-            _text(first_line, at, 269, 15, room, _QUIET),
+            _text(caption.title, at, 36, 15, room=room, colour=_QUIET),
+            _text(second, at, 92, 26, room=room),
+            _text(second_line, at, 115, 15, room=room, colour=_QUIET),
+            _text(caption.result, at, 184, 44, room=room),
+            _text(first, at, 246, 26, room=room),
+            _text(first_line, at, 269, 15, room=room, colour=_QUIET),
         )
     )
 
@@ -104,14 +104,14 @@ def _around(caption: Caption, width: int, height: int) -> str:
     room = width - 90
     return "".join(
         (
-            _text(second, 12, _BAR - 12, 18, room),
-            _text(first, 12, height - 11, 18, room),
-            _text(caption.result, width - 12, height - 11, 18, 70, anchor="end"),
+            _text(second, 12, _BAR - 12, 18, room=room),
+            _text(first, 12, height - 11, 18, room=room),
+            _text(caption.result, width - 12, height - 11, 18, room=70, anchor="end"),
         )
     )
 
 
-def _text(text: str, x: int, y: int, size: float, room: int, colour: str = _INK, anchor: str = "start") -> str:
+def _text(text: str, x: int, y: int, size: float, *, room: int, colour: str = _INK, anchor: str = "start") -> str:
     """Write a line in the largest size, at most `size`, in which it fits into `room` pixels."""
     shown = text if len(text) <= _MAX_LETTERS else f"{text[: _MAX_LETTERS - 1]}…"
     size = min(size, room / (_LETTER_WIDTH * max(1, len(shown))))

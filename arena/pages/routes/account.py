@@ -82,9 +82,7 @@ async def follow(request: web.Request) -> web.Response:
     """Begin or end following a bot or a tournament, and return to its page."""
     fields = await checked_form(request)
     kind, key, is_followed = fields.get("kind", ""), fields.get("key", ""), fields.get("follow") == "yes"
-    await run(
-        partial(services.follow.change, is_followed=is_followed), arena_of(request), kind, key, request[IDENTITY]
-    )
+    await run(partial(services.follow.change, is_followed=is_followed), arena_of(request), kind, key, request[IDENTITY])
     return redirect("/account#following" if fields.get("from") == "account" else f"/{kind}s/{quote(key, safe='')}")
 
 

@@ -11,7 +11,7 @@ from arena.documents.human_game import DecisionRequest, PlayRequest, PlayRespons
 from arena.errors import ArenaError, ForbiddenError, NotFoundError
 from arena.http.identity import give_cookie, is_same_origin
 from arena.http.json_text import as_json
-from arena.http.problem import Problem, not_found
+from arena.http.problem import Problem, not_found, quoted
 from arena.http.request_context import CONTEXT, IDENTITY
 from arena.http.visitor import GUEST_COOKIE, visitor_of
 from arena.pages.drawing import board as drawing

@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from aiohttp import web
 
 from arena import services
-from arena.documents.game import GameItem
 from arena.documents.rating import Score
-from arena.pages import columns, filters
+from arena.pages import columns
 from arena.pages.columns import text_column
 from arena.pages.html_table import Column, choice, sorted_table
 from arena.pages.page import allow_parameters, arena_of, render, run

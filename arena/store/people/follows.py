@@ -55,7 +55,8 @@ class Follows:
     def add(self, user_id: int, kind: FollowedKind, subject_id: int) -> None:
         """Let a user follow a bot or a tournament. Following it twice changes nothing."""
         with suppress(IntegrityError), self._sessions.writing() as session:
-            session.add(Follow(user_id=user_id, **{f"{kind}_id": subject_id}))
+            bot, tournament = (subject_id, None) if kind == "bot" else (None, subject_id)
+            session.add(Follow(user_id=user_id, bot_id=bot, tournament_id=tournament))
 
     def remove(self, user_id: int, kind: FollowedKind, subject_id: int) -> None:
         """End following; one that does not exist is ignored."""

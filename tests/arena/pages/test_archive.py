@@ -55,7 +55,9 @@ def test_a_month_has_no_link_to_one_to_come(site: Site) -> None:
     page = shown(site, f"/archive/month?month={this}")
     assert 'rel="prev"' in page
     assert 'rel="next"' not in page
-    assert f'href="?month={this}&amp;by=turning_points" rel="next"' in shown(site, f"/archive/month?month={_before(this)}")
+    assert f'href="?month={this}&amp;by=turning_points" rel="next"' in shown(
+        site, f"/archive/month?month={_before(this)}"
+    )
 
 
 def _before(month: str) -> str:

@@ -136,7 +136,12 @@ def test_a_bot_is_played_and_challenged_from_its_page(server: Server) -> None:
     author = store.users.add("gil")
     bot = store.bots.add("gilbot", author.id or 0)
     store.versions.add(
-        bot.id or 0, command=["./bot"], families=["loa"], bundle="ab" * 32, state="active", variants={"loa": ["standard"]}
+        bot.id or 0,
+        command=["./bot"],
+        families=["loa"],
+        bundle="ab" * 32,
+        state="active",
+        variants={"loa": ["standard"]},
     )
     cookie = logged_in(server, "gil")
     assert 'name="challenger"' not in server.get("/bots/bob", headers={"Cookie": cookie}).body.decode()

@@ -20,7 +20,9 @@ LONG_NAME = "a-name-of-forty-letters-as-long-as-may-be"
 def test_a_table_with_long_names_fits_a_window(site: Site, page: Any, path: str) -> None:
     page.set_viewport_size({"width": 1280, "height": 900})
     visit(page, site, path)
-    page.evaluate("(name) => document.querySelectorAll('.name').forEach((one) => { one.textContent = name; })", LONG_NAME)
+    page.evaluate(
+        "(name) => document.querySelectorAll('.name').forEach((one) => { one.textContent = name; })", LONG_NAME
+    )
     cut = "[...document.querySelectorAll('.wide')].filter((one) => one.scrollWidth > one.clientWidth + 1).length"
     assert page.evaluate(cut) == 0
 

@@ -17,9 +17,9 @@ from PIL import Image
 from arena.pages.drawing import thumbnail
 from arena.pages.drawing.scene import Scenes
 from arena.store import Store
+from referee.rules import load
 from tests.arena.api.server import Server, settings_in
 from tests.arena.field import Field
-from referee.rules import load
 
 ATOM = "{http://www.w3.org/2005/Atom}"
 

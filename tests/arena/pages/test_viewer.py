@@ -183,7 +183,9 @@ def test_the_list_is_one_stop_and_letters_can_be_switched_off(site: Site, page: 
 def test_a_chart_has_the_key_of_its_own_colours(site: Site) -> None:
     page = site.server.get(f"/games/{site.stage.finished['loa']}").body.decode()
     figures = re.findall(r'<figure aria-label="([^"]+)">(.*?)</figure>', page, re.DOTALL)
-    keys = {title.partition(" (")[0]: re.findall(r'<span class="key\d">([^<]+)</span>', inner) for title, inner in figures}
+    keys = {
+        title.partition(" (")[0]: re.findall(r'<span class="key\d">([^<]+)</span>', inner) for title, inner in figures
+    }
     sides = list(load("loa").sides)
     assert keys["Winning chances"] == []
     assert keys["Evaluation"] == [*sides, "engines disagree"]

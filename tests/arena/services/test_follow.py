@@ -78,9 +78,7 @@ def test_a_new_version_is_news_of_a_followed_bot(arena: Arena, field: Field, per
         bot = store.bots.find(name)
         version = store.versions.add(bot.id, command=["./bot"], families=["loa"], bundle="ab" * 32)
         store.checks.claim()
-        store.checks.conclude(
-            version.id or 0, report={}, variants={"loa": []}, capabilities={}, problem=problem
-        )
+        store.checks.conclude(version.id or 0, report={}, variants={"loa": []}, capabilities={}, problem=problem)
     (notice,) = account.details(arena, eve).notices
     assert (notice.kind, notice.name, notice.what) == ("version", "ada v2", "active")
 
