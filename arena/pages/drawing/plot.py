@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from markupsafe import Markup
 
@@ -27,6 +28,18 @@ svg { display: block; width: 100%; } text { fill: #666; font-size: 11px; }
 """Style sheet of a page of charts that needs no other file."""
 _NEAR_EDGE = 30
 """Labels of the x axis this near the right edge end there, so that none is cut off."""
+
+
+class Rated(Protocol):
+    """A rating."""
+
+    @property
+    def mu(self) -> float:
+        """Its mean."""
+
+    @property
+    def sigma(self) -> float:
+        """Its standard deviation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,6 +219,20 @@ def spark(values: Sequence[float]) -> Markup:
         '<svg class="spark" viewBox="0 0 100 30" preserveAspectRatio="none" aria-hidden="true">'
         '<polyline points="{}"/></svg>'
     ).format(way)
+
+
+def interval(line: Rated, spread: tuple[float, float]) -> Markup:
+    """Draw mu with its interval of two sigma on the scale of `spread`; the page shows the numbers next to it."""
+    scale = _Scale(*spread, 1, 99)
+    return Markup(
+        '<svg class="interval" viewBox="0 0 100 6" preserveAspectRatio="none" aria-hidden="true">'
+        '<rect x="{low}" y="2" width="{width:.1f}" height="2"/>'
+        '<rect class="middle" x="{middle:.1f}" width="2" height="6"/></svg>'
+    ).format(
+        low=(low := scale(line.mu - 2 * line.sigma)),
+        width=scale(line.mu + 2 * line.sigma) - low,
+        middle=scale(line.mu) - 1,
+    )
 
 
 def share(parts: Sequence[tuple[str, float]]) -> Markup:

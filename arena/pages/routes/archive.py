@@ -22,6 +22,7 @@ from arena.http.request_context import CONTEXT
 from arena.http.upload import UPLOAD_TIMEOUT_S, time_limit
 from arena.pages import filters
 from arena.pages.columns import text_column
+from arena.pages.drawing import board
 from arena.pages.drawing.replay import Replay
 from arena.pages.html_table import Column, choice, number, sorted_table, sorting
 from arena.pages.page import (
@@ -52,10 +53,8 @@ _COLUMNS = (
     Column("date", "Date"),
     text_column("", "Collection"),
     Column("blunders", "Blunders", "of both sides, by the engine"),
-    Column("accuracy", "Accuracy", "0 to 100, of the less accurate side"),
-    Column("first_accuracy", "First’s", "accuracy of the first side"),
-    Column("second_accuracy", "Second’s", "accuracy of the second side"),
-    Column("turning_points", "Turning points", "moves from a winning position to an even or losing one"),
+    Column("accuracy", "Accuracy", "0 to 100, of both sides; sorted by the less accurate one"),
+    Column("turning_points", "Turns", "turning points: moves from a winning position to an even or losing one"),
 )
 _FIGURES = (
     text_column("family", "Family"),
@@ -146,9 +145,12 @@ async def month(request: web.Request) -> web.Response:
     )
     arena = arena_of(request)
     found = await run(services.archive.search, arena, replace(query, **order_by(by)))
+    shown = await _turning_point(request, found.items[0]) if found.items else None
     return render(
         request,
         "archive_month.html",
+        shown=shown,
+        sprites=board.sprites([load(found.items[0].family)]) if shown else "",
         month=chosen,
         neighbours=_neighbours(chosen),
         this_month=f"{now():%Y-%m}",
@@ -157,6 +159,22 @@ async def month(request: web.Request) -> web.Response:
         found=found,
         figures=await run(services.analysis.figures, arena, [line.id for line in found.items]),
     )
+
+
+async def _turning_point(request: web.Request, game: ArchiveItem) -> dict[str, Any] | None:
+    """Draw the position after the move of a game that lost the most; None without an analysis of its moves."""
+    analysis = await run(services.analysis.read, arena_of(request), game.id)
+    replay = await replay_at(request, game.serial)
+    plies = [one for one in (analysis.plies if analysis else ()) if 0 < one.number <= replay.last and one.loss]
+    if not plies:
+        return None
+    worst = max(plies, key=lambda one: one.loss or 0)
+    scene = replay.scenes[worst.number]
+    label = f"Position after ply {worst.number}: {scene.move}{worst.mark}"
+    drawing = board.svg(replay.rules, scene, label=label, mark=worst.mark)
+    return {"ply": worst.number, "move": scene.move, "side": replay.sides[worst.side == "second"], "worst": worst} | {
+        "drawing": drawing
+    }
 
 
 def order_by(figure: str) -> dict[str, Any]:

@@ -36,6 +36,7 @@ from arena.pages.page import (
 )
 from arena.pages.session import checked_form
 from arena.services.game import GameDetails
+from referee.game.spec import GameSpec
 from referee.rules.core import SIDES, ParseError, Side
 from referee.rules.rules import Rules
 from referee.rules.text_board import rows
@@ -79,6 +80,22 @@ def sentence(line: GameItem, replay: Replay) -> str:
         return f"{first} is playing {second}"
     states = {"cancelled": "cancelled", "queued": "next to be played"}
     return f"{first} against {second}: {states.get(line.state, 'waiting to be played')}"
+
+
+def drawn(game: GameItem, replay: Replay, *, is_small: bool = False) -> dict[str, Any]:
+    """Draw the last position of a game, for pages with several boards."""
+    label = f"{sentence(game, replay)}, ply {replay.last}"
+    drawing = board.svg(replay.rules, replay.scenes[-1], label=label, is_small=is_small)
+    return {"game": game, "rules": replay.rules, "replay": replay, "ply": replay.last, "drawing": drawing}
+
+
+async def live_board(request: web.Request, game: GameItem, spec: GameSpec, *, is_small: bool = True) -> dict[str, Any]:
+    """Draw the last position of a running game, with its event and the time of the last move."""
+    known = request.app[CONTEXT].live.of(game)
+    plies = list(known.plies) if known else []
+    replay = await run(request.app[REPLAYS].of_moves, game, spec, plies)
+    moved_at = known.moved_at if known else None
+    return {**drawn(game, replay, is_small=is_small), "moved_at": moved_at, "event": spec.event}
 
 
 async def _canonical(request: web.Request) -> str:

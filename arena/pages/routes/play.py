@@ -16,6 +16,7 @@ from arena.http.request_context import CONTEXT, IDENTITY
 from arena.http.visitor import GUEST_COOKIE, visitor_of
 from arena.pages.drawing import board as drawing
 from arena.pages.drawing.piece_shapes import key
+from arena.pages.drawing.scene import Scenes
 from arena.pages.html_table import choice
 from arena.pages.page import (
     GAME_ID,
@@ -70,6 +71,7 @@ async def _form(request: web.Request, given: dict[str, Any], problem: str = "", 
         times=TIME_CONTROLS,
         sides=_sides(rules),
         sprites=drawing.sprites([rules]),
+        start=drawing.svg(rules, Scenes(rules.settle()).items[0], label=f"{rules.title}: start"),
         given=given,
         problem=problem,
         mine=mine,

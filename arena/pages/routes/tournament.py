@@ -326,7 +326,7 @@ def _curves(arena: Arena, tables: TournamentStandings) -> Markup | None:
                 spread = 1.96 * math.sqrt(max(sums[name][2] / count - mean * mean, 0.0) / count)
                 curves[name].append(plot.Point(at, 100 * mean, 100 * spread))
     series = [plot.Series(plain(name, 60), curves[name], index) for index, name in enumerate(names, 1)]
-    return plot.lines("Score in percent by number of games", series) or None
+    return plot.lines("Score in percent by number of games", series, plot.Axis(bounds=(0.0, 100.0))) or None
 
 
 def _columns(form: str, *, is_over: bool) -> tuple[Column, ...]:

@@ -18,7 +18,7 @@ from arena.tournaments.settings import read
 from referee.ratings.race import Race, evaluate_race
 from tests.arena.api.server import Server
 from tests.arena.field import Field
-from tests.arena.pages.conftest import window
+from tests.arena.pages.conftest import Chromium, window
 from tests.arena.pages.formats import hold
 
 
@@ -146,11 +146,12 @@ def test_a_finished_tournament_names_its_winner(server: Server, field: Field) ->
     assert 'class="banner"' not in server.get(f"/tournaments/{hold(field, 'round-robin', most=2)}").body.decode()
 
 
-def test_an_elo_from_few_games_is_left_out(server: Server, field: Field) -> None:
-    number = hold(field, "round-robin", entries={"bots": ["ada", "bob"]}, games=2)
-    shown = text(server, f"/tournaments/{number}", "standings")
-    assert re.search(r"(too few games|[<>] [+−]\d+)", shown)
-    assert "±" not in shown.split("Elo:")[0]
+def test_results_by_rules_fit_a_phone(server: Server, field: Field, browser: Chromium) -> None:
+    number = hold(field, "round-robin", sides="random", games=2)
+    with window(browser, 320, 640) as page:
+        page.goto(f"{server.url}/tournaments/{number}#endings")
+        assert page.locator('[aria-label="Table of results by rules"]').is_visible()
+        assert page.evaluate("document.documentElement.scrollWidth") <= 320
 
 
 def test_a_tournament_whose_time_has_come_is_about_to_start(server: Server, field: Field) -> None:

@@ -39,14 +39,6 @@ def test_the_cells_of_a_row_have_one_line_below(site: Site, page: Any, path: str
     assert page.evaluate(uneven) == 0
 
 
-def test_results_by_rules_scroll_within_the_page(site: Site, page: Any) -> None:
-    page.set_viewport_size({"width": 320, "height": 640})
-    visit(page, site, "/tournaments/2#endings")
-    table = page.locator('[aria-label="Table of results by rules"] > table')
-    assert table.is_visible()
-    assert table.evaluate("(one) => one.closest('.wide').getBoundingClientRect().right") <= 320
-
-
 def test_empty_cells_are_not_shown_on_phones(site: Site, page: Any) -> None:
     page.set_viewport_size({"width": 375, "height": 667})
     visit(page, site, "/archive")
