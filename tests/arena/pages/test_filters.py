@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from arena.pages import filters
 from arena.pages.filters import when
 
 
