@@ -43,8 +43,8 @@ FOLLOWED_COUNTER = "archive-followed"
 SORTS = {"number": ArchiveGame.serial, "date": ArchiveGame.day, "length": ArchiveGame.plies}
 """Sort keys of lists, each with its column."""
 SCAN_RATIO = 4
-"""SQLite scans in sort order if at least one game in this many matches, or more than are counted, because that finds a
-page sooner than the filters.
+"""Games are scanned in sort order if at least one game in this many matches, or more than are counted, because that
+finds a page sooner than the filters.
 """
 
 
@@ -149,7 +149,7 @@ class Archive:
             query = _page(
                 session, matches, key, is_falling=search.order == "falling", after=after[0] if after else None
             )
-            chosen = list(session.scalars(query.offset(0 if after else offset).limit(search.limit + 1)))
+            chosen = matches.page(query, 0 if after else offset, search.limit + 1)
             games = lines_of(session, chosen[: search.limit])
         is_more = 0 < search.limit < len(chosen)
         cursor = write_cursor(chosen[search.limit - 1]) if is_more else None

@@ -96,7 +96,7 @@ class Explorer:
         pool = query.pool or rated_in
         with self._sessions.reading() as session:
             entries = positions.look_up(session, key)
-            games = _games(session, family, query, np.unique(entries.serials), pool)
+            games = _games(session, family, query, entries.games(), pool)
             is_exact = len(games.serials) <= MAX_COUNTED
             games = games.taken(slice(-MAX_COUNTED, None))
             strengths = _strengths(session, pool, games)
@@ -174,7 +174,8 @@ class _Pairs(NamedTuple):
 
 def _pairs(entries: PositionEntries, serials: Numbers, tags: Numbers) -> _Pairs:
     """Return the distinct pairs of those entries with one of these serials and one of these tags, both ascending."""
-    both = np.unique(entries.serials.astype(np.uint64) << np.uint64(32) | entries.tags)
+    near = entries.serials >= serials.min(initial=MAX_SERIAL)  # mostly far fewer: only the latest games count
+    both = np.unique(entries.serials[near].astype(np.uint64) << np.uint64(32) | entries.tags[near])
     found = [(both >> np.uint64(32)).astype(np.int64), (both & np.uint64(0xFFFFFFFF)).astype(np.int64)]
     places = [np.searchsorted(known, mine) for known, mine in zip((serials, tags), found, strict=True)]
     is_known = np.ones(len(both), np.bool_)

@@ -43,6 +43,12 @@ class PositionEntries:
     serials: npt.NDArray[np.int64]
     tags: npt.NDArray[np.uint32]
 
+    def games(self) -> npt.NDArray[np.int64]:
+        """Return the different serials, ascending."""
+        ordered = np.sort(self.serials, kind="stable")  # nearly ascending already: several times as fast as np.unique
+        different: npt.NDArray[np.int64] = ordered[np.diff(ordered, prepend=-1) != 0]
+        return different
+
     def sorted(self) -> PositionEntries:
         """Sort by key, stably."""
         order = np.argsort(self.keys, kind="stable")

@@ -6,15 +6,15 @@ rows found by another index. PostgreSQL decides by its statistics.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sqlalchemy import ARRAY, ColumnElement, FromClause, Integer, Select, bindparam, func, or_, select, union_all
+from sqlalchemy import ARRAY, ColumnElement, FromClause, Integer, Select, cast, func, or_, select, union_all
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
@@ -33,6 +33,8 @@ MAX_COMPARED = 5000
 SEATS = (ArchiveGame.first_id, ArchiveGame.second_id)
 MAX_INLINE_IDS = 100
 """From this length on, a list of ids is sent to the database as one parameter."""
+FIRST_SCAN = 4096
+"""How many games are read first when games are scanned for those of a position."""
 MAX_SERIAL = 2**31 - 1
 
 Serials = npt.NDArray[np.int64]
@@ -68,17 +70,30 @@ class Matches:
         self._since, self._until = read_day(search.since, "since", 0), read_day(search.until, "until", 9999)
         self._is_sqlite = session.get_bind().dialect.name == "sqlite"
         self.is_scan = False
-        """Set this if many games match, so that SQLite scans all games in sort order."""
+        """Set this if many games match: then all games are scanned in sort order."""
         self._named = list(_named(session, search, pool))
         self._seats = list(_seats(session, search))
         self._among = _indexed(session, search, among)
         if len(search.first_moves) > MAX_OPENING_PLIES:
             self._among = self._beginning_with(search.first_moves)
+            del self._found  # the comparison read it
 
     def count(self, limit: int | None = None) -> int:
         """Count the matching games, up to `limit`."""
         found = self.select(col(ArchiveGame.serial)).limit(limit).subquery()
         return self._session.scalar(select(func.count()).select_from(found)) or 0
+
+    def page(self, query: Select[Any], offset: int, limit: int) -> list[int]:
+        """Return these serials of a query for serials in sort order."""
+        if self._among is None or not self.is_scan:
+            return list(self._session.scalars(query.offset(offset).limit(limit)))
+        wanted, read = offset + limit, FIRST_SCAN
+        while True:
+            scanned = np.fromiter(self._session.scalars(query.limit(read)), np.int64)
+            found = scanned[np.isin(scanned, self._among)]
+            if len(found) >= wanted or len(scanned) < read:
+                return found[offset:wanted].tolist()  # type: ignore[no-any-return]
+            read *= 8
 
     def unindexed(self, column: Any) -> ColumnElement[Any]:
         """Return the column as an expression for which SQLite uses no index."""
@@ -106,22 +121,29 @@ class Matches:
         """Return the tables to select from, joined with the found serials and the analyses if needed."""
         games: Any = table_of(ArchiveGame)
         if self._among is not None and not self.is_scan:
-            numbers = self._table(self._among.tolist())
+            numbers = self._table(self._found)
             games = numbers.join(games, col(ArchiveGame.serial) == numbers.c.value)
         if self._by or self._search.is_about_analysis:
             games = games.join(Analysis, col(Analysis.game_id) == col(ArchiveGame.game_id))
         return games  # type: ignore[no-any-return]
 
-    def _table(self, numbers: list[int]) -> Any:
-        """Return the numbers as a table with the column `value`."""
+    @cached_property
+    def _found(self) -> str:
+        """The serials found by the position index as a text, because a query refers to it several times."""
+        return _written([] if self._among is None else self._among.tolist())
+
+    def _table(self, numbers: str) -> Any:
+        """Return comma-separated numbers as a table with the column `value`."""
         if self._is_sqlite:
-            return func.json_each(json.dumps(numbers)).table_valued("value")
-        return func.unnest(bindparam(None, numbers, ARRAY(Integer))).table_valued("value").render_derived()
+            return func.json_each(f"[{numbers}]").table_valued("value")
+        # As a text: the driver would write an array number by number.
+        array = cast(func.string_to_array(numbers, ","), ARRAY(Integer))
+        return func.unnest(array).table_valued("value").render_derived()
 
     def _is_in(self, column: Any, numbers: list[int], *, is_free: bool = True) -> ColumnElement[bool]:
         value = col(column)
         return (value if is_free else self.unindexed(value)).in_(
-            numbers if len(numbers) < MAX_INLINE_IDS else select(self._table(numbers).c.value)
+            numbers if len(numbers) < MAX_INLINE_IDS else select(self._table(_written(numbers)).c.value)
         )
 
     def _is_on_a_side(self, names: list[int]) -> ColumnElement[bool]:
@@ -130,8 +152,6 @@ class Matches:
     def _conditions(self, *, is_free: bool) -> Iterator[ColumnElement[bool]]:
         """Yield all conditions but those on either side; with `is_free` SQLite may use any index."""
         search, game = self._search, ArchiveGame
-        if self._among is not None and self.is_scan:
-            yield self._is_in(game.serial, self._among.tolist(), is_free=False)
         if search.id:
             yield col(game.game_id) == search.id
         if search.number:
@@ -167,12 +187,16 @@ class Matches:
         return np.array(kept, np.int64)
 
 
+def _written(numbers: list[int]) -> str:
+    return ",".join(map(str, numbers))
+
+
 def _indexed(session: Session, search: ArchiveSearch, among: Serials | None) -> Serials | None:
     """Return the serials found by the position index, ascending; None if the search does not use it."""
     keys = [search.key] if search.key is not None else []
     keys += [opening_key(search.first_moves[:MAX_OPENING_PLIES])] if search.first_moves else []
     for key in keys:
-        found = np.unique(positions.look_up(session, key).serials)
+        found = positions.look_up(session, key).games()
         among = found if among is None else np.intersect1d(among, found, assume_unique=True)
     return among
 

@@ -80,3 +80,10 @@ def test_a_game_is_drawn_at_the_most_plies() -> None:
     found = ends(Adjudication(max_plies=3), [None] * 5)
     assert found is not None
     assert (found[0], found[1].reason) == (3, "max-plies")
+
+
+@pytest.mark.parametrize("side", [0, 1])
+def test_the_first_ply_ends_no_game_by_what_the_other_side_has_not_said(side: int) -> None:
+    """In a position with the second side to move, its ply is the first one."""
+    rule = Adjudication(draw_agreement=True, resign_moves=1, resign_score=600, resign_both=True)
+    assert Adjudicator(rule).ply(side, 1, -600, offers_draw=True) is None

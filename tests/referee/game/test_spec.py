@@ -152,6 +152,7 @@ def test_a_bot_takes_a_persons_draw_by_its_score_alone(ply: int, score: int | No
     bot, person = BotSpec("a v1", ("a",)), BotSpec("@ann", (), place="person")
     spec = GameSpec(family="loa", variant="standard", first=person, second=bot)
     assert answered_for(replace(spec, first=bot)) == frozenset()
+    assert answered_for(replace(spec, first=person, second=person)) == frozenset()
     adjudicator = Adjudicator(Adjudication(), answered_for(spec))
     assert adjudicator.ply(1, ply - 2, score, offers_draw=False) is None  # nobody has offered one
     assert adjudicator.ply(0, ply - 1, None, offers_draw=True) is None

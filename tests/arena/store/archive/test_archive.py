@@ -98,6 +98,7 @@ def test_search_matches_brute_force(
     store: Store, games: list[ArchivedGame], limit: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(archive, "MAX_COUNTED", limit)
+    monkeypatch.setattr(archive_search, "FIRST_SCAN", limit)
     rng, count = random.Random(7), 0
     for start in range(0, len(games), 13):
         store.archive.add(games[start : start + 13])
