@@ -5,24 +5,36 @@ Translate the empty messages of `arena/pages/locale/LANGUAGE/LC_MESSAGES/arena.p
 
 from __future__ import annotations
 
+import ast
 import io
+import json
+import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from babel.messages.catalog import Catalog
 from babel.messages.extract import extract
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
 
-from arena.pages.language import DOMAIN, FOLDER, LANGUAGES, TRANSLATED
+from arena.pages.language import DOMAIN, FOLDER, LANGUAGES
+from tests import vocabulary
 
 PAGES = FOLDER.parent
-ALWAYS = ("languages.html",)
-"""Parts of every page that is translated."""
+ROOT = PAGES.parents[1]
 _DATE = datetime(2026, 1, 1, tzinfo=UTC)
 _OPTIONS = {"extensions": "jinja2.ext.i18n", "trimmed": "true", "silent": "false"}
-_KEYWORDS = {"gettext": None, "ngettext": (1, 2), "_": None}
+_KINDS: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
+    "templates/*.html": ("jinja2.ext:babel_extract", {"gettext": None, "ngettext": (1, 2), "_": None}, _OPTIONS),
+    "templates/*.atom": ("jinja2.ext:babel_extract", {"gettext": None, "ngettext": (1, 2), "_": None}, _OPTIONS),
+    "**/*.py": ("python", {"text": None, "texts": (1, 2), "marked": None}, {}),
+    "static/*.js": ("javascript", {"message": None, "messages": (1, 2)}, {}),
+}
+"""Sources of messages: how to read them, and the functions that mark a message."""
+_ERRORS = ("arena/http", "arena/pages", "arena/services", "arena/documents", "arena/tournaments", "arena/submission")
+"""Folders whose errors pages show."""
 
 
 def translated() -> tuple[str, ...]:
@@ -31,18 +43,71 @@ def translated() -> tuple[str, ...]:
 
 
 def template() -> Catalog:
-    """Return the messages of the marked templates, without translations."""
+    """Return all messages, without translations."""
     found = Catalog(project="bot-arena", copyright_holder="", msgid_bugs_address="", fuzzy=False)
-    for path, message, comments in _messages():
-        found.add(message, locations=[(path, 0)], auto_comments=comments)
+    for path, message in (*_messages(), *_columns(), *_sentences(), *vocabulary.words()):
+        found.add(message, locations=[(path, 0)])
     return found
 
 
-def _messages() -> Iterator[tuple[str, str | tuple[str, ...], list[str]]]:
-    for name in sorted((*TRANSLATED, *ALWAYS)):
-        with open(PAGES / "templates" / name, "rb") as file:
-            for _, message, comments, _ in extract("jinja2.ext:babel_extract", file, _KEYWORDS, options=_OPTIONS):
-                yield name, message, list(comments)
+def _messages() -> Iterator[tuple[str, str | tuple[str, ...]]]:
+    """Return the marked messages of templates, code and scripts."""
+    for pattern, (method, keywords, options) in _KINDS.items():
+        for path in sorted(PAGES.glob(pattern)):
+            if path.name.startswith("texts."):
+                continue
+            with open(path, "rb") as file:
+                for _, message, _, _ in extract(method, file, keywords, options=options):
+                    yield path.relative_to(PAGES).as_posix().removeprefix("templates/"), message
+
+
+def _columns() -> Iterator[tuple[str, str]]:
+    """Return the titles and hints of the columns of tables."""
+    for path in sorted(PAGES.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("Column", "text_column"):
+                for argument in (*node.args[1:3], *(one.value for one in node.keywords if one.arg == "hint")):
+                    if title := _as_pattern(argument):
+                        yield path.relative_to(PAGES).as_posix(), title
+
+
+def _sentences() -> Iterator[tuple[str, str]]:
+    """Return the sentences and hints of errors, with `{}` for values."""
+    for folder in _ERRORS:
+        for path in sorted((ROOT / folder).rglob("*.py")):
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+                name = getattr(node.func, "id", getattr(node.func, "attr", "")) if isinstance(node, ast.Call) else ""
+                if not isinstance(node, ast.Call) or not name.endswith(("Error", "Problem", "not_found")):
+                    continue
+                hints = [one.value for one in node.keywords if one.arg == "hint"]
+                is_noun = name in ("NotFoundError", "not_found")
+                for argument in (*node.args[: 1 if is_noun else 2], *hints):
+                    sentence = _as_pattern(argument)
+                    if (" " in sentence or is_noun) and sentence.replace("{}", "").strip(" ,;:"):
+                        yield path.relative_to(ROOT).as_posix(), sentence
+
+
+def _as_pattern(node: ast.expr) -> str:
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return node.value
+    if isinstance(node, ast.JoinedStr):
+        return "".join(str(one.value) if isinstance(one, ast.Constant) else "{}" for one in node.values)
+    return ""
+
+
+def script_texts(language: str) -> bytes:
+    """Return the script with the texts of all scripts in a language."""
+    found = {
+        one.id[0] if isinstance(one.id, tuple) else one.id: one.string
+        for one in read(language)
+        if one.id and any(path.endswith(".js") for path, _ in one.locations)
+    }
+    return f"globalThis.arenaTexts = {json.dumps(found, ensure_ascii=False, indent=0, sort_keys=True)};\n".encode()
+
+
+def script_file(language: str) -> Path:
+    """Return the file of `script_texts`."""
+    return PAGES / "static" / f"texts.{language}.js"
 
 
 def po_file(language: str) -> Path:
@@ -61,9 +126,20 @@ def updated(language: str) -> Catalog:
     found = read(language) if po_file(language).exists() else Catalog(locale=language, fuzzy=False)
     found.update(template(), no_fuzzy_matching=True, update_creation_date=False)
     found.obsolete.clear()
+    for one in found if language == "fr" else ():
+        if one.string:
+            one.string = typeset(one.string) if isinstance(one.string, str) else tuple(map(typeset, one.string))
     found.project, found.version, found.msgid_bugs_address = "bot-arena", "", ""
     found.header_comment = f"# Texts of the pages: {language}"
     return found
+
+
+def typeset(french: str) -> str:
+    """Return a text with narrow no-break spaces where French has them: before `; : ! ?` and inside quotation marks."""
+    return _QUOTED.sub("«\u202f", _BEFORE_SIGN.sub("\u202f", french))
+
+
+_BEFORE_SIGN, _QUOTED = re.compile(r"(?<=\S)[ \xa0](?=[;:!?»](?!\w))"), re.compile("«[ \xa0]")
 
 
 def as_po(catalogue: Catalog) -> bytes:
@@ -89,14 +165,15 @@ def main() -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(as_po(updated(language)))
         path.with_suffix(".mo").write_bytes(as_mo(read(language)))
+        script_file(language).write_bytes(script_texts(language))
         print(f"{language}: {len(read(language))} messages, {len(untranslated(read(language)))} not translated")
 
 
 def untranslated(catalogue: Catalog) -> list[str]:
     """Return the messages that lack a translation or one of its plural forms."""
 
-    def is_complete(string: str | tuple[str, ...] | list[str]) -> bool:
-        return bool(string) if isinstance(string, str) else all(string)
+    def is_complete(string: str | tuple[str, ...] | list[str] | None) -> bool:
+        return bool(string) and all(string)
 
     return [str(one.id) for one in catalogue if one.id and (one.fuzzy or not is_complete(one.string))]
 

@@ -11,6 +11,7 @@ from urllib.parse import quote
 from markupsafe import Markup
 
 from arena import plain_text
+from arena.pages.language import current, number, text, translated
 from referee.game.record import Ply
 from referee.game.score import WIN_SCORE
 from referee.ratings.strength import elo_words
@@ -74,8 +75,8 @@ def duration(seconds: float | None) -> str:
     if seconds is None:
         return "–"
     if seconds < 10:
-        return f"{max(0.0, seconds):.1f} s"
-    units = (("d", 86400), ("h", 3600), ("min", 60), ("s", 1))
+        return f"{number(max(0.0, seconds), 1)} s"
+    units = ((text("d"), 86400), ("h", 3600), ("min", 60), ("s", 1))
     left, words = round(seconds), []
     for name, size in units:
         count, left = divmod(left, size)
@@ -90,7 +91,7 @@ def clock(ms: float | None) -> str:
         return "–"
     seconds = max(0.0, ms) / 1000
     if seconds < 60:
-        return f"{seconds:.1f} s"
+        return f"{number(seconds, 1)} s"
     minutes, rest = divmod(int(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
@@ -100,7 +101,7 @@ def milliseconds(ms: float | None) -> str:
     """Format the time of one move; `–` where it is unknown, as in imported games."""
     if not ms:
         return "–"
-    return f"{ms:.1f} ms" if ms < 10 else f"{ms:.0f} ms" if ms < 1000 else f"{ms / 1000:.1f} s"
+    return f"{number(ms, 1)} ms" if ms < 10 else f"{ms:.0f} ms" if ms < 1000 else f"{number(ms / 1000, 1)} s"
 
 
 def score(value: int | None) -> str:
@@ -109,7 +110,7 @@ def score(value: int | None) -> str:
         return "–"
     if _FORCED_WIN <= abs(value) <= WIN_SCORE:
         return f"{'+' if value > 0 else MINUS}#{WIN_SCORE - abs(value)}"
-    return minus(f"{value / 100:+.2f}" if abs(value) < 100_000 else f"{value:+d}")
+    return number(value / 100, 2, is_signed=True) if abs(value) < 100_000 else minus(f"{value:+d}")
 
 
 def large_number(value: float) -> str:
@@ -117,7 +118,7 @@ def large_number(value: float) -> str:
     for unit, size in ((" G", 1e9), (" M", 1e6), (" k", 1e3)):
         if value >= size:
             part = value / size
-            return f"{part:.{max(0, 2 - len(str(int(part))) + 1)}f}{unit}"
+            return number(part, max(0, 3 - len(str(int(part))))) + unit
     return f"{value:.0f}"
 
 
@@ -125,9 +126,9 @@ def thought(ply: Ply | None) -> str:
     """Format a bot's search statistics, where it reports them: `depth 9 · 8.80 M positions · 4.20 M/s`."""
     if ply is None:
         return ""
-    words = [f"depth {ply.depth}"] if ply.depth is not None else []
+    words = [text("depth %(depth)s") % {"depth": ply.depth}] if ply.depth is not None else []
     if ply.nodes is not None:
-        words.append(f"{large_number(ply.nodes)} positions")
+        words.append(text("%(count)s positions") % {"count": large_number(ply.nodes)})
         if ply.ms >= 1 and ply.nodes:
             words.append(f"{large_number(ply.nodes / ply.ms * 1000)}/s")
     return " · ".join(words)
@@ -146,9 +147,11 @@ def when(at: datetime | str | None) -> Markup:
     gone = (datetime.now(UTC) - at).total_seconds()
     if abs(gone) >= _DAY_S:
         return moment_in_utc(at)
-    text = next((f"{int(abs(gone) / size)} {unit}" for unit, size in _UNITS if abs(gone) >= size), "0 s")
+    span = next((f"{int(abs(gone) / size)} {unit}" for unit, size in _UNITS if abs(gone) >= size), "0 s")
     return Markup('<time datetime="{}" title="{} UTC">{}</time>').format(
-        at.isoformat(timespec="seconds"), at.strftime("%Y-%m-%d %H:%M:%S"), f"in {text}" if gone < 0 else f"{text} ago"
+        at.isoformat(timespec="seconds"),
+        at.strftime("%Y-%m-%d %H:%M:%S"),
+        (text("in %(span)s") if gone < 0 else text("%(span)s ago")) % {"span": span},
     )
 
 
@@ -156,11 +159,17 @@ _DAY_S = 86_400
 _UNITS = (("h", 3600), ("min", 60), ("s", 1))
 
 
+_MINUTE = {"fr": "%d/%m/%Y %H:%M"}
+"""Date and time by language, as `times.js` writes them; in ISO 8601 by default."""
+
+
 def moment_in_utc(at: datetime) -> Markup:
     """Format a moment as date and time in UTC, which a script makes local."""
     at = at.replace(tzinfo=UTC) if at.tzinfo is None else at.astimezone(UTC)
     return Markup('<time datetime="{}" title="{} UTC" data-absolute>{}</time>').format(
-        at.isoformat(timespec="seconds"), at.strftime("%Y-%m-%d %H:%M:%S"), at.strftime("%Y-%m-%d %H:%M")
+        at.isoformat(timespec="seconds"),
+        at.strftime("%Y-%m-%d %H:%M:%S"),
+        at.strftime(_MINUTE.get(current(), "%Y-%m-%d %H:%M")),
     )
 
 
@@ -172,11 +181,11 @@ def moment(at: datetime) -> str:
 def size(count: int) -> str:
     """Format a number of bytes."""
     value = float(count)
-    for unit in ("bytes", "KiB", "MiB"):
+    for decimals, unit in ((0, text("bytes")), (1, text("KiB")), (1, text("MiB"))):
         if value < 1024:
-            return f"{value:.0f} {unit}" if unit == "bytes" else f"{value:.1f} {unit}"
+            return f"{number(value, decimals)} {unit}"
         value /= 1024
-    return f"{value:.1f} GiB"
+    return f"{number(value, 1)} {text('GiB')}"
 
 
 def signed(value: float) -> str:
@@ -192,12 +201,12 @@ def minus(text: str) -> str:
 
 def elo_interval(elo: float, interval: float) -> str:
     """Describe an Elo difference with the half-width of its 95 % interval, see `elo_words`."""
-    return minus(elo_words(elo, elo - interval, elo + interval))
+    return minus(translated(elo_words(elo, elo - interval, elo + interval)))
 
 
 def percent(part: float) -> str:
     """Format a fraction as a percentage with one decimal."""
-    return f"{100 * part:.1f} %"
+    return f"{number(100 * part, 1)} %"
 
 
 def sure(part: float) -> str:
@@ -208,7 +217,7 @@ def sure(part: float) -> str:
 def points(value: float) -> str:
     """Format points: halves as `½`."""
     whole = int(value)
-    return f"{whole}" if value == whole else f"{whole or ''}½" if value - whole == 0.5 else f"{value:.2f}"
+    return f"{whole}" if value == whole else f"{whole or ''}½" if value - whole == 0.5 else number(value, 2)
 
 
 def twice(items: Iterable[str]) -> list[tuple[str, str]]:
@@ -219,18 +228,29 @@ def twice(items: Iterable[str]) -> list[tuple[str, str]]:
 
 
 def tally(letters: str) -> str:
-    """Count the results of a cell with many games: `5W 2D 3L`."""
-    return " ".join(f"{letters.count(letter)}{letter}" for letter in "WDL")
+    """Count the results of a cell with many games: `5W 2D 3L`, in French `5V 2N 3D`."""
+    return results(*(letters.count(letter) for letter in "WDL"))
+
+
+def results(wins: int, draws: int, losses: int) -> str:
+    """Write results in short: `5W 2D 3L`, in French `5V 2N 3D`."""
+    return text("%(wins)sW %(draws)sD %(losses)sL") % {"wins": wins, "draws": draws, "losses": losses}
+
+
+def letter(result: str) -> str:
+    """Return the letter of a result, `W`, `D` or `L`, in the language of the page."""
+    return {"W": text("W"), "D": text("D"), "L": text("L")}.get(result, result)
 
 
 def letters(pairs: Iterable[Iterable[tuple[str, int]]], tournament: int) -> Markup:
     """Return the result letters of a crosstable's cell, opening by opening; each links to its game."""
+    shown = {one: letter(one) for one in "WDL"}
     # Without Markup.format, for speed: a large crosstable has thousands of them, and nothing needs escaping.
     found = []
     for pair in pairs:
         links = [
-            f'<a class="{letter}" href="/tournaments/{tournament}/games/{number}">{letter}</a>'
-            for letter, number in pair
+            f'<a class="{one}" href="/tournaments/{tournament}/games/{game}">{shown.get(one, one)}</a>'
+            for one, game in pair
         ]
         found.append(f"<span>{''.join(links)}</span>")
     return Markup("\n".join(found))  # noqa: S704 - letters and numbers
@@ -243,13 +263,14 @@ def path_part(text: str) -> str:
 
 def ending(termination: str | None, loser: str = "a bot") -> str:
     """Describe how a game ended: `zeta v3 resigned`. `loser` replaces "a bot" in the termination's sentence."""
-    text = meaning(termination) or (termination or "").replace("-", " ")
-    return text.replace("a bot", loser, 1) if text.startswith("a bot") else text
+    shown = meaning(termination) or translated((termination or "").replace("-", " "))
+    subject = text("a bot")
+    return shown.replace(subject, loser, 1) if shown.startswith(subject) else shown
 
 
 def meaning(termination: str | None) -> str:
     """Return the sentence that explains a termination; empty for an unknown one."""
     try:
-        return Termination(termination or "").sentence
+        return translated(Termination(termination or "").sentence)
     except ValueError:
         return ""

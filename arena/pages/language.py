@@ -1,36 +1,43 @@
 """The language of a page: `?lang=`, else a cookie, else `Accept-Language`; its catalogue, numbers and dates.
 
-Templates mark their texts with `{% trans %}` and `_()`. A page whose texts are not marked stays in English.
+Every text of a page is a message of the catalogue:
+
+- Templates mark their texts with `{% trans %}` and `_()`.
+- Code that makes a page calls `text` and `texts`.
+- A constant, such as the title of a column, is `marked`; the template shows it with the filter `translated`.
+- Words and sentences from below the pages (states, terminations, errors, the families' own words) are in English, as
+  the JSON interface sends them; the filter `translated` finds their message, with values in the place of `{}`.
+- Scripts call `message` of `static/text.js`.
 """
 
 from __future__ import annotations
 
+import datetime
 import gettext
-from collections.abc import Awaitable, Callable, Iterator, Mapping
-from contextlib import contextmanager
+import re
+from collections.abc import Awaitable, Callable, Mapping
 from contextvars import ContextVar
-from datetime import datetime
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 import jinja2
 from aiohttp import web
 from babel import Locale
-from babel.dates import format_datetime
+from babel.dates import format_date, format_datetime
+from babel.messages.mofile import read_mo
 from babel.numbers import format_decimal
 from yarl import URL
 
 from arena.http.content_negotiation import preferred_language
 from arena.http.identity import give_cookie, read_cookie
 from arena.http.request_context import CONTEXT
+from referee.rules import families, load
 
 LANGUAGES: Mapping[str, str] = {"en": "English", "fr": "Français"}
 """The languages of the pages with their own names; the first one is that of the source."""
 LANGUAGE_COOKIE = "arena-language"
 PARAMETER = "lang"
 DOMAIN, FOLDER = "arena", Path(__file__).parent / "locale"
-TRANSLATED = frozenset(("login.html", "register.html", "reset.html", "submission.html", "submit.html"))
-"""The templates whose texts are all in the catalogue."""
 _DEFAULT = "en"
 _CURRENT: ContextVar[str] = ContextVar("language", default=_DEFAULT)
 _YEAR_S = 365 * 24 * 3600
@@ -52,22 +59,17 @@ def current() -> str:
     return _CURRENT.get()
 
 
-@contextmanager
-def speaking(template: str) -> Iterator[None]:
-    """Make a page from a template: in the language of the request if it is translated, else in English."""
-    token = _CURRENT.set(current() if template in TRANSLATED else _DEFAULT)
-    try:
-        yield
-    finally:
-        _CURRENT.reset(token)
-
-
 @cache
 def catalogue(language: str) -> gettext.NullTranslations:
     """Return the translations into a language; the texts of the source for English."""
     if language == _DEFAULT:
         return gettext.NullTranslations()
     return gettext.translation(DOMAIN, FOLDER, [language])
+
+
+def marked(message: str) -> str:
+    """Return a constant unchanged, which makes it a message of the catalogue; show it with `translated`."""
+    return message
 
 
 def text(message: str) -> str:
@@ -80,19 +82,84 @@ def texts(one: str, many: str, count: int) -> str:
     return catalogue(current()).ngettext(one, many, count)
 
 
-def number(value: float) -> str:
-    """Format a number: `1,000.5`, in French `1 000,5`."""
-    return format_decimal(value, locale=_locale(current()))
+def translated(english: str) -> str:
+    """Return a word or sentence from below the pages in the language of the page; an unknown one stays as it is.
+
+    A sentence with values, such as `White to move`, is found by its message `{} to move`, and its values are translated
+    too. A list of sentences, separated by commas or semicolons, is translated one by one.
+    """
+    language = current()
+    return english if language == _DEFAULT or not english else _translated(str(english), language)
 
 
-def date(at: datetime) -> str:
-    """Format a moment in UTC with its date and time: `Nov 27, 2026, 8:00 PM`, in French `27 nov. 2026, 20:00`."""
-    return format_datetime(at, "medium", locale=_locale(current()))
+@lru_cache(8192)
+def _translated(english: str, language: str) -> str:
+    if (known := _messages(language).get(english)) is not None:
+        return known
+    if len(english) > _MAX_SENTENCE:
+        return english
+    for pattern, form in _patterns(language):
+        if found := pattern.fullmatch(english):
+            return form.format(*(_translated(value, language) for value in found.groups()))
+    for separator in ("; ", ", "):
+        head, found_one, tail = english.partition(separator)
+        if found_one:
+            return _translated(head, language) + separator.replace(";", "\u202f;") + _translated(tail, language)
+    return english
+
+
+_MAX_SENTENCE = 600
+"""Longer texts with values in them are not of the program's making."""
 
 
 @cache
-def _locale(language: str) -> Locale:
-    return Locale.parse(language)
+def family_words(language: str) -> Mapping[str, str]:
+    """Return the words and sentences of all families in a language, by those in English."""
+    found: dict[str, str] = {}
+    for name in families():
+        words = load(name).words
+        if language == "fr":
+            found |= {variant: names[0] for variant, names in words.variants.items()}
+        found |= words.translations.get(language, {})
+    return found
+
+
+@cache
+def _messages(language: str) -> Mapping[str, str]:
+    """Return all messages without plural forms, those of the families included."""
+    with open(FOLDER / language / "LC_MESSAGES" / f"{DOMAIN}.mo", "rb") as file:
+        stored = {one.id: str(one.string) for one in read_mo(file) if isinstance(one.id, str) and one.id}
+    return {**family_words(language), **stored}
+
+
+@cache
+def _patterns(language: str) -> tuple[tuple[re.Pattern[str], str], ...]:
+    """Return the messages with values, as patterns of the English sentence; those with the most text come first."""
+    forms = _messages(language)
+    found = sorted((one for one in forms if "{}" in one), key=lambda one: -len(one.replace("{}", "")))
+    return tuple((re.compile("(.+?)".join(map(re.escape, one.split("{}"))), re.DOTALL), forms[one]) for one in found)
+
+
+def number(value: float, decimals: int | None = None, *, is_signed: bool = False) -> str:
+    """Format a number: `1,000.5`, in French `1 000,5`; with `decimals`, exactly so many."""
+    form = "#,##0" + ("." + "0" * decimals if decimals else "" if decimals == 0 else ".###")
+    form = f"+{form};-{form}" if is_signed else form
+    return format_decimal(value, form, locale=locale()).replace("-", "\N{MINUS SIGN}")
+
+
+def date(at: datetime.datetime) -> str:
+    """Format a moment in UTC with its date and time: `Nov 27, 2026, 8:00 PM`, in French `27 nov. 2026, 20:00`."""
+    return format_datetime(at, "medium", locale=locale())
+
+
+def day(at: datetime.date) -> str:
+    """Format a day with its weekday: `Fri, Nov 27`, in French `ven. 27 nov.`."""
+    return format_date(at, "EEE, MMM d" if current() == _DEFAULT else "EEE d MMM", locale=locale())
+
+
+def locale() -> Locale:
+    """Return the locale of the page."""
+    return Locale.parse(current())
 
 
 def install(environment: jinja2.Environment) -> None:
@@ -100,7 +167,13 @@ def install(environment: jinja2.Environment) -> None:
     environment.add_extension("jinja2.ext.i18n")
     environment.install_gettext_callables(text, texts, newstyle=True)  # type: ignore[attr-defined]
     environment.policies["ext.i18n.trimmed"] = True
-    environment.filters |= {"number": number, "date": date, "translated": text, "in_language": in_language}
+    environment.filters |= {
+        "number": number,
+        "date": date,
+        "day": day,
+        "translated": translated,
+        "in_language": in_language,
+    }
     environment.globals |= {"language": current, "languages": LANGUAGES}
 
 

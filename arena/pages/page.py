@@ -62,8 +62,14 @@ def read_fields(model: type[T], **fields: Any) -> T:
 
 
 def error_sentence(error: ArenaError) -> str:
-    """Return an error as a sentence to show above the form that caused it."""
-    return as_sentence(f"{error}; {error.hint}" if error.hint else str(error))
+    """Return an error as a sentence to show above the form that caused it, in the language of the page."""
+    return as_sentence(error_text(error))
+
+
+def error_text(error: ArenaError) -> str:
+    """Return what an error says and what to do about it, in the language of the page."""
+    said, hint = language.translated(str(error)), language.translated(error.hint)
+    return f"{said}{language.text('; ')}{hint}" if hint else said
 
 
 def as_sentence(text: str) -> str:
@@ -81,9 +87,7 @@ def render(
     request: web.Request, template: str, *, status: int = 200, keep: str = "no-cache", **context: Any
 ) -> web.Response:
     """Render a page from a template. `keep` is its `Cache-Control`."""
-    with language.speaking(template):
-        is_translated = template in language.TRANSLATED
-        text = label_cells(aiohttp_jinja2.render_string(template, request, {"is_translated": is_translated} | context))
+    text = label_cells(aiohttp_jinja2.render_string(template, request, context))
     response = web.Response(text=text, status=status, content_type="text/html", charset="utf-8")
     response.headers["Cache-Control"] = keep
     response.headers["Vary"] = "Cookie, Accept-Language"

@@ -7,9 +7,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+from babel.dates import format_datetime
+
 from arena.documents.rating import ChangeItem
 from arena.pages import filters
 from arena.pages.drawing import plot
+from arena.pages.language import locale, number, text
 
 MAX_ROWS = 150
 _SHORT_S = 5 * 86_400
@@ -27,11 +30,11 @@ class RatingPlot:
 
 
 def _day(value: float) -> str:
-    return datetime.fromtimestamp(value, UTC).strftime("%d %b")
+    return format_datetime(datetime.fromtimestamp(value, UTC), "dd MMM", locale=locale())
 
 
 def _hour(value: float) -> str:
-    return datetime.fromtimestamp(value, UTC).strftime("%d %b %H:%M")
+    return format_datetime(datetime.fromtimestamp(value, UTC), "dd MMM HH:mm", locale=locale())
 
 
 def _second(value: float) -> str:
@@ -52,34 +55,47 @@ def rating_plot(pool: str, versions: Mapping[str, Sequence[ChangeItem]], by: str
         for change in changes:
             count += 1
             x = change.finished_at.timestamp() if by == "date" and change.finished_at else float(count)
-            text = f"{filters.points(change.points)} against {filters.plain(change.opponent, 60)}: mu {change.mu:.2f}"
-            points.append(plot.Point(x, change.mu, 2 * change.sigma, text))
+            said = text("%(points)s against %(rival)s: mu %(mu)s") % {
+                "points": filters.points(change.points),
+                "rival": filters.plain(change.opponent, 60),
+                "mu": number(change.mu, 2),
+            }
+            points.append(plot.Point(x, change.mu, 2 * change.sigma, said))
         if points:
             series.append(plot.Series(name, points))
             if len(versions) > 1:
                 breaks.append((points[0].x, name.rsplit(" ", 1)[-1]))
         rows += [(name, change) for change in changes]
     axis = _time_axis(series, by, breaks)
-    title = f"Rating in {pool} by {'date' if by == 'date' else 'game number'}: mu with its band of two sigma"
+    form = (
+        text("Rating in %(pool)s by date: mu with its band of two sigma")
+        if by == "date"
+        else text("Rating in %(pool)s by game number: mu with its band of two sigma")
+    )
+    title = form % {"pool": pool}
     return RatingPlot(pool, plot.lines(title, series, axis), rows[::-1][:MAX_ROWS], count)
 
 
 def comparison_plot(pool: str, bots: Mapping[str, Sequence[ChangeItem]], by: str) -> Any:
     """Plot the ratings of several bots in a pool; the versions of a bot form one line."""
     series = []
-    for number, (bot, changes) in enumerate(bots.items(), 1):
+    for style, (bot, changes) in enumerate(bots.items(), 1):
         points = [
             plot.Point(
                 change.finished_at.timestamp() if by == "date" and change.finished_at else float(count),
                 change.mu,
                 2 * change.sigma,
-                f"{bot}: mu {change.mu:.2f}",
+                f"{bot} · mu {number(change.mu, 2)}",
             )
             for count, change in enumerate(changes, 1)
         ]
-        series.append(plot.Series(bot, sorted(points, key=lambda point: point.x), number))
-    title = f"Ratings in {pool} by {'date' if by == 'date' else 'game number'}: mu with bands of two sigma"
-    return plot.lines(title, series, _time_axis(series, by))
+        series.append(plot.Series(bot, sorted(points, key=lambda point: point.x), style))
+    form = (
+        text("Ratings in %(pool)s by date: mu with bands of two sigma")
+        if by == "date"
+        else text("Ratings in %(pool)s by game number: mu with bands of two sigma")
+    )
+    return plot.lines(form % {"pool": pool}, series, _time_axis(series, by))
 
 
 def _time_axis(series: Sequence[plot.Series], by: str, breaks: Sequence[tuple[float, str]] = ()) -> plot.Axis:

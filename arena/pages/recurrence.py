@@ -9,8 +9,18 @@ from datetime import UTC, date, datetime, timedelta
 
 from arena.documents.schedule import ScheduleItem
 from arena.pages.filters import plain
+from arena.pages.language import marked, text, translated
 
-_DAYS = ("Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+_DAYS = (
+    marked("Sunday"),
+    marked("Monday"),
+    marked("Tuesday"),
+    marked("Wednesday"),
+    marked("Thursday"),
+    marked("Friday"),
+    marked("Saturday"),
+    "Sunday",
+)
 _SHORT = {name[:3].lower(): str(number) for number, name in enumerate(_DAYS[:7])}
 _PLACEHOLDER = re.compile(r"\s*[-–,(]?\s*\{\w+\}\)?")
 _TIMES = re.compile(r"(\d{1,2}) (\d{1,2}(?:,\d{1,2})*)")
@@ -61,29 +71,35 @@ def _words(cron: str) -> str:
     times = _times(minute, hour)
     if times and day == "*":
         days = _days(weekday)
-        return f"{days} at {times}" if days else ""
-    return f"on day {int(day)} of every month at {times}" if times and weekday == "*" and day.isdecimal() else ""
+        return text("%(days)s at %(times)s") % {"days": days, "times": times} if days else ""
+    if times and weekday == "*" and day.isdecimal():
+        return text("on day %(day)s of every month at %(times)s") % {"day": int(day), "times": times}
+    return ""
 
 
 def _every_day(minute: str, hour: str) -> str:
     if hour == "*" and (step := minute.removeprefix("*/")).isdecimal():
-        return f"every hour at minute {int(minute)}" if step == minute else f"every {int(step)} minutes"
+        if step == minute:
+            return text("every hour at minute %(minute)s") % {"minute": int(minute)}
+        return text("every %(count)s minutes") % {"count": int(step)}
     if hour != (step := hour.removeprefix("*/")) and step.isdecimal() and minute.isdecimal():
-        return f"every {int(step)} hours at minute {int(minute)}"
+        return text("every %(count)s hours at minute %(minute)s") % {"count": int(step), "minute": int(minute)}
     times = _times(minute, hour)
-    return f"every day at {times}" if times else ""
+    return text("every day at %(times)s") % {"times": times} if times else ""
 
 
 def _days(weekday: str) -> str:
     if weekday in ("1-5", "mon-fri"):
-        return "from Monday to Friday"
+        return text("from Monday to Friday")
     days = [_SHORT.get(one[:3], one) for one in weekday.split(",")]
     is_known = all(one.isdecimal() and int(one) <= 7 for one in days)
-    return f"every {' and '.join(_DAYS[int(one)] for one in days)}" if is_known else ""
+    if not is_known:
+        return ""
+    return text("every %(days)s") % {"days": text(" and ").join(translated(_DAYS[int(one)]) for one in days)}
 
 
 def _times(minute: str, hour: str) -> str:
     if not _TIMES.fullmatch(f"{minute} {hour}"):
         return ""
     hours = hour.split(",")
-    return " and ".join(f"{int(one):02}:{int(minute):02}" for one in hours) if len(hours) <= _MAX_TIMES else ""
+    return text(" and ").join(f"{int(one):02}:{int(minute):02}" for one in hours) if len(hours) <= _MAX_TIMES else ""

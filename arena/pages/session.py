@@ -26,7 +26,8 @@ from arena.http.identity import (
 from arena.http.problem import Problem
 from arena.http.request_context import CONTEXT, IDENTITY, RequestContext, WebContext
 from arena.http.upload import BODY_TIMEOUT_S, time_limit
-from arena.pages.page import allow_parameters, as_sentence, redirect, render
+from arena.pages.language import marked, translated
+from arena.pages.page import allow_parameters, error_sentence, redirect, render
 
 routes = web.RouteTableDef()
 FORM_BYTES = 64 * 1024
@@ -101,6 +102,7 @@ def drop_cookie(response: web.StreamResponse, context: WebContext, name: str) ->
 def stranger_form(request: web.Request, template: str, *, status: int = 200, **shown: Any) -> web.Response:
     """Render a form for a visitor who is not logged in; a cookie ties it to this browser until it is sent."""
     token = new_secret()
+    shown["problem"] = translated(shown.get("problem", ""))
     response = render(request, template, status=status, keep="no-store", token=token, **shown)
     give_cookie(response, request.app[CONTEXT], _LOGIN_FORM_COOKIE, token, 3600)
     return response
@@ -122,7 +124,7 @@ def logged_in(request: web.Request, target: str, session: services.account.Brows
     return response
 
 
-EXPIRED = "The form has expired. Please try again."
+EXPIRED = marked("The form has expired. Please try again.")
 
 
 def _form(request: web.Request, target: str, problem: str = "", status: int = 200) -> web.Response:
@@ -151,7 +153,7 @@ async def log_in(request: web.Request) -> web.Response:
             call, services.account.log_in, fields.get("user", "")[:40], fields.get("password", "")[:1001]
         )
     except (Problem, UnauthorisedError) as error:
-        response = _form(request, target, as_sentence(str(error)), error.status)
+        response = _form(request, target, error_sentence(error), error.status)
         if isinstance(error, Problem) and "Retry-After" in error.headers:
             response.headers["Retry-After"] = error.headers["Retry-After"]
         return response

@@ -223,12 +223,20 @@ def draw_offer(line: HumanGame) -> DrawOfferResponse | None:
 
 def _why_declined(score: int | None, ply: int) -> str:
     if score is None:
-        return "the bot reports no scores"
+        return _NO_SCORES
     if ply < LEVEL_FROM_PLY:
-        return f"draws are accepted from ply {LEVEL_FROM_PLY} on"
+        return _EARLY.format(LEVEL_FROM_PLY)
     if takes_draw(score, ply):
-        return "the game was interrupted after your offer; offer it again"
-    return f"the bot's score is {score / 100:+.2f}; it accepts a draw within {LEVEL / 100:g} of 0"
+        return _INTERRUPTED
+    return _UNEVEN.format(f"{score / 100:+.2f}", f"{LEVEL / 100:g}")
+
+
+_NO_SCORES = "the bot reports no scores"
+_EARLY = "draws are accepted from ply {} on"
+_INTERRUPTED = "the game was interrupted after your offer: offer it again"
+_UNEVEN = "the bot's score is {}: it accepts a draw within {} of 0"
+REASONS = (_NO_SCORES, _EARLY, _INTERRUPTED, _UNEVEN)
+"""Why a bot declines a draw; `{}` stands for a value."""
 
 
 def follows(arena: Arena, game_id: str, by: Visitor) -> bool:

@@ -421,6 +421,10 @@ class Words:
     sides: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
     variants: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     terms: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    translations: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """By language code, the translation of each English word and sentence that the family shows to people. In a
+    sentence, `{}` stands for a value.
+    """
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from arena.pages import filters
+from arena.pages.language import marked, number, text, translated
 from arena.tournaments.settings import RaceSettings
 from referee.ratings.race import RaceState
 
@@ -22,24 +23,28 @@ class RaceSummary:
     @property
     def words(self) -> str:
         """The verdict in one sentence."""
-        state, confidence = self.state, f"{100 * self.settings.confidence:g} %"
+        state, confidence = self.state, f"{number(100 * self.settings.confidence)} %"
         leaders = ", ".join(filters.plain(self.names[seat], 60) for seat in state.ranked(state.leaders))
-        top = f"top {self.settings.top}"
+        values = {
+            "confidence": confidence,
+            "top": self.settings.top,
+            "leaders": leaders or text("none"),
+            "count": len(state.undecided),
+        }
         if state.is_settled:
-            return f"Decided at {confidence}. The {top}: {leaders}."
-        count = len(state.undecided)
-        certain = f"Certain in the {top}: {leaders or 'none'}."
-        start = "Ended undecided" if self.is_over else "Not decided yet"
-        return f"{start} at {confidence}. {certain} Undecided bots: {count}."
+            return text("Decided at %(confidence)s. The top %(top)s: %(leaders)s.") % values
+        start = text("Ended undecided") if self.is_over else text("Not decided yet")
+        rest = text("at %(confidence)s. Certain in the top %(top)s: %(leaders)s. Undecided bots: %(count)s.") % values
+        return f"{start} {rest}"
 
     @property
     def rows(self) -> Sequence[tuple[str, float, int, str]]:
         """(name, score, pairs against each opponent, decision) in the order of the standings."""
         state = self.state
-        groups = ((state.leaders, "decided: in the top"), (state.undecided, "undecided"))
+        groups = ((state.leaders, marked("decided: in the top")), (state.undecided, marked("undecided")))
         return [
-            (self.names[seat], state.shares[seat], state.cycles[seat], decision)
-            for group, decision in (*groups, (state.others, "decided: not in the top"))
+            (self.names[seat], state.shares[seat], state.cycles[seat], translated(decision))
+            for group, decision in (*groups, (state.others, marked("decided: not in the top")))
             for seat in state.ranked(group)
         ]
 
@@ -50,7 +55,6 @@ class RaceSummary:
             return ""
         most = self.state.doubts[0]
         one, two = (filters.plain(self.names[seat], 60) for seat in (most.one, most.two))
-        return (
-            f"Least certain: whether {one} is ahead of {two} "
-            f"(evidence {most.wealth:.3g} of the {self.state.bound:.3g} needed)."
-        )
+        form = text("Least certain: whether %(one)s is ahead of %(two)s (evidence %(wealth)s of the %(bound)s needed).")
+        values = {"wealth": f"{most.wealth:.3g}", "bound": f"{self.state.bound:.3g}"}
+        return form % {"one": one, "two": two, **values}

@@ -10,6 +10,7 @@ from markupsafe import Markup
 from arena.documents.standings import StandingItem
 from arena.pages import filters
 from arena.pages.drawing import plot
+from arena.pages.language import number, text, translated
 from referee.ratings.sprt import Sprt, SprtVerdict
 from referee.ratings.strength import elo_words
 
@@ -35,19 +36,22 @@ class SprtChart:
         """The verdict in one sentence."""
         test, found = self.test, self.verdict
         one, two = filters.plain(self.candidate.name, 60), filters.plain(self.rival, 60)
-        pairs = f"Pairs of games: {found.pairs:,}."
+        pairs = text("Pairs of games: %(count)s.") % {"count": number(found.pairs)}
+        values = {"one": one, "two": two, "elo0": _elo(test.elo0), "elo1": _elo(test.elo1)}
         if found.state == "H1":
-            return f"{one} is stronger than {two}: H1 accepted ({_elo(test.elo1)} Elo). {pairs}"
-        if found.state == "H0":
-            return f"{one} is not stronger than {two}: H0 accepted (no gain over {_elo(test.elo0)} Elo). {pairs}"
-        lean = (
-            "towards neither"
-            if not found.llr
-            else "towards H1, stronger"
-            if found.llr > 0
-            else "towards H0, not stronger"
-        )
-        return f"{'Ended undecided' if self.is_over else 'Not decided yet'}, leaning {lean}. {pairs}"
+            said = text("%(one)s is stronger than %(two)s: H1 accepted (%(elo1)s Elo).") % values
+        elif found.state == "H0":
+            said = text("%(one)s is not stronger than %(two)s: H0 accepted (no gain over %(elo0)s Elo).") % values
+        else:
+            lean = (
+                text("leaning towards neither")
+                if not found.llr
+                else text("leaning towards H1, stronger")
+                if found.llr > 0
+                else text("leaning towards H0, not stronger")
+            )
+            said = f"{text('Ended undecided') if self.is_over else text('Not decided yet')}, {lean}."
+        return f"{said} {pairs}"
 
     @property
     def late(self) -> int:
@@ -60,7 +64,7 @@ class SprtChart:
     def elo(self) -> str:
         """The Elo difference with its 95 % interval, see `elo_words`."""
         found = self.candidate.estimate
-        return filters.minus(elo_words(found["elo"], found["elo_low"], found["elo_high"]))
+        return filters.minus(translated(elo_words(found["elo"], found["elo_low"], found["elo_high"])))
 
     @property
     def pairs(self) -> Sequence[tuple[str, int]]:
@@ -71,14 +75,15 @@ class SprtChart:
     def drawing(self) -> Markup:
         """The log-likelihood ratio over the pairs, between the bounds."""
         found = self.verdict
-        title = f"Log-likelihood ratio {found.llr:.2f} between {found.lower:.2f} (not stronger) and {found.upper:.2f}"
+        form = text("Log-likelihood ratio %(llr)s between %(low)s (not stronger) and %(high)s (stronger)")
+        title = form % {"llr": number(found.llr, 2), "low": number(found.lower, 2), "high": number(found.upper, 2)}
         levels = (
             (found.lower, f"H0: {_elo(self.test.elo0)} Elo"),
             (0.0, ""),
             (found.upper, f"H1: {_elo(self.test.elo1)} Elo"),
         )
         points = [plot.Point(number, ratio) for number, ratio in enumerate(self.ratios)]
-        return plot.lines(f"{title} (stronger)", [plot.Series("LLR", points)], plot.Axis(levels=levels))
+        return plot.lines(title, [plot.Series("LLR", points)], plot.Axis(levels=levels))
 
     @property
     def pentanomial(self) -> Markup:
@@ -104,10 +109,12 @@ class SprtChart:
             )
             for index, (points, count) in enumerate(self.pairs)
         ]
-        label = ", ".join(f"{points} points: {count}" for points, count in self.pairs)
-        return Markup(
-            '<svg class="chart five" viewBox="0 0 {} {}" role="img" aria-label="Pairs by points: {}">{}</svg>'
-        ).format(_WIDTH, _HEIGHT, label, Markup("").join(bars))
+        form = text("%(points)s points: %(count)s")
+        shares = ", ".join(form % {"points": points, "count": count} for points, count in self.pairs)
+        label = text("Pairs by points: %(shares)s") % {"shares": shares}
+        return Markup('<svg class="chart five" viewBox="0 0 {} {}" role="img" aria-label="{}">{}</svg>').format(
+            _WIDTH, _HEIGHT, label, Markup("").join(bars)
+        )
 
 
 def _elo(value: float) -> str:

@@ -16,6 +16,7 @@ from arena.http.problem import Problem
 from arena.http.request_context import CONTEXT, IDENTITY, RequestContext
 from arena.pages.columns import text_column
 from arena.pages.html_table import Column, sorted_table
+from arena.pages.language import text
 from arena.pages.page import allow_parameters, arena_of, error_sentence, redirect, render, run, run_use_case
 from arena.pages.session import begin_session, checked_form
 
@@ -127,7 +128,7 @@ async def make(request: web.Request) -> web.Response:
     scopes = [scope for scope in sorted(identity.scopes) if fields.get(f"scope-{scope}")]
     days = fields.get("days", "")
     if days not in {str(one) for one in DAYS}:
-        return await _show(request, identity, status=422, problem="Choose a lifetime from the list.")
+        return await _show(request, identity, status=422, problem=text("Choose a lifetime from the list."))
     try:
         made = await run_use_case(services.token.create, arena_of(request), name, scopes, int(days), identity)
     except ArenaError as error:

@@ -12,6 +12,7 @@ from arena.pages.columns import text_column
 from arena.pages.drawing import board
 from arena.pages.drawing.scene import Scenes
 from arena.pages.html_table import sorted_table
+from arena.pages.language import text, translated
 from arena.pages.page import allow_parameters, arena_of, path_family, render, run
 from referee.rules.rules import Rules
 
@@ -30,7 +31,9 @@ _OPTIONS = (
 def start_drawing(rules: Rules, variant: str) -> Any:
     """Draw the start of a variant."""
     scenes = Scenes(rules.settle(variant))
-    return board.svg(rules, scenes.items[0], label=f"{rules.title}, start of {variant}", is_small=False)
+    names = {"title": translated(rules.title), "name": translated(variant)}
+    label = text("%(title)s, start of %(name)s") % names
+    return board.svg(rules, scenes.items[0], label=label, is_small=False)
 
 
 @routes.get("/{family}")

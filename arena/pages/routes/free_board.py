@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from aiohttp import web
@@ -16,7 +16,7 @@ from arena.errors import BadValueError
 from arena.http.identity import session_of
 from arena.http.json_text import as_json
 from arena.http.request_context import IDENTITY, charge
-from arena.pages import filters
+from arena.pages import filters, language
 from arena.pages.drawing import board
 from arena.pages.drawing.replay import Replay
 from arena.pages.drawing.scene import Scene
@@ -26,6 +26,7 @@ from arena.pages.page import (
     GAME_ID,
     allow_parameters,
     arena_of,
+    error_text,
     path_family,
     path_number,
     redirect,
@@ -34,12 +35,11 @@ from arena.pages.page import (
     run_use_case,
 )
 from arena.pages.routes.archive import replay_at
-from arena.pages.routes.game import grid, is_first_light, piece_key, ply_of, replay_of
+from arena.pages.routes.game import board_label, grid, is_first_light, legal_as_json, piece_key, ply_of, replay_of
 from arena.pages.session import checked_form
 from arena.services.study import Study
 from referee.game.record import GameRecord, read_record, ruleset_of
 from referee.rules.core import SIDES, Side
-from referee.rules.move_input import legal_moves
 from referee.rules.position import Position
 from referee.rules.rules import Rules, Ruleset
 
@@ -137,7 +137,7 @@ async def show(request: web.Request) -> web.Response:
         if request.query.get("move", "").strip():
             return redirect(line.address(rules))
     except BadValueError as error:
-        problem, status = f"{error}{'; ' + error.hint if error.hint else ''}.", 400
+        problem, status = f"{error_text(error)}.", 400
         line = await _read(request.clone(rel_url=request.rel_url.with_query({})), rules)
     return render(request, "board.html", status=status, **_shown(request, rules, line), problem=problem)
 
@@ -145,14 +145,13 @@ async def show(request: web.Request) -> web.Response:
 def _shown(request: web.Request, rules: Rules, line: _Line) -> dict[str, Any]:
     scenes, ruleset = line.scenes, line.study.ruleset
     scene, flip = scenes[-1], choice(request.query, "flip", ("0", "1"), "0") == "1"
-    label = f"{rules.title} board after ply {scene.ply}" if scene.ply else f"{rules.title} board, start"
     return {
         "rules": rules,
         "ruleset": ruleset,
         "line": line,
         "scene": scene,
         "flip": flip,
-        "drawing": board.svg(rules, scene, label=label, flip=flip),
+        "drawing": board.svg(rules, scene, label=board_label(rules, scene.ply), flip=flip),
         "sprites": board.sprites([rules]),
         "legend": board.legend(rules, scene),
         "grid": grid(rules, scene),
@@ -179,12 +178,14 @@ def _link(rules: Rules, line: _Line, ply: int) -> str:
 
 def _state_sentence(study: Study) -> str:
     """Describe the position: the side to move, or the result."""
-    end, sides = study.end, study.ruleset.sides
+    end, sides = study.end, [language.translated(side) for side in study.ruleset.sides]
     outcome = end.outcome
     if outcome is None:
-        return f"{sides[end.side == 'second']} to move"
-    result = "drawn" if outcome.winner == "draw" else f"{sides[outcome.winner == 'second']} won"
-    return f"Game over, {result}: {outcome.reason.sentence}"
+        return language.text("%(side)s to move") % {"side": sides[end.side == "second"]}
+    values = {"side": sides[outcome.winner == "second"], "end": language.translated(outcome.reason.sentence)}
+    if outcome.winner == "draw":
+        return language.text("Game over, drawn: %(end)s") % values
+    return language.text("Game over, %(side)s won: %(end)s") % values
 
 
 @routes.post("/{family}/board/question")
@@ -226,7 +227,13 @@ async def answer(request: web.Request) -> web.Response:
         found=found,
         side=ruleset.sides[found.answer is not None and found.answer.side == "second"],
         drawings=[
-            (scene.move, board.svg(rules, scene, label=f"Board after {scene.move}", is_small=True)) for scene in scenes
+            (
+                scene.move,
+                board.svg(
+                    rules, scene, label=language.text("Board after %(move)s") % {"move": scene.move}, is_small=True
+                ),
+            )
+            for scene in scenes
         ],
     )
 
@@ -317,9 +324,9 @@ async def set_up(request: web.Request) -> web.Response:
         study = await run_use_case(services.study.set_up, ruleset, query.get("pieces", "")[:_MAX_PIECES_LENGTH], side)
         body = {"position": study.start, "message": await run_use_case(_state_sentence, study)}
     except BadValueError as error:  # usual while a position is being set up
-        body = {"position": "", "message": f"{error}{'; ' + error.hint if error.hint else ''}"}
+        body = {"position": "", "message": error_text(error)}
     return web.json_response(body, dumps=as_json, headers={"Cache-Control": "no-cache"})
 
 
 def _legal(study: Study) -> list[dict[str, Any]]:
-    return [asdict(one) for one in legal_moves(study.end)]
+    return legal_as_json(study.end)

@@ -18,8 +18,9 @@ from arena.errors import ArenaError
 from arena.http.identity import session_of
 from arena.http.problem import Problem
 from arena.http.request_context import CONTEXT, IDENTITY
-from arena.pages import tournament_form
+from arena.pages import language, tournament_form
 from arena.pages.html_table import choice
+from arena.pages.language import marked
 from arena.pages.page import allow_parameters, arena_of, path_number, redirect, render, run, run_use_case
 from arena.pages.session import checked_form
 from arena.services.tournament import Preview
@@ -55,12 +56,13 @@ def _new(request: web.Request) -> _Draft:
         create = services.tournament.create if document.schedule is None else services.schedule.create
         return create(arena_of(request), document, by)
 
-    return _Draft("New tournament", "/tournaments/new", "Create", save)
+    return _Draft(marked("New tournament"), "/tournaments/new", marked("Create"), save)
 
 
 def _of(request: web.Request, row: _Stored) -> _Draft:
     change = services.schedule.change if isinstance(row, ScheduleItem) else services.tournament.change
-    return _Draft(f"Change {row.name}", f"{_page_of(row)}/edit", "Save", partial(change, arena_of(request), row.id))
+    title = language.text("Change %(name)s") % {"name": row.name}
+    return _Draft(title, f"{_page_of(row)}/edit", marked("Save"), partial(change, arena_of(request), row.id))
 
 
 async def _require_organiser(request: web.Request) -> None:

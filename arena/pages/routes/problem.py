@@ -24,17 +24,16 @@ def page(request: web.Request, problem: Problem) -> web.Response:
     environment.globals |= {"asset": asset, "icon": icon}
     document = problem.document()
     near = [str(name) for name in document.get("near", [])]
-    with language.speaking("problem.html"):
-        text = environment.get_template("problem.html").render(
-            path=request.path,
-            family_titles={name: load(name).title for name in families()},
-            identity=None,
-            csrf="",
-            problem=document,
-            hint=document.get("hint", "") if document.get("hint") != did_you_mean(near) else "",
-            near=[(name, _address(name, request.path)) for name in near],
-            number=document.get("request", ""),
-        )
+    text = environment.get_template("problem.html").render(
+        path=request.path,
+        family_titles={name: language.translated(load(name).title) for name in families()},
+        identity=None,
+        csrf="",
+        problem=document,
+        hint=document.get("hint", "") if document.get("hint") != did_you_mean(near) else "",
+        near=[(name, _address(name, request.path)) for name in near],
+        number=document.get("request", ""),
+    )
     response = web.Response(text=text, status=problem.status, content_type="text/html", charset="utf-8")
     response.headers["Cache-Control"] = "no-store"
     for name in _HEADERS:

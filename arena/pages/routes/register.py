@@ -11,7 +11,8 @@ from arena import services
 from arena.errors import ArenaError, ForbiddenError
 from arena.http.identity import place_of, session_of
 from arena.http.request_context import CONTEXT, RequestContext, address_key
-from arena.pages.page import allow_parameters, arena_of, as_sentence, error_sentence, redirect, run_use_case
+from arena.pages.language import text
+from arena.pages.page import allow_parameters, arena_of, error_sentence, redirect, run_use_case
 from arena.pages.session import EXPIRED, is_own_form, local_target, logged_in, read_form, stranger_form
 
 routes = web.RouteTableDef()
@@ -74,7 +75,8 @@ async def register(request: web.Request) -> web.Response:
 
 
 def _too_many(wait_s: float) -> str:
-    return as_sentence(f"too many attempts from your address; try again in {max(1, round(wait_s / 60))} min")
+    minutes = max(1, round(wait_s / 60))
+    return text("Too many attempts from your address; try again in %(minutes)s min.") % {"minutes": minutes}
 
 
 def _reset_form(request: web.Request, *, status: int = 200, **shown: Any) -> web.Response:
@@ -108,7 +110,9 @@ async def request_reset(request: web.Request) -> web.Response:
     if wait := await context.limiters["registration"].admit(address_key(request)):
         return _reset_form(request, problem=_too_many(wait), status=429)
     task = asyncio.create_task(
-        asyncio.to_thread(services.registration.request_reset, context.arena, fields.get("user", "").strip()[:254])
+        asyncio.to_thread(
+            services.registration.request_reset, context.arena, fields.get("user", "").strip()[:254], text
+        )
     )
     _MAILING.add(task)
     task.add_done_callback(_MAILING.discard)

@@ -20,6 +20,7 @@ from arena.pages.drawing import board
 from arena.pages.drawing.scene import Scenes
 from arena.pages.filters import path_part
 from arena.pages.html_table import Column, sorted_table
+from arena.pages.language import number, text
 from arena.pages.page import allow_parameters, arena_of, path_family, redirect, render, run, run_use_case
 from referee.ratings.interval import wilson
 from referee.rules.rules import Rules
@@ -118,7 +119,7 @@ async def show_one(request: web.Request) -> web.Response:
         sorting=table.sorting,
         played=played,
         interval=_interval(played) if played else None,
-        drawing=board.svg(rules, scene, label=f"start of {name}", is_small=False),
+        drawing=board.svg(rules, scene, label=text("start of %(name)s") % {"name": name}, is_small=False),
         sprites=board.sprites([rules]),
     )
 
@@ -151,7 +152,8 @@ def _boards(rules: Rules, lines: Sequence[StartLine]) -> list[tuple[StartLine, A
     for line in lines:
         name = line.figures.variant.partition("+")[0]
         scene = Scenes(rules.settle(name)).items[0]
-        found.append((line, board.svg(rules, scene, label=f"start of {line.figures.variant}", is_small=True)))
+        label = text("start of %(name)s") % {"name": line.figures.variant}
+        found.append((line, board.svg(rules, scene, label=label, is_small=True)))
     return found
 
 
@@ -168,17 +170,30 @@ def _histogram(shares: Sequence[float]) -> Markup:
             y=(_HEIGHT - 24) * (1 - count / most) + 4,
             w=width - 1,
             h=(_HEIGHT - 24) * count / most,
-            t=f"{place / _BARS - 0.5:+.1%} to {(place + 1) / _BARS - 0.5:+.1%}: {count}",
+            t=text("%(low)s %% to %(high)s %%: %(count)s")
+            % {
+                "low": number(100 * place / _BARS - 50, 1, is_signed=True),
+                "high": number(100 * (place + 1) / _BARS - 50, 1, is_signed=True),
+                "count": count,
+            },
         )
         for place, count in sorted(counts.items())
     )
     labels = Markup("").join(
         Markup('<text x="{x:.0f}" y="{y}" text-anchor="middle">{t}</text>').format(
-            x=_WIDTH * (part + 0.5), y=_HEIGHT - 4, t="even" if not part else f"{part:+.0%}"
+            x=_WIDTH * (part + 0.5), y=_HEIGHT - 4, t=text("even") if not part else f"{part:+.0%}"
         )
         for part in (-0.4, -0.2, 0.0, 0.2, 0.4)
     )
     return Markup(
-        '<svg class="chart" viewBox="0 0 {w} {h}" role="img" aria-label="Number of starts by advantage">'
+        '<svg class="chart" viewBox="0 0 {w} {h}" role="img" aria-label="{label}">'
         '<path class="axis" d="M0 {y}H{w}M{m} 0V{y}"/>{bars}{labels}</svg>'
-    ).format(w=_WIDTH, h=_HEIGHT, y=_HEIGHT - 20, m=_WIDTH // 2, bars=bars, labels=labels)
+    ).format(
+        label=text("Number of starts by advantage"),
+        w=_WIDTH,
+        h=_HEIGHT,
+        y=_HEIGHT - 20,
+        m=_WIDTH // 2,
+        bars=bars,
+        labels=labels,
+    )

@@ -19,6 +19,7 @@ from arena.http.identity import is_from_own_page, session_of
 from arena.http.problem import Problem
 from arena.http.request_context import CONTEXT, IDENTITY, WebContext
 from arena.http.upload import IDLE_TIMEOUT_S, UPLOAD_TIMEOUT_S, time_limit
+from arena.pages.language import text
 from arena.pages.page import (
     allow_parameters,
     arena_of,
@@ -94,7 +95,12 @@ async def submit_source(request: web.Request) -> web.Response:
     }
     _require_author(identity)
     if wait := await context.limiters["upload"].admit(f"user:{identity.user_id}"):
-        return _page(request, problem=f"Too many uploads; try again in {wait:.0f} s.", status=429, **given)
+        return _page(
+            request,
+            problem=text("Too many uploads; try again in %(seconds)s s.") % {"seconds": f"{wait:.0f}"},
+            status=429,
+            **given,
+        )
     try:
         version = await run_use_case(services.submission.submit_source, context.arena, by=identity, **given)
     except ArenaError as error:
@@ -118,7 +124,11 @@ async def submit(request: web.Request) -> web.Response:
         raise Problem("unauthorised", "log in to submit a bot", hint="or use `arena bot submit` with a token")
     _require_author(identity)
     if wait := await context.limiters["upload"].admit(f"user:{identity.user_id}"):
-        return _page(request, problem=f"Too many uploads; try again in {wait:.0f} s.", status=429)
+        return _page(
+            request,
+            problem=text("Too many uploads; try again in %(seconds)s s.") % {"seconds": f"{wait:.0f}"},
+            status=429,
+        )
     if request.content_type != "multipart/form-data":
         raise Problem("media-type", "expected a form with a file")
     with tempfile.TemporaryFile(dir=_incoming(context)) as file:

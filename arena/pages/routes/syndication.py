@@ -14,7 +14,7 @@ from arena.documents.game import GameItem, GameQuery
 from arena.documents.page import PageQuery
 from arena.http.problem import Problem
 from arena.http.request_context import CONTEXT, charge
-from arena.pages import filters
+from arena.pages import filters, language
 from arena.pages.drawing import animation, thumbnail
 from arena.pages.drawing.replay import Replay
 from arena.pages.drawing.scene import Scenes
@@ -30,9 +30,10 @@ _FRAMES_PER_TOKEN = 10
 _FRAMED = "default-src 'self'; object-src 'none'; frame-ancestors *; base-uri 'none'; form-action 'none'"
 
 
-def _feed(request: web.Request, title: str, path: str, games: Sequence[GameItem]) -> web.Response:
+def _feed(request: web.Request, subject: str, path: str, games: Sequence[GameItem]) -> web.Response:
     base = request.app[CONTEXT].settings.public_url.rstrip("/")
     at = games[0].finished_at if games else datetime.now(UTC)
+    title = language.text("Results of %(subject)s") % {"subject": subject}
     given = {"title": title, "path": path, "base": base, "games": games, "at": at}
     text = aiohttp_jinja2.get_env(request.app).get_template("feed.atom").render(given)
     response = web.Response(text=text, content_type="application/atom+xml", charset="utf-8")
@@ -49,7 +50,7 @@ async def of_bot(request: web.Request) -> web.Response:
     def read() -> web.Response:
         bot = request.match_info["bot"]
         games = services.bot.games(arena_of(request), [bot], PageQuery(limit=ITEMS)).items
-        return _feed(request, f"Results of {bot}", f"/bots/{bot}", games)
+        return _feed(request, bot, f"/bots/{bot}", games)
 
     return await run(read)
 
@@ -64,7 +65,7 @@ async def of_tournament(request: web.Request) -> web.Response:
         arena = arena_of(request)
         row = services.tournament.get(arena, number)
         games = services.game.search(arena, GameQuery(tournament=number, limit=ITEMS)).items
-        return _feed(request, f"Results of {row.name}", f"/tournaments/{number}", games)
+        return _feed(request, row.name, f"/tournaments/{number}", games)
 
     return await run(read)
 
@@ -77,7 +78,7 @@ async def of_family(request: web.Request) -> web.Response:
 
     def read() -> web.Response:
         games = services.game.search(arena_of(request), GameQuery(family=rules.family, limit=ITEMS)).items
-        return _feed(request, f"Results of {rules.title}", f"/{rules.family}", games)
+        return _feed(request, language.translated(rules.title), f"/{rules.family}", games)
 
     return await run(read)
 

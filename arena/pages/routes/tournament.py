@@ -23,6 +23,7 @@ from arena.documents.tournament import (
     TournamentQuery,
 )
 from arena.http.identity import session_of
+from arena.pages import language
 from arena.pages.columns import text_column
 from arena.pages.drawing import plot
 from arena.pages.drawing.race_summary import RaceSummary
@@ -326,7 +327,8 @@ def _curves(arena: Arena, tables: TournamentStandings) -> Markup | None:
                 spread = 1.96 * math.sqrt(max(sums[name][2] / count - mean * mean, 0.0) / count)
                 curves[name].append(plot.Point(at, 100 * mean, 100 * spread))
     series = [plot.Series(plain(name, 60), curves[name], index) for index, name in enumerate(names, 1)]
-    return plot.lines("Score in percent by number of games", series, plot.Axis(bounds=(0.0, 100.0))) or None
+    title = language.text("Score in percent by number of games")
+    return plot.lines(title, series, plot.Axis(bounds=(0.0, 100.0))) or None
 
 
 def _columns(form: str, *, is_over: bool) -> tuple[Column, ...]:

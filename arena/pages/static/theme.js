@@ -18,7 +18,7 @@
   document.addEventListener("DOMContentLoaded", () => {
     const button = document.getElementById("theme");
     if (!button) return;
-    const showName = () => { button.lastElementChild.textContent = `Theme: ${now}`; };
+    const showName = () => { button.lastElementChild.textContent = button.dataset[now]; };
     showName();
     button.hidden = false;
     button.addEventListener("click", () => {

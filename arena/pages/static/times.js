@@ -5,7 +5,8 @@ const pad = (number) => String(number).padStart(2, "0");
 // In the form in which the server writes UTC, so that nothing moves.
 function written(time) {
   const at = new Date(time.dateTime);
-  const day = [at.getFullYear(), pad(at.getMonth() + 1), pad(at.getDate())].join("-");
+  const parts = [at.getFullYear(), pad(at.getMonth() + 1), pad(at.getDate())];
+  const day = document.documentElement.lang === "fr" ? parts.reverse().join("/") : parts.join("-");
   return `${day} ${pad(at.getHours())}:${pad(at.getMinutes())}`;
 }
 

@@ -54,18 +54,18 @@ export function read(text, root) {
   }
 }
 
-const text = (name, words, kind = "") => { const made = document.createElement(name); made.textContent = words; made.className = kind; return made; };
+const tag = (name, words, kind = "") => { const made = document.createElement(name); made.textContent = words; made.className = kind; return made; };
 
 // The tree as links; `link` completes the link of a move, `begins` is 1 if the second side moves first.
 export function listed(root, link, begins = 0) {
   const box = document.createElement("div");
   const add = (branch, place, isFirst) => {
     const at = branch.ply - 1 + begins;
-    if (isFirst || at % 2 === 0) place.append(text("span", `${Math.floor(at / 2) + 1}${at % 2 ? "…" : "."}`, "quiet"), " ");
-    const made = text("a", branch.scene?.move || branch.move);
+    if (isFirst || at % 2 === 0) place.append(tag("span", `${Math.floor(at / 2) + 1}${at % 2 ? "…" : "."}`, "quiet"), " ");
+    const made = tag("a", branch.scene?.move || branch.move);
     link(made, branch);
     place.append(made, " ");
-    if (branch.note) place.append(text("em", branch.note), " ");
+    if (branch.note) place.append(tag("em", branch.note), " ");
   };
   const follow = (branch, place, wasBroken) => {
     let isBroken = wasBroken;
@@ -74,7 +74,7 @@ export function listed(root, link, begins = 0) {
       add(main, place, isBroken);
       isBroken = others.length > 0;
       for (const other of others) {
-        const part = text("span", "(", "variation");
+        const part = tag("span", "(", "variation");
         add(other, part, true);
         follow(other, part, false);
         part.lastChild.remove(); // the space after the last move

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from referee.rules.abalone.french import FRENCH
 from referee.rules.rules import Words
 
 WORDS: Final = Words(
@@ -56,4 +57,5 @@ WORDS: Final = Words(
         "broadside": ("coup en flèche", "coup latéral"),
         "ejection": ("éjection",),
     },
+    translations={"fr": FRENCH},
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from referee.rules.baroque.french import FRENCH
 from referee.rules.rules import Words
 
 WORDS: Final = Words(
@@ -29,4 +30,5 @@ WORDS: Final = Words(
         "cannot move": ("immobilisé",),
         "attacked king": ("échec", "roi attaqué"),
     },
+    translations={"fr": FRENCH},
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from referee.rules.loa.french import FRENCH
 from referee.rules.rules import Words
 
 WORDS: Final = Words(
@@ -24,4 +25,5 @@ WORDS: Final = Words(
         "pass": ("passe",),
         "connection": ("connexion",),
     },
+    translations={"fr": FRENCH},
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from referee.rules.pijersi.french import FRENCH
 from referee.rules.rules import Words
 
 WORDS: Final = Words(
@@ -23,4 +24,5 @@ WORDS: Final = Words(
         "set-up": ("mise en place",),
         "random": ("aléatoire",),
     },
+    translations={"fr": FRENCH},
 )

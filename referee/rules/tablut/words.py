@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from referee.rules.rules import Words
+from referee.rules.tablut.french import FRENCH
 
 WORDS: Final = Words(
     family=("Tablut", "Tafl lapon"),
@@ -32,4 +33,5 @@ WORDS: Final = Words(
         "raichi": ("raichi",),
         "tuichi": ("tuichi",),
     },
+    translations={"fr": FRENCH},
 )

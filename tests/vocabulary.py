@@ -1,0 +1,94 @@
+"""Words and sentences from below the pages, which pages show in the language of the reader."""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+import pkgutil
+from collections.abc import Iterator
+from typing import Any, get_args, get_type_hints
+
+from arena import documents
+from arena.documents.human_game import NOT_RATED, STRENGTHS
+from arena.documents.query import Query, query_fields
+from arena.errors import KINDS
+from arena.pages.documented_fields import documented_fields
+from arena.pages.tournament_form import in_steps, sections
+from arena.services import people
+from arena.services.registration import RESET_SUBJECT, RESET_TEXT
+from arena.tournaments import time_class
+from referee.game.spec import Adjudication, BotLimits
+from referee.rules.core import Termination
+
+OTHERS = (
+    *("first", "second", "next", "bye", "points", "too few games", "moves", "result", "limits", "display", "playing"),
+    *("idle", "busy", "fit", "unfit", "remote", "games", "rounds", "Final", "Semi-finals", "Quarter-finals"),
+    *("Third place", "Round of {}", "choose from {}", "allowed: {}", "did you mean {}?", "unknown {} {}"),
+)
+"""Words of other places, each shown somewhere."""
+
+
+def words() -> Iterator[tuple[str, str]]:
+    """Return the messages, each with the place where it is written."""
+    for one in Termination:
+        yield "referee/rules/core.py", one.sentence
+        yield "referee/rules/core.py", one.value
+    for kind in KINDS.values():
+        yield "arena/errors.py", kind.title
+        yield "arena/errors.py", kind.meaning
+    for name in time_class.NAMES:
+        yield "arena/tournaments/time_class.py", name
+    for word in (*(one for _, one in STRENGTHS), NOT_RATED):
+        yield "arena/documents/human_game.py", word
+    for sentence in (*people.TIME_CONTROLS.values(), *people.REASONS):
+        yield "arena/services/people.py", sentence
+    for sentence in (RESET_SUBJECT, RESET_TEXT):
+        yield "arena/services/registration.py", sentence
+    yield from _documents()
+    yield from _form()
+    for limits in (BotLimits, Adjudication):
+        for field in documented_fields(limits):
+            yield "referee/game/spec.py", field.title
+            yield "referee/game/spec.py", field.text
+    for word in OTHERS:
+        yield "tests/vocabulary.py", word
+
+
+def _documents() -> Iterator[tuple[str, str]]:
+    """Return the values of documents that are words, and the labels of the fields of queries."""
+    for module in pkgutil.iter_modules(documents.__path__):
+        room = importlib.import_module(f"arena.documents.{module.name}")
+        place = f"arena/documents/{module.name}.py"
+        for kind in vars(room).values():
+            if not dataclasses.is_dataclass(kind) or getattr(kind, "__module__", "") != room.__name__:
+                continue
+            for hint in get_type_hints(kind).values():
+                yield from ((place, word) for word in _literals(hint) if any(map(str.isalpha, word)))
+            if isinstance(kind, type) and issubclass(kind, Query):
+                for field in query_fields(kind):
+                    for label in (field.label, *field.choices.values()):
+                        if label:
+                            yield place, label
+
+
+def _literals(hint: Any) -> Iterator[str]:
+    for one in get_args(hint):
+        if isinstance(one, str):
+            yield one
+        else:
+            yield from _literals(one)
+
+
+def _form() -> Iterator[tuple[str, str]]:
+    """Return the texts of the form of a tournament."""
+    steps, _ = in_steps(sections({}))
+    for step in steps:
+        yield "arena/pages/tournament_form.py", step.title
+    for section in sections({"handicaps": [{}]}):
+        for text in (section.name.capitalize(), section.text):
+            if text:
+                yield "arena/tournaments/settings.py", text
+        for field in section.fields:
+            for text in (field.label, field.text, *field.choices):
+                if text:
+                    yield "arena/tournaments/settings.py", text
