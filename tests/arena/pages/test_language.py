@@ -30,6 +30,9 @@ NAMES = {
     "UTC",
     "width=device-width",
     "initial-scale=1",
+    "mu",
+    "noindex",
+    "sigma",
     "light dark",
     "website",
 }
