@@ -92,3 +92,17 @@ def test_line_of_play_reports_legality_and_its_position() -> None:
     assert (line.start == before).all()
     assert line.side == "second"
     assert str(line.position()) == str(LineOfPlay(ruleset, str(line.position())).position())
+
+
+def test_a_move_that_was_legal_before_is_refused() -> None:
+    """The buffer of moves still holds it, after the last one that is legal now."""
+    line, refused = LineOfPlay(LOA.settle()), 0
+    for _ in range(40):
+        former = line.legal().tolist()
+        line.push(former[len(former) // 3])
+        if line.outcome:
+            break
+        for move in set(former) - set(line.legal().tolist()):
+            assert not line.is_legal(move)
+            refused += 1
+    assert refused > 40
