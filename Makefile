@@ -15,7 +15,7 @@ ARGS ?=
 # Tests wait for other processes half of the time.
 WORKERS ?= $(shell expr 2 \* $$(nproc))
 
-.PHONY: env demo docs test test-bare test-latest bench drill mutation image lint format catalogues clean
+.PHONY: env demo docs test test-bare test-latest bench drill mutation image lint format catalogues release clean
 
 env: $(RUNS) $(SITE)/index.html
 	@echo "the environment is ready; use it with:  . $(BIN)/activate"
@@ -53,8 +53,12 @@ mutation: $(READY)
 	$(BIN)/python -m tests.mutation $(ARGS)
 
 # As root: it takes buildah and debootstrap.
-image: $(READY)
+image: $(READY) $(SITE)/index.html
 	$(BIN)/python -m tests.deploy.image $(ARGS)
+
+# Sources and wheel in dist/, tried in an empty environment, and a tag.
+release: $(READY)
+	$(BIN)/python .ci/release
 
 lint: $(READY) $(SITE)/index.html
 	$(BIN)/ruff check .
@@ -71,12 +75,12 @@ catalogues: $(READY)
 
 docs: $(SITE)/index.html
 
-# Warnings are errors. The English and the French site search on their own, each in its language.
+# Warnings are errors, and every page is read again: diagrams follow from code. The English and the French site search on their own, each in its language.
 $(SITE)/index.html: $(RUNS) $(TEXTS)
 	@echo "building the documentation in $(SITE)"
 	@rm -rf $(SITE)
-	@$(BIN)/sphinx-build -q -W --keep-going -b dirhtml -d build/docs docs $(SITE)
-	@$(BIN)/sphinx-build -q -W --keep-going -b dirhtml -d build/docs-fr -c docs/fr docs/fr $(SITE)/fr
+	@$(BIN)/sphinx-build -q -W -E --keep-going -b dirhtml -d build/docs docs $(SITE)
+	@$(BIN)/sphinx-build -q -W -E --keep-going -b dirhtml -d build/docs-fr -c docs/fr docs/fr $(SITE)/fr
 	@rm -f $(SITE)/.buildinfo $(SITE)/fr/.buildinfo
 
 format: $(READY)

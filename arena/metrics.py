@@ -96,7 +96,7 @@ class CoordinatorMetrics:
         self.acting = Gauge("arena_referee_acting", "1 if this process is the active coordinator.", registry=one)
         self.slots = Gauge("arena_slots", "Games that can be played at once.", registry=one)
         self.busy = Gauge("arena_slots_busy", "Games being played.", registry=one)
-        self.games = Counter("arena_games_recorded_total", "Games with a result, by kind.", ("kind",), registry=one)
+        self.games = Counter("arena_games_recorded_total", "Games with a result.", ("termination_class",), registry=one)
         self.voids = Counter("arena_games_void_total", "Void attempts at games.", ("termination",), registry=one)
         self.verified = Counter(
             "arena_games_verified_total", "Records of workers verified by the rules.", ("verdict",), registry=one
@@ -133,12 +133,6 @@ class CoordinatorMetrics:
             ("task",),
             registry=one,
         )
-        self._old_tasks = Gauge(
-            "arena_chore_done_timestamp_seconds",
-            "Deprecated name of arena_maintenance_done_timestamp_seconds.",
-            ("chore",),
-            registry=one,
-        )
 
     def set_lease(self, *, is_mine: bool, is_anothers: bool = False) -> None:
         """Set the owner of the lease: this process, another one, or neither as far as is known."""
@@ -148,7 +142,6 @@ class CoordinatorMetrics:
     def task_done(self, task: str, at_s: float) -> None:
         """Set when a daily task was done, in Unix time."""
         self._tasks.labels(task).set(at_s)
-        self._old_tasks.labels(task).set(at_s)
 
 
 @contextmanager

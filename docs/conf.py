@@ -8,22 +8,28 @@ and the well-known themes have both.
 
 from __future__ import annotations
 
+import os
 import sys
 import tomllib
 from pathlib import Path
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent))
+os.environ.setdefault("NUMBA_DISABLE_JIT", "1")  # diagrams play a few moves: not worth compiling the rules
 _PROJECT = tomllib.loads((HERE.parent / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 
 project = "Bot arena"
 language = "en"
 version = release = _PROJECT["version"]
-extensions = ["myst_parser", "sphinx.ext.autodoc", "docs.extensions.generated"]
+extensions = [
+    *("myst_parser", "sphinx.ext.autodoc"),
+    *("docs.extensions.generated", "docs.extensions.architecture"),
+    *("docs.extensions.diagrams", "docs.extensions.languages"),
+]
 exclude_patterns = ["fr", "theme", "extensions"]
 html_theme = "theme"
 html_title = html_short_title = "Documentation"
-html_theme_options = {"other_url": "/docs/fr/", "other_language": "fr", "other_name": "Français"}
+html_theme_options = {"other_language": "fr", "other_name": "Français"}
 html_static_path = [str(HERE.parent / "arena" / "pages" / "static" / "icon.svg")]
 html_theme_path = [str(HERE)]
 html_copy_source = False

@@ -15,12 +15,12 @@ import pytest
 from tests.conftest import spread
 
 ROOT = Path(__file__).parents[1]
-PATIENCE_S = 60.0
+TIMEOUT_S = 60.0
 
 
 def wait_until(is_true: Callable[[], bool]) -> bool:
     """Look until it is true, or patience ends."""
-    deadline = time.monotonic() + PATIENCE_S
+    deadline = time.monotonic() + TIMEOUT_S
     while not is_true():
         if time.monotonic() > deadline:
             return False
@@ -64,7 +64,7 @@ def test_a_killed_run_leaves_no_process_behind(tmp_path: Path) -> None:
         assert wait_until(started.exists)
         server = os.pidfd_open(int(started.read_text()))
         run.kill()
-    assert select.select([server], [], [], PATIENCE_S)[0], "a server outlived the test run"
+    assert select.select([server], [], [], TIMEOUT_S)[0], "a server outlived the test run"
     os.close(server)
 
 

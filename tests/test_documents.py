@@ -1,8 +1,11 @@
-"""What the documents name exists: files, links, modules, and what a module is said to hold."""
+"""What documents, docstrings and comments name exists: files, links, modules, and what a module is said to hold."""
 
 from __future__ import annotations
 
+import ast
+import io
 import re
+import tokenize
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -26,15 +29,16 @@ DOCUMENTS = sorted(
 )
 SUFFIXES = "py|md|html|css|js|c|h|cpp|hpp|java|rs|go|toml|yaml|yml|sh|json|txt|conf|acl|service|ini|mako"
 FILE = re.compile(rf"`((?!build/)[\w.@-]+(?:/[\w.@-]+)*\.(?:{SUFFIXES}))`")
-FOLDER = re.compile(
-    rf"(?:`|pytest )(?!arena/v\d|deploy/secrets/)((?:{'|'.join((*PACKAGES, 'deploy'))})/[\w/.-]*)(?=[`\s])"
-)
+NO_FOLDER = r"arena/v\d|referee/wake|deploy/secrets/|arena/documentation|arena/pages/locale/LANGUAGE"
+"""Topics, and folders that a command makes."""
+FOLDER = re.compile(rf"(?:`|pytest )(?!{NO_FOLDER})((?:{'|'.join((*PACKAGES, 'deploy'))})/[\w/.-]*)(?=[`\s])")
 LINK = re.compile(r"\]\(([^()\s]+)\)")
 RUN = re.compile(rf"-m ((?:{'|'.join(PACKAGES)})(?:\.\w+)*)")
 DOTTED = re.compile(rf"(?<![\w./@:-])((?:{'|'.join(PACKAGES)})(?:\.\w+)+)(?!\w*[/@-])")
 NOT_MODULES = ("toml", "service", "example", "sqlite3", "yaml", "md", "env", "css", "pem", "key")
 OF_A_READER = (
     "my_bot.py",
+    "plain.py",
     "mybot.py",
     "searcher.py",
     "cup.toml",
@@ -45,6 +49,8 @@ OF_A_READER = (
     "secrets.yaml",
 )
 """Files that a reader makes."""
+OTHER_NAMES = ("arena.families", "bots.show")
+"""Dotted names that are no modules: a group of entry points, an operation."""
 NAMES = {path.name for top in (*PACKAGES, "deploy") for path in (ROOT / top).rglob("*")}
 
 
@@ -86,7 +92,7 @@ def test_links_lead_somewhere(path: Path) -> None:
 @pytest.mark.parametrize("path", DOCUMENTS, ids=name)
 def test_files_that_are_named_exist(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
-    named = set(FILE.findall(text)) - set(OF_A_READER)
+    named = {one.removeprefix("./") for one in FILE.findall(text)} - set(OF_A_READER)
     gone = [one for one in named - NAMES if not any((home / one).exists() for home in (ROOT, path.parent))]
     assert not sorted(gone)
     assert not [one for one in sorted(set(FOLDER.findall(text))) if not (ROOT / one).exists()]
@@ -97,6 +103,43 @@ def test_modules_that_are_named_exist(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     named = {one for one in DOTTED.findall(text) if one.split(".")[1] not in NOT_MODULES} | set(RUN.findall(text))
     assert not [problem for one in sorted(named) if (problem := missing(one))]
+
+
+def explanations(path: Path) -> str:
+    """The docstrings and comments of a Python file."""
+    source = path.read_text(encoding="utf-8")
+    tree = ast.parse(source)
+    strings = (node.value for node in ast.walk(tree) if isinstance(node, ast.Expr))
+    docstrings = [one.value for one in strings if isinstance(one, ast.Constant) and isinstance(one.value, str)]
+    tokens = tokenize.generate_tokens(io.StringIO(source).readline)
+    return "\n".join([*docstrings, *(token.string for token in tokens if token.type == tokenize.COMMENT)])
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_docstrings_and_comments_name_modules_and_files_that_exist(package: str) -> None:
+    found = []
+    for path in sorted((ROOT / package).rglob("*.py")):
+        text = explanations(path)
+        named = {one for one in DOTTED.findall(text) if one.split(".")[1] not in NOT_MODULES} - set(OTHER_NAMES)
+        files = {one for one in FOLDER.findall(text) if not (ROOT / one).exists()}
+        found += [f"{name(path)}: {one}" for one in sorted(files)]
+        found += [f"{name(path)}: {problem}" for one in sorted(named) if (problem := missing(one))]
+    assert not found
+
+
+def test_names_that_a_document_places_in_a_file_are_defined_there() -> None:
+    placed = [
+        (path, *found)
+        for path in DOCUMENTS
+        for found in re.findall(r"`(\w+)`,? (?:in|of) `(\w+/[\w/]+\.py)`", path.read_text(encoding="utf-8"))
+    ]
+    assert len(placed) > 5
+    for path, word, file in placed:
+        assert re.search(rf"^\s*(?:def |class )?{word}\b", (ROOT / file).read_text(encoding="utf-8"), re.M), (
+            path,
+            word,
+            file,
+        )
 
 
 @pytest.mark.parametrize("recipe", RECIPES)

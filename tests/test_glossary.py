@@ -1,4 +1,4 @@
-"""The words of `CONTRIBUTING.md` hold in the code: each names something, and those given up name nothing."""
+"""The words of the glossary hold: each has one meaning, those of the code name something, those given up nothing."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ from pathlib import Path
 
 import pytest
 
+from tests import words
 from tests.test_documents import ROOT, missing
 
 PACKAGES = ("protocol", "referee", "bots", "arena")
 TEXT = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").partition("## Words")[2]
 ROWS = [[cell.strip() for cell in line.strip("|").split("|")] for line in TEXT.splitlines() if line.startswith("| ")]
-WORDS = {row[0]: row[2].strip("`") for row in ROWS if len(row) == 3 and row[0] != "word"}
-GIVEN_UP = {word.strip() for row in ROWS if len(row) == 2 and row[0] != "not" for word in row[0].split(",")}
+WORDS = {row[0]: row[1].strip("`") for row in ROWS if row[1].startswith("`")}
+GIVEN_UP = {word.strip() for row in ROWS if row[0] not in (*WORDS, "word", "not") for word in row[0].split(",")}
 ALLOWED = {
     "referee/rules/baroque/kernel.py": {"guard"},  # what a piece does on the board
 }
@@ -26,6 +27,30 @@ def test_the_tables_were_found() -> None:
     assert {"family", "coordinator", "lease", "event"} <= set(WORDS)
     assert {"conductor", "chore", "shelf"} <= GIVEN_UP
     assert not GIVEN_UP & set(WORDS)
+
+
+def test_glossary_gives_every_word_one_meaning() -> None:
+    entries, placed = words.glossary(), words.placed_terms()
+    assert len(entries) > len(placed) == len(WORDS)
+    assert not words.glossary_faults(entries, placed)
+
+
+GAME = (1, "game", "One play of two bots.")
+
+
+@pytest.mark.parametrize(
+    ("entries", "problem"),
+    [
+        ([GAME, (4, "game", "All that is played.")], "several meanings"),
+        ([GAME, (4, "match", "One play of two bots.")], "another term"),
+        ([(1, "seed", "In a tournament: the order. In a setting: a number."), (4, "slot", "A core.")], "split it"),
+        ([(1, "slot", "A core."), (4, "bot", "A program.")], "order"),
+        ([GAME], "'lease' is not in"),
+    ],
+)
+def test_glossary_faults_are_found(entries: list[tuple[int, str, str]], problem: str) -> None:
+    placed = [(9, "lease")] if "lease" in problem else []
+    assert problem in str(words.glossary_faults(entries, placed)[0])
 
 
 @pytest.mark.parametrize("word", WORDS)

@@ -7,7 +7,6 @@ import shutil
 import subprocess
 import sys
 import tarfile
-import tomllib
 import zipfile
 from pathlib import Path
 
@@ -68,12 +67,3 @@ def test_the_documentation_is_found_when_installed(wheel: zipfile.ZipFile) -> No
     names = set(wheel.namelist())
     pages = ("index.html", "search/index.html", "searchindex.js", "reference/command-line/index.html", "fr/index.html")
     assert {f"arena/documentation/{name}" for name in pages} <= names
-
-
-def test_the_changelog_begins_with_this_version() -> None:
-    version = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
-    headings = [
-        line for line in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8").splitlines() if line.startswith("## [")
-    ]
-    versions = [line.split("]")[0].removeprefix("## [") for line in headings]
-    assert next(one for one in versions if one != "Unreleased") == version

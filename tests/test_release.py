@@ -1,4 +1,4 @@
-"""The release script, on a small project in a repository of its own."""
+"""The release script, in a small project of its own, and the trial of a wheel."""
 
 from __future__ import annotations
 
@@ -6,12 +6,16 @@ import hashlib
 import shutil
 import subprocess
 import sys
+import tomllib
 import zipfile
+from importlib.machinery import SourceFileLoader
+from importlib.util import module_from_spec, spec_from_loader
 from pathlib import Path
 
 import pytest
 
-SCRIPT = Path(__file__).parents[1] / ".ci" / "release"
+ROOT = Path(__file__).parents[1]
+SCRIPTS = ("release", "try-wheel")
 PROJECT = """\
 [build-system]
 requires = ["setuptools"]
@@ -19,12 +23,48 @@ build-backend = "setuptools.build_meta"
 
 [project]
 name = "tiny"
-version = "0.2.0"
+version = "0.3.0"
+
+[project.scripts]
+arena = "tiny:main"
 
 [tool.setuptools]
 packages = ["tiny"]
+
+[tool.setuptools.package-data]
+tiny = ["*.html"]
 """
-LOG = "# Changelog\n\n## [Unreleased]\n\n### Added\n- A thing.\n\n## [0.2.0] - 2026-11-22\n\n### Added\n- All.\n"
+PROGRAM = """\
+import http.server
+import sys
+from importlib.metadata import version
+
+
+class Pages(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(b"x" * 2000)
+
+    def log_message(self, *words):
+        pass
+
+
+def main():
+    if "--version" in sys.argv:
+        print("arena", version("tiny"))
+    elif "play" in sys.argv:
+        print('{"standings": []}')
+    elif "serve" in sys.argv:
+        server = http.server.HTTPServer(("127.0.0.1", 0), Pages)
+        print(f"http://127.0.0.1:{server.server_port}", flush=True)
+        try:
+            server.serve_forever()
+        except KeyboardInterrupt:
+            pass
+"""
+LOG = "# Changelog\n\n## [0.3.0] - 2026-11-27\n\n### Pages\n- A thing.\n\n## [0.2.0] - 2026-11-22\n\n- All.\n"
+MAKEFILE = "docs:\n\techo built > tiny/page.html\n"
 
 
 def git(folder: Path, *words: str) -> str:
@@ -37,58 +77,97 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for role in ("AUTHOR", "COMMITTER"):
         monkeypatch.setenv(f"GIT_{role}_NAME", "A")
         monkeypatch.setenv(f"GIT_{role}_EMAIL", "a@example.org")
-    (tmp_path / ".ci").mkdir()
-    shutil.copy(SCRIPT, tmp_path / ".ci" / "release")
-    (tmp_path / "tiny").mkdir()
-    (tmp_path / "tiny" / "__init__.py").touch()
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    for name in (".ci", "tiny", "deploy"):
+        (tmp_path / name).mkdir()
+    for name in SCRIPTS:
+        shutil.copy(ROOT / ".ci" / name, tmp_path / ".ci" / name)
+    (tmp_path / "tiny" / "__init__.py").write_text(PROGRAM)
+    (tmp_path / "deploy" / "compose.yaml").write_text("image: bot-arena:0.3.0\n")
     (tmp_path / "pyproject.toml").write_text(PROJECT)
+    (tmp_path / "MANIFEST.in").write_text("graft tiny\n")
+    (tmp_path / "Makefile").write_text(MAKEFILE)
     (tmp_path / "CHANGELOG.md").write_text(LOG)
-    (tmp_path / ".gitignore").write_text("dist/\n")
+    (tmp_path / ".gitignore").write_text("dist/\n*.html\n")
     git(tmp_path, "init", "-q")
-    git(tmp_path, "add", "-A")
-    git(tmp_path, "commit", "-qm", "Begin")
+    commit(tmp_path)
     return tmp_path
 
 
-def release(folder: Path, version: str) -> subprocess.CompletedProcess[str]:
-    line = [sys.executable, str(folder / ".ci" / "release"), version]
-    return subprocess.run(line, capture_output=True, text=True, check=False, timeout=120)
+def commit(folder: Path) -> None:
+    git(folder, "add", "-A")
+    git(folder, "commit", "-qm", "A change")
 
 
-def test_a_release_is_built_tagged_and_summed(project: Path) -> None:
-    done = release(project, "0.3.0")
+def release(folder: Path) -> subprocess.CompletedProcess[str]:
+    line = [sys.executable, str(folder / ".ci" / "release")]
+    return subprocess.run(line, capture_output=True, text=True, check=False, timeout=300)
+
+
+@pytest.mark.long
+def test_release_builds_tries_and_tags(project: Path) -> None:
+    done = release(project)
     assert done.returncode == 0, done.stderr
-    log = (project / "CHANGELOG.md").read_text()
-    assert log.index("## [Unreleased]\n\n## [0.3.0] - 20") < log.index("- A thing.") < log.index("## [0.2.0]")
-    assert 'version = "0.3.0"' in (project / "pyproject.toml").read_text()
-    assert git(project, "log", "-1", "--format=%s") == "Release 0.3.0\n"
-    assert git(project, "cat-file", "tag", "v0.3.0").partition("\n\n")[2] == "Version 0.3.0\n\n### Added\n- A thing.\n"
+    assert git(project, "cat-file", "tag", "v0.3.0").partition("\n\n")[2] == "Version 0.3.0\n\n### Pages\n- A thing.\n"
     assert git(project, "status", "--porcelain") == ""
     sums = (project / "dist" / "SHA256SUMS").read_text().splitlines()
     files = {name: digest for digest, name in (line.split("  ") for line in sums)}
     assert set(files) == {"tiny-0.3.0.tar.gz", "tiny-0.3.0-py3-none-any.whl"}
     for name, digest in files.items():
         assert hashlib.sha256((project / "dist" / name).read_bytes()).hexdigest() == digest
-    assert "tiny/__init__.py" in zipfile.ZipFile(project / "dist" / "tiny-0.3.0-py3-none-any.whl").namelist()
-    again = release(project, "0.4.0")
+    names = zipfile.ZipFile(project / "dist" / "tiny-0.3.0-py3-none-any.whl").namelist()
+    assert {"tiny/__init__.py", "tiny/page.html"} <= set(names), "the documentation is built and part of the wheel"
+    again = release(project)
     assert again.returncode == 1
-    assert "nothing stands under [Unreleased]" in again.stderr
+    assert "the tag v0.3.0 exists" in again.stderr
 
 
 @pytest.mark.parametrize(
-    ("version", "change", "said"),
+    ("name", "text", "message"),
     [
-        ("0.3", "", "three numbers"),
-        ("0.2.0", "", "does not follow 0.2.0"),
-        ("0.1.9", "", "take a later one"),
-        ("0.3.0", "x", "not committed"),
+        ("CHANGELOG.md", LOG.replace("0.3.0", "0.4.0"), "CHANGELOG.md names version 0.4.0; expected 0.3.0"),
+        ("CHANGELOG.md", LOG.replace(" - 2026-11-27", ""), "CHANGELOG.md names version without a date"),
+        ("CHANGELOG.md", LOG.replace("### Pages\n- A thing.\n", ""), "no entry below 0.3.0"),
+        ("deploy/compose.yaml", "\nimage: bot-arena:0.2.0\n", "deploy/compose.yaml:2 names version 0.2.0"),
     ],
 )
-def test_what_is_no_release_changes_nothing(project: Path, version: str, change: str, said: str) -> None:
-    if change:
-        (project / "tiny" / "__init__.py").write_text(change)
-    done = release(project, version)
+def test_release_with_another_version_somewhere_fails_without_tag(
+    project: Path, name: str, text: str, message: str
+) -> None:
+    (project / name).write_text(text)
+    assert "uncommitted changes" in release(project).stderr
+    commit(project)
+    done = release(project)
     assert done.returncode == 1
-    assert said in done.stderr
+    assert message in done.stderr
     assert git(project, "tag") == ""
-    assert (project / "CHANGELOG.md").read_text() == LOG
+
+
+@pytest.mark.parametrize(
+    ("broken", "message"),
+    [
+        ('print("arena", version("tiny"))', "not 0.3.0"),
+        ("print('{\"standings\": []}')", "arena play printed ''"),
+        ('self.wfile.write(b"x" * 2000)', "/docs/ is empty"),
+    ],
+)
+def test_release_of_a_wheel_that_does_not_work_fails_without_tag(project: Path, broken: str, message: str) -> None:
+    assert broken in PROGRAM
+    (project / "tiny" / "__init__.py").write_text(PROGRAM.replace(broken, "pass"))
+    commit(project)
+    done = release(project)
+    assert done.returncode == 1
+    assert message in done.stderr
+    assert git(project, "tag") == ""
+
+
+def test_every_place_names_the_version_of_the_project() -> None:
+    loader = SourceFileLoader("release", str(ROOT / ".ci" / "release"))
+    spec = spec_from_loader("release", loader)
+    assert spec is not None
+    script = module_from_spec(spec)
+    loader.exec_module(script)
+    version = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
+    found = dict(script.named_versions())
+    assert set(found.values()) == {version}
+    assert {place.partition(":")[0] for place in found} >= {"CHANGELOG.md", "deploy/compose.yaml", "deploy/Dockerfile"}

@@ -60,11 +60,11 @@ def _documents() -> Iterator[tuple[str, str]]:
         room = importlib.import_module(f"arena.documents.{module.name}")
         place = f"arena/documents/{module.name}.py"
         for kind in vars(room).values():
-            if not dataclasses.is_dataclass(kind) or getattr(kind, "__module__", "") != room.__name__:
+            if not isinstance(kind, type) or not dataclasses.is_dataclass(kind) or kind.__module__ != room.__name__:
                 continue
             for hint in get_type_hints(kind).values():
                 yield from ((place, word) for word in _literals(hint) if any(map(str.isalpha, word)))
-            if isinstance(kind, type) and issubclass(kind, Query):
+            if issubclass(kind, Query):
                 for field in query_fields(kind):
                     for label in (field.label, *field.choices.values()):
                         if label:

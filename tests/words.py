@@ -1,8 +1,9 @@
 """Check the language of the project: `python -m tests.words [PATH ...]` lists what breaks a rule and exits with 1.
 
 Rules: a function's docstring starts with an imperative verb, other docstrings do not start with a clause; the phrases
-of `BANNED` occur in no docstring, comment, message, template or Markdown page; a public class name is used once in the
-product. With `--long` it also lists sentences of more than 30 words in Markdown, which are allowed.
+of `BANNED` and `SYNONYMS` occur in no docstring, comment, message, template or Markdown page; a public class name is
+used once in the product; every term of the glossary has one meaning. It also lists sentences of more than 30 words in
+Markdown, which are allowed.
 """
 
 import ast
@@ -13,6 +14,7 @@ import sys
 import tokenize
 from collections import defaultdict
 from collections.abc import Iterator
+from itertools import pairwise, takewhile
 from pathlib import Path
 from typing import NamedTuple
 
@@ -58,7 +60,24 @@ BANNED = {
 }
 """Regular expressions that may not occur, with what to write for them."""
 
-EXEMPT = ("CHANGELOG.md", "docs/fr/", "LICENSE", "tests/", "arena/pages/static/", ".ci/")
+SYNONYMS = {
+    r"\bcompetitors?\b|\bcontestants?\b": "bot, entry",
+    r"\bcontests?\b": "tournament",
+    r"\bhash tables?\b": "transposition table",
+    r"\btime-controls?\b": "time control",
+    r"\bmonte-carlo\b": "Monte Carlo",
+    r"\bleader boards?\b": "leaderboard",
+    r"\bsub-commands?\b": "subcommand",
+    r"\bpuzzles?\b": "problem",
+    r"\brandom games? to the end\b": "playout",
+}
+"""Other words for terms of the glossary, as regular expressions, with the terms."""
+
+GLOSSARY = "docs/reference/glossary.md"
+PLACES = "CONTRIBUTING.md"
+"""The meanings of all terms, and the table of those that name something in the code."""
+
+EXEMPT = ("CHANGELOG.md", "docs/how-to/upgrade.md", "docs/fr/", "LICENSE", "tests/", "arena/pages/static/", ".ci/")
 """Paths that are not read: history, legal text, scripts."""
 
 
@@ -75,18 +94,15 @@ class Fault(NamedTuple):
 
 def main(arguments: list[str]) -> int:
     """Print the faults of these paths (all by default); 1 when there are any."""
-    wants_long = "--long" in arguments
-    wanted = [one for one in arguments if not one.startswith("-")]
     files = tracked()
-    chosen = [one for one in files if not wanted or any(_is_under(one, path) for path in wanted)]
+    chosen = [one for one in files if not arguments or any(_is_under(one, path) for path in arguments)]
     found = [fault for path in chosen for fault in faults(path)]
-    found += [one for one in class_faults(files) if one.path in set(chosen)]
-    for fault in found:
+    of_all = class_faults(files) + glossary_faults(glossary(), placed_terms())
+    found += [one for one in of_all if one.path in set(chosen)]
+    long = [one for path in chosen if path.endswith(".md") for one in long_sentences(path)]
+    for fault in (*long, *found):
         print(fault)
-    if wants_long:
-        for fault in (one for path in chosen if path.endswith(".md") for one in long_sentences(path)):
-            print(fault)
-    print(f"{len(found)} faults in {len(chosen)} files")
+    print(f"{len(found)} faults in {len(chosen)} files; {len(long)} sentences of more than {MAX_SENTENCE_WORDS} words")
     return 1 if found else 0
 
 
@@ -119,6 +135,42 @@ def class_faults(files: list[str]) -> list[Fault]:
         if len(found) > 1
         for path, line in found
     ]
+
+
+def glossary() -> list[tuple[int, str, str]]:
+    """Return the entries of the glossary: line, term, meaning. Names that share a meaning are separate entries."""
+    found, lines = [], _lines(GLOSSARY)
+    for number, line in enumerate(lines, 1):
+        if line.startswith("  ") and not lines[number - 2].startswith("  "):
+            meaning = " ".join(one.strip() for one in takewhile(str.strip, lines[number - 1 :]))
+            found += [(number - 1, term, meaning) for term in lines[number - 2].split(", ")]
+    return found
+
+
+def placed_terms() -> list[tuple[int, str]]:
+    """Return the terms of the table of places in the code, with their lines."""
+    rows = [(number, line.strip("| ").split(" | ")) for number, line in enumerate(_lines(PLACES), 1)]
+    begin = next(number for number, cells in rows if cells == ["word", "where"]) + 1
+    return [(number, cells[0]) for number, cells in takewhile(lambda row: len(row[1]) == 2, rows[begin:])]
+
+
+def glossary_faults(entries: list[tuple[int, str, str]], placed: list[tuple[int, str]]) -> list[Fault]:
+    """Return the terms with no, two or several meanings, the meanings of two terms, and those out of order."""
+    terms, found = [term for _, term, _ in entries], []
+    for number, term, meaning in entries:
+        if terms.count(term) > 1:
+            found.append(Fault(GLOSSARY, number, f"{term!r} has several meanings"))
+        if any(other == meaning and line != number for line, _, other in entries):
+            found.append(Fault(GLOSSARY, number, f"the meaning of {term!r} is also that of another term"))
+        if re.search(r"\bin (?:a|the) \w+: .*\bin (?:a|the) \w+: ", meaning, re.I):
+            found.append(Fault(GLOSSARY, number, f"{term!r} has a meaning for each of several contexts; split it"))
+    first = {number: term for number, term, _ in reversed(entries)}
+    found += [
+        Fault(GLOSSARY, after, f"{first[after]!r} is out of alphabetical order")
+        for before, after in pairwise(sorted(first))
+        if first[after].lower() < first[before].lower()
+    ]
+    return found + [Fault(PLACES, line, f"{term!r} is not in {GLOSSARY}") for line, term in placed if term not in terms]
 
 
 def long_sentences(path: str) -> Iterator[Fault]:
@@ -167,7 +219,7 @@ def _is_property(node: ast.AST) -> bool:
 
 
 def _banned(path: str, number: int, line: str) -> Iterator[Fault]:
-    for pattern, better in BANNED.items():
+    for pattern, better in (BANNED | SYNONYMS).items():
         if found := re.search(pattern, line, re.I):
             yield Fault(path, number, f"{found.group(0)!r}: {better}: {line.strip()[:90]}")
 

@@ -40,7 +40,7 @@ FRAME_BYTES = 16 * 1024
 """Maximum size of a message from a bot; a protocol line has at most 8 KiB."""
 _RELAYED_BYTES = 2**20
 """Maximum size of a message to a bot: a position with all moves of a long game."""
-_CLOSE_S = 2.0
+_CLOSE_TIMEOUT_S = 2.0
 POLL_INTERVAL_S = 15.0
 """Seconds between checks whether the token is still valid."""
 
@@ -143,7 +143,7 @@ async def _attend(call: RequestContext, lobby: Lobby, query: ConnectQuery) -> we
             hint="try again",
             headers={"Retry-After": "2"},
         )
-    socket = web.WebSocketResponse(autoping=False, max_msg_size=FRAME_BYTES, timeout=_CLOSE_S)
+    socket = web.WebSocketResponse(autoping=False, max_msg_size=FRAME_BYTES, timeout=_CLOSE_TIMEOUT_S)
     await socket.prepare(call.request)
     admitted = await _admitted(call, lobby, query, socket)
     if admitted is None:
@@ -237,7 +237,7 @@ async def _relayed(call: RequestContext, referees: str, games: int) -> web.Strea
                 continue
             except (aiohttp.ClientError, OSError, TimeoutError):
                 continue
-            here = web.WebSocketResponse(autoping=False, max_msg_size=FRAME_BYTES, timeout=_CLOSE_S)
+            here = web.WebSocketResponse(autoping=False, max_msg_size=FRAME_BYTES, timeout=_CLOSE_TIMEOUT_S)
             await here.prepare(request)
             passing = (_pass(_messages(here, games), there), _pass(there, here))
             ways = [asyncio.ensure_future(way) for way in (*passing, closing.wait())]

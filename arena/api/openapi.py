@@ -14,9 +14,10 @@ from arena.api.idempotency import HEADER as IDEMPOTENCY
 from arena.api.registry import Route
 from arena.errors import KINDS
 from arena.http import cache_control
-from arena.http.api_paths import OPENAPI, PREFIX, VERSION
+from arena.http.api_paths import OPENAPI, PREFIX
 from arena.http.problem import CONTENT_TYPE
 from arena.validation import Model, adapter_of
+from referee.machine import source
 
 _REF = "#/components/schemas/{model}"
 _PROBLEM = {
@@ -50,7 +51,7 @@ Errors are problem documents (RFC 9457). Times are UTC."""
 
 def mount(app: web.Application, routes: Iterable[Route]) -> None:
     """Serve the document at `/api/v1/openapi.json`, and store it under the key `OPENAPI`."""
-    app[OPENAPI] = found = document(routes, VERSION)
+    app[OPENAPI] = found = document(routes)
     body = json.dumps(found, ensure_ascii=False, separators=(",", ":")).encode()
 
     async def show(request: web.Request) -> web.Response:
@@ -60,7 +61,7 @@ def mount(app: web.Application, routes: Iterable[Route]) -> None:
     app.router.add_get(f"{PREFIX}/openapi.json", show)
 
 
-def document(routes: Iterable[Route], version: str) -> dict[str, Any]:
+def document(routes: Iterable[Route]) -> dict[str, Any]:
     """Return the whole document as plain data."""
     table = list(routes)
     schemas, definitions = _schemas(table)
@@ -71,7 +72,7 @@ def document(routes: Iterable[Route], version: str) -> dict[str, Any]:
         "openapi": "3.1.0",
         "info": {
             "title": "Bot arena",
-            "version": version,
+            "version": source.release(),
             "description": _ABOUT,
             "license": {"name": "MIT", "identifier": "MIT"},
         },

@@ -24,6 +24,8 @@ ANSWER_TIMEOUT_S = 10.0
 CONNECT_TIMEOUT_S = 5.0
 RETRY_INTERVAL_S = 0.5
 CLOSE_TIMEOUT_S = 3.0
+_ALLOWED_FAILURES = "arena-allowed-failures"
+"""The key in the scheduler's metadata for how often it retries a job."""
 _FOREIGN_TOPICS = ("print", "warn")
 """Topics on which workers could print or warn in this process: Dask subscribes to them."""
 
@@ -101,7 +103,8 @@ class DaskConnection:
 
     async def _check_settings(self, client: Client) -> None:
         """Warn if the scheduler, such as a plain `dask scheduler`, retries games itself."""
-        if failures := await client.run_on_scheduler(_allowed_failures):
+        await client.run_on_scheduler(_publish_allowed_failures)  # its result would be pickled, so it is not read
+        if failures := await client.get_metadata([_ALLOWED_FAILURES], 0):
             advice = "start it with DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES=0, or use `arena scheduler`"
             self._log.warning("scheduler retries games", address=self._address, allowed_failures=failures, hint=advice)
 
@@ -182,8 +185,8 @@ class DaskConnection:
                 self._log.warning("worker rejected", name=refused.name, problem=refused.problem, wanted=version())
 
 
-def _allowed_failures(dask_scheduler: Any) -> int:
-    return int(dask_scheduler.allowed_failures)
+def _publish_allowed_failures(dask_scheduler: Any) -> None:
+    dask_scheduler.set_metadata([_ALLOWED_FAILURES], int(dask_scheduler.allowed_failures))
 
 
 async def _remove(dask_scheduler: Any, addresses: list[str]) -> None:

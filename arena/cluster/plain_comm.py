@@ -56,13 +56,18 @@ def _without_bytes(value: Any) -> Any:
         case bytes() | bytearray():
             return UNREADABLE
         case dict():
-            return {_without_bytes(key): _without_bytes(each) for key, each in value.items()}
+            return {_plain_key(key): _without_bytes(each) for key, each in value.items()}
         case tuple() | list():
             return [_without_bytes(each) for each in value]
         case str() | int() | float() | None:
             return value
         case _:
             return UNREADABLE
+
+
+def _plain_key(key: Any) -> Any:
+    """Return a key without bytes, still hashable: those of Dask's metrics are tuples."""
+    return tuple(map(_plain_key, key)) if isinstance(key, tuple) else _without_bytes(key)
 
 
 async def _read_plain(comm: TCP) -> Any:

@@ -7,9 +7,6 @@ import logging
 import os
 import socket
 from collections.abc import Mapping
-from functools import cache
-from importlib.metadata import PackageNotFoundError
-from importlib.metadata import version as version_of
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -114,16 +111,7 @@ def configure() -> None:
 
 def version() -> str:
     """Return what both sides must share: package version, wire version, and the digest of the judging sources."""
-    return f"{_number()}/{WIRE}/{source.digest()}"
-
-
-@cache
-def _number() -> str:
-    """Return the installed version, cached because every job needs it."""
-    try:
-        return version_of("bot-arena")
-    except PackageNotFoundError:
-        return "0"
+    return f"{source.release()}/{WIRE}/{source.digest()}"
 
 
 def difference(theirs: Mapping[str, Any]) -> str:

@@ -97,11 +97,11 @@ class Collection:
             self.problems += other.problems
 
 
-def pieces(text: str) -> Iterator[tuple[int, str]]:
-    """Yield (line from 1, text) of every part of a text that should be one game."""
-    start, depth, has_body = 0, 0, False
+def pieces(text: str, after: int = 0) -> Iterator[tuple[int, str]]:
+    """Yield (line from 1, text) of every part of a text that should be one game, after the first `after` lines."""
+    start, depth, has_body = after, 0, False
     lines = text.splitlines(keepends=True)
-    for number, line in enumerate(lines):
+    for number, line in enumerate(lines[after:], after):
         if depth == 0 and has_body and _begins(line):
             yield from _trimmed(lines[start:number], start)
             start, has_body = number, False
@@ -136,13 +136,14 @@ def settle(game: GameText, ruleset: Ruleset) -> Ruleset:
 
 def read_collection(text: str, form: GameFormat, ruleset: Ruleset) -> Collection:
     """Read every game of a text in one notation. Raises ValueError for a text without any game, valid or not."""
-    found = _reading(list(pieces(text)), form, ruleset)
+    found = read_parts(list(pieces(text)), form, ruleset)
     if not found.games and not found.problems:
         raise ValueError("the text contains no game")
     return found
 
 
-def _reading(parts: Sequence[tuple[int, str]], form: GameFormat, ruleset: Ruleset) -> Collection:
+def read_parts(parts: Sequence[tuple[int, str]], form: GameFormat, ruleset: Ruleset) -> Collection:
+    """Read the games of some parts of a text in one notation."""
     found = Collection(form.name)
     for part in parts:
         _read_piece(part, form, ruleset, found)
@@ -155,8 +156,12 @@ def best_reading(text: str, ruleset: Ruleset, forms: tuple[GameFormat, ...]) -> 
     Among equal readings, choose the notation that would write the first game in the most similar number of lines. A
     long text is judged by its first games; the others are read in further notations only if some of them are invalid.
     """
+    return best_reading_of(list(pieces(text)), ruleset, forms)
+
+
+def best_reading_of(parts: Sequence[tuple[int, str]], ruleset: Ruleset, forms: tuple[GameFormat, ...]) -> Collection:
+    """Return the best reading of some parts of a text, as `best_reading` does. Raises ValueError."""
     # Parts are read independently: a notation that fails on the first parts is no better than one that reads them.
-    parts = list(pieces(text))
     able = forms
     if len(parts) > _FIRST:
         readings = _readings(parts[:_FIRST], forms, ruleset)
@@ -165,7 +170,7 @@ def best_reading(text: str, ruleset: Ruleset, forms: tuple[GameFormat, ...]) -> 
             best = _best(readings, forms)
             able = tuple(form for form in forms if form.name in {one.format for one in readings})
             form = next(form for form in forms if form.name == best.format)
-            best.add(_reading(parts[_FIRST:], form, ruleset))
+            best.add(read_parts(parts[_FIRST:], form, ruleset))
             if not best.problems:
                 return best
     readings = _readings(parts, able, ruleset)
@@ -183,7 +188,7 @@ def _readings(parts: Sequence[tuple[int, str]], forms: Iterable[GameFormat], rul
     by_reader: dict[Callable[[str, Ruleset], Sequence[GameText]], Collection] = {}
     for form in forms:
         if form.read not in by_reader:
-            by_reader[form.read] = _reading(parts, form, ruleset)
+            by_reader[form.read] = read_parts(parts, form, ruleset)
         mine = Collection(form.name)
         mine.add(by_reader[form.read])
         found.append(mine)

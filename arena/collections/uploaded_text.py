@@ -1,55 +1,99 @@
-"""Uploaded texts of games, read into what the archive stores.
+"""Uploaded texts of games, read portion by portion into what the archive stores.
 
 A stranger's text can be long, and its notation is guessed. So it is read, and the positions of its games are indexed,
-in a process of its own, which is ended if it needs too much time or memory.
+in a process of its own, which is ended if a portion needs too much time or memory.
 """
 
 from __future__ import annotations
 
+import os
+import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, field
 
-from arena.collections.collection import Collection, GameProblem, best_reading, read_collection
+from arena.collections.collection import Collection, GameProblem, best_reading_of, pieces, read_parts
 from arena.collections.conversion import to_archived
-from arena.collections.notation import find
 from arena.collections.record_format import RECORD
 from arena.offload import Bounds, call_bounded
 from arena.store.archive.entry import NewArchivedGame, indexed
 from referee.rules import load
+from referee.rules.rules import GameFormat
 
 BOUNDS = Bounds(cpu_s=60, memory_bytes=2**30)
-"""What the reading of one uploaded text may use: a usual game takes some milliseconds."""
+"""What the reading of one portion may use: a usual game takes some milliseconds."""
+PORTION_S = 5.0
+"""Processor time after which a portion ends, as it is read again if its process dies."""
+_BATCH = 100
+"""Parts of a text that are read together; the notation is detected from the first ones."""
 
 
 @dataclass(frozen=True, slots=True)
+class UploadedText:
+    """A text for the collection `source`, and its notation; empty: the one that fits its beginning best."""
+
+    text: str
+    source: str
+    family: str
+    variant: str
+    notation: str = ""
+
+    @property
+    def lines(self) -> int:
+        """The number of lines."""
+        return len(self.text.splitlines())
+
+
+@dataclass(slots=True)
 class UploadedGames:
-    """The games of a text in the notation `format`, as the archive stores them, and its problems."""
+    """Games of a text in the notation `format`, as the archive stores them, and its problems.
+
+    `end` is the number of lines of the text after which the next portion begins.
+    """
 
     format: str
-    games: Sequence[NewArchivedGame]
-    problems: Sequence[GameProblem]
+    games: list[NewArchivedGame] = field(default_factory=list)
+    problems: list[GameProblem] = field(default_factory=list)
+    end: int = 0
 
 
-def read_upload(text: str, source: str, family: str, variant: str, notation: str | None) -> UploadedGames | None:
-    """Read the games of a text for the collection `source`, in a notation or in the one that fits best.
+def read_portion(upload: UploadedText, after: int) -> UploadedGames:
+    """Read the next games of a text after its first `after` lines, in a process that ends afterwards.
 
-    Returns None for a text without games. Raises JobError, and WorkerLostError for one that needs more than `BOUNDS`.
+    Raises JobError, and WorkerLostError for a portion that needs more than `BOUNDS`.
     """
-    return call_bounded(BOUNDS, _read, text, source, family, variant, notation)
+    return call_bounded(BOUNDS, _read, upload, after, PORTION_S)
 
 
-def _read(text: str, source: str, family: str, variant: str, notation: str | None) -> UploadedGames | None:
-    ruleset = load(family).settle(variant)
-    formats = (*ruleset.rules.formats, RECORD)
-    try:
-        if notation is None:
-            found = best_reading(text, ruleset, formats)
-        else:
-            form = RECORD if notation == RECORD.name else find(ruleset.rules, notation)
-            found = read_collection(text, form, ruleset)
-    except ValueError:
-        return None
-    return uploaded(found, source)
+def _read(upload: UploadedText, after: int, portion_s: float) -> UploadedGames:
+    os.setpriority(os.PRIO_PROCESS, 0, 10)  # bots have precedence
+    ruleset = load(upload.family).settle(upload.variant)
+    forms = (*ruleset.rules.formats, RECORD)
+    parts = list(pieces(upload.text, after))
+    found = UploadedGames(upload.notation, end=upload.lines)
+    begin = time.process_time()
+    for start in range(0, len(parts), _BATCH):
+        if start and time.process_time() - begin > portion_s:
+            found.end = parts[start][0] - 1
+            break
+        batch = parts[start : start + _BATCH]
+        with suppress(ValueError):  # no game in any notation
+            if found.format:
+                read = read_parts(batch, _form(found.format, forms), ruleset)
+            else:
+                read = best_reading_of(batch, ruleset, forms)
+            _add(found, uploaded(read, upload.source))
+    return found
+
+
+def _form(name: str, forms: Sequence[GameFormat]) -> GameFormat:
+    return next(form for form in forms if form.name == name)
+
+
+def _add(found: UploadedGames, more: UploadedGames) -> None:
+    found.format = more.format
+    found.games += more.games
+    found.problems += more.problems
 
 
 def uploaded(found: Collection, source: str) -> UploadedGames:

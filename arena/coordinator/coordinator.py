@@ -31,6 +31,7 @@ from arena.coordinator.dispatcher import JobDispatcher
 from arena.coordinator.entry_suspension import EntrySuspender
 from arena.coordinator.executors import remote_pool, slots_of, workers_of
 from arena.coordinator.human_games import HumanGames
+from arena.coordinator.importer import ArchiveImporter
 from arena.coordinator.in_flight import InFlightJobs
 from arena.coordinator.leadership import LEASE, Leadership
 from arena.coordinator.lobby import Lobby
@@ -172,6 +173,7 @@ class Coordinator:
             self._following(conditions),
             self._analysing(settings, conditions),
             self._proving(conditions),
+            self._importing(conditions),
             self._maintaining(maintenance or Maintenance.of(settings, store, place.open), conditions),
             *([self._presence(lobby, conditions)] if lobby is not None else ()),
         )
@@ -204,6 +206,10 @@ class Coordinator:
         return Background(
             "problems", TICK_INTERVAL_S, prover.work, conditions, interrupt=process.interrupt, close=process.close
         )
+
+    def _importing(self, conditions: Conditions) -> Background:
+        # A portion that is being read dies with this process; the next coordinator repeats it.
+        return Background("imports", TICK_INTERVAL_S, ArchiveImporter(self._store).work, conditions)
 
     def _maintaining(self, maintenance: Maintenance, conditions: Conditions) -> Background:
         maintenance.on_done = lambda name, at: self.metrics.task_done(name, at.timestamp())

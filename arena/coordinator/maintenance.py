@@ -64,10 +64,8 @@ class Maintenance:
             found.tasks += _of_file(settings, store, store.health.file)
         if settings.dumps:
             dumps = Dumps.of(settings)
-            archive = Task(
-                "archive", settings.dump_hour_utc, lambda must_stop: dumps.update(store, must_stop=must_stop)
-            )
-            found.tasks.append(archive)
+            update = Task("dumps", settings.dump_hour_utc, lambda must_stop: dumps.update(store, must_stop=must_stop))
+            found.tasks.append(update)
         found.tasks.append(Task("bundles", 4, lambda _: bundles().sweep(store.versions.bundles)))
         found.tasks.append(Task("forget", 4, lambda _: store.daily_tasks.forget()))
         found.tasks.append(Task("findings", 0, lambda must_stop: findings.keep_missing(store, must_stop)))

@@ -90,6 +90,13 @@ class AnalysedMove:
     mark: Mark
     line: str
 
+    @property
+    def chances_of_first(self) -> float | None:
+        """The winning chances of `first`, whoever moves."""
+        if self.winning_chances is None:
+            return None
+        return self.winning_chances if self.side == "first" else -self.winning_chances
+
 
 @dataclass(frozen=True, slots=True)
 class Blunders:

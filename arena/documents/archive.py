@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import MISSING, dataclass
+from datetime import datetime
 from typing import Any, Literal
 
 from arena.documents import words
@@ -10,6 +11,7 @@ from arena.documents.analysis import AnalysedGamesQuery
 from arena.documents.query import Query, described, hidden
 from arena.documents.words import Winner
 
+ImportState = Literal["waiting", "done", "failed"]
 HERE = "arena"
 """Source of games played here."""
 MAX_COUNTED = 10_000
@@ -108,16 +110,35 @@ class RejectedGame:
     problem: str
 
 
-@dataclass(frozen=True, slots=True)
-class ImportResponse:
-    """The result of an import: the numbers of valid, new and already known games, and the rejected ones."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportReport:
+    """The result of an import: the numbers of valid, new, known and rejected games, and the first rejected ones.
+
+    `file` is the collection, `format` the notation.
+    """
 
     file: str
     format: str
     games: int
     new: int
     known: int
+    rejected: int
     bad: list[RejectedGame]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportResponse(ImportReport):
+    """An import on a server: its progress, and the result so far.
+
+    `read` of the `lines` of its text are stored. A `failed` import keeps the games stored before the `problem`.
+    """
+
+    id: int
+    state: ImportState
+    lines: int
+    read: int
+    problem: str
+    created_at: datetime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -103,6 +103,14 @@ class BotResponse(BotProfile):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class MeetingsQuery(PageQuery):
+    """The versions of two bots whose games against each other to list; by default all."""
+
+    mine: str | None = described("a version of the first bot, such as zeta v3", words.ENTRY)
+    theirs: str | None = described("a version of the other bot", words.ENTRY)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class BotQuery(PageQuery):
     """Filters of bots."""
 

@@ -104,9 +104,9 @@ class GameQuery(AnalysedGamesQuery):
     without one.
     """
 
-    tournament: int | None = described("games of a tournament", words.ID)
-    family: str | None = described("a family", words.FAMILY, label="Family")
-    variant: str | None = described("a variant of the family", words.VARIANT, label="Variant")
+    tournament: int | None = described("games of a tournament", words.ID, metavar="ID")
+    family: str | None = described("games of a family", words.FAMILY, label="Family")
+    variant: str | None = described("games of a variant", words.VARIANT, label="Variant")
     pool: str | None = described("games of one rating pool", words.POOL)
     bot: str | None = described("games of a bot, on either side", words.NAME, label="Bot")
     winner: Winner | None = described(
@@ -115,12 +115,18 @@ class GameQuery(AnalysedGamesQuery):
     termination_class: Literal["rules", "adjudication", "forfeit"] | None = described(
         "how the game ended", label="Ended by", choices={"forfeit": "forfeit or resignation"}
     )
+    errors: bool = described(
+        "only errors of bots: forfeits that are neither resignations nor losses of people", default=False
+    )
     since: Moment | None = described("the earliest end of the game", label="From")
     until: Moment | None = described("the end of the game is before this time", label="To")
     sort: Literal["latest", "blunders", "accuracy", "first_accuracy", "second_accuracy", "turning_points"] = described(
         "the order: latest results first, or by a figure of the analysis", default="latest"
     )
     order: Literal["falling", "rising"] = described("the direction of the order", default="falling")
+
+
+ALL_GAMES = GameQuery()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

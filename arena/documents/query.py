@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import MISSING, Field, dataclass, field, fields
+from datetime import datetime
 from functools import cache
 from types import NoneType
 from typing import Any, ClassVar, Literal, TypeVar, get_args, get_origin, get_type_hints
@@ -91,7 +92,7 @@ def _described(one: Field[Any], hint: Any) -> QueryField:
         text=known.pop("description", ""),
         label=known.pop("label", ""),
         group=known.pop("group", ""),
-        metavar=known.pop("metavar", "") or ("N" if kind is int else one.name.upper()),
+        metavar=known.pop("metavar", "") or {int: "N", datetime: "TIME"}.get(kind, one.name.upper()),
         choices={value: words.get(value, value.replace("_", " ")) for value in values},
         bounds=known,
     )

@@ -123,6 +123,6 @@ class TournamentQuery(PageQuery):
 class PlanQuery(PageQuery):
     """Filters of a tournament's games."""
 
-    state: GameState | None = described("a state")
-    termination: str | None = described("how they ended", {"pattern": "^[a-z-]{1,40}$"})
-    version: str | None = described("a version that plays, such as zeta v3", words.ENTRY)
+    state: GameState | None = described("a state", label="State")
+    version: str | None = described("a version that plays, such as zeta v3", words.ENTRY, label="Bot")
+    termination: str | None = described("how they ended", {"pattern": "^[a-z-]{1,40}$"}, label="Ended by")

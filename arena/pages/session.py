@@ -72,6 +72,14 @@ async def checked_form(request: web.Request, file: str = "") -> dict[str, str]:
     return fields
 
 
+async def own_form(request: web.Request) -> dict[str, str]:
+    """Return a form of this site, sent with or without a log-in. Raises Problem for one from elsewhere."""
+    fields = await read_form(request)
+    if not is_same_origin(request):
+        raise Problem("forbidden", "the form does not come from this site", hint="reload the page and send it again")
+    return fields
+
+
 async def context(request: web.Request) -> dict[str, Any]:
     """Return the template variables for the logged-in user: identity and CSRF token."""
     try:

@@ -9,7 +9,7 @@
     explorer, book                    moves played in a position; opening books made from them
     problems                          set and solve problems; people and problems rated against each other
     people                            games of people against bots
-    study                             lines tried out on a board
+    study, board_tree                 lines tried out on a board; their variations as text and in notations
     tournament, schedule              create and manage tournaments and recurring ones
     remote                            bots that run on their authors' machines; challenges
     account, token, user              log-in, profiles, API tokens, user administration
@@ -25,6 +25,7 @@ from arena.services import (
     account,
     analysis,
     archive,
+    board_tree,
     book,
     bot,
     explorer,
@@ -54,6 +55,7 @@ __all__ = [
     "account",
     "analysis",
     "archive",
+    "board_tree",
     "book",
     "bot",
     "explorer",

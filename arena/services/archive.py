@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from threading import BoundedSemaphore
 
 from arena.analysis.game_analysis import annotated
 from arena.collections.collection import Collection, best_reading, read_collection
 from arena.collections.conversion import to_record, to_text
 from arena.collections.record_format import RECORD
-from arena.collections.uploaded_text import BOUNDS, UploadedGames, read_upload, uploaded
+from arena.collections.uploaded_text import uploaded
 from arena.documents.archive import (
     ArchivePage,
     ArchiveQuery,
     ArchiveResponse,
     ArchiveSources,
+    ImportReport,
     ImportResponse,
     RejectedGame,
 )
@@ -27,8 +27,8 @@ from arena.services.arena import Arena
 from arena.store.archive.archive import ArchivedPairing
 from arena.store.archive.line import date_of
 from arena.store.archive.search import ArchiveSearch
+from arena.store.base.models import StoredImport
 from referee.game.record import GameRecord
-from referee.machine.pool import WorkerLostError
 from referee.rules import load
 from referee.rules.core import ParseError, UnknownNameError
 from referee.rules.position import IllegalMoveError, Position
@@ -225,8 +225,6 @@ def _result_of(meeting: ArchivedPairing, name: str) -> str:
 # -- imports -----------------------------------------------------------------------------------------------------------
 
 
-_IMPORTS = BoundedSemaphore(2)
-"""Imports at once, of all users of this process."""
 _NO_GAME = "the text contains no game; expected games of {}"
 
 
@@ -234,13 +232,7 @@ class NoGameError(ArenaError):
     """The text holds no game of the family."""
 
 
-class BusyError(ArenaError):
-    """Too many imports at once."""
-
-    kind = "too-many"
-
-
-def upload(
+def start_import(
     arena: Arena,
     text: str,
     by: Identity,
@@ -250,49 +242,53 @@ def upload(
     variant: str | None = None,
     notation: str | None = None,
 ) -> ImportResponse:
-    """Import a text uploaded by an organiser. Raises ForbiddenError, BadValueError, NoGameError."""
+    """Store a text of games that an organiser has uploaded; the coordinator reads it.
+
+    Raises ForbiddenError, BadValueError, NoGameError, QuotaError.
+    """
     if "organise" not in by.scopes:
         raise ForbiddenError("only organisers may import games", hint="ask an organiser")
     rules = _family(family)
-    ruleset = rules.settle(_variant(rules, variant))
     source = source.strip()
     if not source or len(source) > 80 or not source.isprintable():
         raise BadValueError("invalid name of a collection", field="source", hint="write 1 to 80 printable characters")
-    form = find_format(rules, notation) if notation else None
-    found = _store(arena, _read_apart(text, source, ruleset, form), source)
-    arena.note("archive.import", f"archive:{source}"[:120], by, family=family, new=found.new, bad=len(found.bad))
-    return found
+    if not text.strip():
+        raise NoGameError(_NO_GAME.format(family))
+    row = StoredImport(
+        source=source,
+        family=family,
+        variant=rules.settle(_variant(rules, variant)).variant.name,
+        notation=find_format(rules, notation).name if notation else "",
+        lines=len(text.splitlines()),
+        created_by=by.user_id,
+    )
+    number = arena.store.imports.add(row, text)
+    arena.note("archive.import", f"archive:{source}"[:120], by, family=family, number=number)
+    arena.wake()
+    return arena.store.imports.get(number)
 
 
-def _read_apart(text: str, source: str, ruleset: Ruleset, form: GameFormat | None) -> UploadedGames:
-    """Parse and index the games of a stranger's text, in a process of its own.
-
-    Raises BusyError, BadValueError, NoGameError.
-    """
-    if not _IMPORTS.acquire(blocking=False):
-        raise BusyError("other texts are being imported", hint="try again in a minute")
-    try:
-        names = ruleset.rules.family, ruleset.variant.name, form.name if form else None
-        found = read_upload(text, source, *names)
-    except WorkerLostError as error:
-        problem = f"reading the text needs more than {BOUNDS.cpu_s} s or {BOUNDS.memory_bytes // 2**20} MiB"
-        raise BadValueError(problem, field="text", hint="import it in parts") from error
-    finally:
-        _IMPORTS.release()
-    if found is None:
-        raise NoGameError(_NO_GAME.format(ruleset.rules.family))
-    return found
+def read_import(arena: Arena, number: int, by: Identity) -> ImportResponse:
+    """Return the progress of an import, for organisers. Raises ForbiddenError, NotFoundError."""
+    if "organise" not in by.scopes:  # its list of rejected games quotes the text
+        raise ForbiddenError("only organisers see imports", hint="ask an organiser")
+    return arena.store.imports.get(number)
 
 
-def store_collection(arena: Arena, read: Collection, source: str) -> ImportResponse:
-    """Store the good games of a parsed text."""
-    return _store(arena, uploaded(read, source), source)
+def latest_imports(arena: Arena, limit: int = 10) -> list[ImportResponse]:
+    """Return the latest imports, latest first."""
+    return arena.store.imports.latest(limit)
 
 
-def _store(arena: Arena, read: UploadedGames, source: str) -> ImportResponse:
-    new = arena.store.archive.add_indexed(read.games)
-    bad = [RejectedGame(one.line, one.ply, one.position, one.message) for one in read.problems]
-    return ImportResponse(source, read.format, len(read.games), new, len(read.games) - new, bad)
+def store_collection(arena: Arena, read: Collection, source: str) -> ImportReport:
+    """Store the valid games of a parsed text at once."""
+    found = uploaded(read, source)
+    new = arena.store.archive.add_indexed(found.games)
+    bad = [RejectedGame(one.line, one.ply, one.position, one.message) for one in found.problems]
+    games = len(found.games)
+    return ImportReport(
+        file=source, format=found.format, games=games, new=new, known=games - new, rejected=len(bad), bad=bad
+    )
 
 
 def read_text(text: str, ruleset: Ruleset, form: GameFormat | None = None) -> Collection:

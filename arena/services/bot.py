@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from arena.documents.attributes import of_attributes
 from arena.documents.bot import BotItem, BotQuery, BotResponse, PresenceItem, SubmissionResponse, VersionItem
-from arena.documents.game import GameItem, Tally
+from arena.documents.game import GameItem, GameQuery, Tally
 from arena.documents.identity import Identity
-from arena.documents.page import PageQuery, PageResponse
+from arena.documents.page import PageResponse
 from arena.documents.rating import ChangeItem, ChangeQuery, PoolRating
 from arena.errors import ForbiddenError, NotFoundError
 from arena.services import remote, submission
@@ -95,7 +95,7 @@ def results(arena: Arena, name: str, number: str = "", family: str = "") -> BotR
         ratings=ratings,
         curves=curves,
         tallies=tallies,
-        games=store.games.latest(versions=ids, family=family or None, limit=20).items if ids else [],
+        games=store.games.latest(GameQuery(family=family or None, limit=20), versions=ids).items if ids else [],
     )
 
 
@@ -113,19 +113,6 @@ def changes(arena: Arena, name: str, number: int, query: ChangeQuery) -> PageRes
 def _version_id(arena: Arena, name: str, number: int) -> int:
     find(arena, name)
     return arena.store.versions.find(name, number).id or 0
-
-
-def games(arena: Arena, names: Sequence[str], query: PageQuery) -> PageResponse[GameItem]:
-    """Return the results of all versions of a bot, or of two bots against each other, latest first.
-
-    Raises NotFoundError.
-    """
-    bots = [find(arena, name).id for name in names]
-    mine, *theirs = ([one.id for one in arena.store.versions.of_bot(bot_id)] for bot_id in bots)
-    if not mine or [] in theirs:
-        return PageResponse([])
-    against = theirs[0] if theirs else None
-    return arena.store.games.latest(versions=mine, against=against, limit=query.limit, after=query.after)
 
 
 def describe(arena: Arena, name: str, description: str, by: Identity) -> None:

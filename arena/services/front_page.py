@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from arena.documents.bot import BotItem
-from arena.documents.game import GameItem
+from arena.documents.game import GameItem, GameQuery
 from arena.documents.rating import LeaderboardLine, PoolItem
 from arena.documents.schedule import ScheduleItem
 from arena.documents.tournament import TournamentItem, TournamentQuery
@@ -59,7 +59,7 @@ def read(arena: Arena) -> FrontPage:
     """Return what the front page shows."""
     store = arena.store
     running = [game for game in store.games.in_state("running") if _is_of_bots(game)]
-    latest = store.games.latest(limit=MAX_CANDIDATES).items
+    latest = store.games.latest(GameQuery(limit=MAX_CANDIDATES)).items
     ratings = _ratings(store, running or latest)
     running = _strongest_first(running, ratings)[:MAX_LIVE]
     chosen = None if running else _game_of_the_day(latest, ratings)
@@ -141,6 +141,6 @@ def of_family(arena: Arena, family: str) -> FamilyOverview:
         leaderboard.pools(arena, family),
         store.ratings.leaderboard(family, limit=10).items,
         store.bots.page(owner_id=owner, family=family).items if owner else [],
-        store.games.latest(family=family, limit=10).items,
+        store.games.latest(GameQuery(family=family, limit=10)).items,
         store.tournaments.page(TournamentQuery(family=family, limit=5)).items,
     )

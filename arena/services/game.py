@@ -17,10 +17,9 @@ from arena.services.access import may_read_log, shown_void
 from arena.services.arena import Arena
 from arena.store.base.models import RatingChange
 from arena.store.base.page import write_cursor
-from arena.store.games.game_filter import GameFilter
 from referee.game.record import GameRecord
 from referee.game.spec import GameSpec
-from referee.rules.core import Kind, Side, Termination
+from referee.rules.core import Side
 
 
 class NoLogError(ArenaError):
@@ -34,50 +33,22 @@ class NoLogError(ArenaError):
 
 def search(arena: Arena, query: GameQuery) -> PageResponse[GameItem]:
     """Return the matching results, the latest first or in the requested order. Raises NotFoundError, BadValueError."""
-    filters = _filters(arena, query)
-    if query.sort == "latest":
-        return arena.store.games.latest(limit=query.limit, after=query.after, **filters)
-    is_falling = query.order == "falling"
-    return arena.store.games.by_figure(
-        query.sort, is_falling=is_falling, limit=query.limit, after=query.after, **filters
-    )
+    read = arena.store.games.latest if query.sort == "latest" else arena.store.games.by_figure
+    return read(query, versions=_versions(arena, query))
 
 
 def records(arena: Arena, query: GameQuery) -> Iterator[bytes]:
     """Return the stored records of all matching results, oldest first. Raises NotFoundError."""
-    return (data for _, data in arena.store.results.records(**_filters(arena, query)))
+    return (data for _, data in arena.store.results.records(query, versions=_versions(arena, query)))
 
 
-def _filters(arena: Arena, query: GameQuery) -> GameFilter:
-    """Return the filters of the store. Raises NotFoundError for an unknown tournament or bot."""
-    versions = None
+def _versions(arena: Arena, query: GameQuery) -> list[int] | None:
+    """Return the versions of the query's bot. Raises NotFoundError for an unknown tournament or bot."""
     if query.tournament is not None:
         arena.store.tournaments.get(query.tournament)
-    if query.bot is not None:
-        versions = [line.id for line in arena.store.versions.of_bot(bot.find(arena, query.bot).id or 0)]
-    return GameFilter(
-        tournament_id=query.tournament,
-        family=query.family,
-        variant=query.variant,
-        pool=query.pool,
-        winner=query.winner,
-        termination_class=query.termination_class,
-        versions=versions,
-        since=query.since,
-        until=query.until,
-        analysed=query,
-    )
-
-
-def forfeits(arena: Arena, family: str | None = None, after: str | None = None) -> PageResponse[GameItem]:
-    """Return forfeits of bots, latest first, without resignations, which are no errors. Raises BadValueError."""
-    return arena.store.games.latest(
-        termination_class=Kind.FORFEIT.value,
-        without=(Termination.RESIGNED.value,),
-        with_lost_people=False,
-        family=family,
-        after=after,
-    )
+    if query.bot is None:
+        return None
+    return [line.id for line in arena.store.versions.of_bot(bot.find(arena, query.bot).id or 0)]
 
 
 def voids(arena: Arena, by: Identity | None, query: PageQuery) -> PageResponse[VoidItem]:

@@ -28,7 +28,7 @@ from arena.events.messages import HumanActed
 from arena.services import study
 from arena.services.arena import Arena
 from arena.services.study import Study
-from arena.store.base.models import PersonGame
+from arena.store.base.models import StoredHumanGame
 from arena.store.bots.samples import OWNER
 from arena.store.tournaments.human_games import DRAW, MAX_TAKEN_BACK, is_draw_offered
 from arena.tournaments.spec import bot_spec
@@ -136,7 +136,7 @@ def begin(arena: Arena, request: PlayRequest, by: Visitor) -> str:
     title, pool = f"Games of people: {rules.title}", pool_of(rules.settle(), "people")
     kept = {"name": title, "family": rules.family, "variant": rules.variants[0].name, "pool": "people"}
     tournament = store.people.tournament(rules.family, title, kept, pool)
-    row = PersonGame(
+    row = StoredHumanGame(
         game_id="",
         user_id=by.user.user_id if by.user else None,
         guest=by.guest,

@@ -137,6 +137,23 @@ def of_months(arena: Arena, limit: int = 12) -> list[WinProblemItem]:
     return arena.store.problems.of_months(limit)
 
 
+def may_remove(problem: WinProblemItem, by: Identity | None) -> bool:
+    """Return whether the caller may remove a problem: its author, organisers, and the operator (None)."""
+    return by is None or by.user_id == problem.created_by or "organise" in by.scopes
+
+
+def remove(arena: Arena, number: int, by: Identity | None) -> None:
+    """Remove a problem. The ratings of the people who tried it stay as they are.
+
+    Raises NotFoundError, ForbiddenError.
+    """
+    problem = arena.store.problems.get(number)
+    if not may_remove(problem, by):
+        raise ForbiddenError(f"problem {number} is not yours", hint="ask its author or an organiser to remove it")
+    arena.store.problems.remove(number)
+    arena.note("problem.remove", f"problem:{number}", by)
+
+
 # -- solving -----------------------------------------------------------------------------------------------------------
 
 

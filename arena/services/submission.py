@@ -32,12 +32,19 @@ def admit(arena: Arena, name: str, by: Identity) -> None:
 
 
 def submit(
-    arena: Arena, file: BinaryIO, *, name: str, families: Sequence[str], by: Identity, tc: str = ""
+    arena: Arena,
+    file: BinaryIO,
+    *,
+    name: str,
+    families: Sequence[str],
+    by: Identity,
+    tc: str = "",
+    sha256: str = "",
 ) -> SubmissionResponse:
     """Store an upload as the next version of the user's bot, to be checked. An unknown name creates a bot.
 
     `name` and `families` may be empty if `bot.toml` contains them. With `tc` the check tests only the time per move of
-    that time control. Raises the errors of `admit` and `receive`.
+    that time control. `sha256` is the hash of the file if known. Raises the errors of `admit` and `receive`.
     """
     admit(arena, name, by)
     version = receive(
@@ -49,6 +56,7 @@ def submit(
         user=by,
         quota=Quota.of(arena.settings),
         tc=tc,
+        sha256=sha256,
     )
     arena.wake()
     arena.note("bot.submit", f"version:{version.name}", by, sha256=version.bundle)

@@ -12,7 +12,7 @@ from arena import tournaments
 from arena.clock import now
 from arena.coordinator import cron
 from arena.documents.attributes import of_attributes
-from arena.documents.game import GameItem
+from arena.documents.game import GameItem, GameQuery
 from arena.documents.identity import Identity
 from arena.documents.page import PageResponse
 from arena.documents.tournament import (
@@ -161,9 +161,8 @@ def preview(arena: Arena, document: Document, by: Identity) -> Preview:
 
 def _measured(arena: Arena, document: Document) -> tuple[float | None, float | None, float | None]:
     """Return means of the latest games of the variant: plies, seconds at this time control, bytes of a record."""
-    lines = arena.store.games.latest(
-        family=document.family, variant=document.ruleset.variant.name, limit=MAX_SAMPLED_GAMES
-    )
+    variant = document.ruleset.variant.name
+    lines = arena.store.games.latest(GameQuery(family=document.family, variant=variant, limit=MAX_SAMPLED_GAMES))
     played = [line for line in lines.items if line.plies and line.started_at and line.finished_at]
     settings = arena.store.rating_history.settings({line.tournament_id for line in played})
     alike = {key for key, one in settings.items() if one.get("time_control") == document.time_control}

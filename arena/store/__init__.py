@@ -7,7 +7,7 @@
     ratings         ratings, their history, the fold that computes them, and rebuilds
     problems        problems to solve, first attempts at them, ratings of solvers
     games           results, records, commits, voids, analyses
-    archive         the index of all games: search, positions, explorer
+    archive         the index of all games: imports, search, positions, explorer
     operations      lease, daily tasks, idempotent responses, backups
 
 Calls are synchronous; the web server makes them from threads. Returned rows are detached from the session.
@@ -19,6 +19,7 @@ from pathlib import Path
 
 from arena.data_folder import make_folder
 from arena.store.archive.archive import Archive
+from arena.store.archive.imports import Imports
 from arena.store.base import schema
 from arena.store.base.changes import Changes
 from arena.store.base.engine import Sessions, close_all, open_engine
@@ -31,8 +32,8 @@ from arena.store.games.analyses import Analyses
 from arena.store.games.games import Games
 from arena.store.games.results import Results
 from arena.store.games.voids import Voids
-from arena.store.operations.answers import IdempotentResponses
 from arena.store.operations.daily_tasks import DailyTasks
+from arena.store.operations.idempotent_responses import IdempotentResponses
 from arena.store.operations.leases import Leases
 from arena.store.people.account_links import AccountLinks
 from arena.store.people.audit import AuditLog
@@ -88,6 +89,7 @@ class Store:
         self.daily_tasks = DailyTasks(self.sessions)
         self.notices = Notices(self.sessions)
         self.archive = Archive(self.sessions)
+        self.imports = Imports(self.sessions)
         self.analyses = Analyses(self.sessions)
         self.changes = Changes(self.sessions)
         self.health = self.sessions.health

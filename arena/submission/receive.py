@@ -1,4 +1,4 @@
-"""Receives an upload: copies it with a size limit, hashes it, reads its manifest, and stores it as a version to check.
+"""Receives an upload: limits its size, hashes it, reads its manifest, and stores it as a version to check.
 
 Nothing remains of an upload that is interrupted or refused.
 """
@@ -6,7 +6,7 @@ Nothing remains of an upload that is interrupted or refused.
 from __future__ import annotations
 
 import hashlib
-import tempfile
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, BinaryIO, Protocol
@@ -33,8 +33,6 @@ from referee.rules.core import ParseError
 
 if TYPE_CHECKING:
     from arena.config import Settings
-
-_CHUNK = 256 * 1024
 
 
 class SubmissionError(BadValueError):
@@ -102,25 +100,28 @@ class Quota:
 def receive(
     store: Store,
     bundles: BundleStore,
-    stream: BinaryIO,
+    file: BinaryIO,
     *,
     name: str = "",
     families: Sequence[str] = (),
     user: Submitter,
     quota: Quota | None = None,
     tc: str = "",
+    sha256: str = "",
 ) -> Version:
     """Store an upload as the next version of the user's bot, in state `uploaded`. A new name creates a bot.
 
-    `name` and `families` override those in `bot.toml`. `tc`, a time control that says how long the bot thinks per move,
-    overrides `move_ms` in its limits. Raises TooLargeError, SubmissionError, NotYoursError, ConflictError (a duplicate
-    bundle, a retired bot), QuotaError and StoreUnavailableError.
+    `file` is seekable; `sha256` is its hash if known. `name` and `families` override those in `bot.toml`. `tc`, a time
+    control that says how long the bot thinks per move, overrides `move_ms` in its limits. Raises TooLargeError,
+    SubmissionError, NotYoursError, ConflictError (a duplicate bundle, a retired bot), QuotaError and
+    StoreUnavailableError.
     """
     quota = quota or Quota()
     asked = _move_time(tc)
     try:
-        with bundles.workspace() as work, tempfile.TemporaryFile(dir=work) as file:
-            size, digest = _copy(stream, file, quota.upload_bytes)
+        with bundles.workspace() as work:
+            size = _size(file, quota.upload_bytes)
+            digest = sha256 or hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]
             manifest = read_manifest(unpack(file, work / "files", bundles.bounds))
             wanted = read_families(tuple(families), "families") or manifest.families
             if not wanted:
@@ -163,17 +164,15 @@ def _move_time(tc: str) -> dict[str, int]:
     return {MOVE_MS: max(1, round(move_ms))}
 
 
-def _copy(stream: BinaryIO, file: BinaryIO, limit: int) -> tuple[int, str]:
-    size, total = 0, hashlib.sha256()
-    while chunk := stream.read(_CHUNK):
-        size += len(chunk)
-        if size > limit:
-            raise TooLargeError(f"the upload is too large: at most {limit:,} bytes")
-        total.update(chunk)
-        file.write(chunk)
+def _size(file: BinaryIO, limit: int) -> int:
+    """Return the size of an upload, and rewind it. Raises TooLargeError, SubmissionError."""
+    size = file.seek(0, os.SEEK_END)
+    file.seek(0)
+    if size > limit:
+        raise TooLargeError(f"the upload is too large: at most {limit:,} bytes")
     if not size:
         raise SubmissionError("the upload is empty")
-    return size, total.hexdigest()
+    return size
 
 
 def _bot(store: Store, name: str, manifest: Manifest, user: Submitter, quota: Quota) -> BotItem:

@@ -58,7 +58,7 @@ Options = dict[Annotated[str, Field(max_length=64)], bool | int | Annotated[str,
 
 
 class EntrySettings(_Part):
-    """Participants: bots by name, and bots found by a query when the tournament starts."""
+    """Entries: bots by name, and bots found by a query when the tournament starts."""
 
     bots: list[Annotated[str, Field(min_length=1, max_length=60)]] = Field(default=[], max_length=1000)
     """Names of bots: `zeta` is its newest active version, `zeta v3` is that version. The first one is the challenger of

@@ -62,15 +62,16 @@ def families() -> tuple[str, ...]:
 
 
 class Bot:
-    """Base class of bots: set `name`, write `choose`, and override other methods as needed.
-
-    `families` are the families it plays, empty for all; `options` are UGI options of its own, see `value`.
-    """
+    """Base class of bots: set `name`, write `choose`, and override other methods as needed."""
 
     name: ClassVar[str] = "unnamed bot"
+    """Name of the bot."""
     author: ClassVar[str] = "unknown"
+    """Author of the bot."""
     families: ClassVar[Sequence[str]] = ()
+    """Families that it plays; empty for all."""
     options: ClassVar[Sequence[OptionDecl]] = ()
+    """UGI options of its own; see `value`."""
 
     _console: Console | None = None
     _clock: Clock | None = None

@@ -65,7 +65,7 @@ class Console:
         self.send(Info(text="error " + " ".join(str(problem).split())))
 
     def begin(self, clock: Clock) -> None:
-        """Start the search of the last `go`: from now on `stop` ends `clock`."""
+        """Register the clock of the search of the last `go`, which `stop` ends from now on."""
         self._clock = clock
         if self._stopped_gos > self._answered_gos:
             clock.stop()

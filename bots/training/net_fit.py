@@ -114,7 +114,7 @@ def _feature_order(features: Features, image: FeatureImage) -> npt.NDArray[np.in
 
 
 class _Net:
-    """The net in floating point. `here` holds the features of the positions; units, heads as in `bots.search.net`."""
+    """The net in floating point, with the layers of `bots.search.net`. `here` has the features of the positions."""
 
     def __init__(self, here: npt.NDArray[np.bool_], second: npt.NDArray[np.int64], base: Floats, rng: Any) -> None:
         self.here, self.second, self.base = here, second, base

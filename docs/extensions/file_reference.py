@@ -74,6 +74,11 @@ def json_documents() -> str:
     return DOCUMENTS.format(schema=SCHEMA, table="\n".join(table()))
 
 
+def cell(text: str) -> str:
+    """Return a text on one line that a cell of a Markdown table can hold."""
+    return " ".join(text.split()).replace("|", "\\|")
+
+
 def _tables(model: type[BaseModel]) -> list[str]:
     """Return the keys of a model, then those of each of its tables."""
     schema = model.model_json_schema()
@@ -83,8 +88,7 @@ def _tables(model: type[BaseModel]) -> list[str]:
         if inner is not None:
             is_list = field.get("type") == "array"
             heading = f"`[[{name}]]`" if is_list else f"`[{name}]`"
-            about = " ".join(inner.get("description", "").split())
-            lines += ["", f"## {heading}", "", about, "", *_rows(inner, schema)]
+            lines += ["", f"## {heading}", "", cell(inner.get("description", "")), "", *_rows(inner, schema)]
     return lines
 
 
@@ -96,12 +100,12 @@ def _table(model: type[BaseModel]) -> list[str]:
 def _rows(table: dict[str, Any], schema: dict[str, Any]) -> list[str]:
     lines = ["| key | value | default | meaning |", "|---|---|---|---|"]
     for name, field in table["properties"].items():
-        about = " ".join(field.get("description", "").split())
+        about = field.get("description", "")
         if (inner := _inner(schema, field)) is not None:
-            about = about or " ".join(inner.get("description", "").split())
+            about = about or inner.get("description", "")
         assert about, f"{name} has no text below it"
         default = "required" if name in table.get("required", ()) else _default(field)
-        lines.append(f"| `{name}` | {_kind(schema, field)} | {default} | {about.replace('|', chr(92) + '|')} |")
+        lines.append(f"| `{name}` | {_kind(schema, field)} | {default} | {cell(about)} |")
     return lines
 
 

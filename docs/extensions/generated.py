@@ -9,20 +9,40 @@ import argparse
 import ast
 import os
 import re
-import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from pygments.lexers.special import TextLexer
 from sphinx.application import Sphinx
 
-from docs.extensions import file_reference
+from docs.extensions import architecture, file_reference
+from docs.extensions.file_reference import cell
 
 ROOT = Path(__file__).parents[2]
 FAMILIES = ("abalone", "baroque", "loa", "pijersi", "tablut")
+
+
+COMMAND_LINE = """\
+# Command line
+
+Every command prints this text with `--help`. Results go to standard output, notes and progress to standard error.
+
+Commands with a result take `-o`, `--output` with one of the formats in their help; `--json` is short for `-o json`, and
+its [documents](json-documents.md) have a schema number. [Environment variables](environment-variables.md) set defaults.
+
+| exit code | meaning |
+|---|---|
+| 0 | done |
+| 1 | the command ran, and what it checked is not right |
+| 2 | invalid command line or input |
+| 3 | not found |
+| 4 | refused: not allowed, or a limit is exceeded |
+| 5 | a server or a service does not answer |
+| 130 | interrupted by Ctrl-C |
+| 141 | the reader of the output, such as `head`, has closed it |
+"""
 
 
 def command_line() -> str:
@@ -34,7 +54,7 @@ def command_line() -> str:
     parser = build()
     parser.fill_all()
     commands = _subparsers(parser)
-    lines = ["# Command line", "", "Every command prints this text with `--help`.", ""]
+    lines = [COMMAND_LINE]
     for group, title in GROUPS.items():
         lines += [f"## {title}", ""]
         for command in COMMANDS:
@@ -63,7 +83,7 @@ def json_interface() -> str:
     from arena.api import openapi
     from arena.api.routes import TABLE
 
-    document = openapi.document(TABLE, version("bot-arena"))
+    document = openapi.document(TABLE)
     lines = [
         "# JSON interface",
         "",
@@ -84,17 +104,75 @@ def _operation(path: str, method: str, operation: Mapping[str, Any]) -> Iterator
     if about := operation.get("description"):
         yield from (about, "")
     rows = [
-        f"| `{one['name']}` | {one['in']} | {_cell(one.get('description', ''))} |"
+        f"| `{one['name']}` | {one['in']} | {cell(one.get('description', ''))} |"
         for one in operation.get("parameters", [])
     ]
     if rows:
         yield from ("| parameter | in | meaning |", "|---|---|---|", *rows, "")
-    rows = [f"| {code} | {_cell(one.get('description', ''))} |" for code, one in operation["responses"].items()]
+    rows = [f"| {code} | {cell(one.get('description', ''))} |" for code, one in operation["responses"].items()]
     yield from ("| status | meaning |", "|---|---|", *rows, "")
 
 
-def _cell(text: str) -> str:
-    return " ".join(text.split()).replace("|", "\\|")
+def variants() -> str:
+    """Return the page of the variants and rule options of all families."""
+    from referee.rules import load
+
+    lines = [
+        "# Variants and rule options",
+        "",
+        "`variant` and `rule_options` of a tournament, `--variant` and `--option` of `arena play`.",
+        "",
+    ]
+    for name in FAMILIES:
+        rules = load(name)
+        lines += [
+            f"## {rules.title}",
+            "",
+            f"Family `{name}`.",
+            "",
+            "| variant | meaning | differs in |",
+            "|---|---|---|",
+        ]
+        for one in rules.variants:
+            differs = ", ".join(f"`{option} = {str(value).lower()}`" for option, value in one.options.items())
+            lines.append(f"| `{one.name}` | {one.note} | {differs} |")
+        lines += ["", "| rule option | values | default | meaning |", "|---|---|---|---|"]
+        for option in rules.options:
+            choices = {"check": "`true`, `false`", "spin": f"{option.minimum} to {option.maximum:,}"}
+            values = choices.get(option.type) or ", ".join(f"`{value}`" for value in option.values)
+            default = str(option.default).lower()
+            lines.append(f"| `{option.name}` | {values} | `{default}` | {option.meaning} |")
+        lines.append("")
+    return "\n".join(lines)
+
+
+def metrics() -> str:
+    """Return the page of all metrics for Prometheus."""
+    from prometheus_client.metrics import MetricWrapperBase
+
+    from arena.metrics import CoordinatorMetrics, Metrics
+
+    process = Metrics()
+    lines = [
+        "# Metrics",
+        "",
+        "[Monitor](../how-to/monitor.md) explains how to collect them, and which ones need attention.",
+        "",
+    ]
+    shown: set[str] = set()
+    for title, holder in (("Every process", process), ("The referee", CoordinatorMetrics(process))):
+        lines += [f"## {title}", "", "| metric | type | labels | meaning |", "|---|---|---|---|"]
+        for one in vars(holder).values():
+            if isinstance(one, MetricWrapperBase):
+                (family,) = one.describe()
+                name = family.name + ("_total" if family.type == "counter" else "")
+                # The library has no public way to list the labels of a metric without values.
+                labels = ", ".join(f"`{label}`" for label in one._labelnames)
+                if name not in shown:
+                    lines.append(f"| `{name}` | {family.type} | {labels} | {family.documentation} |")
+                shown.add(name)
+        lines.append("")
+    return "\n".join(lines)
 
 
 def terminations() -> str:
@@ -102,31 +180,24 @@ def terminations() -> str:
     from referee.rules import terminations as all_terminations
     from referee.rules.core import Kind
 
-    about = {
-        Kind.RULES: "Decided by the rules of the game.",
-        Kind.ADJUDICATION: "Ended early by the referee, as the tournament's settings define.",
-        Kind.FORFEIT: "A bot is at fault and loses. Rated like any other loss.",
-        Kind.VOID: "No bot is at fault. Not rated; the game is played again.",
-    }
     lines = ["# Terminations", "", "How a game can end. Records and the JSON interface use these words.", ""]
-    for kind, text in about.items():
-        rows = [f"| `{word}` | {_cell(one.sentence)} |" for word, one in all_terminations().items() if one.kind is kind]
-        lines += [f"## {kind.value.capitalize()}", "", text, "", "| word | meaning |", "|---|---|", *rows, ""]
+    for kind in Kind:
+        rows = [f"| `{word}` | {cell(one.sentence)} |" for word, one in all_terminations().items() if one.kind is kind]
+        lines += [f"## {kind.value.capitalize()}", "", kind.sentence, "", "| word | meaning |", "|---|---|", *rows, ""]
     return "\n".join(lines)
 
 
 def rooms() -> str:
     """Return the page of the rooms of the code, from the contracts that hold them."""
-    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     lines = ["# Rooms of the code", "", "`make lint` holds these layers: each imports only what stands below it.", ""]
-    for contract in settings["tool"]["importlinter"]["contracts"]:
+    for contract in architecture.settings()["contracts"]:
         if contract["type"] == "layers":
             lines += [f"## {contract['name']}", "", "| room | contents |", "|---|---|"]
             container = contract.get("containers", [""])[0]
             for layer in contract["layers"]:
                 for one in re.split(r" [|:] ", layer):
                     module = ".".join(filter(None, (container, one.strip("() "))))
-                    lines.append(f"| `{module}` | {_cell(_summary(module))} |")
+                    lines.append(f"| `{module}` | {cell(_summary(module))} |")
             lines.append("")
     return "\n".join(lines)
 
@@ -147,16 +218,19 @@ PAGES: Mapping[str, Callable[[], str]] = {
     "json-documents": file_reference.json_documents,
     "json-interface": json_interface,
     "terminations": terminations,
+    "metrics": metrics,
+    "variants": variants,
 }
 """The generated pages of `reference/`."""
 
 
 COPIES: Mapping[str, str] = {
     "protocol/SPEC.md": "reference/protocol.md",
+    "CONTRIBUTING.md": "contributing/handbook.md",
     "SECURITY.md": "explanation/security.md",
     "CHANGELOG.md": "reports/changelog.md",
     **{f"protocol/dialects/{name}.md": f"reference/dialects/{name}.md" for name in FAMILIES},
-    **{f"referee/rules/{name}/RULES.md": f"players/rules/{name}.md" for name in FAMILIES},
+    **{f"referee/rules/{name}/RULES.md": f"reference/rules/{name}.md" for name in FAMILIES},
 }
 """Documents kept with the code that they describe, and the page of each."""
 
@@ -169,7 +243,7 @@ def copy(source: str) -> str:
     def link(found: re.Match[str]) -> str:
         text, target, anchor = found[1], found[2], found[3] or ""
         place = os.path.normpath(Path(source).parent / target)
-        page = COPIES.get(place) or (place.removeprefix("docs/") if place.startswith("docs/") else None)
+        page = COPIES.get(place) or (place.removeprefix("docs/") if re.match(r"docs/.*\.md$", place) else None)
         return f"[{text}]({os.path.relpath(page, Path(COPIES[source]).parent)}{anchor})" if page else text
 
     return _LINK.sub(link, (ROOT / source).read_text(encoding="utf-8"))

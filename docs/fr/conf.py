@@ -14,7 +14,7 @@ exclude_patterns: list[str] = []
 html_title = html_short_title = "Documentation"
 html_theme_options = {
     "skip": "Aller au contenu",
-    "other_url": "/docs/",
+    "go": "OK",
     "other_language": "en",
     "other_name": "English",
 }

@@ -44,7 +44,7 @@ from protocol.options import OptionDecl
 from protocol.parser import parse_bot_line
 from protocol.session import RefereeSession
 from protocol.turn import SessionState, Stray
-from referee.bot.lag import LOOK_NS, MOST_TURN_NS, QueueMeter
+from referee.bot.lag import MAX_TURN_NS, POLL_INTERVAL_NS, QueueMeter
 from referee.bot.overshoot import UNKNOWN_MS, Overshoot
 from referee.bot.process import Process
 from referee.bot.seat import Thought
@@ -421,9 +421,9 @@ class _Turn:
         over_ns = at_ns - self.deadline_ns
         if over_ns <= 0:
             return False
-        if self._waited_ns + over_ns > MOST_TURN_NS or not self._queue.is_in_line():
+        if self._waited_ns + over_ns > MAX_TURN_NS or not self._queue.is_in_line():
             return True
-        self._waited_ns += over_ns + LOOK_NS  # until the next look
+        self._waited_ns += over_ns + POLL_INTERVAL_NS  # until the next poll
         return False
 
     def end(self, elapsed_ns: int) -> int:

@@ -53,7 +53,7 @@ def read_bot_file(path: Path, family: str = "") -> BotSpec:
         raise ValueError(f"{file}: not TOML: {error}; correct the file") from None
     for key in data:
         if key not in KEYS + OTHER_KEYS:
-            raise ValueError(f"{file}: no key {key[:60]!r} is known; there are {', '.join(KEYS + OTHER_KEYS)}")
+            raise ValueError(f"{file}: unknown key {key[:60]!r}; choose from {', '.join(KEYS + OTHER_KEYS)}")
     command = data.get("command")
     if isinstance(command, str):
         try:

@@ -11,14 +11,14 @@ from collections.abc import Callable
 
 from referee.sandbox.reaper import descendants
 
-MOST_TURN_NS = 2_000_000_000
+MAX_TURN_NS = 2_000_000_000
 """The longest run-queue delay in one turn that a bot is not charged for."""
-MOST_GAME_NS = 60_000_000_000
+MAX_GAME_NS = 60_000_000_000
 """The same for a whole game. A machine that busy plays nothing worth rating, but its games must end."""
 _REFRESH_NS = 1_000_000_000
 """Time for which a bot's list of threads is taken as unchanged."""
-_MOST_THREADS = 64
-LOOK_NS = 20_000_000
+_MAX_THREADS = 64
+POLL_INTERVAL_NS = 20_000_000
 """Interval between two readings that tell a running thread from a waiting one: the kernel counts from tick to tick."""
 _PROC = "/proc"
 
@@ -59,13 +59,13 @@ class QueueMeter:
         self._refreshed_ns = 0
         self._before: dict[int, int] = {}
         self._spent_ns = 0
-        self._left_ns = MOST_GAME_NS
+        self._left_ns = MAX_GAME_NS
         self._ran: dict[str, int] = {}
         """Run time of each thread that was ready at the last reading."""
 
     def start(self) -> None:
         """Reset the allowance for another game."""
-        self._left_ns = MOST_GAME_NS
+        self._left_ns = MAX_GAME_NS
 
     def begin(self) -> None:
         """Start the measurement of a turn."""
@@ -81,12 +81,13 @@ class QueueMeter:
         """Return how many nanoseconds of the turn were run-queue delay that is not charged to the clock."""
         waits = [self._read(file) - before for file, before in self._before.items()]
         own_ns = took_ns - (self._spent() - self._spent_ns)
-        return max(0, min(max(waits, default=0), own_ns, MOST_TURN_NS, self._left_ns))
+        return max(0, min(max(waits, default=0), own_ns, MAX_TURN_NS, self._left_ns))
 
     def is_in_line(self) -> bool:
         """Return whether a thread is runnable and has not run since it was last found runnable.
 
-        The kernel counts a delay only when it has ended; until then this is the only sign. Read again after `LOOK_NS`.
+        The kernel counts a delay only when it has ended; until then this is the only sign. Read again after
+        `POLL_INTERVAL_NS`.
         """
         before, self._ran = self._ran, {}
         for path, file in self._files.items():
@@ -116,7 +117,7 @@ class QueueMeter:
         for pid in (self._pid, *descendants(self._pid)):
             with contextlib.suppress(OSError):
                 found += [f"{_PROC}/{pid}/task/{thread}/schedstat" for thread in os.listdir(f"{_PROC}/{pid}/task")]
-        del found[_MOST_THREADS:]
+        del found[_MAX_THREADS:]
         for path in self._files.keys() - found:
             os.close(self._files.pop(path))
         for path in found:

@@ -110,7 +110,7 @@ class PersonSeat:
         """Do nothing: a person sees the board."""
 
     def think(self, question: bytes, allowance_ms: float | None, known: Mapping[bytes, int] | None = None) -> Thought:
-        """Wait for the person's decision. Raises BotError when the time is over or the person has left, Stopped."""
+        """Wait for the person's decision. Raises Stopped, BotError after the time limit or if the person has left."""
         position = question.split(b"\n", 1)[0]
         ply = len(position.partition(b" moves ")[2].split())
         begin = time.monotonic()

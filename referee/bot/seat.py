@@ -72,13 +72,13 @@ class Seat(Protocol):
         """Pass on a draw offer that the opponent makes with the move about to be played."""
 
     def begin_turn(self, side: int) -> None:
-        """Start its turn as the first (0) or second (1) side; called before `think`."""
+        """Start the player's turn as the first (0) or second (1) side; called before `think`."""
 
     def think(self, question: bytes, allowance_ms: float | None, known: Mapping[bytes, int] = ...) -> Thought:
-        """Return the answer to `position … go …` within the allowance; see `referee.bot.bot.Bot.think`."""
+        """Return the answer to `position … go …` within the allowance; see `referee.bot.bot.LocalBot.think`."""
 
     def end_turn(self, took_ms: float) -> None:
-        """End its turn, which took this long."""
+        """End the player's turn; called after `think`."""
 
     def announce(self, result: UgiResult) -> None:
         """Send the result of the game if the player wants it; errors are ignored."""

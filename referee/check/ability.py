@@ -28,8 +28,8 @@ def positions(one: BotUnderTest) -> str:
     rng = random.Random(2)
     one.go_home()
     assert one.history
-    told_ms, patience_ms = shorten_movetime(one.fit_from_ms, one.found.overshoot_ms), 2 * MOVE_TIMES_MS[-1]
-    by_habit = one.ask(f"movetime {told_ms}", patience_ms).move or ""
+    told_ms, timeout_ms = shorten_movetime(one.fit_from_ms, one.found.overshoot_ms), 2 * MOVE_TIMES_MS[-1]
+    by_habit = one.ask(f"movetime {told_ms}", timeout_ms).move or ""
     one.learn(startpos_only=True)
     ruleset = one.history.ruleset
     asked, position = 0, Position.start(ruleset)
@@ -37,7 +37,7 @@ def positions(one: BotUnderTest) -> str:
         if asked == 2 or position.outcome is not None:
             break
         if ply >= 2 and (ply == 20 or not _is_legal(position, by_habit)):  # else the start's move would do as well
-            one.ask(f"movetime {told_ms}", patience_ms, position)
+            one.ask(f"movetime {told_ms}", timeout_ms, position)
             asked += 1
         position = position.play(position.moves[rng.randrange(len(position.moves))])
     one.learn(startpos_only=False)
@@ -57,15 +57,15 @@ def clocks(one: BotUnderTest) -> str:
 
 def depth(one: BotUnderTest) -> str:
     """Find whether its search can be limited by depth."""
-    return f"depth 1 in {_can(one, 'depth', 'depth 1', _patience_ms(one))} ms"
+    return f"depth 1 in {_can(one, 'depth', 'depth 1', _timeout_ms(one))} ms"
 
 
 def nodes(one: BotUnderTest) -> str:
     """Find whether its search can be limited by nodes."""
-    return f"100 nodes in {_can(one, 'nodes', 'nodes 100', _patience_ms(one))} ms"
+    return f"100 nodes in {_can(one, 'nodes', 'nodes 100', _timeout_ms(one))} ms"
 
 
-def _patience_ms(one: BotUnderTest) -> int:
+def _timeout_ms(one: BotUnderTest) -> int:
     return max(ANSWER_TIMEOUT_MS, 2 * one.fit_from_ms)
 
 

@@ -238,9 +238,9 @@ class _Examiner:
         cause: Unfit | None = None
         for move_ms in _FIRST_MOVE_MS:
             one.go_home()
-            patience_ms = max(ability.ANSWER_TIMEOUT_MS, 2 * move_ms) if cause else self.first_timeout_ms
+            timeout_ms = max(ability.ANSWER_TIMEOUT_MS, 2 * move_ms) if cause else self.first_timeout_ms
             try:
-                took_ms = one.time(move_ms, patience_ms)
+                took_ms = one.time(move_ms, timeout_ms)
             except Unfit as error:
                 cause = cause or error
             except BotError as error:

@@ -175,9 +175,9 @@ class BotUnderTest:
             raise Unfit(problem, LEGAL) from None
         return thought
 
-    def time(self, told_ms: int, patience_ms: float) -> float:
+    def time(self, told_ms: int, timeout_ms: float) -> float:
         """Return the milliseconds of its answer to `go movetime`, less the referee's own lateness. Raises as `ask`."""
-        thought = self.ask(f"movetime {told_ms}", patience_ms)
+        thought = self.ask(f"movetime {told_ms}", timeout_ms)
         return thought.ms - thought.lag_ms
 
     def explain(self, error: BotError, lines: Sequence[str], advice: str) -> Cause:

@@ -75,20 +75,20 @@ def find(ask: Ask, move_times_ms: Sequence[int] = MOVE_TIMES_MS, margin_ms: floa
     which may load and compile, is not judged. An answer slower than the longest move time raises what `ask` raises:
     with the usual move times that bounds the whole to a minute and a half.
     """
-    patience_ms = max(move_times_ms[-1], MOVE_TIMES_MS[-1]) + margin_ms
+    timeout_ms = max(move_times_ms[-1], MOVE_TIMES_MS[-1]) + margin_ms
     found, least_ms = Timing(), move_times_ms[0]
-    found.first_ms = ask(move_times_ms[0], patience_ms) - move_times_ms[0]
+    found.first_ms = ask(move_times_ms[0], timeout_ms) - move_times_ms[0]
     for move_ms in move_times_ms:
         if found.least_ms > move_ms + margin_ms:
             continue
         found.late_ms.clear()
-        if _is_kept(ask, move_ms, margin_ms, patience_ms, found):
+        if _is_kept(ask, move_ms, margin_ms, timeout_ms, found):
             found.fit_from_ms = min(move_ms, max(least_ms, pace_of(found.most_ms)))
             break
         least_ms = move_ms
     if found.fit_from_ms and found.fit_from_ms < _QUICK_MS:  # how late it is with more time, too
         for _ in range(_QUICK_TRIES):
-            found.add(_QUICK_MS, ask(_QUICK_MS, patience_ms))
+            found.add(_QUICK_MS, ask(_QUICK_MS, timeout_ms))
     return found
 
 
@@ -97,14 +97,14 @@ def pace_of(took_ms: float) -> int:
     return max(MOVE_TIMES_MS[0], 50 * math.ceil(took_ms * 1.1 / 50))
 
 
-def _is_kept(ask: Ask, move_ms: int, margin_ms: float, patience_ms: float, found: Timing) -> bool:
+def _is_kept(ask: Ask, move_ms: int, margin_ms: float, timeout_ms: float, found: Timing) -> bool:
     """Return whether most answers at a move time are in time; at longer move times, stop as soon as that is clear."""
     tries = _QUICK_TRIES if move_ms <= _QUICK_MS else _TRIES
     kept = missed = far = 0
     found.least_ms, found.most_ms = math.inf, 0.0
     while kept + missed < tries and 2 * missed < tries and far < 2:
         told_ms = shorten_movetime(move_ms, max([0.0, *found.late_ms]) if found.late_ms else UNKNOWN_MS)
-        took_ms = ask(told_ms, patience_ms)
+        took_ms = ask(told_ms, timeout_ms)
         found.add(told_ms, took_ms)
         found.least_ms = min(found.least_ms, took_ms)
         if took_ms <= move_ms + margin_ms:

@@ -8,7 +8,7 @@ from referee.rules import load
 from referee.rules.core import ParseError
 from referee.rules.history import LineOfPlay
 
-_MOST_TEXTS = 500_000
+_MAX_TEXTS = 500_000
 
 
 class MoveTexts:
@@ -34,7 +34,7 @@ class MoveTexts:
         except ParseError:
             return None
         if text == self._notation.write_move(code):
-            if len(self.codes) > _MOST_TEXTS:
+            if len(self.codes) > _MAX_TEXTS:
                 self.codes.clear()
             self.codes[text.encode()] = code
         return code

@@ -19,6 +19,15 @@ _LENGTH = 12
 
 
 @cache
+def release() -> str:
+    """Return the version of the installed program, or `(not installed)`."""
+    try:
+        return version("bot-arena")
+    except PackageNotFoundError:
+        return "(not installed)"
+
+
+@cache
 def parts() -> Mapping[str, str]:
     """Return digests by name: of each family's sources, and of the other sources of `referee` and `protocol`. Also
     return the versions of the compilers. All are computed once per process.

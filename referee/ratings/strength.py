@@ -154,36 +154,3 @@ def _variance(counts: Sequence[int]) -> float:
     total = sum(counts)
     mean = sum(place * count for place, count in enumerate(counts)) / (4 * total)
     return sum(count * (place / 4 - mean) ** 2 for place, count in enumerate(counts)) / total
-
-
-@dataclass(frozen=True, slots=True)
-class SideScores:
-    """Results by side over many games, for the advantage of moving first."""
-
-    first_wins: int
-    draws: int
-    second_wins: int
-
-    @property
-    def games(self) -> int:
-        """Number of games."""
-        return self.first_wins + self.draws + self.second_wins
-
-    @property
-    def score(self) -> float:
-        """Score of the side that moves first; one half without games."""
-        return (self.first_wins + self.draws / 2) / self.games if self.games else 0.5
-
-    def as_json(self) -> dict[str, Any]:
-        """Convert to a JSON object with the advantage of the first side in Elo and its 95 % confidence interval."""
-        found = estimate((), [1.0] * self.first_wins + [0.5] * self.draws + [0.0] * self.second_wins)
-        return {
-            "games": self.games,
-            "first_wins": self.first_wins,
-            "draws": self.draws,
-            "second_wins": self.second_wins,
-            "first_score": round(self.score, 4),
-            "first_advantage_elo": round(found.elo, 1),
-            "low": round(found.elo_low, 1),
-            "high": round(found.elo_high, 1),
-        }

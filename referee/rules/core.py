@@ -21,12 +21,19 @@ def other(side: Side) -> Side:
 
 
 class Kind(enum.StrEnum):
-    """The basis of a termination."""
+    """The basis of a termination: a word of records, with a sentence for people."""
 
-    RULES = "rules"
-    ADJUDICATION = "adjudication"
-    FORFEIT = "forfeit"
-    VOID = "void"
+    sentence: str
+
+    def __new__(cls, word: str, sentence: str = "") -> Self:
+        found = str.__new__(cls, word)
+        found._value_, found.sentence = word, sentence
+        return found
+
+    RULES = "rules", "Decided by the rules of the game."
+    ADJUDICATION = "adjudication", "Ended early by the referee, as the tournament's settings define."
+    FORFEIT = "forfeit", "A bot is at fault and loses. Rated like any other loss."
+    VOID = "void", "No bot is at fault. Not rated; the game is played again."
 
 
 class Termination(enum.StrEnum):
@@ -38,7 +45,6 @@ class Termination(enum.StrEnum):
     """
 
     kind: Kind
-    """Rules, adjudication, forfeit (a bot's fault) or void (no bot's fault: unrated and replayed)."""
     sentence: str
     """What happened, in plain words."""
 

@@ -145,6 +145,20 @@ def evaluation_claims_no_win_that_is_not_there(ruleset: Ruleset, state: State) -
     raise AssertionError(named(ruleset, state, "the evaluation claims a win that no move makes"))
 
 
+def prospects_hide_no_win(ruleset: Ruleset, state: State) -> None:
+    """Check that a kernel with `Prospects` denies a win with the next move only where there is none."""
+    kernel, config = ruleset.rules.kernel, ruleset.config
+    may_win = getattr(kernel, "may_win", None)
+    if may_win is None or may_win(state, config, 1):
+        return
+    wins = 1 + ruleset.rules.side(state, config)
+    for move in legal(ruleset, state):
+        child = after(ruleset, state, move)
+        for occurrences, gap in ((1, 0), (1000, 2)):
+            code = int(kernel.result(child, config, occurrences, gap))
+            assert code % 4 != wins, named(ruleset, state, ruleset.rules.notation.write_move(move), "wins after all")
+
+
 def board_can_be_drawn(ruleset: Ruleset, state: State) -> None:
     rules, before = ruleset.rules, state.tobytes()
     board = rules.board(state, ruleset.config)
@@ -258,6 +272,7 @@ INVARIANTS = (
     playouts_end_as_the_rules_say,
     evaluation_is_bounded_and_pure,
     evaluation_claims_no_win_that_is_not_there,
+    prospects_hide_no_win,
     board_can_be_drawn,
     announcement_is_a_word,
     phase_can_be_passed_and_comes_once,

@@ -132,6 +132,17 @@ class Counters(Protocol):
         """Return by how much a legal move raises a counter, an index into `COUNTERS`; never less than 0."""
 
 
+class Prospects(Protocol):
+    """An optional function of a kernel that lets the solver pass over positions without a win."""
+
+    def may_win(self, state: State, config: Config, moves: int) -> bool:
+        """Return False only if the side to move cannot force a win within `moves` (at least 1) of its moves.
+
+        Wins of every kind count, those by repetition and by a limit included. The answer should take far less time than
+        listing the moves. With `moves` of 1 it should be exact in most positions.
+        """
+
+
 class LinearFeatures(Protocol):
     """Optional functions of a kernel for a learned linear evaluation, present all together or not at all.
 

@@ -177,7 +177,7 @@ def _see_gone(pid_fds: Iterable[int]) -> None:
     for descriptor in left:
         poll.register(descriptor, select.POLLIN)
     deadline = time.monotonic() + KILL_TIMEOUT_S
-    while left and (patience := deadline - time.monotonic()) > 0:
-        for descriptor, _ in poll.poll(patience * 1000):
+    while left and (left_s := deadline - time.monotonic()) > 0:
+        for descriptor, _ in poll.poll(left_s * 1000):
             poll.unregister(descriptor)
             left.discard(descriptor)

@@ -160,8 +160,8 @@ def _listen(child: Child) -> tuple[bytes, bytes]:
     for descriptor in texts:
         poll.register(descriptor, select.POLLIN)
     deadline, left = time.monotonic() + ANSWER_TIMEOUT_S, len(texts)
-    while left and not texts[child.stdout].endswith(b"\n") and (patience := deadline - time.monotonic()) > 0:
-        for descriptor, _ in poll.poll(patience * 1000):
+    while left and not texts[child.stdout].endswith(b"\n") and (left_s := deadline - time.monotonic()) > 0:
+        for descriptor, _ in poll.poll(left_s * 1000):
             data = os.read(descriptor, 65_536)
             texts[descriptor] += data
             if not data:

@@ -32,7 +32,7 @@ import numpy.typing as npt
 
 from referee.rules.jit import jit
 from referee.rules.per_family import kernel_for
-from referee.rules.rules import Config, Counters, State
+from referee.rules.rules import Config, Counters, Prospects, State
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -51,7 +51,15 @@ def counts_nothing(state: State, config: Config, move: int, counter: int) -> int
     return 0
 
 
+@compiled
+def cannot_tell(state: State, config: Config, moves: int) -> bool:
+    """Serve as `Prospects.may_win` in families without it."""
+    return True
+
+
 counted: Any = cast(Counters, _kernel).counted if hasattr(_kernel, "counted") else counts_nothing
+HAS_PROSPECTS = hasattr(_kernel, "may_win")
+may_win: Any = cast(Prospects, _kernel).may_win if HAS_PROSPECTS else cannot_tell
 
 MAX_PLIES = 128
 """The longest win, in plies."""
@@ -212,6 +220,8 @@ def used_after(ps: ProofState, config: Config, ply: int, move: int, used: int) -
 def wins_now(ps: ProofState, config: Config, ply: int, used: int) -> bool:
     """Return whether the attacker, to move in `states[ply]`, has a move that wins at once."""
     row, work = ps.rows[ply], ps.work
+    if not may_win(ps.states[ply], config, ONCE):
+        return False
     for i in range(list_moves(ps, config, ply)):
         move = row[MOVES + i]
         if used_after(ps, config, ply, move, used) < 0:
@@ -295,13 +305,19 @@ def child_known(ps: ProofState, config: Config, ply: int, rest: int, used: int) 
     known = judge(ps, config, ply)
     if known != OPEN or ps.work[ABORTED] != 0:
         return known
-    if rest == 0:
+    if rest < 3:
+        is_won = rest == 1 and wins_now(ps, config, ply, used)
+        is_won |= rest == 2 and not holds(ps, config, ply, used)
+        return WON if is_won else FAILED
+    attacks = HAS_PROSPECTS and rest & 1 == 1
+    if attacks and not may_win(ps.states[ply], config, (rest + 1) // 2):
         return FAILED
-    if rest == 1:
-        return WON if wins_now(ps, config, ply, used) else FAILED
-    if rest == 2:
-        return FAILED if holds(ps, config, ply, used) else WON
-    return look_up(ps, config, ply, rest, used)
+    known = look_up(ps, config, ply, rest, used)
+    # A threat leaves few defences, and the moves that parry it should be all that counts as effort.
+    if attacks and known == OPEN and wins_now(ps, config, ply, used):
+        store(ps, ply, ONCE, ZERO, INFINITE, ONCE)
+        return WON
+    return known
 
 
 @compiled

@@ -21,7 +21,7 @@ _BY_SCORE_OR_LENGTH = (Termination.MAX_PLIES, Termination.DRAW_BY_SCORE, Termina
 _BY_THE_MOVER = (Termination.RESIGNED, Termination.ILLEGAL_MOVE, Termination.TIME)
 """A bot that lost by these was to move; people may resign at any time."""
 _ADJUDICATED = (*_BY_SCORE_OR_LENGTH, Termination.DRAW_AGREED)
-_MOST_STARTS = 10_000
+_MAX_STARTS = 10_000
 _PLANNED = ("family", "variant", "sequence", "round", "pair")
 
 
@@ -112,7 +112,7 @@ class _Starts:
         if found is None:
             ruleset = load(family).settle(variant, options)
             state = ruleset.read(position)
-            if len(self._found) >= _MOST_STARTS:
+            if len(self._found) >= _MAX_STARTS:
                 self._found.clear()
             found = self._found[key] = ruleset, state, ruleset.write(state)
         return found

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 
+from arena.coordinator.importer import ArchiveImporter
 from arena.store import Store
 from arena.store.base.models import Tournament, Version
 from arena.submission.check import spec_of
@@ -125,3 +128,27 @@ def record_of(game: PlannedGame, *, winner: str | None = None, termination: Term
 def void_of(game: PlannedGame) -> GameRecord:
     """An attempt that came to nothing."""
     return replace(record_of(game, termination=Termination.WORKER_LOST), moves=(), plies=())
+
+
+def read_imports(store: Store) -> None:
+    """Read the imports that wait, as the coordinator does."""
+    ArchiveImporter(store).work(threading.Event())
+
+
+@contextmanager
+def reading_imports(store: Store) -> Iterator[None]:
+    """Read imports as they come, in a thread."""
+    stop = threading.Event()
+
+    def work() -> None:
+        importer = ArchiveImporter(store)
+        while not stop.wait(0.05):
+            importer.work(stop)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        thread.join()

@@ -41,6 +41,7 @@ SECTIONS = {
     "memory": "memory",
     "live": "live",
     "people": "people",
+    "visitors": "visitors",
     "cluster": "cluster",
     "analysis": "analysis",
 }

@@ -31,7 +31,7 @@ SHORT, USUAL = 20, 200
 """How many plies games have."""
 THINKS_MS = 1
 """How long bots that think do so about a ply."""
-PATIENCE_S = 120.0
+TIMEOUT_S = 120.0
 
 
 def pairs(folder: Path, count: int, plies: int = SHORT, thinks_ms: int = 0) -> list[list[PlannedGame]]:
@@ -95,7 +95,7 @@ def command(*words: str, until: str) -> Iterator[tuple[str, int]]:
         raise RuntimeError(f"arena {words[0]} ended with {process.wait()}; run it by hand to see why")
     finally:
         process.terminate()
-        process.communicate(timeout=PATIENCE_S)
+        process.communicate(timeout=TIMEOUT_S)
 
 
 def run(quick: bool) -> Iterator[Figure]:
@@ -119,7 +119,7 @@ def run(quick: bool) -> Iterator[Figure]:
                 line = ["worker", *words, "--sandbox", "none", "--no-warm"]
                 pids.append(stack.enter_context(command(*line, until="ready"))[1])
             present = workers
-            deadline = time.monotonic() + PATIENCE_S
+            deadline = time.monotonic() + TIMEOUT_S
             while executor.size < workers and time.monotonic() < deadline:
                 time.sleep(0.1)
             jobs = pairs(folder, (20 if quick else 200) + 2 * workers)

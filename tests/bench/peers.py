@@ -21,7 +21,7 @@ RUNNERS = {
     "-concurrency 1",
 }
 """What each is told. The game is legal and ends by repetition, so all of them play it to its end."""
-PATIENCE_S = 600
+TIMEOUT_S = 600
 
 
 def run(quick: bool) -> Iterator[Figure]:
@@ -47,6 +47,6 @@ def _cpu_s(runner: str, bot: Path, games: int, folder: Path) -> float:
     """CPU seconds of a run of so many games, bots included."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     words = RUNNERS[runner].format(bot=bot, games=games, pairs=games // 2).split()
-    subprocess.run([runner, *words], cwd=folder, capture_output=True, check=True, timeout=PATIENCE_S)
+    subprocess.run([runner, *words], cwd=folder, capture_output=True, check=True, timeout=TIMEOUT_S)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime

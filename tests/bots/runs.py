@@ -1,4 +1,4 @@
-"""Matches of the sample bots by `arena play`, for the figures of `docs/reports/strength.md`."""
+"""Matches of the sample bots by `arena play`, for the reports of their strength."""
 
 from __future__ import annotations
 

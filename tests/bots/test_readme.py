@@ -24,14 +24,19 @@ from tests.bots.driver import ROOT
 from tests.conftest import INTERPRETED
 
 GUIDES = (
-    *("tutorials/first-bot.md", "how-to/write-a-bot-in-another-language.md", "how-to/connect-a-bot-from-home.md"),
+    *(
+        "tutorials/first-bot.md",
+        "tutorials/searching-bot.md",
+        "how-to/write-a-bot-in-another-language.md",
+        "how-to/connect-a-bot-from-home.md",
+    ),
     *("reference/samples.md", "how-to/tune-a-bot.md", "how-to/debug-a-bot.md", "explanation/champion.md"),
-    *("how-to/retrain-the-champion.md", "reports/strength.md", "reference/bot-files.md"),
+    *("how-to/retrain-the-champion.md", "reports/2026-11-24-champion.md", "reference/bot-files.md"),
 )
 TEXT = "\n".join((ROOT / "docs" / name).read_text(encoding="utf-8") for name in GUIDES)
 BOT_FILES = (ROOT / "docs" / "reference" / "bot-files.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```(\w+)(?: (\S+))?\n(.*?)^```$", TEXT, re.MULTILINE | re.DOTALL)
-COMMANDS = [line for kind, _, text in BLOCKS if kind == "sh" for line in text.splitlines()]
+COMMANDS = [line for kind, name, text in BLOCKS if kind == "sh" and name != "guide" for line in text.splitlines()]
 
 
 @pytest.fixture(scope="module")

@@ -31,7 +31,7 @@ SUITES = {"12": "bookworm", "13": "trixie"}
 LEFT_OUT = ("usr/share/doc", "usr/share/man", "usr/share/info", "usr/share/locale", "usr/share/lintian")
 """What the images called slim leave out, now and of all packages to come."""
 EMPTIED = ("var/cache/apt", "var/lib/apt/lists", "var/log")
-PATIENCE_S = 300
+TIMEOUT_S = 300
 BOT = """
 families = ["loa"]
 command = ["python", "-m", "bots.samples.greedy", "--family", "loa"]
@@ -229,6 +229,7 @@ def _try(inside: Inside, work: Path) -> None:
                 server, lambda: subprocess.run(inside.line(*health), capture_output=True, check=False).returncode == 0
             )
             _say("init, serve, and the health check says yes")
+            inside.run("python", "-c", "import urllib.request as r; r.urlopen('http://127.0.0.1:8000/docs/')")
             _play(inside, work, admin["token"])
             inside.run(*health)
         except TrialError as error:
@@ -278,10 +279,10 @@ def _run(line: Sequence[str], *, with_errors: bool = False) -> str:
 
 
 def _await(server: subprocess.Popen[bytes], is_there: Callable[[], bool]) -> None:
-    end = time.monotonic() + PATIENCE_S
+    end = time.monotonic() + TIMEOUT_S
     while not is_there():
         _require(server.poll() is None, f"the server has ended with {server.returncode}")
-        _require(time.monotonic() < end, f"no health within {PATIENCE_S} s")
+        _require(time.monotonic() < end, f"no health within {TIMEOUT_S} s")
         time.sleep(0.5)
 
 
@@ -291,7 +292,7 @@ def _end(server: subprocess.Popen[bytes], program: str) -> int:
         if Path(f"/proc/{process}/comm").read_text(encoding="utf-8").strip() == program:
             os.kill(process, signal.SIGTERM)
     try:
-        return server.wait(PATIENCE_S)
+        return server.wait(TIMEOUT_S)
     except subprocess.TimeoutExpired:
         os.killpg(server.pid, signal.SIGKILL)
         return server.wait()

@@ -74,15 +74,11 @@ def command_lines() -> Iterator[tuple[str, list[str]]]:
                 yield f"k8s {name}", [str(word) for word in container["args"]]
     for text in ("compose.yaml", "k8s/secrets.example.yaml", "systemd/arena-worker@.service"):
         yield from ((text, words) for words in _shown(DEPLOY / text))
-    for name in _GUIDES:
-        path = DEPLOY.parent / "docs" / "how-to" / f"{name}.md"
-        yield from ((path.name, words) for words in _shown(path))
+    for path in (*(DEPLOY.parent / "docs").rglob("*.md"), DEPLOY.parent / "README.md"):
+        if not path.is_relative_to(DEPLOY.parent / "docs" / "reference"):
+            yield from ((path.name, words) for words in _shown(path))
 
 
-_GUIDES = (
-    *("choose-a-deployment", "run-with-systemd", "run-with-docker-compose", "run-on-kubernetes"),
-    *("secure-an-arena", "allow-remote-bots", "upgrade", "back-up-and-restore", "monitor"),
-)
 _MARKS = (
     "run --rm migrate ",
     "run --rm worker ",
@@ -94,14 +90,14 @@ _MARKS = (
 
 def _shown(path: Path) -> Iterator[list[str]]:
     """Command lines in a text: behind `arena`, or what a container is told to run."""
-    for line in path.read_text(encoding="utf-8").splitlines():
+    for line in path.read_text(encoding="utf-8").replace("\\\n", " ").splitlines():
         line = line.strip().removeprefix("#").strip().removeprefix("$ ")
         for mark in _MARKS:
             before, found, rest = line.partition(mark)
             rest = rest.partition("`")[0]
             if found and (mark != "arena " or not before):
                 words = shlex.split(rest, comments=True) if rest.count('"') % 2 == 0 and "'" not in rest else []
-                words = words[: next((at for at, word in enumerate(words) if word in (">", "|", "&&", ";")), None)]
+                words = words[: next((at for at, word in enumerate(words) if word in (">", "|", "&", "&&", ";")), None)]
                 if words and words[0].isalpha() and line[:1] != "|":
                     yield words
                 break

@@ -27,7 +27,7 @@ NO_SETTINGS = {
 TEXTS = sorted(
     path
     for path in (*DEPLOY.rglob("*"), *(ROOT / "docs" / "how-to").glob("*.md"))
-    if path.is_file() and path.suffix not in (".json", ".webp") and "secrets" not in path.relative_to(ROOT).parts[:-1]
+    if path.is_file() and path.suffix != ".json" and "secrets" not in path.relative_to(ROOT).parts[:-1]
 )
 
 

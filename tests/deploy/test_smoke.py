@@ -16,12 +16,12 @@ from tests.conftest import INTERPRETED
 from tests.deploy.sources import DEPLOY
 from tests.program import ENDS_S, finished
 
-PATIENCE_S = 600
+TIMEOUT_S = 600
 """Half a minute on a machine of its own."""
 
 
 @pytest.mark.long
-@pytest.mark.timeout(PATIENCE_S + 3 * ENDS_S)
+@pytest.mark.timeout(TIMEOUT_S + 3 * ENDS_S)
 def test_the_whole_topology(request: pytest.FixtureRequest) -> None:
     missing = [name for name in ("mosquitto", "mosquitto_sub", "bash", "setpriv") if not _found(name)]
     if postgres.programs() is None:
@@ -33,7 +33,7 @@ def test_the_whole_topology(request: pytest.FixtureRequest) -> None:
     request.addfinalizer(lambda: shutil.rmtree(folder))
     folder.chmod(0o711)
     environment = {**os.environ, **INTERPRETED, "PYTHON": sys.executable, "TMPDIR": str(folder)}
-    found = finished([DEPLOY / "smoke.sh"], PATIENCE_S, env=environment)
+    found = finished([DEPLOY / "smoke.sh"], TIMEOUT_S, env=environment)
     assert found.returncode == 0, found.stdout + found.stderr
     assert "8 games verified, 0 wrong" in found.stdout
     assert "all processes have ended" in found.stdout

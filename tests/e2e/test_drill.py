@@ -15,7 +15,7 @@ from tests.e2e.drill import scaled
 from tests.program import ENDS_S, finished
 
 ROOT = Path(__file__).parents[2]
-PATIENCE_S = 600
+TIMEOUT_S = 600
 """A drill waits for what it has hit to recover: a minute on a machine of its own, several on a busy one."""
 ENVIRONMENT = {**os.environ, **INTERPRETED}
 
@@ -28,7 +28,7 @@ FAULTS = {
 
 
 @pytest.mark.long
-@pytest.mark.timeout(PATIENCE_S + 2 * ENDS_S)
+@pytest.mark.timeout(TIMEOUT_S + 2 * ENDS_S)
 @pytest.mark.parametrize("topology", FAULTS)
 def test_whatever_is_hit_every_game_has_one_result_and_nothing_is_left_behind(topology: str, tmp_path: Path) -> None:
     if not shutil.which("gcc") or not shutil.which("make"):
@@ -53,7 +53,7 @@ def test_whatever_is_hit_every_game_has_one_result_and_nothing_is_left_behind(to
     for label in FAULTS[topology]:
         words += ["--only", label]
     line = [sys.executable, "-m", "tests.e2e.drill", *words, "--keep", str(tmp_path)]
-    done = finished(line, PATIENCE_S, cwd=ROOT, env=ENVIRONMENT)
+    done = finished(line, TIMEOUT_S, cwd=ROOT, env=ENVIRONMENT)
     errors = done.stderr
     assert done.stdout, errors
     found = json.loads(done.stdout)
@@ -65,13 +65,13 @@ def test_whatever_is_hit_every_game_has_one_result_and_nothing_is_left_behind(to
 
 
 @pytest.mark.long
-@pytest.mark.timeout(PATIENCE_S + 2 * ENDS_S)
+@pytest.mark.timeout(TIMEOUT_S + 2 * ENDS_S)
 def test_bots_far_away_lose_no_game_by_their_network() -> None:
     if not shutil.which("gcc") or not shutil.which("make"):
         pytest.skip("no C compiler and make here")
     words = ["--remote", "--games", "6", "--at-once", "2", "--latency", "0.05", "--cuts", "0.05", "--restarts", "0"]
     words += ["--time", "100+0.1"]
-    done = finished([sys.executable, "-m", "tests.e2e.drill", *words, "--json"], PATIENCE_S, cwd=ROOT, env=ENVIRONMENT)
+    done = finished([sys.executable, "-m", "tests.e2e.drill", *words, "--json"], TIMEOUT_S, cwd=ROOT, env=ENVIRONMENT)
     assert done.stdout, done.stderr
     (drill,) = json.loads(done.stdout)["drills"]
     assert drill["passed"], drill

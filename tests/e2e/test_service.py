@@ -27,7 +27,7 @@ from tests.arena.cluster.processes import slots_of
 from tests.conftest import INTERPRETED
 
 ROOT = Path(__file__).parents[2]
-PATIENCE_S = 300
+TIMEOUT_S = 300
 TOURNAMENT = """
 name = "{name}"
 family = "loa"
@@ -70,7 +70,7 @@ class Process:
     def end(self, number: int) -> int:
         """Send a signal and wait; the exit code."""
         self.process.send_signal(number)
-        code = self.process.wait(PATIENCE_S)
+        code = self.process.wait(TIMEOUT_S)
         assert self.process.stdout is not None
         self.process.stdout.close()
         return code
@@ -129,13 +129,13 @@ def fire(data: Path) -> None:
 
 def newest(client: ApiClient, count: int) -> int:
     """The number of the latest tournament once there are so many."""
-    deadline = time.monotonic() + PATIENCE_S
+    deadline = time.monotonic() + TIMEOUT_S
     while time.monotonic() < deadline:
         items = client.get("/tournaments")["items"]
         if len(items) >= count:
             return int(max(item["id"] for item in items))
         os.sched_yield()
-    raise AssertionError(f"no tournament number {count} within {PATIENCE_S} s")
+    raise AssertionError(f"no tournament number {count} within {TIMEOUT_S} s")
 
 
 @pytest.mark.long

@@ -75,7 +75,7 @@ NATIVE = Habit("native clock engine", has_clocks=True)
 
 @dataclass(eq=False)
 class Modelled:
-    """Stands for `referee.bot.bot.Bot`: takes as long as its habit has it, and looks its moves up."""
+    """Stands for `referee.bot.bot.LocalBot`: takes as long as its habit has it, and looks its moves up."""
 
     spec: BotSpec
     habit: Habit

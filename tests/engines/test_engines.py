@@ -240,7 +240,7 @@ def test_a_tournament_by_the_command_line(reports: Reports, tmp_path: Path) -> N
     [
         ("", "needs a command"),
         ("command = 1", "needs a command"),
-        ('command = "x"\nNaem = 1', "no key 'Naem' is known; there are name, command, folder, options"),
+        ('command = "x"\nNaem = 1', "unknown key 'Naem'; choose from name, command, folder, options"),
         ("command = [", "engine.toml"),
         ('command = ["x"]\noptions = 3', "options must be a table"),
         ('command = ["x"]\ncapabilities = 3', "capabilities must be a table"),

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from protocol.bot_session import BotSession
 from protocol.capabilities import Capabilities
 from protocol.errors import BadOption, OutOfTurn
 from protocol.lines import LineSplitter
@@ -18,6 +17,7 @@ from protocol.messages import BestMove, Response, SetOption, Unknown
 from protocol.parser import parse_bot_line, parse_referee_line
 from protocol.session import RefereeSession
 from protocol.turn import Stray
+from tests.protocol.bot_session import BotSession
 
 _VERDICTS: dict[str, Callable[[object], bool]] = {
     "ignored": lambda found: isinstance(found, Unknown),

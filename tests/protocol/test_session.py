@@ -4,7 +4,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from protocol.bot_session import BotSession
 from protocol.capabilities import Capabilities
 from protocol.errors import BadLine, BadOption, OutOfTurn, ProtocolError
 from protocol.messages import (
@@ -36,6 +35,7 @@ from protocol.session import (
     RefereeSession,
 )
 from protocol.turn import SessionState, Stray
+from tests.protocol.bot_session import BotSession
 
 ALL = [
     Ugi(),

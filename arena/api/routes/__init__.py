@@ -56,6 +56,7 @@ PAGES = {
     "/games.json": "/games",
     "/games/{game}.json": "/games/{game}",
     "/archive.json": "/archive",
+    "/archive/imports/{number}.json": "/archive/imports/{number}",
     "/archive/{serial}.json": "/archive/{serial}",
     "/problems.json": "/problems",
     "/problems/{number}.json": "/problems/{number}",

@@ -17,6 +17,7 @@ from arena.documents.archive import (
     NotationQuery,
 )
 from arena.http import cache_control
+from arena.http.api_paths import PREFIX
 from arena.http.problem import Problem
 from arena.http.request_context import RequestContext, RouteResult
 from arena.http.upload import Upload
@@ -78,20 +79,34 @@ async def write(call: RequestContext, serial: Number, query: NotationQuery) -> w
     return response
 
 
+@routes.get(
+    "/archive/imports/{number}",
+    tag="archive",
+    summary="Get the progress of an import",
+    scope="organise",
+    problems=("not-found",),
+)
+async def show_import(call: RequestContext, number: Number) -> RouteResult[ImportResponse]:
+    """Return how far an import is, and its result so far."""
+    found = await call.run(services.archive.read_import, call.arena, number, call.user)
+    return RouteResult(found, keep="never", is_private=True)
+
+
 @routes.post(
     "/archive",
     tag="archive",
     summary="Import games",
+    status=202,
     scope="organise",
     cost="upload",
     problems=("invalid", "too-large"),
     example="/api/v1/archive?family=abalone&source=migs --data-binary @migs.txt",
 )
-async def take_in(call: RequestContext, query: ImportQuery, upload: Upload) -> ImportResponse:
-    """Import the games of a text, in `notation` or in the one that fits best.
+async def take_in(call: RequestContext, query: ImportQuery, upload: Upload) -> RouteResult[ImportResponse]:
+    """Import the games of a text, in `notation` or in the one that fits its beginning best.
 
-    The body is the text. Valid games are stored, invalid ones are reported. A game is stored once, whatever its
-    notation.
+    The body is the text. The coordinator reads it: follow `Location` until `state` is not `waiting`. Valid games are
+    stored, invalid ones are reported. A game is stored once, whatever its notation.
     """
     async with upload.received() as file:
         if file.size > MAX_TEXT_BYTES:
@@ -101,8 +116,8 @@ async def take_in(call: RequestContext, query: ImportQuery, upload: Upload) -> I
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise Problem("invalid", "the text is not UTF-8", hint="save it as UTF-8") from None
-    return await call.run(
-        lambda: services.archive.upload(
+    found = await call.run(
+        lambda: services.archive.start_import(
             call.arena,
             text,
             call.user,
@@ -112,3 +127,5 @@ async def take_in(call: RequestContext, query: ImportQuery, upload: Upload) -> I
             notation=query.notation,
         )
     )
+    headers = {"Location": f"{PREFIX}/archive/imports/{found.id}"}
+    return RouteResult(found, status=202, keep="never", headers=headers, is_private=True)

@@ -12,8 +12,8 @@ from arena import services
 from arena.api import handle, idempotency
 from arena.api.registry import Routes
 from arena.api.words import BotName, FamilyName, In, Number, Prose, Sha256
-from arena.documents.bot import BotItem, BotQuery, BotResponse, SubmissionResponse
-from arena.documents.game import GameItem
+from arena.documents.bot import BotItem, BotQuery, BotResponse, MeetingsQuery, SubmissionResponse
+from arena.documents.game import GameItem, GameQuery
 from arena.documents.page import PageQuery, PageResponse
 from arena.documents.rating import ChangeItem, ChangeQuery
 from arena.http.api_paths import PREFIX
@@ -112,6 +112,7 @@ async def submit(
                 families=query.family,
                 tc=query.tc,
                 by=call.user,
+                sha256=file.sha256,
             )
             body = _submission(found)
             given = RouteResult(body, status=202, headers={"Location": body.url}, is_private=True)
@@ -156,7 +157,7 @@ async def changes(call: RequestContext, bot: BotName, number: Number, query: Cha
 @routes.get("/bots/{bot}/games", tag="bots", summary="List a bot's games", example="/api/v1/bots/greedy/games?limit=5")
 async def games(call: RequestContext, bot: BotName, query: PageQuery) -> PageResponse[GameItem]:
     """List the results of all versions of a bot, latest first."""
-    return await _games(call, query, bot)
+    return await call.run(services.game.search, call.arena, GameQuery(bot=bot, limit=query.limit, after=query.after))
 
 
 @routes.get(
@@ -165,13 +166,9 @@ async def games(call: RequestContext, bot: BotName, query: PageQuery) -> PageRes
     summary="List games between two bots",
     example="/api/v1/bots/greedy/vs/random",
 )
-async def meetings(call: RequestContext, bot: BotName, other: BotName, query: PageQuery) -> PageResponse[GameItem]:
-    """List all results between two bots, of all their versions, latest first."""
-    return await _games(call, query, bot, other)
-
-
-async def _games(call: RequestContext, query: PageQuery, *names: str) -> PageResponse[GameItem]:
-    return await call.run(services.bot.games, call.arena, names, query)
+async def meetings(call: RequestContext, bot: BotName, other: BotName, query: MeetingsQuery) -> PageResponse[GameItem]:
+    """List the results between two bots, of all their versions or of one each, latest first."""
+    return await call.run(services.versus.games, call.arena, bot, other, query)
 
 
 @routes.get("/submissions/{submission_id}", tag="bots", summary="Get a submission and its check")

@@ -132,13 +132,13 @@ def _import(arguments: argparse.Namespace) -> int:
             _show_import(report)
 
     Printer(arguments).result({"files": reports}, show, "files")
-    return Exit.FAILED if any(report["bad"] for report in reports) else Exit.DONE
+    return Exit.FAILED if any(report["rejected"] for report in reports) else Exit.DONE
 
 
 def _show_import(report: Mapping[str, Any]) -> None:
     known = f", {report['known']} known already" if report["known"] else ""
     games = "1 game" if report["new"] == 1 else f"{report['new']} games"
-    output.text(f"{report['file']}: {games} imported as {report['format']}{known}, {len(report['bad'])} bad")
+    output.text(f"{report['file']}: {games} imported as {report['format']}{known}, {report['rejected']} bad")
     for bad in report["bad"]:
         where = f", move {bad['move']}" if bad["move"] else ""
         output.text(f"  line {bad['line']}{where}: {bad['problem']}")

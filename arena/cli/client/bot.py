@@ -33,7 +33,7 @@ _LAST_LINES = 12
 
 
 def add(parser: argparse.ArgumentParser) -> None:
-    """Declare the sub-commands."""
+    """Declare the subcommands."""
     actions = Actions(parser)
 
     submit = actions.add(

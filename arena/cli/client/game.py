@@ -7,25 +7,19 @@ from typing import Any
 
 from arena.cli.client.tournament import FORMS as EXPORTS
 from arena.cli.source import remote
-from arena.cli.terminal import argument, output
+from arena.cli.terminal import output
 from arena.cli.terminal.actions import Actions
 from arena.cli.terminal.exit import Exit
 from arena.cli.terminal.printer import Printer, add_output
+from arena.cli.terminal.query_options import NOT_FILTERS, add_options, read_options
+from arena.documents.game import GameQuery
 
 FORMS = {"json": "application/json", "text": "text/plain"}
-_FILTERS = {
-    "family": ("FAMILY", "export games of this family"),
-    "variant": ("VARIANT", "export games of this variant"),
-    "pool": ("POOL", "export games that are rated in this pool"),
-    "bot": ("NAME", "export games of any version of this bot"),
-    "since": ("TIME", "export games that ended on or after this day or time (UTC)"),
-    "until": ("TIME", "export games that ended before this day or time (UTC)"),
-}
 _RESULTS = {"first": "1-0", "second": "0-1", "draw": "½-½"}
 
 
 def add(parser: argparse.ArgumentParser) -> None:
-    """Declare the sub-commands."""
+    """Declare the subcommands."""
     actions = Actions(parser)
     show = actions.add("show", _show, "show a game with its result", "arena game show 0123456789abcdef")
     watch = actions.add(
@@ -44,18 +38,10 @@ def add(parser: argparse.ArgumentParser) -> None:
         _export,
         "export the records of all games, or of those that match these options",
         "arena game export --family loa --output-file loa.ndjson",
-        "arena game export --bot mybot --kind forfeit --since 2026-11-01 --output text",
+        "arena game export --bot mybot --termination-class forfeit --since 2026-11-01 --output text",
         "arena game export --family loa -o csv > loa.csv",
     )
-    for name, (metavar, text) in _FILTERS.items():
-        export.add_argument(f"--{name}", metavar=metavar, help=text)
-    export.add_argument("--tournament", metavar="ID", type=argument.positive, help="export games of this tournament")
-    export.add_argument(
-        "--kind",
-        dest="termination_class",
-        choices=("rules", "adjudication", "forfeit"),
-        help="export games that ended in this way: rules, adjudication or forfeit",
-    )
+    add_options(export, GameQuery, without=NOT_FILTERS)
     remote.add_file(export, EXPORTS)
     remote.add_server(export)
     for command in (show, watch, download):
@@ -114,6 +100,5 @@ def _download(arguments: argparse.Namespace) -> int:
 
 
 def _export(arguments: argparse.Namespace) -> int:
-    filters = {name: getattr(arguments, name) for name in (*_FILTERS, "tournament", "termination_class")}
-    remote.save(arguments, "/games", EXPORTS, **filters)
+    remote.save(arguments, "/games", EXPORTS, **read_options(arguments, GameQuery, without=NOT_FILTERS))
     return Exit.DONE

@@ -61,7 +61,7 @@ def _by_password(arguments: argparse.Namespace, bare: ApiClient) -> tuple[str, s
     """Return a new token, and a sentence on its expiry."""
     scopes = arguments.scopes and [scope.strip() for scope in arguments.scopes.split(",") if scope.strip()]
     if unknown := [scope for scope in scopes or () if scope not in SCOPES]:
-        raise CommandError(f"no scope {unknown[0]!r}; there are {', '.join(SCOPES)}")
+        raise CommandError(f"unknown scope {unknown[0]!r}; choose from {', '.join(SCOPES)}")
     wish = {
         "user": arguments.user,
         "password": ask_secret("password: "),

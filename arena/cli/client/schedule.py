@@ -18,7 +18,7 @@ _NAMES = ("name", "cron", "timezone", "catch_up", "is_enabled", "next_fire", "cr
 
 
 def add(parser: argparse.ArgumentParser) -> None:
-    """Declare the sub-commands."""
+    """Declare the subcommands."""
     actions = Actions(parser)
     listing = actions.add("list", _list, "list all schedules by name", "arena schedule list")
     show = actions.add("show", _show, "show a schedule, with its template in JSON", "arena schedule show 2 --json")

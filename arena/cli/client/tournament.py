@@ -32,7 +32,7 @@ FORMS = {"ndjson": "application/x-ndjson", "text": "text/plain", "csv": "applica
 
 
 def add(parser: argparse.ArgumentParser) -> None:
-    """Declare the sub-commands."""
+    """Declare the subcommands."""
     actions = Actions(parser)
 
     create = actions.add(

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from referee.game.record import GameRecord
     from referee.game.spec import BotSpec
 
-MOST_NODES = 1_000_000_000
+MAX_NODES = 1_000_000_000
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -60,7 +60,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 def _nodes(text: str) -> int:
-    return argument.between(text, 1, MOST_NODES)
+    return argument.between(text, 1, MAX_NODES)
 
 
 def run(arguments: argparse.Namespace) -> int:

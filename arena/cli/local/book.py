@@ -25,7 +25,7 @@ _LINE = ("variant", "position", "moves")
 
 
 def add(parser: argparse.ArgumentParser) -> None:
-    """Declare the two sub-commands."""
+    """Declare the two subcommands."""
     actions = Actions(parser)
     make = actions.add(
         "make",

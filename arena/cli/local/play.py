@@ -33,7 +33,7 @@ if TYPE_CHECKING:  # what plays is loaded when there is something to play: help 
     from arena.cli.local.play_run import UnkeptRun
     from referee.machine.pool import SlotPool
 
-MOST_GAMES = 100_000
+MAX_GAMES = 100_000
 """A run is planned whole before its first game: more would keep its user waiting."""
 
 
@@ -240,9 +240,9 @@ def _refuse_excess(arguments: argparse.Namespace) -> None:
         raise CommandError("--games and --concurrency must be at least 1")
     refuse_concurrency(arguments.concurrency)
     tables = len(pairings(len(arguments.bots), arguments.format))
-    if arguments.games * tables > MOST_GAMES:
+    if arguments.games * tables > MAX_GAMES:
         raise CommandError(
-            f"--games: a run has {MOST_GAMES:,} games at most, {MOST_GAMES // tables:,} per pairing of these bots; "
+            f"--games: a run has {MAX_GAMES:,} games at most, {MAX_GAMES // tables:,} per pairing of these bots; "
             "for more, start further runs with another --seed each"
         )
 

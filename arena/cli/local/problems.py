@@ -1,4 +1,4 @@
-"""`arena problems find|add|list|show|solve|month`: find problems in games, set them, and solve them.
+"""`arena problems find|add|list|show|solve|month|remove`: find problems in games, set them, and solve them.
 
 The problems and games of an arena are those of this machine's data folder; with `--server`, those of a server.
 """
@@ -35,7 +35,7 @@ MAX_NODES = 10**12
 
 
 def add(parser: argparse.ArgumentParser) -> None:
-    """Declare the sub-commands."""
+    """Declare the subcommands."""
     actions = Actions(parser)
     find = actions.add(
         "find",
@@ -112,13 +112,20 @@ def add(parser: argparse.ArgumentParser) -> None:
         "arena problems solve 12 --solution",
     )
     month = actions.add("month", _month, "choose the problem of a month", "arena problems month 12 --month 2026-12")
-    for command in (show, solve, month):
+    remove = actions.add(
+        "remove",
+        _remove,
+        "remove a problem; the ratings of those who tried it stay",
+        "arena problems remove 12",
+        "arena problems remove 12 --server https://arena.example",
+    )
+    for command in (show, solve, month, remove):
         command.add_argument("number", metavar="NUMBER", type=argument.positive, help="number of the problem")
     how = solve.add_mutually_exclusive_group()
     how.add_argument("--moves", metavar="MOVES", help="answer these moves, which end with yours, and exit")
     how.add_argument("--solution", action="store_true", help="print all solutions")
     month.add_argument("--month", metavar="YYYY-MM", help="the month (default: the present one)")
-    for command in (find, setting, listing, show, solve, month):
+    for command in (find, setting, listing, show, solve, month, remove):
         add_source(command)
         add_output(command)
 
@@ -400,4 +407,12 @@ def _month(arguments: argparse.Namespace) -> int:
     with open_source(arguments) as source:
         found = source.choose_of_month(arguments.number, arguments.month)
     Printer(arguments).result(found, lambda: output.text(f"problem {found['id']} is that of {found['month']}"))
+    return Exit.DONE
+
+
+def _remove(arguments: argparse.Namespace) -> int:
+    with open_source(arguments) as source:
+        source.remove_problem(arguments.number)
+    found = {"id": arguments.number, "state": "removed"}
+    Printer(arguments).result(found, lambda: output.text(f"problem {arguments.number} removed"))
     return Exit.DONE

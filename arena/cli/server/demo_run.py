@@ -37,9 +37,9 @@ from referee.rules import families, load
 if TYPE_CHECKING:
     from arena.config import Settings
 
-LOOK_S = 0.3
+POLL_INTERVAL_S = 0.3
 """How often the demo looks for results."""
-CLOSE_S = 2
+CLOSE_TIMEOUT_S = 2
 """How long answers under way may take at the end."""
 MAX_PLIES = 200
 """The demo draws games longer than that, so that no family keeps a visitor waiting."""
@@ -162,7 +162,7 @@ async def _play(
                         # The coordinator updates the archive only now and then: the last games would be missing.
                         await asyncio.to_thread(following.follow, store, stop.is_set)
                         break
-                    await asyncio.wait([task], timeout=LOOK_S)
+                    await asyncio.wait([task], timeout=POLL_INTERVAL_S)
                 stop.set()
                 await asyncio.wait([task, compiling])
             task.result()
@@ -235,7 +235,7 @@ async def _pages(store: Store, settings: Settings, bus: EventBus, host: str, por
     from arena.app import build, context_of
     from arena.http.server import Runner
 
-    runner = Runner(build(context_of(store, settings, bus)), shutdown_timeout=CLOSE_S)
+    runner = Runner(build(context_of(store, settings, bus)), shutdown_timeout=CLOSE_TIMEOUT_S)
     await runner.setup()
     try:
         try:

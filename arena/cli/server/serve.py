@@ -34,7 +34,7 @@ THREADS = 16
 """Threads for what blocks (the store, passwords, bundles): more would only wait for the database."""
 SCHEMA_S = 5.0
 """How often pages look whether the database was upgraded under them: an old program has no business in a new schema."""
-CLOSE_S = 10
+CLOSE_TIMEOUT_S = 10
 """How long answers under way may take to finish."""
 
 
@@ -92,7 +92,7 @@ async def _with_bus(settings: Settings, store: Store, bus: EventBus, metrics: Me
 
     context = context_of(store, settings, bus, metrics)
     app = build(context)
-    runner = Runner(app, shutdown_timeout=CLOSE_S)
+    runner = Runner(app, shutdown_timeout=CLOSE_TIMEOUT_S)
     await runner.setup()
     async with contextlib.AsyncExitStack() as stack:
         stack.push_async_callback(runner.cleanup)

@@ -11,6 +11,7 @@ from arena.cli.source.database import add_database, open_store, refuse_empty, se
 from arena.cli.terminal import argument, output
 from arena.cli.terminal.exit import CommandError, Exit
 from arena.cli.terminal.printer import Printer, add_output
+from arena.documents.game import GameQuery
 
 if TYPE_CHECKING:
     from arena.store import Store
@@ -73,6 +74,6 @@ def _records(store: Store, arguments: argparse.Namespace) -> Iterator[tuple[str,
     if arguments.tournament is not None:
         store.tournaments.get(arguments.tournament)  # or there is none
     after = 0 if arguments.all or _is_narrowed(arguments) else max(0, store.results.last_commit() - 100)
-    found = store.results.with_plans(tournament_id=arguments.tournament, worker=arguments.worker, after=after)
+    found = store.results.with_plans(GameQuery(tournament=arguments.tournament), worker=arguments.worker, after=after)
     for _, name, line, spec in found:
         yield name, line, spec

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from arena.cluster.worker import ClusterWorker
     from arena.config import Settings
 
-PATIENCE_S = 10.0
+WAIT_TIMEOUT_S = 10.0
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -53,7 +53,11 @@ def add(parser: argparse.ArgumentParser) -> None:
         "--grace", type=float, default=20.0, metavar="SECONDS", help="time for running games to finish at the end"
     )
     parser.add_argument(
-        "--wait", type=float, default=PATIENCE_S, metavar="SECONDS", help="time to wait for the scheduler at the start"
+        "--wait",
+        type=float,
+        default=WAIT_TIMEOUT_S,
+        metavar="SECONDS",
+        help="time to wait for the scheduler at the start",
     )
 
 

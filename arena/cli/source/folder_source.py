@@ -125,6 +125,12 @@ class FolderSource:
             prover.process.close()
         return self.problem(number)
 
+    def remove_problem(self, number: int) -> None:
+        """Remove a problem; the ratings of those who tried it stay."""
+        from arena.services.problems import remove
+
+        remove(self.arena, number, None)
+
     def attempt(self, number: int, moves: Sequence[str]) -> dict[str, Any]:
         """Answer a line of play in a problem."""
         from arena.services.problems import attempt

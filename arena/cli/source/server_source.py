@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import io
 import tempfile
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from arena.cli.terminal.exit import CommandError
+from arena.cli.terminal.exit import CommandError, Exit
 
 if TYPE_CHECKING:
     from arena.cli.source.source import FoundGames, GameFile
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
     from arena.documents.archive import ArchiveQuery
     from arena.documents.explorer import ExplorerQuery
     from arena.documents.win_problem import WinProblemQuery, WinProblemRequest
+
+_POLL_INTERVAL_S = 0.5
+"""How often the server is asked whether it has read an import."""
 
 
 class ServerSource:
@@ -46,7 +50,7 @@ class ServerSource:
             yield b"".join(self._client.chunks(path, "text/plain", notation=notation)).decode()
 
     def import_files(self, files: Sequence[GameFile]) -> list[dict[str, Any]]:
-        """Upload the texts; return a report for each file."""
+        """Upload the texts, wait until they are read, and return a report for each file. Raises CommandError."""
         if any(one.ruleset.overrides for one in files):
             raise CommandError('a server takes no --option; write them as tags of the games: [Rule.NAME "VALUE"]')
         return [self._upload(one) for one in files]
@@ -69,6 +73,10 @@ class ServerSource:
     def add_problem(self, request: WinProblemRequest) -> dict[str, Any]:
         """Set a problem; the server's solver examines it later."""
         return self._send("POST", "/problems", asdict(request))
+
+    def remove_problem(self, number: int) -> None:
+        """Remove a problem; the ratings of those who tried it stay."""
+        self._client.ask("DELETE", f"/problems/{number}")
 
     def attempt(self, number: int, moves: Sequence[str]) -> dict[str, Any]:
         """Answer a line of play in a problem."""
@@ -96,8 +104,13 @@ class ServerSource:
         with tempfile.TemporaryFile() as file:
             file.write(one.text.encode())
             file.seek(0, io.SEEK_SET)
-            answer = self._client.ask("POST", "/archive", query=query, file=file).data
-        return {**answer, "file": one.path}
+            found: dict[str, Any] = self._client.ask("POST", "/archive", query=query, file=file).data
+        while found["state"] == "waiting":
+            time.sleep(_POLL_INTERVAL_S)
+            found = self._client.get(f"/archive/imports/{found['id']}")
+        if found["state"] == "failed":
+            raise CommandError(f"{one.path}: {found['problem']}", Exit.FAILED)
+        return {**found, "file": one.path}
 
 
 def _parameters(query: ArchiveQuery) -> dict[str, Any]:

@@ -70,6 +70,9 @@ class Source(Protocol):
     def add_problem(self, request: WinProblemRequest) -> dict[str, Any]:
         """Set a problem; the solver of a data folder examines it at once, that of a server later."""
 
+    def remove_problem(self, number: int) -> None:
+        """Remove a problem; the ratings of those who tried it stay."""
+
     def attempt(self, number: int, moves: Sequence[str]) -> dict[str, Any]:
         """Answer a line of play in a problem."""
 

@@ -1,4 +1,4 @@
-"""The sub-commands of a command, set up alike everywhere."""
+"""The subcommands of a command, set up alike everywhere."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def run_action(arguments: argparse.Namespace) -> int:
 
 
 class Actions:
-    """The sub-commands of the command of a parser; one must be chosen."""
+    """The subcommands of the command of a parser; one must be chosen."""
 
     def __init__(self, parser: argparse.ArgumentParser) -> None:
         self._choices = parser.add_subparsers(dest="action", required=True)

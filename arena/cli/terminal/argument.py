@@ -68,15 +68,15 @@ def start(arguments: argparse.Namespace) -> Position:
     return Position.start(settle(arguments), arguments.position)
 
 
-MOST = 10**18 - 1
+MAX_NUMBER = 10**18 - 1
 """The largest number an argument may be."""
 
 
-def between(text: str, least: int, most: int = MOST) -> int:
+def between(text: str, least: int, most: int = MAX_NUMBER) -> int:
     """Parse a whole number within bounds. Raises ArgumentTypeError."""
     if text.isascii() and text.isdecimal() and len(text) <= 18 and least <= int(text) <= most:
         return int(text)
-    bounds = f"from {least}" if most == MOST else f"from {least:,} to {most:,}"
+    bounds = f"from {least}" if most == MAX_NUMBER else f"from {least:,} to {most:,}"
     raise argparse.ArgumentTypeError(f"{text[:40]!r} is not a whole number {bounds}")
 
 

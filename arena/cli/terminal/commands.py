@@ -5,7 +5,7 @@ A command is a line of `COMMANDS` and a module with
     add(parser)              declares its arguments on a parser that already has name, help and examples
     run(arguments) -> int    does the work and returns an exit code (see `arena.cli.terminal.exit`)
 
-A command with sub-commands (see `arena.cli.terminal.actions`) needs no `run`: each of them has its own.
+A command with subcommands (see `arena.cli.terminal.actions`) needs no `run`: each of them has its own.
 """
 
 from __future__ import annotations
@@ -40,12 +40,21 @@ RENAMED_OPTIONS: Mapping[str, Mapping[str, str]] = {
     },
     "tune": {"--rate": "--learning-rate"},
     "datagen": {"--shard": "--games-per-shard"},
-    "archive": {"--format": "--notation", "--out": "--output-file"},
+    "archive": {
+        "--format": "--notation",
+        "--out": "--output-file",
+        "--shortest": "--min-plies",
+        "--longest": "--max-plies",
+        "--most-gaffes": "--max-blunders",
+        "--most-accuracy": "--max-accuracy",
+        "--turns": "--min-turning-points",
+        "--thrown": "--blown-win",
+    },
     "check": {"--again": "--update", "--save": "--write-config", "--lines": "--transcript"},
     "login": {"--forget": "arena logout"},
     "play": {"--first": "--sides"},
     "book": {"--out": "--output-file"},
-    "game": {"--out": "--output-file"},
+    "game": {"--out": "--output-file", "--kind": "--termination-class"},
     "tournament": {"--out": "--output-file"},
 }
 """Options by command (empty: any) and former name: the present name, which the error message suggests."""

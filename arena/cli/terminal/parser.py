@@ -110,8 +110,8 @@ class Parser(argparse.ArgumentParser):
         for kind, meant in _KINDS.items():
             message = message.replace(f"invalid {kind} value: ", f"not {meant}: ")
         if self._actions_of and message.endswith(f": {self._actions_of.metavar}"):
-            message = f"what is it to do? {', '.join(self._actions_of.choices)}"
-        message = message.replace("the following arguments are required: ", "it needs ")
+            message = f"missing subcommand: choose from {', '.join(self._actions_of.choices)}"
+        message = message.replace("the following arguments are required: ", "missing: ")
         raise CommandError(f'{message}; see "{self.prog} --help"')
 
     def add_subparsers(self, **kwargs: Any) -> Any:
@@ -128,9 +128,9 @@ class Parser(argparse.ArgumentParser):
         if action is self._actions_of and renamed:
             raise CommandError(f'unknown subcommand {shown(value)} of "{self.prog}"; {did_you_mean([renamed])}')
         found = near(str(value), known)
-        advice = f"{did_you_mean(found)} There are {', '.join(known)}" if found else f"there are {', '.join(known)}"
+        advice = f"{did_you_mean(found)} Choose from {', '.join(known)}" if found else f"choose from {', '.join(known)}"
         if action is self._actions_of:
-            raise CommandError(f'"{self.prog}" has no {shown(value)}; {advice}')
+            raise CommandError(f'unknown subcommand {shown(value)} of "{self.prog}"; {advice}')
         raise argparse.ArgumentError(action, f"{shown(value)} is not valid; {advice}")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Collection
+from datetime import datetime
 from functools import partial
 from typing import Any
 
@@ -43,10 +44,10 @@ def _add(parser: argparse._ActionsContainer, one: QueryField) -> None:
 
 def _type(one: QueryField) -> Callable[[str], Any]:
     if one.kind is int:
-        return partial(argument.between, least=one.bounds.get("ge", 0), most=one.bounds.get("le", argument.MOST))
+        return partial(argument.between, least=one.bounds.get("ge", 0), most=one.bounds.get("le", argument.MAX_NUMBER))
     if one.bounds == words.FAMILY:
         return argument.family
-    return one.kind
+    return str if one.kind is datetime else one.kind  # the server reads times
 
 
 def read_options(arguments: argparse.Namespace, query: type, *, without: Collection[str] = PAGING) -> dict[str, Any]:

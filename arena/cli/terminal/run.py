@@ -177,12 +177,6 @@ def _run(words: list[str]) -> int:
 
 
 def _version() -> str:
-    from importlib.metadata import PackageNotFoundError, version
-
     from referee.machine import source
 
-    try:
-        number = version("bot-arena")
-    except PackageNotFoundError:
-        number = "(not installed)"
-    return f"arena {number}, sources {source.digest()}"
+    return f"arena {source.release()}, sources {source.digest()}"

@@ -51,7 +51,7 @@ class MqttSession(Protocol):
         """True if no message waits to be sent."""
 
     def begin(self) -> None:
-        """Handle a new connection: events may have been missed."""
+        """Handle the start of a connection. Events of the time without one are lost."""
 
     def receive(self, topic: str, body: bytes) -> None:
         """Handle a message."""

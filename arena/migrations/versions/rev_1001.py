@@ -116,18 +116,18 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("name", name=op.f("pk_counters")),
     )
     op.create_table(
-        "guesses",
-        sa.Column("key", sa.String(length=64), nullable=False),
-        sa.Column("count", sa.Float(), nullable=False),
-        sa.Column("updated_at", sa.DateTime(timezone=True), nullable=False),
-        sa.PrimaryKeyConstraint("key", name=op.f("pk_guesses")),
-    )
-    op.create_table(
         "leases",
         sa.Column("name", sa.String(length=32), nullable=False),
         sa.Column("owner", sa.String(length=120), nullable=False),
         sa.Column("until", sa.DateTime(timezone=True), nullable=False),
         sa.PrimaryKeyConstraint("name", name=op.f("pk_leases")),
+    )
+    op.create_table(
+        "login_attempts",
+        sa.Column("key", sa.String(length=64), nullable=False),
+        sa.Column("count", sa.Float(), nullable=False),
+        sa.Column("updated_at", sa.DateTime(timezone=True), nullable=False),
+        sa.PrimaryKeyConstraint("key", name=op.f("pk_login_attempts")),
     )
     op.create_table(
         "rebuilds",
@@ -220,21 +220,6 @@ def upgrade() -> None:
         batch_op.create_index(batch_op.f("ix_analysis_requests_user_id"), ["user_id"], unique=False)
 
     op.create_table(
-        "answers",
-        sa.Column("user_id", sa.Integer(), nullable=False),
-        sa.Column("key", sa.String(length=100), nullable=False),
-        sa.Column("route", sa.String(length=120), nullable=False),
-        sa.Column("digest", sa.String(length=64), nullable=False),
-        sa.Column("status", sa.Integer(), nullable=False),
-        sa.Column("body", sa.JSON(), nullable=False),
-        sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
-        sa.ForeignKeyConstraint(["user_id"], ["users.id"], name=op.f("fk_answers_user_id_users")),
-        sa.PrimaryKeyConstraint("user_id", "key", name=op.f("pk_answers")),
-    )
-    with op.batch_alter_table("answers", schema=None) as batch_op:
-        batch_op.create_index(batch_op.f("ix_answers_created_at"), ["created_at"], unique=False)
-
-    op.create_table(
         "archive_positions",
         sa.Column("part_id", sa.Integer(), nullable=False),
         sa.Column("bucket", sa.Integer(), autoincrement=False, nullable=False),
@@ -286,15 +271,45 @@ def upgrade() -> None:
         batch_op.create_index(batch_op.f("ix_bots_owner_id"), ["owner_id"], unique=False)
 
     op.create_table(
-        "known_places",
-        sa.Column("user_id", sa.Integer(), nullable=False),
-        sa.Column("digest", sa.String(length=64), nullable=False),
-        sa.Column("seen", sa.DateTime(timezone=True), nullable=False),
-        sa.ForeignKeyConstraint(["user_id"], ["users.id"], name=op.f("fk_known_places_user_id_users")),
-        sa.PrimaryKeyConstraint("user_id", "digest", name=op.f("pk_known_places")),
+        "imports",
+        sa.Column("id", sa.Integer(), nullable=False),
+        sa.Column("source", sa.String(length=80), nullable=False),
+        sa.Column("family", sa.String(length=32), nullable=False),
+        sa.Column("variant", sa.String(length=120), nullable=False),
+        sa.Column("notation", sa.String(length=40), nullable=False),
+        sa.Column("text", sa.LargeBinary(), nullable=False),
+        sa.Column("state", sa.String(length=8), nullable=False),
+        sa.Column("problem", sa.String(), nullable=False),
+        sa.Column("lines", sa.Integer(), nullable=False),
+        sa.Column("read", sa.Integer(), nullable=False),
+        sa.Column("games", sa.Integer(), nullable=False),
+        sa.Column("new", sa.Integer(), nullable=False),
+        sa.Column("rejected", sa.Integer(), nullable=False),
+        sa.Column("bad", sa.JSON(), nullable=False),
+        sa.Column("created_by", sa.Integer(), nullable=True),
+        sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
+        sa.ForeignKeyConstraint(["created_by"], ["users.id"], name=op.f("fk_imports_created_by_users")),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_imports")),
     )
-    with op.batch_alter_table("known_places", schema=None) as batch_op:
-        batch_op.create_index(batch_op.f("ix_known_places_digest"), ["digest"], unique=False)
+    with op.batch_alter_table("imports", schema=None) as batch_op:
+        batch_op.create_index(batch_op.f("ix_imports_created_at"), ["created_at"], unique=False)
+        batch_op.create_index(batch_op.f("ix_imports_created_by"), ["created_by"], unique=False)
+        batch_op.create_index(batch_op.f("ix_imports_state"), ["state"], unique=False)
+
+    op.create_table(
+        "idempotent_responses",
+        sa.Column("user_id", sa.Integer(), nullable=False),
+        sa.Column("key", sa.String(length=100), nullable=False),
+        sa.Column("route", sa.String(length=120), nullable=False),
+        sa.Column("digest", sa.String(length=64), nullable=False),
+        sa.Column("status", sa.Integer(), nullable=False),
+        sa.Column("body", sa.JSON(), nullable=False),
+        sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
+        sa.ForeignKeyConstraint(["user_id"], ["users.id"], name=op.f("fk_idempotent_responses_user_id_users")),
+        sa.PrimaryKeyConstraint("user_id", "key", name=op.f("pk_idempotent_responses")),
+    )
+    with op.batch_alter_table("idempotent_responses", schema=None) as batch_op:
+        batch_op.create_index(batch_op.f("ix_idempotent_responses_created_at"), ["created_at"], unique=False)
 
     op.create_table(
         "logins",
@@ -410,6 +425,17 @@ def upgrade() -> None:
     with op.batch_alter_table("tokens", schema=None) as batch_op:
         batch_op.create_index(batch_op.f("ix_tokens_parent_id"), ["parent_id"], unique=False)
         batch_op.create_index(batch_op.f("ix_tokens_user_id"), ["user_id"], unique=False)
+
+    op.create_table(
+        "trusted_devices",
+        sa.Column("user_id", sa.Integer(), nullable=False),
+        sa.Column("digest", sa.String(length=64), nullable=False),
+        sa.Column("seen", sa.DateTime(timezone=True), nullable=False),
+        sa.ForeignKeyConstraint(["user_id"], ["users.id"], name=op.f("fk_trusted_devices_user_id_users")),
+        sa.PrimaryKeyConstraint("user_id", "digest", name=op.f("pk_trusted_devices")),
+    )
+    with op.batch_alter_table("trusted_devices", schema=None) as batch_op:
+        batch_op.create_index(batch_op.f("ix_trusted_devices_digest"), ["digest"], unique=False)
 
     op.create_table(
         "problem_attempts",
@@ -639,7 +665,7 @@ def upgrade() -> None:
         batch_op.create_index(batch_op.f("ix_version_families_family"), ["family"], unique=False)
 
     op.create_table(
-        "people_games",
+        "human_games",
         sa.Column("game_id", sa.String(length=32), nullable=False),
         sa.Column("user_id", sa.Integer(), nullable=True),
         sa.Column("guest", sa.String(length=64), nullable=False),
@@ -650,14 +676,14 @@ def upgrade() -> None:
         sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
         sa.Column("seen_at", sa.DateTime(timezone=True), nullable=False),
         sa.Column("is_streamed", sa.Boolean(), nullable=False),
-        sa.ForeignKeyConstraint(["game_id"], ["games.id"], name=op.f("fk_people_games_game_id_games")),
-        sa.ForeignKeyConstraint(["user_id"], ["users.id"], name=op.f("fk_people_games_user_id_users")),
-        sa.PrimaryKeyConstraint("game_id", name=op.f("pk_people_games")),
+        sa.ForeignKeyConstraint(["game_id"], ["games.id"], name=op.f("fk_human_games_game_id_games")),
+        sa.ForeignKeyConstraint(["user_id"], ["users.id"], name=op.f("fk_human_games_user_id_users")),
+        sa.PrimaryKeyConstraint("game_id", name=op.f("pk_human_games")),
     )
-    with op.batch_alter_table("people_games", schema=None) as batch_op:
-        batch_op.create_index(batch_op.f("ix_people_games_address"), ["address"], unique=False)
-        batch_op.create_index(batch_op.f("ix_people_games_guest"), ["guest"], unique=False)
-        batch_op.create_index(batch_op.f("ix_people_games_user_id"), ["user_id"], unique=False)
+    with op.batch_alter_table("human_games", schema=None) as batch_op:
+        batch_op.create_index(batch_op.f("ix_human_games_address"), ["address"], unique=False)
+        batch_op.create_index(batch_op.f("ix_human_games_guest"), ["guest"], unique=False)
+        batch_op.create_index(batch_op.f("ix_human_games_user_id"), ["user_id"], unique=False)
 
     op.create_table(
         "rating_changes",
@@ -723,12 +749,12 @@ def downgrade() -> None:
         batch_op.drop_index("ix_rating_changes_version_pool_commit_number")
 
     op.drop_table("rating_changes")
-    with op.batch_alter_table("people_games", schema=None) as batch_op:
-        batch_op.drop_index(batch_op.f("ix_people_games_user_id"))
-        batch_op.drop_index(batch_op.f("ix_people_games_guest"))
-        batch_op.drop_index(batch_op.f("ix_people_games_address"))
+    with op.batch_alter_table("human_games", schema=None) as batch_op:
+        batch_op.drop_index(batch_op.f("ix_human_games_user_id"))
+        batch_op.drop_index(batch_op.f("ix_human_games_guest"))
+        batch_op.drop_index(batch_op.f("ix_human_games_address"))
 
-    op.drop_table("people_games")
+    op.drop_table("human_games")
     with op.batch_alter_table("version_families", schema=None) as batch_op:
         batch_op.drop_index(batch_op.f("ix_version_families_family"))
 
@@ -785,6 +811,10 @@ def downgrade() -> None:
         batch_op.drop_index(batch_op.f("ix_problem_attempts_problem_id"))
 
     op.drop_table("problem_attempts")
+    with op.batch_alter_table("trusted_devices", schema=None) as batch_op:
+        batch_op.drop_index(batch_op.f("ix_trusted_devices_digest"))
+
+    op.drop_table("trusted_devices")
     with op.batch_alter_table("tokens", schema=None) as batch_op:
         batch_op.drop_index(batch_op.f("ix_tokens_user_id"))
         batch_op.drop_index(batch_op.f("ix_tokens_parent_id"))
@@ -813,10 +843,16 @@ def downgrade() -> None:
         batch_op.drop_index(batch_op.f("ix_logins_expires"))
 
     op.drop_table("logins")
-    with op.batch_alter_table("known_places", schema=None) as batch_op:
-        batch_op.drop_index(batch_op.f("ix_known_places_digest"))
+    with op.batch_alter_table("idempotent_responses", schema=None) as batch_op:
+        batch_op.drop_index(batch_op.f("ix_idempotent_responses_created_at"))
 
-    op.drop_table("known_places")
+    op.drop_table("idempotent_responses")
+    with op.batch_alter_table("imports", schema=None) as batch_op:
+        batch_op.drop_index(batch_op.f("ix_imports_state"))
+        batch_op.drop_index(batch_op.f("ix_imports_created_by"))
+        batch_op.drop_index(batch_op.f("ix_imports_created_at"))
+
+    op.drop_table("imports")
     with op.batch_alter_table("bots", schema=None) as batch_op:
         batch_op.drop_index(batch_op.f("ix_bots_owner_id"))
 
@@ -829,10 +865,6 @@ def downgrade() -> None:
     op.drop_table("audit")
     op.drop_table("archive_texts")
     op.drop_table("archive_positions")
-    with op.batch_alter_table("answers", schema=None) as batch_op:
-        batch_op.drop_index(batch_op.f("ix_answers_created_at"))
-
-    op.drop_table("answers")
     with op.batch_alter_table("analysis_requests", schema=None) as batch_op:
         batch_op.drop_index(batch_op.f("ix_analysis_requests_user_id"))
         batch_op.drop_index(batch_op.f("ix_analysis_requests_requested_at"))
@@ -853,8 +885,8 @@ def downgrade() -> None:
     op.drop_table("users")
     op.drop_table("rebuilt_changes")
     op.drop_table("rebuilds")
+    op.drop_table("login_attempts")
     op.drop_table("leases")
-    op.drop_table("guesses")
     op.drop_table("counters")
     op.drop_table("archive_parts")
     op.drop_table("archive_names")

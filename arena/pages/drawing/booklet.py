@@ -279,18 +279,21 @@ def _ply(
 
 
 def _line(variation: Variation, before: Scene, ruleset: Ruleset) -> str:
-    """Return a variation as people write it, with the number of its first move; nested ones are left out."""
+    """Return a variation as people write it, with numbers, comments, and its own variations in parentheses."""
     scenes = Scenes(ruleset, before.position)
     scenes.extend(variation.moves)
     turn = ruleset.rules.side(ruleset.read(before.position), ruleset.config)
-    found = []
+    found = [variation.comments.get(variation.ply - 1, "")]
+    is_alone = True
     for place, scene in enumerate(scenes.items[1:]):
-        second = (turn + place) % 2
-        number = (variation.ply - 1 + place) // 2 + 1
-        if place == 0 or not second:
-            found.append(f"{number}.{'..' * second}")
-        found.append(f"{scene.move}{variation.marks.get(variation.ply + place, '')}")
-    return " ".join(found)
+        ply, second = variation.ply + place, (turn + place) % 2
+        if is_alone or not second:
+            found.append(f"{(ply - 1) // 2 + 1}.{'..' * second}")
+        found += [f"{scene.move}{variation.marks.get(ply, '')}", variation.comments.get(ply, "")]
+        inner = [one for one in variation.variations if one.ply == ply]
+        found += [f"({_line(one, scenes.items[place], ruleset)})" for one in inner]
+        is_alone = bool(inner)
+    return " ".join(filter(None, found))
 
 
 def _result(record: GameRecord, sides: tuple[str, str], language: Language) -> str:

@@ -5,7 +5,6 @@ Scenes are cached; those of a running game are extended as it grows.
 
 from __future__ import annotations
 
-import math
 import threading
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -25,7 +24,7 @@ from referee.game.clock import GameClock
 from referee.game.record import GameRecord, Ply
 from referee.game.spec import GameSpec, read_time_controls
 from referee.rules import load
-from referee.rules.core import ParseError, Side
+from referee.rules.core import SIDES, ParseError, Side
 from referee.rules.ply_reference import read_ply
 from referee.rules.position import IllegalMoveError
 from referee.rules.rules import Rules, Ruleset
@@ -34,8 +33,6 @@ MAX_SCENES = 20_000
 """Maximum of cached scenes of all games together, at about 5 KB each."""
 _DECIDED, _APART = 1000, 200
 """In centipawns: scores are clipped at `_DECIDED`, and scores `_APART` from each other disagree."""
-_BALANCE_SCALE = 300
-"""Score in centipawns at which three quarters of the evaluation bar belong to one side."""
 
 
 def _ply(number: float) -> str:
@@ -89,11 +86,10 @@ class Replay:
         found = self.plies[number - 1].score if 0 < number <= len(self.plies) else None
         return -found if found is not None and self._side(number) == "second" else found
 
-    def balance(self, ply: int) -> float:
-        """Return the share of the evaluation bar that belongs to `first`, by the latest score up to a ply."""
-        latest = (self.score(number) for number in range(min(ply, len(self.plies)), 0, -1))
-        score = next((found for found in latest if found is not None), 0)
-        return round(0.5 + math.atan(score / _BALANCE_SCALE) / math.pi, 3)
+    def chances(self, number: int) -> float | None:
+        """Return the winning chances of `first` (-1 to 1) by the score that the mover of a ply reported."""
+        score = self.score(number)
+        return None if score is None else round(shipped(self.rules.family).winning_chances(score), 3)
 
     def disagreements(self) -> list[int]:
         """Return the plies at which the latest scores of the two bots differ by `_APART` or more."""
@@ -142,15 +138,14 @@ class Replay:
 
     def scores_chart(self) -> Any:
         """Draw the scores that both bots reported, as winning chances of `first` in percent."""
-        model = shipped(self.rules.family)
         series = []
-        for index, name in enumerate(self.sides):
+        for number, (side, name) in enumerate(zip(SIDES, self.sides, strict=True), 1):
             points = [
-                plot.Point(number, _percent(model.winning_chances(score)))
-                for number in range(1, len(self.plies) + 1)
-                if (score := self.score(number)) is not None and self._side(number) == ("second" if index else "first")
+                plot.Point(ply, _percent(chances))
+                for ply in range(1, len(self.plies) + 1)
+                if self._side(ply) == side and (chances := self.chances(ply)) is not None
             ]
-            series.append(plot.Series(name, points, index + 1))
+            series.append(plot.Series(name, points, number))
         spans: list[tuple[float, float]] = []
         for number in self.disagreements():
             start = spans.pop()[0] if spans and spans[-1][1] == number - 0.5 else number - 0.5

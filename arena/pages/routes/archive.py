@@ -13,7 +13,7 @@ from aiohttp import web
 from arena import services
 from arena.clock import now
 from arena.documents.analysis import FIGURES
-from arena.documents.archive import HERE, ArchiveItem, ArchiveQuery, ArchiveResponse, ImportResponse
+from arena.documents.archive import HERE, ArchiveItem, ArchiveQuery, ArchiveResponse
 from arena.errors import ArenaError
 from arena.http.identity import is_from_own_page, session_of
 from arena.http.json_text import as_json
@@ -205,18 +205,15 @@ def _neighbours(month: str) -> tuple[str, str]:
 @allow_parameters()
 async def form(request: web.Request) -> web.Response:
     """Show the import form, for organisers."""
-    return _form(request)
+    return await _form(request)
 
 
-def _form(
-    request: web.Request,
-    *,
-    problem: str = "",
-    status: int = 200,
-    given: Mapping[str, str] = _NOTHING,
-    done: ImportResponse | None = None,
+async def _form(
+    request: web.Request, *, problem: str = "", status: int = 200, given: Mapping[str, str] = _NOTHING
 ) -> web.Response:
     notations = {name: [one.name for one in load(name).formats] for name in families()}
+    identity = await session_of(request)
+    is_organiser = identity is not None and "organise" in identity.scopes
     return render(
         request,
         "archive_import.html",
@@ -225,29 +222,26 @@ def _form(
         problem=problem,
         notations=notations,
         limit=MAX_TEXT_BYTES,
-        done=done,
         given=given,
+        imports=await run(services.archive.latest_imports, arena_of(request)) if is_organiser else (),
     )
 
 
 @routes.post("/archive/import")
 async def import_games(request: web.Request) -> web.Response:
-    """Import games from a text, and list the problems of those that cannot be used."""
+    """Store a text of games to import, and redirect to its progress."""
     identity = await session_of(request)
     if identity is None:
         raise Problem("unauthorised", "log in to import games", hint="or use `arena archive import` on the server")
     if wait := await request.app[CONTEXT].limiters["upload"].admit(f"user:{identity.user_id}"):
-        return _form(
-            request,
-            problem=language.text("Too many uploads; try again in %(seconds)s s.") % {"seconds": f"{wait:.0f}"},
-            status=429,
-        )
+        problem = language.text("Too many uploads; try again in %(seconds)s s.") % {"seconds": f"{wait:.0f}"}
+        return await _form(request, problem=problem, status=429)
     given = await _fields(request)
     if not is_from_own_page(request, identity, given.pop("csrf", "")):
         raise Problem("forbidden", "the form has expired", hint="reload the page and send it again")
     try:
-        done = await run_use_case(
-            services.archive.upload,
+        found = await run_use_case(
+            services.archive.start_import,
             arena_of(request),
             given["text"],
             identity,
@@ -259,8 +253,19 @@ async def import_games(request: web.Request) -> web.Response:
     except ArenaError as error:
         if error.status >= 500:
             raise
-        return _form(request, problem=error_sentence(error), status=error.status, given=given)
-    return _form(request, done=done, given={**given, "text": given["text"] if done.bad else ""})
+        return await _form(request, problem=error_sentence(error), status=error.status, given=given)
+    return redirect(f"/archive/imports/{found.id}")
+
+
+@routes.get("/archive/imports/{number}")
+@allow_parameters()
+async def show_import(request: web.Request) -> web.Response:
+    """Show the progress of an import, for organisers."""
+    number_of, identity = path_number(request, "number", "import"), await session_of(request)
+    found = None
+    if identity is not None and "organise" in identity.scopes:
+        found = await run(services.archive.read_import, arena_of(request), number_of, identity)
+    return render(request, "import.html", keep="no-store", number=number_of, found=found)
 
 
 async def _fields(request: web.Request) -> dict[str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import mimetypes
+import re
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -121,6 +122,8 @@ def _link(target: str, family: str) -> str:
     if target.startswith(("http://", "https://", "#", "/")):
         return target
     name, _, anchor = target.partition("#")
+    if page := re.search(r"\bdocs/(.*)\.md$", name):
+        return f"/docs/{page[1]}/{anchor and '#'}{anchor}"
     places = {"RULES.md": f"/{family}/rules", "SPEC.md": "/docs/reference/protocol/"}
     place = places.get(Path(name).name, f"/{family}/protocol" if "dialects" in name else "/docs/")
     return f"{place}#{anchor}" if anchor else place

@@ -7,7 +7,7 @@ from typing import Any
 from aiohttp import web
 
 from arena import services
-from arena.documents.game import GameItem
+from arena.documents.game import GameItem, GameQuery
 from arena.documents.page import PageQuery, PageResponse
 from arena.documents.service import VoidItem
 from arena.http.identity import session_of
@@ -45,10 +45,11 @@ async def show(request: web.Request) -> web.Response:
     """List forfeits, latest first, of all families or one; then void games."""
     family = choice(request.query, "family", families())
     arena, identity = arena_of(request), await session_of(request)
+    query = GameQuery(errors=True, family=family or None, after=request.query.get("after") or None)
 
     def read() -> tuple[PageResponse[GameItem], PageResponse[VoidItem]]:
         return (
-            services.game.forfeits(arena, family or None, request.query.get("after") or None),
+            services.game.search(arena, query),
             services.game.voids(arena, identity, PageQuery(after=request.query.get("voids") or None)),
         )
 

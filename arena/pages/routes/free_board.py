@@ -15,6 +15,7 @@ from arena.analysis.board_engine import EngineBusyError
 from arena.errors import BadValueError
 from arena.http.identity import session_of
 from arena.http.json_text import as_json
+from arena.http.problem import Problem
 from arena.http.request_context import IDENTITY, charge
 from arena.pages import filters, language
 from arena.pages.drawing import board
@@ -26,6 +27,7 @@ from arena.pages.page import (
     GAME_ID,
     allow_parameters,
     arena_of,
+    error_sentence,
     error_text,
     path_family,
     path_number,
@@ -36,7 +38,7 @@ from arena.pages.page import (
 )
 from arena.pages.routes.archive import replay_at
 from arena.pages.routes.game import board_label, grid, is_first_light, legal_as_json, piece_key, ply_of, replay_of
-from arena.pages.session import checked_form
+from arena.pages.session import checked_form, own_form
 from arena.services.study import Study
 from referee.game.record import GameRecord, read_record, ruleset_of
 from referee.rules.core import SIDES, Side
@@ -55,6 +57,8 @@ _NODES_PER_TOKEN = 100_000
 """Nodes of an evaluation that count as one request."""
 _SHOWN_LINE = 8
 """Number of moves of an evaluation's variation."""
+_LETTERS_PER_TOKEN = 5_000
+"""Length of a pasted game or of a tree that counts as one request."""
 _LINKED_PLIES = 50
 """Number of last plies that have a link: each link holds the whole line up to its ply."""
 _SHOWN = 4
@@ -139,7 +143,60 @@ async def show(request: web.Request) -> web.Response:
     except BadValueError as error:
         problem, status = f"{error_text(error)}.", 400
         line = await _read(request.clone(rel_url=request.rel_url.with_query({})), rules)
-    return render(request, "board.html", status=status, **_shown(request, rules, line), problem=problem)
+    tree = await _annotations(request, line)
+    return render(request, "board.html", status=status, **_shown(request, rules, line), problem=problem, tree=tree)
+
+
+async def _annotations(request: web.Request, line: _Line) -> str:
+    """Return the game that a line branches off from as a tree, if people or an engine added variations or comments."""
+    arena, (kind, name) = arena_of(request), (line.kept[0] if line.back else ("", ""))
+    record = None
+    if kind == "game":
+        record = await run(services.game.record_of, arena, name)
+    elif kind == "archive":
+        record = await run(services.archive.record_of, arena, int(name))
+    if record is None:
+        return ""
+    record = await run(services.analysis.annotated, arena, record)
+    return services.board_tree.of_game(record) if record.variations or record.comments else ""
+
+
+@routes.post("/{family}/board")
+async def paste(request: web.Request) -> web.Response:
+    """Show a pasted game with its variations and notes."""
+    rules = path_family(request)
+    fields = await own_form(request)
+    text = fields.get("text", "")
+    await charge(request, len(text) / _LETTERS_PER_TOKEN)
+    try:
+        ruleset = await run_use_case(services.study.settle, rules.family, fields.get("variant", ""), "")
+        found, tree = await run_use_case(services.board_tree.of_text, ruleset, text)
+        study = await run_use_case(services.study.read, found.ruleset, found.game.position or "", found.game.moves)
+    except BadValueError as error:
+        line = await _read(request.clone(rel_url=request.rel_url.with_query({})), rules)
+        given = _shown(request, rules, line)
+        return render(request, "board.html", status=error.status, **given, problem=error_sentence(error), pasted=text)
+    scenes = await run_use_case(request.app[ANALYSIS_LINES].scenes, study.ruleset, study.start, study.moves)
+    options = ",".join(f"{name}={str(value).lower()}" for name, value in study.ruleset.overrides.items())
+    kept = {"variant": study.ruleset.variant.name, "options": options, "position": found.game.position or ""}
+    line = _Line(study, scenes, kept=tuple((name, value) for name, value in kept.items() if value))
+    return render(request, "board.html", **_shown(request, rules, line), tree=tree)
+
+
+@routes.post("/{family}/board/notation")
+async def write(request: web.Request) -> web.Response:
+    """Serve the tree of the board, or the line in the address, as a game in a notation."""
+    rules = path_family(request)
+    fields = await own_form(request)
+    tree = fields.get("tree", "")
+    await charge(request, len(tree) / _LETTERS_PER_TOKEN)
+    try:
+        line = await _read(request, rules)
+        text = await run_use_case(services.board_tree.write, line.study, tree, fields.get("notation", ""))
+    except BadValueError as error:
+        raise Problem("invalid", str(error), hint=error.hint) from None
+    headers = {"Content-Disposition": f'attachment; filename="{rules.family}.txt"', "Cache-Control": "no-store"}
+    return web.Response(text=text, content_type="text/plain", charset="utf-8", headers=headers)
 
 
 def _shown(request: web.Request, rules: Rules, line: _Line) -> dict[str, Any]:
@@ -160,6 +217,7 @@ def _shown(request: web.Request, rules: Rules, line: _Line) -> dict[str, Any]:
         "options": ",".join(f"{name}={str(value).lower()}" for name, value in ruleset.overrides.items()),
         "plies": [(one, _link(rules, line, one.ply)) for one in scenes],
         "variants": [one.name for one in rules.variants],
+        "notations": [one.name for one in rules.formats],
         "asked_position": request.query.get("position", "")[:1000],
         "example": rules.notation.write_move(line.study.end.moves[0]) if line.study.end.moves else "",
         "standing": _state_sentence(line.study),

@@ -10,7 +10,6 @@ from typing import Any
 from aiohttp import web
 
 from arena import services
-from arena.analysis.win_model import shipped
 from arena.documents.analysis import AnalysisResponse
 from arena.documents.game import GameItem
 from arena.events.messages import PlyPayload, Subject
@@ -92,7 +91,15 @@ def drawn(game: GameItem, replay: Replay, *, is_small: bool = False) -> dict[str
     """Draw the last position of a game, for pages with several boards."""
     label = language.text("%(said)s, ply %(ply)s") % {"said": sentence(game, replay), "ply": replay.last}
     drawing = board.svg(replay.rules, replay.scenes[-1], label=label, is_small=is_small)
-    return {"game": game, "rules": replay.rules, "replay": replay, "ply": replay.last, "drawing": drawing}
+    return {
+        "game": game,
+        "rules": replay.rules,
+        "replay": replay,
+        "ply": replay.last,
+        "drawing": drawing,
+        "gauge": gauge(chances_of(replay), replay.last),
+        "is_first_light": is_first_light(replay.rules),
+    }
 
 
 async def live_board(request: web.Request, game: GameItem, spec: GameSpec, *, is_small: bool = True) -> dict[str, Any]:
@@ -199,18 +206,19 @@ def _mistakes(replay: Replay, analysis: AnalysisResponse | None) -> list[dict[st
     ]
 
 
-def _chances(replay: Replay, analysis: AnalysisResponse | None) -> list[float | None]:
+def chances_of(replay: Replay, analysis: AnalysisResponse | None = None) -> list[float | None]:
     """Return the winning chances of `first` (-1 to 1) after every ply: the engine's, or those the mover reported."""
-    model, by_ply = shipped(replay.rules.family), analysis.by_ply if analysis else {}
+    by_ply = analysis.by_ply if analysis else {}
     found: list[float | None] = []
     for ply in range(replay.last + 1):
-        following, score = by_ply.get(ply + 1), replay.score(ply)
-        if following and following.winning_chances is not None:
-            chance = following.winning_chances
-            found.append(chance if following.side == "first" else -chance)
-        else:
-            found.append(None if score is None else round(model.winning_chances(score), 3))
+        engines = following.chances_of_first if (following := by_ply.get(ply + 1)) else None
+        found.append(replay.chances(ply) if engines is None else engines)
     return found
+
+
+def gauge(chances: Sequence[float | None], ply: int) -> int:
+    """Return the percentage of the evaluation bar that belongs to `first`, by the latest chances up to a ply."""
+    return round(50 + 50 * next((one for one in chances[ply::-1] if one is not None), 0.0))
 
 
 Chart = tuple[str, Any, Sequence[tuple[str, str]]]
@@ -221,14 +229,9 @@ def engine_charts(replay: Replay, analysis: AnalysisResponse | None) -> list[Cha
     """Return the engine's charts of an analysed game."""
     if analysis is None or not analysis.plies:
         return []
-    chances = {
-        ply.number: ply.winning_chances if ply.side == "first" else -ply.winning_chances
-        for ply in analysis.plies
-        if ply.winning_chances is not None
-    }
-    return [
-        (language.text("Winning chances (up: %(side)s)") % {"side": replay.sides[0]}, replay.chances_chart(chances), ())
-    ]
+    chances = {ply.number: found for ply in analysis.plies if (found := ply.chances_of_first) is not None}
+    title = language.text("Winning chances (up: %(side)s)") % {"side": replay.sides[0]}
+    return [(title, replay.chances_chart(chances), ())]
 
 
 @routes.post("/games/{game}/analysis")
@@ -260,7 +263,7 @@ def ply_of(request: web.Request, replay: Replay) -> int:
 def viewer_context(request: web.Request, replay: Replay, analysis: AnalysisResponse | None = None) -> dict[str, Any]:
     """Return the template variables of the viewer, at the requested ply."""
     ply, flip = _ply_and_flip(request, replay)
-    scene, chances = replay.scenes[ply], _chances(replay, analysis)
+    scene = replay.scenes[ply]
     label = board_label(replay.rules, ply)
     return {
         "replay": replay,
@@ -274,7 +277,7 @@ def viewer_context(request: web.Request, replay: Replay, analysis: AnalysisRespo
         "analysis": analysis,
         "mistakes": _mistakes(replay, analysis),
         "is_first_light": is_first_light(replay.rules),
-        "gauge": round(50 + 50 * next((one for one in chances[ply::-1] if one is not None), 0.0)),
+        "gauge": gauge(chances_of(replay, analysis), ply),
         "grid": grid(replay.rules, scene),
         "piece_key": piece_key(replay.rules),
         "taken": (taken := _taken(replay, ply)),
@@ -433,7 +436,7 @@ def _expected(replay: Replay) -> dict[str, list[str]]:
 
 def scenes_body(replay: Replay, after: int, analysis: AnalysisResponse | None = None) -> dict[str, Any]:
     """Return the scenes after a ply with their times and clocks; for -1 also the layout of the board."""
-    chances = _chances(replay, analysis)
+    chances = chances_of(replay, analysis)
     body: dict[str, Any] = {
         "last": replay.last,
         "scenes": [scene.as_json() for scene in replay.scenes[after + 1 :]],
@@ -463,5 +466,4 @@ def _ply(replay: Replay, number: int) -> dict[str, Any]:
         "score": filters.score(score) if score is not None else "",
         "search": filters.thought(ply),
         "pv": bool(ply.pv),
-        "balance": replay.balance(number),
     }

@@ -23,9 +23,8 @@ from arena.documents.win_problem import (
     WinProblemResponse,
 )
 from arena.errors import ArenaError, BadValueError, NotFoundError
-from arena.http.identity import is_same_origin, session_of
+from arena.http.identity import session_of
 from arena.http.json_text import as_json
-from arena.http.problem import Problem
 from arena.http.request_context import CONTEXT
 from arena.pages import language
 from arena.pages.drawing import board
@@ -47,7 +46,7 @@ from arena.pages.page import (
 from arena.pages.query_form import NOT_IN_FORMS, form_names
 from arena.pages.query_form import read_form as read_query
 from arena.pages.routes.game import grid, legal_as_json, piece_key
-from arena.pages.session import checked_form, read_form
+from arena.pages.session import checked_form, own_form
 from arena.services.problems import ProblemLine, follow, this_month
 from referee.rules import load
 from referee.rules.position import Position
@@ -226,6 +225,7 @@ async def _render(request: web.Request, view: _View, status: int = 200) -> web.R
     problem, line = view.problem, view.line
     ruleset, rules = line.study.ruleset, line.study.ruleset.rules
     shown = line.study.moves[:-1] if line.wrong else line.study.moves
+    identity = await session_of(request)
     scenes = await run_use_case(request.app[ANALYSIS_LINES].scenes, ruleset, line.study.start, shown)
     scene, flip = scenes[-1], choice(request.query, "flip", ("0", "1"), "0") == "1"
     text = " ".join(shown)
@@ -253,6 +253,7 @@ async def _render(request: web.Request, view: _View, status: int = 200) -> web.R
         piece_key=piece_key(rules),
         solution=await run_use_case(_solution, problem) if view.shows and problem.is_open else None,
         month_name=this_month(),
+        may_remove=identity is not None and services.problems.may_remove(problem, identity),
     )
 
 
@@ -281,7 +282,7 @@ def _nested(position: Position, tree: Tree, line: tuple[str, ...], left: list[in
 @routes.post("/problems/{number}")
 async def solve(request: web.Request) -> web.Response:
     """Handle the form of the board: a move, a hint, or the solution."""
-    fields = await _own_form(request)
+    fields = await own_form(request)
     problem, identity = await _read(request)
     moves = fields.get("line", "")[:_MAX_LINE].split()
     what, arena = fields.get("do", "move"), arena_of(request)
@@ -309,6 +310,15 @@ async def solve(request: web.Request) -> web.Response:
         return await _render(request, _View(fresh, line, _verdict(found, problem)))
     address = request.rel_url.with_path(f"/problems/{problem.id}").with_query(line=" ".join(found.moves))
     return redirect(str(address))
+
+
+@routes.post("/problems/{number}/remove")
+async def remove(request: web.Request) -> web.Response:
+    """Remove a problem for its author or an organiser."""
+    await checked_form(request)
+    problem, identity = await _read(request)
+    await run_use_case(services.problems.remove, arena_of(request), problem.id, identity)
+    return redirect(f"/{problem.family}/problems")
 
 
 def _followed(problem: WinProblemResponse, moves: Sequence[str]) -> ProblemLine:
@@ -345,17 +355,10 @@ def _displayed(problem: WinProblemResponse, moves: Sequence[str]) -> str:
     return position.display(ruleset.rules.notation.read_move(moves[-1], position.state, ruleset.config))
 
 
-async def _own_form(request: web.Request) -> dict[str, str]:
-    fields = await read_form(request)
-    if not is_same_origin(request):
-        raise Problem("forbidden", "the form does not come from this site", hint="reload the page and send it again")
-    return fields
-
-
 @routes.post("/problems/{number}/move.json")
 async def move(request: web.Request) -> web.Response:
     """Answer a move sent by the page's script: the scenes that follow, and what the move is worth."""
-    fields = await _own_form(request)
+    fields = await own_form(request)
     problem, identity = await _read(request)
     moves = fields.get("line", "")[:_MAX_LINE].split()
     found = await run_use_case(

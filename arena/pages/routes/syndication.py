@@ -11,7 +11,6 @@ from aiohttp import web
 
 from arena import services
 from arena.documents.game import GameItem, GameQuery
-from arena.documents.page import PageQuery
 from arena.http.problem import Problem
 from arena.http.request_context import CONTEXT, charge
 from arena.pages import filters, language
@@ -49,7 +48,7 @@ async def of_bot(request: web.Request) -> web.Response:
 
     def read() -> web.Response:
         bot = request.match_info["bot"]
-        games = services.bot.games(arena_of(request), [bot], PageQuery(limit=ITEMS)).items
+        games = services.game.search(arena_of(request), GameQuery(bot=bot, limit=ITEMS)).items
         return _feed(request, bot, f"/bots/{bot}", games)
 
     return await run(read)

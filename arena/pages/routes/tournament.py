@@ -47,7 +47,7 @@ PAGE = 50
 CALENDAR_DAYS = 14
 MAX_APPOINTMENTS = 100
 """Most scheduled tournaments in the calendar."""
-_SHOWN = ("state", "ended", "bot", "sort", "games", "page", "endings", "entries", "rows", "against", "row", "pairs")
+_SHOWN = (*form_names(PlanQuery), "sort", "games", "page", "endings", "entries", "rows", "against", "row", "pairs")
 """Query parameters of a tournament's page: filters of its games, orders of its tables, block and row of its crosstable,
 whether the tables of all pairs are shown although there are many bots.
 """
@@ -182,17 +182,14 @@ def _read(arena: Arena, tournament_id: int, request: web.Request) -> dict[str, A
         return {"tournament": known}
     view = services.standings.view(arena, tournament_id)
     names = [line.name for line in view.entries]
-    filters = PlanQuery(
-        state=choice(query, "state", GAME_STATES) or None,
-        termination=choice(query, "ended", list(terminations())) or None,
-        version=choice(query, "bot", names) or None,
-        limit=PAGE,
-    )
+    choice(query, "termination", list(terminations()))
+    choice(query, "version", names)
+    form = read_form(request, PlanQuery, limit=PAGE)
     shown, at = sorting(request, _SCHEDULE, "sequence", "games"), number(query, "page", 1, high=100_000)
     plan = services.tournament.plan(
         arena,
         tournament_id,
-        filters,
+        form.query,
         sort=shown.key,
         is_descending=shown.is_descending,
         offset=(at - 1) * PAGE,
@@ -206,7 +203,7 @@ def _read(arena: Arena, tournament_id: int, request: web.Request) -> dict[str, A
         "games_sorting": shown,
         "at": at,
         "pages": max(1, -(-plan.count // PAGE)),
-        "filters": filters,
+        "form": form,
         "versions": names,
     }
 

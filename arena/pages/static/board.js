@@ -1,6 +1,6 @@
 // Draws the changing layers of a board from scenes. Cells and labels, which do not change, come from the server.
 import { movements, play } from "./motion.js";
-import { text } from "./text.js";
+import { message } from "./text.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -162,7 +162,7 @@ export class Board {
   // Describe a cell in words, like `described` on the server.
   describe(scene, name) {
     const symbols = [...(scene.pieces[name] || "")].reverse();
-    const held = symbols.map((symbol) => this.chart.pieces[symbol][1]).join(text(" on ")) || text("empty");
+    const held = symbols.map((symbol) => this.chart.pieces[symbol][1]).join(message(" on ")) || message("empty");
     const kind = this.chart.kinds[name] ? ` (${this.word(this.chart.kinds[name])})` : "";
     return `${name}${kind} ${held}${(scene.marks[name] || []).map((word) => `, ${this.word(word)}`).join("")}`;
   }
@@ -183,7 +183,7 @@ function legend(place, scene, chart) {
       drawing.append(element("use", { href: `#mark-${form}`, x: -20, y: -20, width: 40, height: 40 }));
       item.append(drawing);
     } else item.append("—");
-    item.append(` ${text("{word}: {meaning}", { word: chart.words[word] ?? word, meaning: chart.meanings[word] || word })}`);
+    item.append(` ${message("{word}: {meaning}", { word: chart.words[word] ?? word, meaning: chart.meanings[word] || word })}`);
     return item;
   }));
 }

@@ -55,9 +55,9 @@ function show(number) {
     item.textContent = shown ? shown.move : "";
     item.value = from + index;
   }
-  const balance = 100 * (known.plies[number]?.balance ?? 0.5);
-  place(".gauge .light").setAttribute("height", balance);
-  place(".gauge .light").setAttribute("y", 100 - balance);
+  let rated = number; // the latest ply with known winning chances
+  while (rated > 0 && known.plies[rated]?.chance == null) rated -= 1;
+  place(".evalbar").value = 50 + 50 * (known.plies[rated]?.chance ?? 0);
   for (const [index, side] of SIDES.entries()) player(side, index, number, isLive);
 }
 

@@ -1,5 +1,5 @@
 // The evaluation of the position on the analysis board: at once with few nodes, then with more, until the position changes.
-import { text } from "./text.js";
+import { message } from "./text.js";
 
 const place = document.getElementById("evaluation");
 const gauge = document.getElementById("gauge");
@@ -8,20 +8,20 @@ const BUSY_MS = 1500;
 const DEBOUNCE_MS = 120;
 let asked = 0;
 
-const tag = (name, words) => { const made = document.createElement(name); made.textContent = words; return made; };
+const text = (name, words) => { const made = document.createElement(name); made.textContent = words; return made; };
 
 function draw(found) {
   if (found.chance !== null) gauge.value = 50 + 50 * found.chance;
   const moves = found.line.map((one, index) => {
-    if (index) return tag("span", one.shown);
-    const button = tag("button", one.shown);
+    if (index) return text("span", one.shown);
+    const button = text("button", one.shown);
     button.type = "button";
     button.className = "step";
     // The board plays the move like one of the explorer.
     button.addEventListener("click", () => place.dispatchEvent(new CustomEvent("explore-move", { detail: one.move, bubbles: true, cancelable: true })));
     return button;
   });
-  place.replaceChildren(tag("strong", found.score), ` ${found.engine}${found.depth ? `, ${text("depth {depth}", found)}` : ""} – `, ...moves.flatMap((one) => [one, " "]));
+  place.replaceChildren(text("strong", found.score), ` ${found.engine}${found.depth ? `, ${message("depth {depth}", found)}` : ""} – `, ...moves.flatMap((one) => [one, " "]));
 }
 
 async function evaluate(query) {
@@ -45,6 +45,6 @@ async function evaluate(query) {
 }
 
 document.addEventListener("arena:position", (event) => {
-  place.replaceChildren(tag("span", "…"));
+  place.replaceChildren(text("span", "…"));
   evaluate(new URLSearchParams(event.detail.query));
 });

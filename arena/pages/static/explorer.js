@@ -1,12 +1,12 @@
 // The opening explorer panel next to a viewer or an analysis board; it observes the text of the position.
 // A move is a link. A page that can play the move itself handles "explore-move" and cancels the event.
-import { text } from "./text.js";
+import { message } from "./text.js";
 
 const panel = document.querySelector('[data-panel="explorer"]');
 const place = document.getElementById("position");
 const known = new Map();
-const tag = (name, words) => { const made = document.createElement(name); made.textContent = words; return made; };
-const columns = [[text("Move"), ""], [text("Games"), ""], [text("Score"), text("of the side to move")], [text("Strength"), text("mean mu")], [text("Last"), ""]];
+const text = (name, words) => { const made = document.createElement(name); made.textContent = words; return made; };
+const columns = [[message("Move"), ""], [message("Games"), ""], [message("Score"), message("of the side to move")], [message("Strength"), message("mean mu")], [message("Last"), ""]];
 const count = (number) => number.toLocaleString(document.documentElement.lang);
 let wait = null;
 
@@ -28,20 +28,20 @@ async function look() {
 }
 
 function draw(position, found) {
-  const line = tag("p", `${found.total_exact
-    ? text("Archived games with this position: {count}.", { count: count(found.games) })
-    : text("Archived games with this position: more than {count}.", { count: count(found.games) })} `);
-  const more = tag("a", text("Opening explorer"));
+  const line = text("p", `${found.total_exact
+    ? message("Archived games with this position: {count}.", { count: count(found.games) })
+    : message("Archived games with this position: more than {count}.", { count: count(found.games) })} `);
+  const more = text("a", message("Opening explorer"));
   more.href = address(`/${panel.dataset.family}/explorer`, position);
   line.append(more);
   const parts = [line];
   if (found.moves.length) {
     const table = document.createElement("table");
-    const caption = tag("caption", text("Moves played in this position"));
+    const caption = text("caption", message("Moves played in this position"));
     caption.className = "hidden-visually";
     const head = document.createElement("tr");
     for (const [words, title] of columns) {
-      const cell = tag("th", words);
+      const cell = text("th", words);
       cell.scope = "col";
       if (title) cell.title = title;
       head.append(cell);
@@ -63,7 +63,7 @@ function row(position, one) {
   const made = document.createElement("tr");
   const head = document.createElement("th");
   head.scope = "row";
-  const link = tag("a", one.shown);
+  const link = text("a", one.shown);
   link.href = address(`/${panel.dataset.family}/explorer`, position, { moves: one.move });
   link.addEventListener("click", (event) => {
     const asked = new CustomEvent("explore-move", { detail: one.move, bubbles: true, cancelable: true });
@@ -75,7 +75,7 @@ function row(position, one) {
   const strength = one.rating === null ? "–" : one.rating.toLocaleString(document.documentElement.lang, { minimumFractionDigits: 1, maximumFractionDigits: 1 });
   head.dataset.label = columns[0][0];
   [count(one.games), score, strength, one.last || "–"].forEach((words, index) => {
-    const cell = tag("td", words);
+    const cell = text("td", words);
     cell.className = "n";
     cell.dataset.label = columns[index + 1][0];
     made.append(cell);

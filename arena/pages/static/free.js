@@ -6,7 +6,7 @@ import { Entry } from "./entry.js";
 import { Palette } from "./palette.js";
 import { Sketch } from "./sketch.js";
 import { soundOf } from "./sound.js";
-import { text } from "./text.js";
+import { message } from "./text.js";
 import { Branch, listed, read, write } from "./tree.js";
 
 const root = document.getElementById("free");
@@ -21,7 +21,7 @@ let chart = null;
 let isAsking = false;
 let turn = 0; // number of the shown position: discards late responses
 
-const tag = (name, words) => { const made = document.createElement(name); made.textContent = words; return made; };
+const text = (name, words) => { const made = document.createElement(name); made.textContent = words; return made; };
 const say = (words) => { $("spoken").textContent = words; };
 
 // Return the address of the line up to a position. The plies of a game are named by their number.
@@ -96,7 +96,7 @@ async function show(branch, words = null) {
   const before = at;
   if (!branch.scene) {
     try { await complete(branch); } catch (error) {
-      if (mine === turn) complain(text("This variation cannot be shown: {why}", { why: error.message }));
+      if (mine === turn) complain(message("This variation cannot be shown: {why}", { why: error.message }));
       return;
     }
     if (mine !== turn) return;
@@ -107,22 +107,25 @@ async function show(branch, words = null) {
   board.draw(scene, { isMoving: isStep });
   if (at.parent === before) soundOf(scene);
   if (at !== before) sketch.clear();
-  board.svg.setAttribute("aria-label", ply ? text("Board after ply {ply}: {said}", { ply, said: scene.said }) : text("Board at the start"));
+  board.svg.setAttribute("aria-label", ply ? message("Board after ply {ply}: {said}", { ply, said: scene.said }) : message("Board at the start"));
   $("ply").textContent = ply;
-  $("said").textContent = scene.said || text("start");
+  $("said").textContent = scene.said || message("start");
   $("position").textContent = scene.position;
   $("copied").textContent = "";
+  const problem = new URL($("as-problem").href);
+  problem.searchParams.set("position", scene.position);
+  $("as-problem").href = problem;
   $("note").value = at.note;
   $("note").disabled = !ply;
   place();
-  $("notes").replaceChildren(...scene.notes.map((note) => tag("li", note)));
+  $("notes").replaceChildren(...scene.notes.map((note) => text("li", note)));
   legend($("legend"), scene, chart);
   $("grid").querySelector("tbody").replaceChildren(...chart.rows.map((row) => {
     const line = document.createElement("tr");
-    line.append(...row.filter((name) => chart.kinds[name] !== "hole").map((name) => tag("td", board.describe(scene, name))));
+    line.append(...row.filter((name) => chart.kinds[name] !== "hole").map((name) => text("td", board.describe(scene, name))));
     return line;
   }));
-  if (words !== null) say(words || text("start"));
+  if (words !== null) say(words || message("start"));
   // Notify the panels next to the board.
   const detail = { ply, position: scene.position, moves: at.line.map((one) => one.move), query: address(at) };
   root.dispatchEvent(new CustomEvent("arena:position", { bubbles: true, detail }));
@@ -164,9 +167,23 @@ function place() {
 async function copy(words, otherwise) {
   try {
     await navigator.clipboard.writeText(words);
-    $("copied").textContent = text("copied");
+    $("copied").textContent = message("copied");
   } catch { $("copied").textContent = otherwise; }
 }
+
+// The server writes the game; it knows the notations.
+async function copyGame() {
+  const form = $("export");
+  form.elements.tree.value = write(tree);
+  try {
+    const answer = await fetch(form.action, { method: "POST", body: new URLSearchParams(new FormData(form)) });
+    const words = await answer.text();
+    if (answer.ok) await copy(words, message("Copying needs HTTPS; download the game instead"));
+    else complain(message("The game cannot be written in this notation."));
+  } catch (error) { complain(error.message); }
+}
+
+$("export").addEventListener("submit", () => { $("export").elements.tree.value = write(tree); });
 
 const steps = { home: () => tree, left: () => at.parent, right: () => at.children[0], end: () => at.end };
 
@@ -180,16 +197,16 @@ function go(what) {
     sketch.draw();
     $("gauge").classList.toggle("turned", board.isFlipped);
     entry.show();
-    say(text("Board turned"));
-  } else if (what === "copy") copy($("permalink").href, text("Copy it from the address bar"));
-  else if (what === "text") copy(write(tree, (one) => one.scene?.move || one.move, "()"), text("Copying needs HTTPS"));
+    say(message("Board turned"));
+  } else if (what === "copy") copy($("permalink").href, message("Copy it from the address bar"));
+  else if (what === "text") copyGame();
   else if (what === "display") toggle("display");
   else if (what === "full") root.requestFullscreen?.();
   else if (what === "promote") { at.promote(); place(); }
   else if (what === "remove" && at.parent) {
     const { parent } = at;
     at.remove();
-    show(parent, text("removed"));
+    show(parent, message("removed"));
   }
 }
 
@@ -233,12 +250,14 @@ function arrange() {
   });
 }
 
+// The variations of a pasted game, or of a game that people or an engine annotated, are not in the address yet.
+if (root.dataset.tree && !location.hash.startsWith(MARK)) history.replaceState(null, "", root.dataset.address + MARK + encodeURIComponent(root.dataset.tree));
 const query = new URLSearchParams(location.search);
 const written = location.hash.startsWith(MARK) ? location.hash.slice(MARK.length) : "";
 query.delete("flip");
 ask(query).then((data) => {
   // The written tree comes first: it has the order of the variations.
-  try { read(decodeURIComponent(written), tree); } catch { complain(text("The variations in the address cannot be read.")); }
+  try { read(decodeURIComponent(written), tree); } catch { complain(message("The variations in the address cannot be read.")); }
   const end = take(data, tree);
   board = new Board($("frame").querySelector("svg.board"), chart, root.dataset.flip === "yes");
   sketch = new Sketch(board, $("frame"));

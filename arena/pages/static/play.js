@@ -1,6 +1,6 @@
 // A game of a human player: the viewer shows it, and its board accepts moves on their turn.
 import { Entry } from "./entry.js";
-import { text } from "./text.js";
+import { message } from "./text.js";
 
 const $ = (id) => document.getElementById(id);
 const place = $("playing");
@@ -21,7 +21,7 @@ function tellTurn(words) {
   $("turn").textContent = words;
 }
 
-const waitingWords = (ahead) => (ahead ? text("Waiting for a free slot; games before yours: {ahead}.", { ahead }) : text("Starting your game…"));
+const waitingWords = (ahead) => (ahead ? message("Waiting for a free slot; games before yours: {ahead}.", { ahead }) : message("Starting your game…"));
 
 async function decide(what) {
   showProblem("");
@@ -30,33 +30,33 @@ async function decide(what) {
     if (answer.ok) return true;
     const data = await answer.json();
     showProblem([data.detail, data.hint].filter(Boolean).join("; ") || data.title);
-  } catch { showProblem(text("Network error; try again.")); }
+  } catch { showProblem(message("Network error; try again.")); }
   if (shown) offer(shown);
   return false;
 }
 
 // Send a move. Until the arena has played it, the board shows it as pending.
-async function move(written) {
+async function move(text) {
   const draw = $("write").elements.draw;
   const at = shown;
-  const what = { do: "move", ply: shown.last, move: written };
+  const what = { do: "move", ply: shown.last, move: text };
   if (draw.checked) what.draw = "yes";
   if (!draw.checked) $("offer").hidden = true;
   draw.checked = false;
   const isTaken = await decide(what);
-  if (isTaken && shown.last === at.last) await showPending(written);
+  if (isTaken && shown.last === at.last) await showPending(text);
   return isTaken;
 }
 
 // Show a move that is stored but not yet played, as while the game waits for a slot.
-async function showPending(written) {
+async function showPending(text) {
   const at = shown;
   const isWaiting = place.dataset.state === "planned";
   tellTurn(isWaiting
-    ? text("Your move {move} is stored. It is played as soon as the game starts.", { move: written })
-    : text("Your move {move} is sent…", { move: written }));
+    ? message("Your move {move} is stored. It is played as soon as the game starts.", { move: text })
+    : message("Your move {move} is sent…", { move: text }));
   try {
-    const query = new URLSearchParams({ game, ply: at.last, after: at.last, move: written });
+    const query = new URLSearchParams({ game, ply: at.last, after: at.last, move: text });
     const answer = await fetch(`/${family}/board/scenes.json?${query}`);
     if (!answer.ok || shown.last !== at.last || shown.ply !== at.last) return;
     at.board.draw((await answer.json()).scenes.at(-1), { isMoving: true });
@@ -70,7 +70,7 @@ function showOffer(draw) {
   $("take").hidden = draw?.state !== "offered";
   $("offer").hidden = !draw;
   if (!draw) return;
-  const words = { offered: text("The bot offers a draw."), waiting: text("Draw offered."), declined: text("Draw declined: {why}.", draw) };
+  const words = { offered: message("The bot offers a draw."), waiting: message("Draw offered."), declined: message("Draw declined: {why}.", draw) };
   $("offer").textContent = words[draw.state];
 }
 
@@ -84,10 +84,10 @@ async function offer(detail) {
   $("take").hidden = true;
   $("write").hidden = detail.isOver;
   $("after").hidden = !detail.isOver;
-  if (detail.isOver) tellTurn(text("Game over."));
-  else if (detail.ply !== detail.last) tellTurn(text("You are looking back. Press End to go on playing."));
+  if (detail.isOver) tellTurn(message("Game over."));
+  else if (detail.ply !== detail.last) tellTurn(message("You are looking back. Press End to go on playing."));
   if (detail.isOver || detail.ply !== detail.last) return;
-  tellTurn(detail.scene.to_move === side ? text("Your turn.") : text("The bot is thinking…"));
+  tellTurn(detail.scene.to_move === side ? message("Your turn.") : message("The bot is thinking…"));
   $("write").elements.ply.value = detail.last;
   try {
     const answer = await fetch(`/${family}/board/scenes.json?game=${game}&ply=${detail.last}&after=${detail.last}`);
@@ -98,10 +98,10 @@ async function offer(detail) {
     if (mine !== turn) return;
     if (state.pending) { await showPending(state.pending); return; }
     entry.offer(data.legal, detail.scene);
-    if (state.state === "planned") tellTurn(`${text("Your turn.")} ${waitingWords(state.ahead)}`);
-    say(`${$("said").textContent}. ${text("Your turn.")}`);
+    if (state.state === "planned") tellTurn(`${message("Your turn.")} ${waitingWords(state.ahead)}`);
+    say(`${$("said").textContent}. ${message("Your turn.")}`);
     showOffer(state.draw);
-  } catch { if (mine === turn) showProblem(text("The legal moves could not be loaded; type yours below.")); }
+  } catch { if (mine === turn) showProblem(message("The legal moves could not be loaded; type yours below.")); }
 }
 
 $("viewer").addEventListener("arena:position", (event) => offer(event.detail));
@@ -114,7 +114,7 @@ $("write").addEventListener("submit", async (event) => {
   if (what === "move") { if (field.value.trim() && await move(field.value.trim())) field.value = ""; }
   else if (what === "back") decide({ do: "back" });
   else if (what === "draw") decide({ do: "draw", ply: shown.last });
-  else if (confirm(text("Resign this game?"))) decide({ do: "resign" });
+  else if (confirm(message("Resign this game?"))) decide({ do: "resign" });
 });
 
 // While the game waits for a slot, show its place in the queue.
@@ -124,8 +124,8 @@ const waiting = place.dataset.state === "planned" && setInterval(async () => {
     if (data.state !== "planned") {
       clearInterval(waiting);
       place.dataset.state = data.state;
-      if (data.pending) tellTurn(text("Your move {move} is sent…", { move: data.pending }));
-      else tellTurn(shown?.scene.to_move === side ? text("Your turn.") : text("The bot is thinking…"));
-    } else if (!data.pending) tellTurn(`${shown?.scene.to_move === side ? `${text("Your turn.")} ` : ""}${waitingWords(data.ahead)}`);
+      if (data.pending) tellTurn(message("Your move {move} is sent…", { move: data.pending }));
+      else tellTurn(shown?.scene.to_move === side ? message("Your turn.") : message("The bot is thinking…"));
+    } else if (!data.pending) tellTurn(`${shown?.scene.to_move === side ? `${message("Your turn.")} ` : ""}${waitingWords(data.ahead)}`);
   } catch { /* retried by the timer */ }
 }, 3000);

@@ -30,16 +30,16 @@ export class Branch {
   get isPlain() { return !this.note && (!this.children.length || (this.children.length === 1 && this.children[0].isPlain)); }
 }
 
-const word = (branch, name) => [name(branch), branch.note && `{${branch.note}}`].filter(Boolean).join(" ");
+const word = (branch) => [branch.move, branch.note && `{${branch.note}}`].filter(Boolean).join(" ");
 
-export function write(branch, name = (one) => one.move, [open, close] = "[]") {
-  const parts = [];
+export function write(branch) {
+  const parts = branch.parent ? [] : [word(branch)];
   for (let at = branch; at.children.length; [at] = at.children) {
     const [main, ...others] = at.children;
-    parts.push(word(main, name));
-    for (const other of others) parts.push(`${open}${[word(other, name), write(other, name, [open, close])].filter(Boolean).join(" ")}${close}`);
+    parts.push(word(main));
+    for (const other of others) parts.push(`[${[word(other), write(other)].filter(Boolean).join(" ")}]`);
   }
-  return parts.join(" ");
+  return parts.filter(Boolean).join(" ");
 }
 
 // Add the moves of a text to a tree. What cannot be read is left out.
@@ -54,18 +54,18 @@ export function read(text, root) {
   }
 }
 
-const tag = (name, words, kind = "") => { const made = document.createElement(name); made.textContent = words; made.className = kind; return made; };
+const text = (name, words, kind = "") => { const made = document.createElement(name); made.textContent = words; made.className = kind; return made; };
 
 // The tree as links; `link` completes the link of a move, `begins` is 1 if the second side moves first.
 export function listed(root, link, begins = 0) {
   const box = document.createElement("div");
   const add = (branch, place, isFirst) => {
     const at = branch.ply - 1 + begins;
-    if (isFirst || at % 2 === 0) place.append(tag("span", `${Math.floor(at / 2) + 1}${at % 2 ? "…" : "."}`, "quiet"), " ");
-    const made = tag("a", branch.scene?.move || branch.move);
+    if (isFirst || at % 2 === 0) place.append(text("span", `${Math.floor(at / 2) + 1}${at % 2 ? "…" : "."}`, "quiet"), " ");
+    const made = text("a", branch.scene?.move || branch.move);
     link(made, branch);
     place.append(made, " ");
-    if (branch.note) place.append(tag("em", branch.note), " ");
+    if (branch.note) place.append(text("em", branch.note), " ");
   };
   const follow = (branch, place, wasBroken) => {
     let isBroken = wasBroken;
@@ -74,7 +74,7 @@ export function listed(root, link, begins = 0) {
       add(main, place, isBroken);
       isBroken = others.length > 0;
       for (const other of others) {
-        const part = tag("span", "(", "variation");
+        const part = text("span", "(", "variation");
         add(other, part, true);
         follow(other, part, false);
         part.lastChild.remove(); // the space after the last move
@@ -84,6 +84,7 @@ export function listed(root, link, begins = 0) {
     }
   };
   box.className = "tree";
+  if (root.note) box.append(text("em", root.note), " ");
   follow(root, box, true);
   return box;
 }

@@ -5,7 +5,7 @@ import { remaining, set } from "./clock.js";
 import { setting, toggle } from "./display.js";
 import { Sketch } from "./sketch.js";
 import { sound, soundOf } from "./sound.js";
-import { text } from "./text.js";
+import { message } from "./text.js";
 
 const REQUEST_TIMEOUT_MS = 30_000;
 const RETRY_INTERVAL_MS = 3000; // after a failed request
@@ -36,7 +36,7 @@ let running = null; // the running clock of a live game: its side, and since whe
 
 const $q = (selector) => root.querySelector(selector);
 const last = () => scenes.length - 1;
-const tag = (name, words) => { const made = document.createElement(name); made.textContent = words; return made; };
+const text = (name, words) => { const made = document.createElement(name); made.textContent = words; return made; };
 
 // -- data ------------------------------------------------------------------------------------------------------
 
@@ -140,7 +140,7 @@ function finish(data) {
   $("detail").textContent = data.detail;
   $("following").hidden = true;
   stop(); // no further messages about the connection
-  $("connection").textContent = text("Game over.");
+  $("connection").textContent = message("Game over.");
   running = null;
   speak(data.sentence);
   sound("end");
@@ -151,7 +151,7 @@ function finish(data) {
 function onward() {
   const next = document.querySelector('#about a[rel="next"]');
   if (!next || root.dataset.seat || setting("onward") !== "on") return;
-  $("connection").textContent = text("Next game in a moment…");
+  $("connection").textContent = message("Next game in a moment…");
   setTimeout(() => { if (setting("onward") === "on") location = `${next.href}#play`; }, NEXT_GAME_MS);
 }
 
@@ -177,7 +177,7 @@ function append(ply) {
   const isFirst = scene.side === "first";
   if (isFirst || !row || row.children[4].querySelector("[data-ply]")) {
     row = document.createElement("tr");
-    const head = tag("th", body.children.length + 1);
+    const head = text("th", body.children.length + 1);
     head.scope = "row";
     head.className = "n";
     row.append(head);
@@ -185,16 +185,16 @@ function append(ply) {
     body.append(row);
   }
   const at = isFirst ? 1 : 4;
-  const link = tag("a", scene.move);
+  const link = text("a", scene.move);
   link.href = `?ply=${ply}`;
   link.dataset.ply = ply;
   link.tabIndex = -1;
   row.children[at].replaceChildren(link);
-  if (scene.lost) row.children[at].append(" ", tag("small", `×${scene.lost}`));
-  if (scene.score) row.children[at].append(" ", tag("small", scene.score));
+  if (scene.lost) row.children[at].append(" ", text("small", `×${scene.lost}`));
+  if (scene.score) row.children[at].append(" ", text("small", scene.score));
   for (const [shift, words] of [[1, plies[ply].time], [2, plies[ply].score]]) {
     row.children[at + shift].className = "n";
-    row.children[at + shift].replaceChildren(tag("small", words));
+    row.children[at + shift].replaceChildren(text("small", words));
   }
 }
 
@@ -208,16 +208,16 @@ function show(ply, { speak: aloud = false, keepPlace = false }) {
   board.draw(scene, { isMoving: Math.abs(now - before) === 1 });
   if (now === before + 1) soundOf(scene);
   if (now !== before) sketch.clear();
-  board.svg.setAttribute("aria-label", now ? text("Board after ply {ply}: {said}", { ply: now, said: scene.said }) : text("Board at the start"));
+  board.svg.setAttribute("aria-label", now ? message("Board after ply {ply}: {said}", { ply: now, said: scene.said }) : message("Board at the start"));
   $("ply").textContent = now;
-  $("said").textContent = scene.said || text("start");
+  $("said").textContent = scene.said || message("start");
   $("position").textContent = scene.position;
   if ($("replay-ply")) $("replay-ply").textContent = now;
   $("copied").textContent = "";
   $("permalink").href = `?ply=${now}`;
   if ($("picture")) $("picture").search = `?ply=${now}`;
   $("try").search = $("try").search.replace(/ply=\d+/, `ply=${now}`);
-  $("notes").replaceChildren(...scene.notes.map((note) => tag("li", note)));
+  $("notes").replaceChildren(...scene.notes.map((note) => text("li", note)));
   panel(scene);
   legend($("legend"), scene, chart);
   const list = $("moves");
@@ -241,7 +241,7 @@ function show(ply, { speak: aloud = false, keepPlace = false }) {
   for (const button of root.querySelectorAll("a[data-go]")) button.href = target(button.dataset.go);
   for (const drawing of document.querySelectorAll("svg.chart[data-x]")) cursor(drawing);
   describeCells(scene);
-  if (aloud) speak(scene.said || text("start"));
+  if (aloud) speak(scene.said || message("start"));
   // Notify the panels next to the viewer.
   root.dispatchEvent(new CustomEvent("arena:position", { bubbles: true, detail: { ply: now, last: last(), position: scene.position, scene, board, chart, isOver } }));
   if (!keepPlace && !root.dataset.seat) history.replaceState(null, "", now === last() && isOver && !location.hash && !location.search ? location.pathname : `#${now}`);
@@ -269,14 +269,14 @@ function panel(scene) {
     const [identifier, name] = chart.pieces[symbol];
     const captor = chart.owners[symbol] === "first" ? "second" : "first";
     counts[captor] += number;
-    const drawing = element("svg", { viewBox: "-20 -20 40 40", role: "img", "aria-label": text("{piece} captured", { piece: name }) });
+    const drawing = element("svg", { viewBox: "-20 -20 40 40", role: "img", "aria-label": message("{piece} captured", { piece: name }) });
     drawing.append(element("use", { href: `#${identifier}`, x: -20, y: -20, width: 40, height: 40 }));
     const part = document.createElement("span");
     part.append(drawing, ` ×${number}`);
     $q(`[data-taken="${captor}"]`).append(part);
   }
   const lead = counts.first - counts.second;
-  if (lead) $q(`[data-taken="${lead > 0 ? "first" : "second"}"]`).append(tag("strong", `+${Math.abs(lead)}`));
+  if (lead) $q(`[data-taken="${lead > 0 ? "first" : "second"}"]`).append(text("strong", `+${Math.abs(lead)}`));
 }
 
 // The evaluation bar: the latest winning chances known at the shown ply.
@@ -307,13 +307,13 @@ function thought(side) {
   let ply = now;
   while (ply > 0 && scenes[ply].side !== side) ply--;
   const report = plies[ply];
-  card.querySelector(".at").textContent = ply ? text("ply {ply}", { ply }) : text("no move yet");
-  card.querySelector(".figures").replaceChildren(...(report ? [tag("strong", report.score), ` ${report.search}`] : []));
+  card.querySelector(".at").textContent = ply ? message("ply {ply}", { ply }) : message("no move yet");
+  card.querySelector(".figures").replaceChildren(...(report ? [text("strong", report.score), ` ${report.search}`] : []));
   if (expected[side]?.ply === ply) return;
   expected[side] = { ply };
   card.querySelector(".expected").hidden = !report?.pv;
-  card.querySelector(".steps").replaceChildren(ply && !report.pv ? text("no predicted line") : "");
-  small[side].svg.setAttribute("aria-label", text("Board after ply {ply}", { ply }));
+  card.querySelector(".steps").replaceChildren(ply && !report.pv ? message("no predicted line") : "");
+  small[side].svg.setAttribute("aria-label", message("Board after ply {ply}", { ply }));
   draw(side, scenes[ply]);
   if (report?.pv) ask();
 }
@@ -346,17 +346,17 @@ function unfold(side, line) {
     for (const one of place.querySelectorAll("button")) one.removeAttribute("aria-current");
     button.setAttribute("aria-current", "true");
     draw(side, line[Number(button.dataset.step)]);
-    small[side].svg.setAttribute("aria-label", text("Predicted line after {move}", { move: button.textContent }));
+    small[side].svg.setAttribute("aria-label", message("Predicted line after {move}", { move: button.textContent }));
   };
   const buttons = line.slice(1).map((scene) => {
-    const button = tag("button", scene.move);
+    const button = text("button", scene.move);
     button.type = "button";
     button.className = "step";
     button.dataset.step = scene.ply;
     for (const event of ["click", "focus", "pointerenter"]) button.addEventListener(event, () => play(button));
     return button;
   });
-  place.replaceChildren(`${text("expected")} `, ...buttons.flatMap((one) => [one, " "]));
+  place.replaceChildren(`${message("expected")} `, ...buttons.flatMap((one) => [one, " "]));
   play(buttons.at(-1));
 }
 
@@ -372,7 +372,7 @@ function describeCells(scene) {
   const body = $("grid").querySelector("tbody");
   body.replaceChildren(...chart.rows.map((row) => {
     const line = document.createElement("tr");
-    line.append(...row.filter((name) => chart.kinds[name] !== "hole").map((name) => tag("td", board.describe(scene, name))));
+    line.append(...row.filter((name) => chart.kinds[name] !== "hole").map((name) => text("td", board.describe(scene, name))));
     return line;
   }));
 }
@@ -419,7 +419,7 @@ function flip() {
   const middle = stage.querySelector(".table");
   stage.insertBefore(lower, middle);
   middle.after(upper);
-  speak(text("Board turned"));
+  speak(message("Board turned"));
 }
 
 // The moves as text: "1. a2-a4 b3 2. …".
@@ -435,11 +435,11 @@ function moveText() {
 async function copy(words, place) {
   try {
     await navigator.clipboard.writeText(words);
-    $("copied").textContent = text("copied");
+    $("copied").textContent = message("copied");
   } catch {
     // Without a clipboard (no HTTPS), select the text instead, ready to be copied.
     getSelection().selectAllChildren(place);
-    $("copied").textContent = text("selected: press Ctrl+C");
+    $("copied").textContent = message("selected: press Ctrl+C");
   }
 }
 
@@ -453,7 +453,7 @@ function play() {
     timer = setTimeout(advance, pause());
   }
   button.setAttribute("aria-pressed", String(Boolean(timer)));
-  button.textContent = timer ? text("Stop") : text("Replay");
+  button.textContent = timer ? message("Stop") : message("Replay");
 }
 
 // Milliseconds until the next ply: the chosen speed, or the time that the move took in the game.
@@ -559,10 +559,10 @@ async function bring() {
   clearTimeout(missing);
   try {
     await load();
-    if (stream?.readyState === EventSource.OPEN) tell(text("Live"));
+    if (stream?.readyState === EventSource.OPEN) tell(message("Live"));
   } catch {
     if (isOver) return;
-    tell(text("Connection lost. Reconnecting…"));
+    tell(message("Connection lost. Reconnecting…"));
     missing = setTimeout(bring, RETRY_INTERVAL_MS);
   }
 }
@@ -578,9 +578,9 @@ function follow() {
   $("following").hidden = false;
   const mine = new EventSource(root.dataset.stream);
   stream = mine;
-  mine.onopen = () => { tell(text("Live")); bring(); };
+  mine.onopen = () => { tell(message("Live")); bring(); };
   mine.onerror = () => {
-    tell(text("Connection lost. Reconnecting…"));
+    tell(message("Connection lost. Reconnecting…"));
     // A browser gives up after a response that is not a stream: open a new one.
     if (mine.readyState === EventSource.CLOSED) retry = setTimeout(again, RETRY_INTERVAL_MS);
   };
@@ -612,7 +612,7 @@ function begin() {
     root.dataset.ready = "yes";
     if (!isOver) follow();
   }, () => {
-    $("connection").textContent = text("The moves could not be loaded. Retrying… The links below the board still work.");
+    $("connection").textContent = message("The moves could not be loaded. Retrying… The links below the board still work.");
     setTimeout(begin, RETRY_INTERVAL_MS);
   });
 }

@@ -34,7 +34,7 @@ class Changes:
         event.listen(sessions.engine, "engine_disposed", lambda _: self.close())
 
     def mark(self) -> Hashable | None:
-        """Return the current mark without blocking, or None: then call `look` from a thread."""
+        """Return the current mark without blocking; None if it must be queried by `look`, which blocks."""
         if self._sessions.engine.dialect.name == "sqlite":
             return self._data_version()
         with self._lock:

@@ -131,7 +131,7 @@ class Login(SQLModel, table=True):
 class LoginAttempt(SQLModel, table=True):
     """Counter of recent wrong log-ins or requests, keyed by a SHA-256."""
 
-    __tablename__ = "guesses"
+    __tablename__ = "login_attempts"
     key: str = Field(primary_key=True, max_length=64)
     count: float = 0.0
     updated_at: datetime = _time()
@@ -140,7 +140,7 @@ class LoginAttempt(SQLModel, table=True):
 class TrustedDevice(SQLModel, table=True):
     """A trusted device: SHA-256 of a browser cookie or an IP address from which a user has logged in."""
 
-    __tablename__ = "known_places"
+    __tablename__ = "trusted_devices"
     user_id: int = Field(primary_key=True, foreign_key="users.id")
     digest: str = Field(primary_key=True, max_length=64, index=True)
     seen: datetime = _time()
@@ -380,7 +380,7 @@ class Record(SQLModel, table=True):
     data: bytes = Field(sa_column=Column(LargeBinary, nullable=False))
 
 
-class PersonGame(SQLModel, table=True):
+class StoredHumanGame(SQLModel, table=True):
     """A game of a person, who has an account (`user_id`) or a cookie with the digest `guest`.
 
     `plies` are the moves so far, each as `[move, ply]`, so that the game can resume after a crash of the referee.
@@ -388,7 +388,7 @@ class PersonGame(SQLModel, table=True):
     `is_streamed` is true once their page has followed the game's stream.
     """
 
-    __tablename__ = "people_games"
+    __tablename__ = "human_games"
     game_id: str = Field(primary_key=True, foreign_key="games.id", max_length=32)
     user_id: int | None = Field(default=None, foreign_key="users.id", index=True)
     guest: str = Field(default="", max_length=64, index=True)
@@ -558,6 +558,33 @@ class ArchiveText(SQLModel, table=True):
     data: bytes = Field(sa_column=Column(LargeBinary, nullable=False))
 
 
+class StoredImport(SQLModel, table=True):
+    """An import of a text, read portion by portion. `state` is `waiting` until it is `done` or has `failed` for the
+    reason `problem`.
+
+    `text` is compressed, and empty afterwards. `read` of its `lines` are stored; `games` of them are valid, `new` of
+    those were not known. `rejected` were not valid; `bad` has the first ones.
+    """
+
+    __tablename__ = "imports"
+    id: int | None = Field(default=None, primary_key=True)
+    source: str = Field(max_length=80)
+    family: str = Field(max_length=32)
+    variant: str = Field(max_length=120)
+    notation: str = Field(default="", max_length=40)
+    text: bytes = Field(default=b"", sa_column=Column(LargeBinary, nullable=False))
+    state: str = Field(default="waiting", max_length=8, index=True)
+    problem: str = ""
+    lines: int
+    read: int = 0
+    games: int = 0
+    new: int = 0
+    rejected: int = 0
+    bad: list[dict[str, Any]] = _json(list)
+    created_by: int | None = Field(default=None, foreign_key="users.id", index=True)
+    created_at: datetime = Field(default_factory=now, sa_type=Utc, nullable=False, index=True)
+
+
 class ArchivePart(SQLModel, table=True):
     """Positions of the games with serials `first` to `last`, in 2**`bits` buckets (see
     `arena.store.archive.positions`).
@@ -645,10 +672,11 @@ class StoredWinModel(SQLModel, table=True):
 class StoredProblem(SQLModel, table=True):
     """A problem: a position in which the side to move is to win, and its rating against the people who try it.
 
-    `state` is `waiting` until the solver has proved it, then `accepted` or `refused` for the reason `problem`. `digest`
-    is the SHA-256 of position, rules and condition, and prevents duplicates. `max_moves` is the longest win that the
-    author allows, `moves` the proved length. `tree` has all solutions (see `referee.solver.tree`). `month`, such as
-    `2026-11`, makes it the problem of that month. `games` counts rated first attempts, `wins` those that failed.
+    `state` is `waiting` until the solver has proved it, then `accepted` or `refused` for the reason `problem`; a
+    `removed` one only serves the ratings of those who tried it. `digest` is the SHA-256 of position, rules and
+    condition, and prevents duplicates. `max_moves` is the longest win that the author allows, `moves` the proved
+    length. `tree` has all solutions (see `referee.solver.tree`). `month`, such as `2026-11`, makes it the problem of
+    that month. `games` counts rated first attempts, `wins` those that failed.
     """
 
     __tablename__ = "problems"
@@ -757,7 +785,7 @@ class Audit(SQLModel, table=True):
 class IdempotentResponse(SQLModel, table=True):
     """The response to a request with an `Idempotency-Key`, returned again when the request is repeated."""
 
-    __tablename__ = "answers"
+    __tablename__ = "idempotent_responses"
     user_id: int = Field(primary_key=True, foreign_key="users.id")
     key: str = Field(primary_key=True, max_length=100)
     route: str = Field(max_length=120)

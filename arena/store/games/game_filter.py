@@ -1,65 +1,49 @@
-"""Filters shared by lists and exports of results."""
+"""The filters of results, which lists and exports share, as SQL conditions."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from datetime import datetime
-from typing import Any, TypedDict
+from typing import Any
 
 from sqlalchemy import ColumnElement, select
 from sqlalchemy.orm import Mapped
 from sqlmodel import col
 
-from arena.documents.analysis import AnalysedGamesQuery
+from arena.documents.game import GameQuery
 from arena.store.base.models import Analysis, Game
 from arena.store.games import analyses
 from arena.store.tournaments.human_games import GUEST
-
-
-class GameFilter(TypedDict, total=False):
-    """A filter of results; None matches anything. `since` and `until` apply to the end of a game.
-
-    `analysed` filters by the analysis. `versions` are players on either side, `without` excluded terminations, `worker`
-    the cluster worker that played. `with_lost_people=False` excludes games that a person lost. All but `without`,
-    `with_lost_people` and `worker` have an index; when filters are combined, one index is used and the others are
-    applied to its rows.
-    """
-
-    tournament_id: int | None
-    family: str | None
-    variant: str | None
-    pool: str | None
-    termination_class: str | None
-    winner: str | None
-    worker: str | None
-    versions: Sequence[int] | None
-    since: datetime | None
-    until: datetime | None
-    without: Sequence[str]
-    with_lost_people: bool
-    analysed: AnalysedGamesQuery
+from referee.rules.core import Kind, Termination
 
 
 def _is_person(name: Mapped[str]) -> ColumnElement[bool]:
     return (name == GUEST) | name.startswith("@")
 
 
-def conditions(games: GameFilter) -> list[Any]:
-    """Return the filter as SQL conditions on results, all but `versions`."""
+def conditions(query: GameQuery, *, worker: str | None = None) -> list[Any]:
+    """Return the filters of a query except `bot` as SQL conditions on results, with the cluster worker that played.
+
+    All filters but `worker` have an index; of several, one is used and the others are applied to its rows.
+    """
     found: list[Any] = [col(Game.commit_number).is_not(None)]
-    for name in ("tournament_id", "family", "variant", "pool", "termination_class", "winner", "worker"):
-        if (value := games.get(name)) is not None:
-            found.append(col(getattr(Game, name)) == value)
-    if since := games.get("since"):
-        found.append(col(Game.finished_at) >= since)
-    if until := games.get("until"):
-        found.append(col(Game.finished_at) < until)
-    if without := games.get("without"):
-        found.append(col(Game.termination).not_in(without))
-    if not games.get("with_lost_people", True):
+    equal = {
+        Game.tournament_id: query.tournament,
+        Game.family: query.family,
+        Game.variant: query.variant,
+        Game.pool: query.pool,
+        Game.termination_class: query.termination_class,
+        Game.winner: query.winner,
+        Game.worker: worker,
+    }
+    found += [col(column) == value for column, value in equal.items() if value is not None]
+    if query.since:
+        found.append(col(Game.finished_at) >= query.since)
+    if query.until:
+        found.append(col(Game.finished_at) < query.until)
+    if query.errors:
+        found.append(col(Game.termination_class) == Kind.FORFEIT.value)
+        found.append(col(Game.termination) != Termination.RESIGNED.value)
         found.append(~((col(Game.winner) == "second") & _is_person(col(Game.first))))
         found.append(~((col(Game.winner) == "first") & _is_person(col(Game.second))))
-    analysed = games.get("analysed")
-    if analysed is not None and analysed.is_about_analysis:
-        found.append(col(Game.id).in_(select(col(Analysis.game_id)).where(*analyses.conditions(analysed))))
+    if query.is_about_analysis:
+        found.append(col(Game.id).in_(select(col(Analysis.game_id)).where(*analyses.conditions(query))))
     return found

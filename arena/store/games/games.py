@@ -7,13 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any, Unpack
+from typing import Any
 
 from sqlalchemy import Select, func, select, tuple_, union_all
 from sqlmodel import col
 
-from arena.documents.analysis import FIGURES
-from arena.documents.game import GameItem
+from arena.documents.game import ALL_GAMES, GameItem, GameQuery
 from arena.documents.page import PageResponse
 from arena.documents.tournament import PlanQuery
 from arena.errors import BadValueError, NotFoundError
@@ -21,7 +20,7 @@ from arena.store.base.engine import Sessions, fetch
 from arena.store.base.models import Analysis, Game, Record, Tournament
 from arena.store.base.page import DEFAULT_LIMIT, bounded, cut, read_cursor
 from arena.store.games.commit import unpack
-from arena.store.games.game_filter import GameFilter, conditions
+from arena.store.games.game_filter import conditions
 from referee.game.record import GameRecord
 from referee.game.spec import GameSpec, spec_from_json
 
@@ -107,59 +106,50 @@ class Games:
 
     def latest(
         self,
+        query: GameQuery = ALL_GAMES,
         *,
+        versions: Sequence[int] | None = None,
         against: Sequence[int] | None = None,
-        limit: int = DEFAULT_LIMIT,
-        after: str | None = None,
-        **filters: Unpack[GameFilter],
     ) -> PageResponse[GameItem]:
-        """Return games with a result, latest first; `against` restricts the games of `versions` to these opponents.
+        """Return games with a result, latest first.
 
-        Games filtered by time are ordered by their end, others by their commit number.
+        `versions` selects their games on either side (instead of the query's `bot`), `against` of these only those
+        against some opponents. Games filtered by time are ordered by their end, others by their commit number.
         """
-        limit = bounded(limit)
-        narrow = conditions(filters)
-        versions = filters.get("versions")
-        is_dated = versions is None and bool(filters.get("since") or filters.get("until"))
+        limit = bounded(query.limit)
+        narrow = conditions(query)
+        is_dated = versions is None and bool(query.since or query.until)
         if is_dated:
             keys = (col(Game.finished_at), col(Game.commit_number))
-            if last := read_cursor(after, datetime, int):
+            if last := read_cursor(query.after, datetime, int):
                 narrow.append(tuple_(*keys) < tuple_(*last))
-            query = select(*LINE).where(*narrow).order_by(*(key.desc() for key in keys))
+            selected = select(*LINE).where(*narrow).order_by(*(key.desc() for key in keys))
         else:
-            if last := read_cursor(after, int):
+            if last := read_cursor(query.after, int):
                 narrow.append(col(Game.commit_number) < last[0])
-            query = select(*LINE).where(*narrow)
+            selected = select(*LINE).where(*narrow)
             if versions is not None:
-                query = _of_versions(versions, against, narrow, limit + 1)
-            query = query.order_by(col(Game.commit_number).desc())
-        query = query.limit(limit + 1)
+                selected = _of_versions(versions, against, narrow, limit + 1)
+            selected = selected.order_by(col(Game.commit_number).desc())
         with self._sessions.reading() as session:
-            lines = [GameItem(*row) for row in fetch(session, query)]
+            lines = [GameItem(*row) for row in fetch(session, selected.limit(limit + 1))]
         return cut(
             lines, limit, lambda line: (line.finished_at, line.commit_number) if is_dated else (line.commit_number,)
         )
 
-    def by_figure(
-        self,
-        figure: str,
-        *,
-        is_falling: bool = True,
-        limit: int = DEFAULT_LIMIT,
-        after: str | None = None,
-        **filters: Unpack[GameFilter],
-    ) -> PageResponse[GameItem]:
-        """Return analysed games sorted by one of `FIGURES`, equal ones latest first. Raises BadValueError."""
-        if figure not in FIGURES:
-            raise BadValueError(f"invalid sort key {figure!r}; choose from {', '.join(FIGURES)}")
-        limit, narrow = bounded(limit), conditions(filters)
-        if (versions := filters.get("versions")) is not None:
+    def by_figure(self, query: GameQuery, *, versions: Sequence[int] | None = None) -> PageResponse[GameItem]:
+        """Return analysed games sorted by the figure that a query names in `sort`, equal ones latest first.
+
+        `versions` selects their games on either side, instead of the query's `bot`.
+        """
+        limit, narrow, is_falling = bounded(query.limit), conditions(query), query.order == "falling"
+        if versions is not None:
             narrow.append(col(Game.first_id).in_(versions) | col(Game.second_id).in_(versions))
-        key = col(getattr(Analysis, figure))
-        if last := read_cursor(after, float, int):
+        key = col(getattr(Analysis, query.sort))
+        if last := read_cursor(query.after, float, int):
             beyond = key < last[0] if is_falling else key > last[0]
             narrow.append(beyond | ((key == last[0]) & (col(Game.commit_number) < last[1])))
-        query = (
+        selected = (
             select(key, *LINE)
             .join(Analysis, col(Analysis.game_id) == col(Game.id))
             .where(*narrow, key.is_not(None))
@@ -167,7 +157,7 @@ class Games:
             .limit(limit + 1)
         )
         with self._sessions.reading() as session:
-            rows = [tuple(row) for row in fetch(session, query)]
+            rows = [tuple(row) for row in fetch(session, selected)]
         found = cut(rows, limit, lambda row: (float(row[0]), GameItem(*row[1:]).commit_number))
         return PageResponse([GameItem(*row[1:]) for row in found.items], found.next)
 

@@ -8,18 +8,18 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import astuple
-from typing import Any, NamedTuple, Unpack
+from typing import Any, NamedTuple
 
 from sqlalchemy import String, cast, func, select, tuple_
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
-from arena.documents.game import GameItem, Tally
+from arena.documents.game import ALL_GAMES, GameItem, GameQuery, Tally
 from arena.store.base.engine import Sessions, batched, fetch, table_of
 from arena.store.base.models import Game, Record
 from arena.store.base.page import bounded
 from arena.store.games.commit import Committed, commit, unpack, unpack_line
-from arena.store.games.game_filter import GameFilter, conditions
+from arena.store.games.game_filter import conditions
 from arena.store.games.games import LINE
 from arena.store.games.undo import undo, undone
 from referee.game.record import GameRecord
@@ -230,35 +230,39 @@ class Results:
         with self._sessions.reading() as session:
             return last_commit(session)
 
-    def records(self, *, after: int = 0, **filters: Unpack[GameFilter]) -> Iterator[tuple[int, bytes]]:
-        """Yield (commit number, record as JSON) of the filtered results in commit order after `after`.
+    def records(
+        self, query: GameQuery = ALL_GAMES, *, versions: Sequence[int] | None = None, after: int = 0
+    ) -> Iterator[tuple[int, bytes]]:
+        """Yield (commit number, record as JSON) of the results that match a query, in commit order after `after`.
 
-        No transaction is open while the caller processes an item.
+        `versions` selects their games on either side, instead of the query's `bot`. No transaction is open while the
+        caller processes an item.
         """
-        for number, data in self._walk((col(Game.commit_number), col(Record.data)), after, filters):
+        narrow = conditions(query)
+        if versions is not None:
+            narrow.append(col(Game.first_id).in_(versions) | col(Game.second_id).in_(versions))
+        for number, data in self._walk((col(Game.commit_number), col(Record.data)), after, narrow):
             yield number, unpack_line(data)
 
     def with_records(self, *, after: int = 0) -> Iterator[tuple[GameItem, bytes]]:
         """Yield (list entry, record as JSON) of all results in commit order after `after`."""
-        for *line, data in self._walk((*LINE, col(Record.data)), after, {}):
+        for *line, data in self._walk((*LINE, col(Record.data)), after, conditions(ALL_GAMES)):
             yield GameItem(*line), unpack_line(data)
 
     def with_plans(
-        self, *, after: int = 0, **filters: Unpack[GameFilter]
+        self, query: GameQuery = ALL_GAMES, *, worker: str | None = None, after: int = 0
     ) -> Iterator[tuple[int, str, bytes, GameSpec]]:
-        """Yield (commit number, id, record as JSON, plan) of the filtered results in commit order after `after`."""
+        """Yield (commit number, id, record as JSON, plan) of the results that match, in commit order after `after`."""
         columns = (col(Game.commit_number), col(Game.id), col(Record.data), col(Game.spec))
-        for number, game_id, data, spec in self._walk(columns, after, filters):
+        for number, game_id, data, spec in self._walk(columns, after, conditions(query, worker=worker)):
             yield number, game_id, unpack_line(data), spec_from_json(spec)
 
-    def _walk(self, columns: Sequence[Any], after: int, filters: GameFilter) -> Iterator[Any]:
-        versions = filters.get("versions")
-        players = [] if versions is None else [col(Game.first_id).in_(versions) | col(Game.second_id).in_(versions)]
+    def _walk(self, columns: Sequence[Any], after: int, narrow: Sequence[Any]) -> Iterator[Any]:
         while True:
             query = (
                 select(*columns, col(Game.commit_number))
                 .join(Record, col(Record.game_id) == col(Game.id))
-                .where(*conditions(filters), *players, col(Game.commit_number) > after)
+                .where(*narrow, col(Game.commit_number) > after)
                 .order_by(col(Game.commit_number))
                 .limit(_BATCH)
             )

@@ -30,7 +30,7 @@ from arena.store.operations.sqlite_backup import remove, replace_durably
 from referee.bot.input_file import refuse_special
 
 _FORMAT = "arena-dump-1"
-_SHORT_LIVED = ("logins", "leases", "answers", "guesses", "rebuilds", "rebuilt_changes")
+_SHORT_LIVED = ("logins", "leases", "idempotent_responses", "login_attempts", "rebuilds", "rebuilt_changes")
 """Tables with short-lived data, which dumps omit."""
 
 

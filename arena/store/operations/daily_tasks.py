@@ -18,14 +18,18 @@ from arena.store.base.models import (
     Login,
     LoginAttempt,
     QueuedAnalysis,
+    StoredImport,
     TrustedDevice,
 )
-from arena.store.operations.answers import RESPONSES_RETENTION
+from arena.store.operations.idempotent_responses import RESPONSES_RETENTION
 from arena.store.people.login_attempts import ATTEMPTS_RETENTION
 from arena.store.people.trusted_devices import DEVICES_RETENTION
 
 REFUSED_LOGINS_RETENTION = timedelta(days=90)
 """Retention of refused log-ins in the audit log; without it anyone could fill the log."""
+
+IMPORTS_RETENTION = timedelta(days=30)
+"""Retention of an import and its list of rejected games; its games stay."""
 
 
 class DailyTasks:
@@ -56,7 +60,7 @@ class DailyTasks:
         return True
 
     def forget(self, at: datetime | None = None) -> int:
-        """Delete expired sessions, links, attempts, devices, responses and requests; return the number of rows."""
+        """Delete expired sessions, links, attempts, devices, responses, requests and imports; return how many rows."""
         at = at or now()
         old = (
             delete(Login).where(col(Login.expires) <= at),
@@ -67,6 +71,7 @@ class DailyTasks:
             delete(QueuedAnalysis).where(
                 col(QueuedAnalysis.game_id).is_(None), col(QueuedAnalysis.requested_at) < at - RESPONSES_RETENTION
             ),
+            delete(StoredImport).where(col(StoredImport.created_at) < at - IMPORTS_RETENTION),
             delete(Audit).where(
                 col(Audit.action) == "login.refused", col(Audit.logged_at) < at - REFUSED_LOGINS_RETENTION
             ),
@@ -77,4 +82,4 @@ class DailyTasks:
 
 def _name(task: str) -> str:
     """Return the name of a task's counter."""
-    return f"chore {task}"[:32]
+    return f"task {task}"[:32]

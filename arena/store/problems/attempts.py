@@ -191,7 +191,7 @@ def _folded(session: Session) -> tuple[_Ratings, list[tuple[ProblemAttempt, floa
     """Fold every attempt; return the ratings, and each attempt with the person's strength before and after it."""
     table = _Ratings()
     families: dict[int, str] = {}
-    for problem in session.scalars(select(StoredProblem).where(col(StoredProblem.state) == "accepted")):
+    for problem in session.scalars(select(StoredProblem).where(col(StoredProblem.accepted_at).is_not(None))):
         number = problem.id or 0
         families[number] = problem.family
         start = FoldedRating(TrueSkillRating(START_MU[problem.level], SIGMA))
@@ -213,7 +213,7 @@ def _differences(
     stored: dict[tuple[str, int], Any] = {
         (row.pool, row.user_id): _columns(_line_of(row)) for row in session.scalars(select(SolverRating))
     }
-    for problem in session.scalars(select(StoredProblem).where(col(StoredProblem.state) == "accepted")):
+    for problem in session.scalars(select(StoredProblem).where(col(StoredProblem.accepted_at).is_not(None))):
         stored[pool_of_problems(problem.family), -(problem.id or 0)] = _columns(_line_of(problem))
     folded = {key: _columns(line) for key, line in table.lines.items()}
     for pool, number in sorted(stored.keys() | folded.keys()):

@@ -19,6 +19,8 @@ from arena.store.base.engine import Sessions, fetch
 from arena.store.base.models import ProblemAttempt, StoredProblem, User
 from arena.store.base.page import bounded, cut, read_cursor
 
+REMOVED = "removed"
+"""The state of a removed problem, which is kept for the ratings of those who tried it."""
 MAX_WAITING_PER_USER = 10
 """Maximum number of a user's problems that wait for their proof."""
 MAX_WAITING = 500
@@ -69,7 +71,7 @@ class Problems:
     def get(self, number: int, user_id: int | None = None) -> WinProblemResponse:
         """Return a problem, with the first attempt of a user. Raises NotFoundError."""
         with self._sessions.reading() as session:
-            rows = fetch(session, _rows.where(_number == number))
+            rows = fetch(session, _rows.where(_number == number, _state != REMOVED))
             attempt = None if user_id is None else session.scalars(_attempt(number, user_id)).one_or_none()
         if not rows:
             raise NotFoundError("problem", number)
@@ -90,6 +92,18 @@ class Problems:
             rows = rows.where(keys[0] > _number)
         return cut(self._items(rows), limit, lambda line: (line.id,))
 
+    def remove(self, number: int) -> None:
+        """Remove a problem from all lists. Its attempts and the ratings that follow from them stay.
+
+        Raises NotFoundError.
+        """
+        with self._sessions.writing() as session:
+            row = session.get(StoredProblem, number, with_for_update=True)
+            if row is None or row.state == REMOVED:
+                raise NotFoundError("problem", number)
+            # Without its digest, the same problem can be set again.
+            row.state, row.month, row.digest = REMOVED, None, f"removed {number}"
+
     def of_month(self, month: str) -> WinProblemItem | None:
         """Return the problem of a month, such as `2026-11`, if one has been chosen."""
         return next(iter(self._items(_rows.where(col(StoredProblem.month) == month))), None)
@@ -103,7 +117,7 @@ class Problems:
         """Make a problem the one of a month, instead of another one. Raises NotFoundError, ConflictError."""
         with self._sessions.writing() as session:
             row = session.get(StoredProblem, number, with_for_update=True)
-            if row is None:
+            if row is None or row.state == REMOVED:
                 raise NotFoundError("problem", number)
             if row.state != "accepted":
                 raise ConflictError(f"problem {number} is {row.state}; choose an accepted one", row.state)

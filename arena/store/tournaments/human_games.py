@@ -18,7 +18,7 @@ from arena.clock import now
 from arena.documents.human_game import HumanGame, OpponentItem
 from arena.errors import ConflictError, NotFoundError
 from arena.store.base.engine import Sessions, fetch
-from arena.store.base.models import BotIdentity, Game, PersonGame, Tournament, User, Version, VersionFamily
+from arena.store.base.models import BotIdentity, Game, StoredHumanGame, Tournament, User, Version, VersionFamily
 from arena.store.bots.samples import OWNER, ensure_owner
 from arena.store.tournaments.queue import row_of_game
 from referee.game.spec import GameSpec, PlannedGame
@@ -49,7 +49,7 @@ class PendingAction:
 _LINE = (
     *(col(getattr(Game, name)) for name in ("id", "state", "attempt", "is_rated")),
     *(
-        col(getattr(PersonGame, name))
+        col(getattr(StoredHumanGame, name))
         for name in ("user_id", "guest", "side", "plies", "asked", "created_at", "seen_at")
     ),
 )
@@ -113,7 +113,13 @@ class People:
         return int(number or 0)
 
     def begin(
-        self, tournament_id: int, spec: GameSpec, versions: Mapping[str, int], person: PersonGame, *, is_rated: bool
+        self,
+        tournament_id: int,
+        spec: GameSpec,
+        versions: Mapping[str, int],
+        person: StoredHumanGame,
+        *,
+        is_rated: bool,
     ) -> str:
         """Plan a game of a person, to be played when a slot is free; return its id."""
         with self._sessions.writing() as session:
@@ -142,7 +148,12 @@ class People:
 
     def asked(self) -> dict[str, PendingAction]:
         """Return the pending action of each game that is not over, by id, oldest first. Cheap enough for polling."""
-        what = (col(PersonGame.asked), col(PersonGame.user_id), col(PersonGame.seen_at), col(PersonGame.is_streamed))
+        what = (
+            col(StoredHumanGame.asked),
+            col(StoredHumanGame.user_id),
+            col(StoredHumanGame.seen_at),
+            col(StoredHumanGame.is_streamed),
+        )
         query = _open(select(col(Game.id), *what), {})
         with self._sessions.reading() as session:
             return {
@@ -154,11 +165,15 @@ class People:
         """Note a contact of the person with an open game; `is_stream`: their page follows its stream."""
         seen: dict[str, Any] = {"seen_at": now()} | ({"is_streamed": True} if is_stream else {})
         with self._sessions.writing() as session:
-            session.execute(update(PersonGame).where(col(PersonGame.game_id) == game_id).values(**seen))
+            session.execute(update(StoredHumanGame).where(col(StoredHumanGame.game_id) == game_id).values(**seen))
 
     def get(self, game_id: str) -> HumanGame:
         """Return a game of a person. Raises NotFoundError."""
-        query = select(*_LINE).join(PersonGame, col(PersonGame.game_id) == col(Game.id)).where(col(Game.id) == game_id)
+        query = (
+            select(*_LINE)
+            .join(StoredHumanGame, col(StoredHumanGame.game_id) == col(Game.id))
+            .where(col(Game.id) == game_id)
+        )
         with self._sessions.reading() as session:
             found = [HumanGame(*row) for row in fetch(session, query)]
         if not found:
@@ -168,7 +183,7 @@ class People:
     def ask(self, game_id: str, asked: Mapping[str, Any]) -> None:
         """Store a person's action until the referee processes it. Raises ConflictError once the game is over."""
         with self._sessions.writing() as session:
-            row = session.get(PersonGame, game_id, with_for_update=True)
+            row = session.get(StoredHumanGame, game_id, with_for_update=True)
             state = session.scalar(select(col(Game.state)).where(col(Game.id) == game_id))
             if row is None or state not in _OPEN:
                 raise ConflictError("the game is over", str(state))
@@ -194,7 +209,7 @@ class People:
         done: dict[str, Any] = {"asked": None} if is_done else {}
         with self._sessions.writing() as session:
             session.execute(
-                update(PersonGame).where(col(PersonGame.game_id) == game_id).values(plies=list(plies), **done)
+                update(StoredHumanGame).where(col(StoredHumanGame.game_id) == game_id).values(plies=list(plies), **done)
             )
             if is_back:
                 session.execute(
@@ -240,10 +255,10 @@ class People:
 
 
 def _open(query: Select[Any], who: Mapping[str, Any]) -> Select[Any]:
-    query = query.join(PersonGame, col(PersonGame.game_id) == col(Game.id)).where(col(Game.state).in_(_OPEN))
+    query = query.join(StoredHumanGame, col(StoredHumanGame.game_id) == col(Game.id)).where(col(Game.state).in_(_OPEN))
     for name, value in who.items():
-        query = query.where(col(getattr(PersonGame, name)) == value)
-    return query.order_by(col(PersonGame.created_at), col(Game.id))
+        query = query.where(col(getattr(StoredHumanGame, name)) == value)
+    return query.order_by(col(StoredHumanGame.created_at), col(Game.id))
 
 
 def _numbered(spec: GameSpec, number: int) -> GameSpec:

@@ -109,7 +109,7 @@ class RemoteBot:
             self._lasting(lambda: None)
 
     def handshake(self) -> None:
-        """Shake hands, `ugi` … `ugiok`. Raises as `referee.bot.bot.Bot.handshake`."""
+        """Shake hands, `ugi` … `ugiok`. Raises as `referee.bot.bot.LocalBot.handshake`."""
         if self._has_shaken_hands:
             return
         self._lasting(self._shake_hands)
@@ -161,7 +161,7 @@ class RemoteBot:
     def think(
         self, question: bytes, allowance_ms: float | None, known: Mapping[bytes, int] = MappingProxyType({})
     ) -> Thought:
-        """Return the answer to `position … go …`, timed without the network. Raises as `referee.bot.bot.Bot.think`."""
+        """Return the answer to `position … go …`, timed without the network. Raises as `LocalBot.think`."""
         used_ms = 0.0
         while True:
             begin = time.monotonic_ns()

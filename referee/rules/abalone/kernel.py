@@ -68,6 +68,7 @@ __all__ = [
     "counted",
     "evaluate",
     "legal",
+    "may_win",
     "play",
     "playout",
     "result",
@@ -279,6 +280,30 @@ def evaluate(state: Any, config: Any) -> int:
     score += _standing(o) - _standing(x)
     score += 45 * min(_threats(o, x), 1) - 15 * min(_threats(x, o), 3)
     return score  # type: ignore[no-any-return]
+
+
+@jit
+def _beside(x: Any) -> Any:
+    """Return the cells with a neighbour in `x`."""
+    around = behind(x, K0, I0) | behind(x, K1, I1) | behind(x, K2, I2)
+    return around | behind(x, K3, I3) | behind(x, K4, I4) | behind(x, K5, I5)
+
+
+@jit
+def may_win(state: Any, config: Any, moves: int) -> bool:
+    """Answer `Prospects.may_win`: are there ejections enough, or might the other side be left without a move?
+
+    The other side has a move while an empty cell touches its marbles. A move of the winning side takes away five such
+    cells at most (one it fills by a push, and four that only the pushed marble touched). The other side can always
+    step to one of them, which takes away three at most.
+    """
+    if config[LIMIT_RESULT] == 1:
+        return True
+    o, x = _boards(state)
+    needed = config[WIN_SCORE] - state[BY_BLACK + state[SIDE]]
+    if needed < moves or (needed == moves and _threats(o, x) > 0):
+        return True
+    return config[NO_MOVES] != 1 and popcount(_beside(x) & ~(o | x)) <= 8 * moves  # type: ignore[no-any-return]
 
 
 COUNTERS = ("marbles",)

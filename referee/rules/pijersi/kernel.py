@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from referee.rules.jit import ctz, jit, popcount, random_below
-from referee.rules.pijersi.kernel_score import static_score
-from referee.rules.pijersi.kernel_turns import MAX_PAIRS, has_turn, is_won, list_pairs, play_turn
+from referee.rules.pijersi.kernel_score import can_reach_goal, static_score
+from referee.rules.pijersi.kernel_turns import MAX_PAIRS, has_turn, is_won, list_pairs, may_block, play_turn
 from referee.rules.pijersi.state import (
     BOTTOMS,
     HALF,
@@ -29,6 +29,7 @@ __all__ = [
     "count",
     "evaluate",
     "legal",
+    "may_win",
     "play",
     "playout",
     "result",
@@ -186,3 +187,12 @@ def playout(state: Any, config: Any, rng: Any, max_plies: Any) -> Any:
 @jit
 def evaluate(state: Any, config: Any) -> Any:
     return static_score(state, config)
+
+
+@jit
+def may_win(state: Any, config: Any, moves: Any) -> Any:
+    """Answer `Prospects.may_win`; only for one move is there more to say than "perhaps"."""
+    if moves > 1 or state[PHASE] & SWAPPING:
+        return True
+    side = state[PHASE] & 1
+    return can_reach_goal(state, side) or may_block(state, 1 - side)

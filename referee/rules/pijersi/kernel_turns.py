@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from referee.rules.jit import ctz, jit
+from referee.rules.jit import ctz, jit, popcount
 from referee.rules.pijersi.state import BOTTOMS, FULL, HALF, PHASE, SWAP, SWAPPING
 from referee.rules.pijersi.tables import ALL_CELLS, JUMPS, NEAR, ROW_A, ROW_G
 
@@ -134,6 +134,27 @@ def has_turn(state: Any) -> Any:
         if NEAR[ctz(bit)] & reach:
             return True
     return False
+
+
+@jit
+def may_block(state: Any, side: Any) -> Any:
+    """Return False only if no turn of the other side leaves `side` without a turn.
+
+    A turn captures on two cells at most and fills two empty cells at most, so of three cells with three empty
+    neighbours each, one keeps a free step.
+    """
+    own = 4 * side
+    foe = 4 - own
+    mine = state[own] | state[own + 1] | state[own + 2] | state[own + 3]
+    empty = ALL_CELLS & ~(mine | state[foe] | state[foe + 1] | state[foe + 2] | state[foe + 3])
+    free = 0
+    while mine:
+        if popcount(NEAR[ctz(mine)] & empty) > 2:
+            free += 1
+            if free == 3:
+                return False
+        mine &= mine - 1
+    return True
 
 
 @jit

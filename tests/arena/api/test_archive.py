@@ -8,6 +8,7 @@ import pytest
 
 from arena.__main__ import main
 from tests.arena.api.filled import Arena
+from tests.arena.field import read_imports
 
 GAME = '[Result "1-0"] [Black "Anna"] [White "Bert"] [Number "427"] [Date "2003-07-31"]\n1.a1b2 i5h5 2.a2b3 i6h6\n'
 WHERE = "/api/v1/archive"
@@ -18,11 +19,21 @@ def test_imports_searches_and_texts(arena: Arena) -> None:
     words = f"{WHERE}?family=abalone&source=old"
     text = f"{GAME}\n1.a1b2 a1b2\n".encode()
     assert server.post(words, data=text, token=arena.tokens["author"]).status == 403
-    done = server.post(words, data=text, token=organiser).json
-    assert (done["games"], done["new"], done["known"], done["format"]) == (1, 1, 0, "aba-pro")
+    begun = server.post(words, data=text, token=organiser)
+    assert (begun.status, begun.json["state"], begun.json["read"]) == (202, "waiting", 0)
+    read_imports(server.store)
+    where = begun.headers["Location"]
+    assert where == f"{WHERE}/imports/{begun.json['id']}"
+    assert server.get(where).status == 401
+    assert server.get(where, token=arena.tokens["author"]).status == 403
+    done = server.get(where, token=organiser).json
+    assert (done["state"], done["read"], done["format"]) == ("done", done["lines"], "aba-pro")
+    assert (done["games"], done["new"], done["known"], done["rejected"]) == (1, 1, 0, 1)
     (bad,) = done["bad"]
     assert (bad["line"], bad["move"]) == (4, 2)
-    assert server.post(words, data=text, token=organiser).json["known"] == 1
+    again = server.post(words, data=text, token=organiser).headers["Location"]
+    read_imports(server.store)
+    assert server.get(again, token=organiser).json["known"] == 1
     assert server.post(words, data=b"\xff\xfe", token=organiser).status == 422
 
     for query in (
@@ -53,6 +64,7 @@ def test_imports_searches_and_texts(arena: Arena) -> None:
 def test_pages_of_a_search(arena: Arena) -> None:
     games = "\n\n".join(f'[Black "p{n}"]\n1.a1b2 i5h5 {"2.a2b3" if n % 2 else ""}' for n in range(5))
     arena.server.post(f"{WHERE}?family=abalone&source=many", data=games.encode(), token=arena.tokens["organiser"])
+    read_imports(arena.server.store)
     seen, after = [], ""
     while True:
         page = arena.server.get(f"{WHERE}?source=many&limit=2&sort=length&order=rising{after}").json
@@ -71,6 +83,7 @@ def test_what_was_played_in_a_position_is_the_same_here_and_on_the_command_line(
     server = arena.server
     games = GAME.replace("Anna", "Ann") + '\n\n[Black "Cleo"] [White "Bert"]\n1.a1b2 i6h6'
     server.post(f"{WHERE}?family=abalone&source=two", data=games.encode(), token=arena.tokens["organiser"])
+    read_imports(server.store)
     found = server.get("/api/v1/explorer/abalone?moves=a1b2&source=two").json
     assert found["games"] == len(found["moves"]) == 2
     (one,) = [move for move in found["moves"] if move["move"] == "i5h5"]

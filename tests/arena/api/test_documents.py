@@ -12,10 +12,10 @@ from arena.api.openapi import curl, document
 from arena.api.registry import Route
 from arena.api.routes import TABLE
 from arena.errors import KINDS
-from arena.http.api_paths import PREFIX, VERSION
+from arena.http.api_paths import PREFIX
 from tests.arena.api.filled import Arena
 
-DOCUMENT = document(TABLE, VERSION)
+DOCUMENT = document(TABLE)
 
 
 @pytest.mark.parametrize("route", TABLE, ids=lambda route: route.name)

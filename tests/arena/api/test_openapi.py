@@ -15,7 +15,7 @@ from sqlmodel import col
 from arena.api.openapi import document
 from arena.api.routes import TABLE
 from arena.credentials import digest_of
-from arena.http.api_paths import PREFIX, VERSION
+from arena.http.api_paths import PREFIX
 from arena.store.base.models import Token
 from tests.arena.api.filled import Arena
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from requests import Session
     from schemathesis import BaseSchema, Case
 
-DOCUMENT = document(TABLE, VERSION)
+DOCUMENT = document(TABLE)
 EXAMPLES = int(os.environ.get("ARENA_SCHEMATHESIS_EXAMPLES", "3"))
 ROLES = os.environ.get("ARENA_SCHEMATHESIS_ROLES", "anonymous author organiser admin").split()
 """Roles of the callers, each of which sends every request; `worker` is another one."""

@@ -10,6 +10,7 @@ from urllib.parse import quote
 
 import pytest
 
+from arena.documents.game import GameQuery
 from arena.http.api_paths import PREFIX
 from referee.game.record import read_record
 from referee.game.record_text import read_texts
@@ -272,7 +273,7 @@ def test_exports_round_trip_and_are_whole(arena: Arena) -> None:
         records = [read_record(json.dumps(line)) for line in lines.lines]
         text = arena.server.get(PREFIX + path, headers={"Accept": "text/plain"})
         assert list(read_texts(text.body.decode())) == records
-        expected = arena.store.results.records(tournament_id=arena.finished if "tournament" in path else None)
+        expected = arena.store.results.records(GameQuery(tournament=arena.finished if "tournament" in path else None))
         assert [record.id for record in records] == [json.loads(line)["id"] for _, line in expected]
 
 
@@ -502,7 +503,11 @@ def test_a_token_made_twice_with_one_key_is_one(arena: Arena) -> None:
     assert server.post(path, token=token, body={**wish, "name": "other"}, headers=headers).status == 422
     assert [item["name"] for item in server.get(path, token=token).json["items"]].count("twice") == 1
     with arena.store.reading() as session:
-        kept = session.connection().exec_driver_sql("SELECT body, digest FROM answers WHERE key = 'k-5'").one()
+        kept = (
+            session.connection()
+            .exec_driver_sql("SELECT body, digest FROM idempotent_responses WHERE key = 'k-5'")
+            .one()
+        )
     assert one.json["token"] not in str(kept)
 
 
@@ -515,7 +520,9 @@ def test_a_user_made_twice_with_one_key_is_one(arena: Arena) -> None:
     assert (one.status, two.status) == (201, 201)
     assert one.json == two.json
     with arena.store.reading() as session:
-        digest = session.connection().exec_driver_sql("SELECT digest FROM answers WHERE key = 'k-6'").scalar()
+        digest = (
+            session.connection().exec_driver_sql("SELECT digest FROM idempotent_responses WHERE key = 'k-6'").scalar()
+        )
     assert digest != hashlib.sha256(json.dumps(wish).encode() + b"\0").hexdigest(), "a password is not for guessing"
 
 

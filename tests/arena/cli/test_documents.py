@@ -14,8 +14,10 @@ import pytest
 import arena.cli
 from arena.cli.terminal.exit import Exit
 from arena.cli.terminal.output import SCHEMA
+from arena.cli.terminal.parser import build
 from arena.cli.terminal.run import run
 from docs.extensions.json_documents import PINNED
+from tests.test_site import parsers
 
 FOLDER = Path(arena.cli.__file__).parent
 
@@ -72,6 +74,24 @@ def test_a_document_begins_with_its_schema(words: list[str], tmp_path: Path, cap
         keys for command, keys in PINNED.values() if command == " ".join(words[:3]) or command == " ".join(words[:2])
     )
     assert {*own.split()} <= found.keys()
+
+
+WITHOUT_RESULT = {
+    *("completion", "connect", "demo", "referee", "scheduler", "serve", "worker"),
+    *("atlas run", "book make", "logout", "rules convert", "rules new"),
+}
+"""Commands that run until they are ended, or write a file or a text of their own."""
+
+
+def test_every_command_with_a_result_prints_it_as_json() -> None:
+    parser = build()
+    parser.fill_all()
+    without = {
+        name.removeprefix("arena ")
+        for name, one in parsers(parser)
+        if not one._actions_of and "--json" not in one._option_string_actions
+    }
+    assert without == WITHOUT_RESULT
 
 
 def test_a_match_and_its_kept_result_have_a_schema_and_are_replayed(

@@ -27,7 +27,7 @@ FOREIGN = re.compile(
 )
 """The wording of libraries, which nobody is to read."""
 
-ADVICE = re.compile(r"; |: write |: take |: expected |did you mean |needs at least ")
+ADVICE = re.compile(r"; |: write |: take |: expected |did you mean |choose from |needs at least ")
 """What to do is said in one of these ways."""
 
 LOCAL = [
@@ -37,14 +37,14 @@ LOCAL = [
     ("--nope", USAGE, "--nope"),
     ("demo extra", USAGE, 'extra; see "arena demo --help"'),
     ("bot", USAGE, "submit, list, show"),
-    ("bot lst", USAGE, 'has no "lst"; did you mean list'),
+    ("bot lst", USAGE, 'unknown subcommand "lst" of "arena bot"; did you mean list'),
     ("rules check x.json", USAGE, 'unknown subcommand "check" of "arena rules"; did you mean vectors?'),
     ("rules certify loa", USAGE, 'unknown subcommand "certify" of "arena rules"; did you mean conformance?'),
-    ("bot nonsense", USAGE, "there are submit, list"),
+    ("bot nonsense", USAGE, "choose from submit, list"),
     ("tournament cretae x.toml", USAGE, "did you mean create"),
     ("user ad zoe", USAGE, "did you mean add"),
     ("rules lst", USAGE, "did you mean list"),
-    ("db nope", USAGE, "there are upgrade, check"),
+    ("db nope", USAGE, "choose from upgrade, check"),
     ("connect '' --url http://127.0.0.1:1 --token x --name n --family loa", USAGE, "has no bot.toml; write one"),
     ("connect ./none --url http://127.0.0.1:1 --token x --name n --family loa", NOT_FOUND, "no such file: ./none; "),
     # numbers and choices
@@ -70,8 +70,9 @@ LOCAL = [
     ("demo --tc x", USAGE, "write 10+0.1"),
     ("demo --family lao", USAGE, "did you mean loa"),
     ("archive export -o txt", USAGE, "did you mean text"),
-    ("logs x --side third", USAGE, "there are first, second"),
-    ("referee --sandbox glass", USAGE, "there are auto, bwrap"),
+    ("logs x --side third", USAGE, "choose from first, second"),
+    ("referee --sandbox glass", USAGE, "choose from auto, bwrap"),
+    ("archive search --thrown", USAGE, "did you mean --blown-win?"),
     ("replay file --text", USAGE, "did you mean --output text?"),
     ("archive export --format otn", USAGE, "did you mean --notation?"),
     ("games archive", USAGE, "did you mean arena dump update?"),
@@ -161,7 +162,7 @@ LOCAL = [
     ("db restore --data nowhere empty", USAGE, "it contains no arena"),
     ("db restore --data nowhere text", USAGE, "not a database"),
     ("user add 'Bad Name!' --data here", USAGE, "lower-case letters"),
-    ("user add zoe --role king --data here", USAGE, "there are author, organiser, admin"),
+    ("user add zoe --role king --data here", USAGE, "choose from author, organiser, admin"),
     ("user token nobody --data here", NOT_FOUND, "no user 'nobody'"),
     ("user token 'Bad Name!' --data here", NOT_FOUND, "lower-case letters"),
     ("user change nobody --role admin --data here", NOT_FOUND, "arena user list"),

@@ -22,14 +22,14 @@ from tests.conftest import INTERPRETED
 from tests.referee.conftest import BLACK, FAST, WHITE, scripted
 
 ROOT = Path(__file__).parents[3]
-PATIENCE_S = 300.0
+TIMEOUT_S = 300.0
 ENVIRONMENT = {"ARENA_ALLOW_WEAK_SANDBOX": "1", "ARENA_LOG_FORMAT": "json", "ARENA_LOG_LEVEL": "info"}
 
 BLACK_RESIGNS, WHITE_PLAYS = [*BLACK, "resign"], [*WHITE, "resign"]
 RESIGN, MUTE = ["resign"], list[str]()
 
 
-def wait(condition: Callable[[], object], what: str, seconds: float = PATIENCE_S) -> None:
+def wait(condition: Callable[[], object], what: str, seconds: float = TIMEOUT_S) -> None:
     """Wait for a condition; fail with `what` on a timeout."""
     deadline = time.monotonic() + seconds
     while not condition():
@@ -70,7 +70,7 @@ class Command:
         """Return the next line that contains `part`; fail when the process ends before."""
         while True:
             try:
-                line = self._lines.get(timeout=PATIENCE_S)
+                line = self._lines.get(timeout=TIMEOUT_S)
             except queue.Empty:
                 raise AssertionError(f"waited for {part!r} in vain; {self.said}") from None
             assert line is not None, f"ended with {self.process.wait()} before {part!r}; {self.said}"
@@ -80,8 +80,8 @@ class Command:
 
     def end(self) -> int:
         """Wait for the end of the process and return its exit code."""
-        code = self.process.wait(PATIENCE_S)
-        while (line := self._lines.get(timeout=PATIENCE_S)) is not None:
+        code = self.process.wait(TIMEOUT_S)
+        while (line := self._lines.get(timeout=TIMEOUT_S)) is not None:
             self.said.append(line)
         return code
 
@@ -117,7 +117,7 @@ class Command:
             except subprocess.TimeoutExpired:
                 self.process.kill()
         self.process.wait()
-        self._reader.join(PATIENCE_S)
+        self._reader.join(TIMEOUT_S)
         assert self.process.stdout is not None
         self.process.stdout.close()
 

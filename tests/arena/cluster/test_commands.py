@@ -182,7 +182,7 @@ def test_an_encrypted_cluster_rejects_clients_without_a_certificate(certificates
             security = security_of(Settings(data=tmp_path, **files), address)
             executor = ClusterExecutor(address, security=security)
             try:
-                assert executor.submit(int, "7").result(processes.PATIENCE_S) == 7
+                assert executor.submit(int, "7").result(processes.TIMEOUT_S) == 7
             finally:
                 executor.shutdown(cancel_futures=True)
         with pytest.raises(ClusterError, match="no Dask scheduler answers"):

@@ -21,7 +21,7 @@ from referee.game.spec import PlannedGame
 from referee.machine.pool import JobError, WorkerLostError
 from tests.arena.cluster import processes
 from tests.arena.cluster.conftest import Cluster, Opener
-from tests.arena.cluster.processes import BLACK_RESIGNS, MUTE, PATIENCE_S, RESIGN, WHITE_PLAYS, Command, are_gone, pair
+from tests.arena.cluster.processes import BLACK_RESIGNS, MUTE, RESIGN, TIMEOUT_S, WHITE_PLAYS, Command, are_gone, pair
 from tests.arena.field import record_of
 from tests.port import free_port
 
@@ -29,7 +29,7 @@ from tests.port import free_port
 def outcome(future: Future[Any]) -> Any:
     """Return the void attempts of a job, or its exception."""
     try:
-        return future.result(PATIENCE_S)
+        return future.result(TIMEOUT_S)
     except (CancelledError, WorkerLostError) as error:
         return type(error)
 
@@ -48,7 +48,7 @@ def begin(executor: ClusterExecutor, worker: Command, folder: Path) -> Future[An
 
 def played(executor: ClusterExecutor, future: Future[Any], games: list[PlannedGame], folder: Path) -> Any:
     """Return the outcome of a job, submitting it again while its worker is gone."""
-    until = time.monotonic() + processes.PATIENCE_S
+    until = time.monotonic() + processes.TIMEOUT_S
     while (found := outcome(future)) is CancelledError and time.monotonic() < until:
         future = executor.submit(play_bundled, games, processes.place(folder), True)
     return found
@@ -93,18 +93,18 @@ def test_a_pair_is_played_and_its_events_arrive(
 def test_the_exception_of_a_job_is_returned(cluster: Cluster, open_executor: Opener) -> None:
     cluster.worker()
     with pytest.raises(JobError, match="invalid literal"):
-        open_executor().submit(int, "one").result(PATIENCE_S)
+        open_executor().submit(int, "one").result(TIMEOUT_S)
     with pytest.raises(TypeError, match="positional"):
         open_executor().submit(int, x=1)
 
 
 def test_the_result_of_a_job_is_json_with_records(cluster: Cluster, open_executor: Opener) -> None:
     cluster.worker()
-    assert open_executor().submit(int, "17").result(PATIENCE_S) == 17
+    assert open_executor().submit(int, "17").result(TIMEOUT_S) == 17
     record = record_of(pair(RESIGN, RESIGN)[0])
     assert decode_result(call_encoded(list, [record, "text"])) == [record, "text"]
     with pytest.raises(JobError, match="not set"):
-        open_executor().submit(set, "17").result(PATIENCE_S)
+        open_executor().submit(set, "17").result(TIMEOUT_S)
 
 
 class UnpickledError(Exception):

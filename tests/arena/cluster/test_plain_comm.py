@@ -17,13 +17,15 @@ import msgpack
 import pytest
 from distributed import Client
 from distributed.comm import connect, listen
+from distributed.core import rpc
 from distributed.protocol import Pickled, Serialized, dumps, to_serialize
 
 from arena.cluster import state
 from arena.cluster.plain_comm import UNREADABLE, decode, plain_address
 from arena.cluster.wire_config import address_of
 from tests.arena.cluster.conftest import Cluster, Opener
-from tests.arena.cluster.processes import PATIENCE_S
+from tests.arena.cluster.processes import TIMEOUT_S
+from tests.arena.cluster.processes import wait as wait_until
 
 
 @pytest.fixture
@@ -51,6 +53,8 @@ def test_only_plain_data_is_decoded(bomb: bytes, tmp_path: Path) -> None:
         frames = dumps([{"op": "event", "topic": "warn", "event": (1.5, value)}])
         assert decode(bytes(frames[0])) == [{"op": "event", "topic": "warn", "event": [1.5, UNREADABLE]}]
     assert decode(msgpack.packb({b"key": [None, True, "text", {}]})) == {UNREADABLE: [None, True, "text", {}]}
+    keys = {("execute", ("loa", 1), "seconds"): 1.5, (b"raw",): None}
+    assert decode(msgpack.packb(keys)) == {("execute", ("loa", 1), "seconds"): 1.5, (UNREADABLE,): None}
     assert decode(msgpack.packb({"__Enum__": True, "__module__": "os", "__name__": "x", "name": "y"})) == UNREADABLE
     assert os.listdir(tmp_path) == []
 
@@ -61,6 +65,24 @@ def test_only_plain_data_is_decoded(bomb: bytes, tmp_path: Path) -> None:
 )
 def test_addresses_name_the_transport(address: str, expected: str) -> None:
     assert plain_address(address) == expected
+
+
+def test_identity_of_a_scheduler_with_the_metrics_of_jobs_is_read(cluster: Cluster, open_executor: Opener) -> None:
+    cluster.worker()
+    executor = open_executor()
+    address = address_of(cluster.address)
+
+    async def metrics() -> dict[Any, Any]:
+        async with rpc(plain_address(address)) as scheduler:
+            (worker,) = (await scheduler.identity(n_workers=-1))["workers"].values()
+            return dict(worker["metrics"]["digests_total_since_heartbeat"])
+
+    def are_there() -> bool:
+        assert executor.submit(int, "17").result(TIMEOUT_S) == 17
+        return any(isinstance(key, tuple) for key in asyncio.run(metrics()))
+
+    wait_until(are_there, "metrics of a job")
+    assert executor.describe().is_connected
 
 
 @pytest.mark.parametrize("size", [10, 2**17 + 1, 2**22])
@@ -106,11 +128,11 @@ def test_whoever_controls_the_scheduler_runs_nothing_in_the_arena(
     executor = open_executor()
     future = executor.submit(int, "17")
     (key,) = executor._jobs
-    with Client(address_of(cluster.address), set_as_default=False, timeout=PATIENCE_S) as attacker:
+    with Client(address_of(cluster.address), set_as_default=False, timeout=TIMEOUT_S) as attacker:
         assert attacker.run_on_scheduler(_bombard, bomb=bomb, key=key, spared=attacker.id) >= 1
-    assert wait([future], PATIENCE_S).done, "a forged error ends the job"
-    assert executor.submit(int, "17").result(PATIENCE_S) == 17, "it still works"
-    assert state.look(address_of(cluster.address), None, PATIENCE_S).slots == 1
+    assert wait([future], TIMEOUT_S).done, "a forged error ends the job"
+    assert executor.submit(int, "17").result(TIMEOUT_S) == 17, "it still works"
+    assert state.look(address_of(cluster.address), None, TIMEOUT_S).slots == 1
     assert str(os.getpid()) not in os.listdir(tmp_path)
 
 

@@ -11,7 +11,7 @@ from arena.collections import uploaded_text
 from arena.collections.collection import best_reading, read_collection
 from arena.collections.conversion import remarks_of, to_archived, to_text
 from arena.collections.record_format import RECORD
-from arena.collections.uploaded_text import read_upload, uploaded
+from arena.collections.uploaded_text import UploadedGames, UploadedText, read_portion, uploaded
 from arena.offload import Bounds, call_bounded
 from referee.machine.pool import JobError, WorkerLostError
 from referee.rules import families, load
@@ -36,25 +36,45 @@ def test_call_that_needs_too_much_memory_is_ended() -> None:
         call_bounded(Bounds(60, 2**26), median, NUMBERS)
 
 
+def read(text: str, notation: str = "", after: int = 0) -> UploadedGames:
+    """Read a portion of a text."""
+    return read_portion(UploadedText(text, "club", "loa", "standard", notation), after)
+
+
 def test_upload_is_read_like_any_text() -> None:
     text = "1. b1b3 a4c4"
-    found = read_upload(text, "club", "loa", "standard", None)
-    assert found is not None
+    found = read(text)
     here = uploaded(best_reading(text, load("loa").settle(), load("loa").formats), "club")
-    assert found.format == here.format == "loa"
+    assert (found.format, here.format, found.end) == ("loa", "loa", 1)
     ((one,), (two,)) = found.games, here.games
     assert (one.game, one.text) == (two.game, two.text)
     assert one.entries.keys.tolist() == two.entries.keys.tolist()
     assert one.entries.tags.tolist() == two.entries.tags.tolist()
     assert len(one.entries.keys) > len(one.game.moves)
-    assert read_upload(text, "club", "loa", "standard", "record") is not None
-    assert read_upload("", "club", "loa", "standard", None) is None
+    assert read(text, "record").problems
+    assert not read("").games
+
+
+def test_portions_of_an_upload_are_those_of_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(uploaded_text, "PORTION_S", 0.0)
+    text = "\n".join(f'[Black "p{number}"]\n{"# " * (number % 3)}\n1. b1b3 a4c4\n' for number in range(150))
+    portions, after, lines = [], 0, UploadedText(text, "", "", "").lines
+    while after < lines:
+        portion = read(text, portions[0].format if portions else "", after)
+        portions.append(portion)
+        after = portion.end
+    assert [len(one.games) + len(one.problems) for one in portions] == [100, 50]
+    whole = read_collection(text, load("loa").formats[0], load("loa").settle())
+    assert [new.game.first for one in portions for new in one.games] == [
+        to_archived(one, "", "loa").first for one in whole.games
+    ]
+    assert [bad for one in portions for bad in one.problems] == whole.problems
 
 
 def test_upload_beyond_the_bounds_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(uploaded_text, "BOUNDS", Bounds(1, 2**30))
     with pytest.raises(WorkerLostError):
-        read_upload("1. a4c4 b1b3 2. a5c5\n\n" * 60_000, "club", "loa", "standard", None)
+        read("1. a4c4 b1b3 2. a5c5\n\n" * 60_000)
 
 
 @pytest.mark.parametrize("family", families())

@@ -15,6 +15,7 @@ from arena.config import Settings
 from arena.coordinator.coordinator import Coordinator
 from arena.coordinator.leadership import LEASE
 from arena.coordinator.maintenance import Maintenance
+from arena.documents.game import GameQuery
 from arena.events.bus import Bus
 from arena.store import Store
 from arena.store.base.models import Tournament
@@ -173,7 +174,7 @@ class Stage:
         assert {game.state for game in outline} == {"finished"}
         committed = [game.commit_number for game in outline]
         assert len(set(committed)) == len(outline)
-        records = list(self.store.results.records(tournament_id=number))
+        records = list(self.store.results.records(GameQuery(tournament=number)))
         assert sorted(commit for commit, _ in records) == sorted(committed)
         found = self.tournament(number)
         assert found.planned_games == found.finished_games == len(outline)

@@ -15,6 +15,7 @@ from arena.collections.dumps import Dumps
 from arena.coordinator import auditor, slow_workers
 from arena.coordinator.auditor import VerifierProcess
 from arena.coordinator.coordinator import Coordinator
+from arena.documents.game import GameQuery
 from arena.documents.service import AuditQuery
 from referee.game.record import GameRecord, Ply
 from referee.game.spec import GameSpec, PlannedGame
@@ -77,7 +78,7 @@ def play(stage: Stage, one: Coordinator, number: int, turns: int = 100) -> None:
 
 def check_truth(stage: Stage, number: int, games: int) -> None:
     """Check that every game has one true result, and that the ratings follow from them."""
-    records = [json.loads(line) for _, line in stage.store.results.records(tournament_id=number)]
+    records = [json.loads(line) for _, line in stage.store.results.records(GameQuery(tournament=number))]
     assert len({record["id"] for record in records}) == len(records) == games
     assert not [record for record in records if record["detail"] == LIE or "worker" in record]
     found = stage.tournament(number)
@@ -235,7 +236,7 @@ def test_records_are_verified_in_a_helper_process(stage: Stage) -> None:
 
 def records_of(stage: Stage, number: int) -> Sequence[dict[str, Any]]:
     """Return the records of a tournament."""
-    return [json.loads(line) for _, line in stage.store.results.records(tournament_id=number)]
+    return [json.loads(line) for _, line in stage.store.results.records(GameQuery(tournament=number))]
 
 
 def stage_game(stage: Stage) -> PlannedGame:

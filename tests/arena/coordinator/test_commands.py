@@ -122,7 +122,7 @@ def test_the_coordinator_plays_due_games_and_stops_on_sigterm(sqlite_store: Stor
         assert process.poll() is None, process.communicate()[1]
         with urllib.request.urlopen(line.removeprefix("metrics: ").strip(), timeout=100) as answer:
             found = {
-                (sample.name, sample.labels.get("kind")): sample.value
+                (sample.name, sample.labels.get("termination_class")): sample.value
                 for family in text_string_to_metric_families(answer.read().decode())
                 for sample in family.samples
             }

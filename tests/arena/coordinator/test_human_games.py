@@ -18,7 +18,7 @@ from arena.events.messages import GameStarted
 from arena.services import people
 from arena.services.people import Visitor
 from arena.store import Store
-from arena.store.base.models import PersonGame
+from arena.store.base.models import StoredHumanGame
 from arena.store.tournaments.human_games import PendingAction
 from referee.rules import load
 from referee.rules.position import Position
@@ -256,7 +256,7 @@ def test_a_waiting_game_stays_while_its_page_reads_it(hall: Hall) -> None:
     people.see(hall.arena, game, guest)
     assert hall.line(game).seen_at == before, "noted at intervals only"
     with hall.store.sessions.writing() as session:
-        session.execute(update(PersonGame).values(seen_at=before - 2 * people.PRESENCE_INTERVAL))
+        session.execute(update(StoredHumanGame).values(seen_at=before - 2 * people.PRESENCE_INTERVAL))
     people.see(hall.arena, game, guest)
     assert hall.line(game).seen_at >= before
 

@@ -26,7 +26,7 @@ from referee.rules.position import Position
 from referee.sandbox import open_sandbox
 
 TERMS = LinkAllowance(move_ms=300, game_ms=5000, grace_ms=60_000)
-PATIENCE_S = 60
+TIMEOUT_S = 60
 
 
 class Author:
@@ -96,7 +96,7 @@ async def played(lobby: Lobby, *names: str) -> GameRecord:
         with Roster(open_sandbox("none")) as roster:
             return play(game(*(spec_of(lobby, name) for name in names)), roster)
 
-    return await asyncio.wait_for(asyncio.to_thread(run), PATIENCE_S)
+    return await asyncio.wait_for(asyncio.to_thread(run), TIMEOUT_S)
 
 
 async def ended(*jobs: Awaitable[Any]) -> None:
@@ -118,7 +118,7 @@ def test_a_game_continues_after_a_reconnect() -> None:
 
             jobs = [asyncio.ensure_future(come_back()), asyncio.ensure_future(other.attend())]
             record = await played(lobby, "ada", "bob")
-            async with asyncio.timeout(PATIENCE_S):  # the seat ends after its game
+            async with asyncio.timeout(TIMEOUT_S):  # the seat ends after its game
                 while lobby.present["ada"].games:
                     await asyncio.sleep(0)
             await ended(*jobs)
@@ -151,7 +151,7 @@ def test_a_seat_needs_the_key() -> None:
         async with Lobby(TERMS) as lobby:
             reader, writer = await asyncio.open_unix_connection(lobby.place)
             writer.write(b'{"key": "guessed", "bot": "ada"}\n')
-            found = await asyncio.wait_for(reader.read(), PATIENCE_S)
+            found = await asyncio.wait_for(reader.read(), TIMEOUT_S)
             writer.close()
             return found
 
@@ -207,7 +207,7 @@ def test_lobbies_that_start_at_the_same_moment_do_not_interfere(monkeypatch: pyt
             assert Path(lobby.place).is_socket()
             reader, writer = await asyncio.open_unix_connection(lobby.place)
             writer.write(b"{}\n")
-            assert await asyncio.wait_for(reader.read(), PATIENCE_S) == b""
+            assert await asyncio.wait_for(reader.read(), TIMEOUT_S) == b""
             writer.close()
 
     listen = socket.socket.listen

@@ -13,8 +13,8 @@ from arena.collections.dumps import Dumps
 from arena.coordinator import maintenance as module
 from arena.coordinator.maintenance import Maintenance, Task
 from arena.store import Store
-from arena.store.operations.answers import RESPONSES_RETENTION
 from arena.store.operations.daily_tasks import REFUSED_LOGINS_RETENTION
+from arena.store.operations.idempotent_responses import RESPONSES_RETENTION
 from arena.submission.bundle_store import BundleStore
 from tests.arena.coordinator.stage import NOW, Dice, Stage
 
@@ -113,16 +113,15 @@ def test_a_coordinator_dumps_sweeps_and_expires(stage: Stage, tmp_path: Path) ->
     stage.now += timedelta(days=1)
     maintenance.run_due(stage.now, never)
     assert Dumps.of(settings).index().through == 2
-    for name in ("archive", "bundles", "forget"):
+    for name in ("dumps", "bundles", "forget"):
         assert store.daily_tasks.last_done(name) == stage.now.toordinal()
     assert store.users.by_login("0" * 64) is None
     samples = {
-        (sample.name, sample.labels.get("task", sample.labels.get("chore"))): sample.value
+        (sample.name, sample.labels.get("task")): sample.value
         for family in coordinator.metrics.registry.collect()
         for sample in family.samples
     }
-    for name in ("arena_maintenance_done_timestamp_seconds", "arena_chore_done_timestamp_seconds"):
-        assert samples[name, "archive"] == stage.now.timestamp()
+    assert samples["arena_maintenance_done_timestamp_seconds", "dumps"] == stage.now.timestamp()
 
 
 def test_expired_rows_are_deleted(store: Store) -> None:

@@ -29,7 +29,7 @@ from tests.referee.conftest import BLACK, HERE, WHITE
 
 ROOT = Path(__file__).parents[3]
 LIMITS = {"start_ms": 60_000, "ready_ms": 60_000, "move_ms": 60_000}
-PATIENCE_S = 300
+TIMEOUT_S = 300
 
 
 class Victim:
@@ -55,7 +55,7 @@ class Victim:
         found: list[str] = []
         while sum(line.startswith(beginning) for line in found) < count:
             try:
-                line = self._lines.get(timeout=PATIENCE_S)
+                line = self._lines.get(timeout=TIMEOUT_S)
             except queue.Empty:
                 pytest.fail(f"waited for {count} x {beginning!r} in vain; {found}")
             assert line, f"ended with {self.process.poll()} before {count} x {beginning!r}; {found}"
@@ -64,15 +64,15 @@ class Victim:
 
     def await_death(self) -> None:
         """Wait until it has killed itself."""
-        assert self.process.wait(PATIENCE_S) == -signal.SIGKILL
+        assert self.process.wait(TIMEOUT_S) == -signal.SIGKILL
 
     def stop(self) -> list[str]:
         """Send SIGTERM; return the lines until the end."""
         self.process.terminate()
         found = []
-        while line := self._lines.get(timeout=PATIENCE_S):
+        while line := self._lines.get(timeout=TIMEOUT_S):
             found.append(line)
-        assert self.process.wait(PATIENCE_S) == 0
+        assert self.process.wait(TIMEOUT_S) == 0
         return found
 
     def close(self) -> None:
@@ -80,7 +80,7 @@ class Victim:
         if self.process.poll() is None:
             self.process.kill()
         self.process.wait()
-        self._reader.join(PATIENCE_S)
+        self._reader.join(TIMEOUT_S)
         assert self.process.stdout is not None
         self.process.stdout.close()
 

@@ -23,7 +23,7 @@ from arena.store.games.commit import Committed
 from referee.game.record import GameRecord
 from tests.arena.coordinator.stage import Dice, Stage
 
-PATIENCE_S = 100
+TIMEOUT_S = 100
 Events = Subscription[Event]
 
 
@@ -41,10 +41,10 @@ def acting(
         async with stage.bus.subscribe(CoordinatorChanged, GameEnded, VersionChanged) as events:
             task = asyncio.create_task(coordinator.run(stop))
             try:
-                await asyncio.wait_for(script(coordinator, events, stop), PATIENCE_S)
+                await asyncio.wait_for(script(coordinator, events, stop), TIMEOUT_S)
             finally:
                 stop.set()
-                await asyncio.wait_for(task, PATIENCE_S)
+                await asyncio.wait_for(task, TIMEOUT_S)
         assert coordinator.state == "stopped"
 
     asyncio.run(main())
@@ -162,7 +162,7 @@ def test_a_schema_upgrade_ends_the_coordinator_before_it_writes(
                 await asyncio.sleep(0)
             upgrade(stage)
             with pytest.raises(SchemaError, match="newer than this program or belongs to another one"):
-                await asyncio.wait_for(task, PATIENCE_S)
+                await asyncio.wait_for(task, TIMEOUT_S)
 
     asyncio.run(main())
     assert stage.store.games.counts(number) == ({"planned": 4, "queued": 8} if is_acting else {})

@@ -24,7 +24,7 @@ from arena.documents.identity import Identity
 from arena.services import Arena, analysis
 from arena.store import Store
 from arena.store.archive.archived_game import ArchivedGame
-from arena.store.base.models import BotIdentity, Game, Schedule, StoredProblem, Tournament, Version, Void
+from arena.store.base.models import BotIdentity, Game, Schedule, StoredImport, StoredProblem, Tournament, Version, Void
 from arena.store.problems.problems import Proof
 from arena.submission.check import spec_of
 from referee.game.record import GameRecord, Ply
@@ -127,6 +127,12 @@ def record_of(game: PlannedGame, moves: list[str], **given: Any) -> GameRecord:
     )
 
 
+def _import(store: Store, user: int) -> None:
+    """Add an import that has failed: the one with the number 1."""
+    row = StoredImport(source=HOSTILE[:80], family="loa", variant="standard", lines=1, created_by=user)
+    store.imports.fail(store.imports.add(row, HOSTILE), HOSTILE)
+
+
 def _set_problem(store: Store, author: int) -> None:
     """Add a problem with its proof: the one with the number 1."""
     position = "8/2w2w2/8/3bb3/2b1w3/8/3b4/8 b - 1"
@@ -198,6 +204,7 @@ def fill(store: Store, *, plies: int = 60) -> Stage:
     stage.submission = failed.id or 0
     stage.question = _asked(stage)
     _set_problem(store, zoe.id)
+    _import(store, zoe.id)
     names = {version.name: version.id or 0 for version in versions}
     for number, family in enumerate(families()):
         _tournament(stage, zoe.id, versions, names, family, number, plies)

@@ -12,6 +12,7 @@ from arena.clock import now
 from arena.store.archive.search import ArchiveSearch
 from referee.rules import load
 from tests.arena.api.server import Reply
+from tests.arena.field import read_imports
 from tests.arena.pages.conftest import Site
 from tests.arena.pages.test_organise import logged_in
 from tests.arena.pages.test_pages import visit
@@ -124,6 +125,11 @@ def send(site: Site, cookie: str, **fields: str) -> Reply:
     return site.server.post("/archive/import", data=f"{body}--x--\r\n".encode(), headers=headers)
 
 
+def imported(site: Site, address: str, cookie: str) -> str:
+    """Return the page of an import."""
+    return str(site.server.get(address, headers={"Cookie": cookie}).body.decode())
+
+
 FILE = '; filename="old games.txt"'
 
 
@@ -131,13 +137,22 @@ def test_organisers_import_and_bad_games_are_placed(site: Site) -> None:
     cookie = logged_in(site.server, "zoe")
     before = site.stage.store.archive.count(ArchiveSearch())
     reply = send(site, cookie, file=f"{GAME}\n\n1.a1b2 a1b2\n")
-    page = reply.body.decode()
-    assert reply.status == 200, page
-    assert "<strong>Imported: 1</strong> (notation: aba-pro)" in page.replace("\n", " ")
+    assert reply.status == 303
+    where = reply.headers["Location"]
+    assert "data-live-every" in imported(site, where, cookie)
+    assert 'href="/login' in shown(site, where), "others see nothing of it"
+    read_imports(site.stage.store)
+    page = imported(site, where, cookie)
+    assert "data-live-every" not in page
+    assert "The import is complete." in page
+    assert "<dt>New games</dt><dd>1</dd>" in page
     assert cells(page)[:3] == ["3", "2", "illegal move a1b2"]
     assert site.stage.store.archive.count(ArchiveSearch()) == before + 1
     assert site.stage.store.archive.count(ArchiveSearch(source="old games.txt")) == 1
-    assert "Already stored: 1" in send(site, cookie, text=GAME, source="again").body.decode()
+    again = send(site, cookie, text=GAME, source="again").headers["Location"]
+    read_imports(site.stage.store)
+    assert "<dt>Already stored</dt><dd>1</dd>" in imported(site, again, cookie)
+    assert again in imported(site, "/archive/import", cookie), "the latest imports are listed"
     assert send(site, cookie, text=GAME).status == 422, "a text without a file needs a name"
     nothing = send(site, cookie, text=" ", source="x")
     assert nothing.status == 422

@@ -50,6 +50,16 @@ def test_a_booklet_with_text_has_four_diagrams_to_a_page() -> None:
     assert pages_of(make_booklet(games)) == 8  # two of fourteen diagrams are below each title
 
 
+def test_variations_inside_variations_are_printed_in_parentheses() -> None:
+    ruleset = load("loa").settle()
+    inner = Variation(3, ("c1c3",), {3: "?"}, {2: "or", 3: "too slow"})
+    outer = Variation(2, ("a2c2", "d1d3", "a3c3"), {}, {2: "quiet"}, (inner,))
+    moves = ("b1b3", "h2f2")
+    text = GameText(moves, variations=(outer,))
+    game = booklet._game(BookletGame(record_of(text, ruleset), {}), "en")
+    assert game["plies"][2]["variations"] == ["1... a2-c2 quiet 2. d1-d3 (2. or c1-c3? too slow) 2... a3-c3"]
+
+
 def test_problems_are_followed_by_their_solutions() -> None:
     ruleset = load("loa").settle()
     problem = BookletProblem(ruleset, "8/2w2w2/8/3bb3/2b1w3/8/3b4/8 b - 1", 1, "1. d2-c3", "*", "marbles<=7")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from arena.pages.routes import documentation
@@ -47,3 +49,6 @@ def test_each_family_shows_its_rules_and_its_protocol(site: Site) -> None:
             status, text, _ = fetch(site, f"/{name}/{page}")
             assert status == 200
             assert "<article" in text
+            for target in re.findall(r'href="(/docs/[^"#]*)', text.partition("<article")[2]):
+                assert fetch(site, target)[0] == 200, target
+        assert f"/docs/players/rules/{name}/" in fetch(site, f"/{name}/rules")[1]

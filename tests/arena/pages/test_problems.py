@@ -14,6 +14,7 @@ from arena.credentials import hash_password
 from arena.documents.win_problem import WinProblemRequest
 from arena.services import problems
 from arena.store import Store
+from arena.store.base.models import StoredProblem
 from tests.arena.api.server import Server
 from tests.arena.pages.conftest import window
 from tests.arena.pages.stage import PASSWORD
@@ -178,3 +179,22 @@ def test_a_wrong_problem_is_explained_above_its_form(server: Server) -> None:
     assert "Log in</a> to set a" in text
     assert server.get("/problems/999").status == 404
     assert server.get("/nonsuch/problems").status == 404
+
+
+def test_an_author_removes_a_problem_after_a_confirmation(server: Server, browser: Any) -> None:
+    store = server.store
+    owner = store.users.add("owner", "author", hash_password(PASSWORD, "owner")).id
+    row = StoredProblem(
+        **{"digest": "mine", "family": "loa", "variant": "standard", "position": POSITION, "side": "first"},
+        **{"max_moves": 3, "mu": 25.0, "sigma": 8.0, "created_by": owner},
+    )
+    number = store.problems.add(row)
+    assert b"Remove this problem" not in server.get(f"/problems/{number}").body
+    assert send(server, f"/problems/{number}/remove").status == 401
+    with window(browser, is_apart=True) as page:
+        _log_in(page, server, "owner", f"/problems/{number}")
+        assert not page.is_visible("text=nobody can solve it")
+        page.click("text=Remove this problem…")
+        page.click("main details button:text-is('Remove')")
+        page.wait_for_url(f"{server.url}/loa/problems")
+    assert server.get(f"/problems/{number}").status == 404

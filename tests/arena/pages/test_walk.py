@@ -14,7 +14,7 @@ import pytest
 from arena.cli.terminal.run import run
 from arena.store import Store
 from tests.arena.pages.conftest import Chromium, window
-from tests.e2e.test_service import PATIENCE_S, Process, processes
+from tests.e2e.test_service import TIMEOUT_S, Process, processes
 
 __all__ = ["processes"]
 
@@ -46,7 +46,7 @@ def test_a_stranger_has_a_rated_bot_within_eight_clicks(
     settings = {"ARENA_REGISTRATION": "open", "ARENA_LADDER_TIME_CONTROL": "1/move"}
     processes.append(Process(data, **settings))
     with window(browser, is_apart=True) as page:
-        page.set_default_timeout(PATIENCE_S * 1000)
+        page.set_default_timeout(TIMEOUT_S * 1000)
         walker = Walker(page)
         page.goto(processes[0].url)
         walker.click("link", "Submit a bot")
@@ -58,7 +58,7 @@ def test_a_stranger_has_a_rated_bot_within_eight_clicks(
         walker.click("button", "Submit and check")
         page.get_by_role("heading", name="What next?").wait_for()
         walker.click("link", "Its first rating")
-        deadline = time.monotonic() + PATIENCE_S
+        deadline = time.monotonic() + TIMEOUT_S
         while not page.locator("#ratings ~ .wide th a").count():
             assert time.monotonic() < deadline, "no rating"
             page.reload()

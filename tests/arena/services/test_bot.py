@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from arena.documents.identity import Identity
-from arena.documents.page import PageQuery
 from arena.errors import ForbiddenError, NotFoundError
 from arena.services import Arena, bot
 from tests.arena.field import Field
@@ -68,7 +67,3 @@ def test_results_are_those_of_a_version_and_a_family(arena: Arena) -> None:
     assert (elsewhere.ratings, elsewhere.tallies, elsewhere.games) == ([], [], [])
     with pytest.raises(NotFoundError, match="no version of ada '7'"):
         bot.results(arena, "ada", "7")
-    mutual = bot.games(arena, ["ada", "bob"], PageQuery()).items
-    assert {(one.first, one.second) for one in mutual} <= {("ada v1", "bob v1"), ("bob v1", "ada v1")}
-    arena.store.bots.add("idle", field.user_id)
-    assert bot.games(arena, ["ada", "idle"], PageQuery()).items == []

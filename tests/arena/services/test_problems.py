@@ -158,6 +158,21 @@ def test_only_organisers_choose_the_problem_of_the_month(arena: Arena, person: P
     assert [one.month for one in problems.of_months(arena)] == ["2026-12"]
 
 
+def test_authors_and_organisers_remove_a_problem(arena: Arena, person: Person, number: int) -> None:
+    author = replace(person("ada"), user_id=problems.read(arena, number).created_by or 0)
+    with pytest.raises(ForbiddenError, match="is not yours"):
+        problems.remove(arena, number, person("bob"))
+    problems.remove(arena, number, author)
+    with pytest.raises(NotFoundError):
+        problems.read(arena, number)
+    for who in (person("zoe", "organiser"), None):
+        again = problems.add(arena, REQUEST, author).id
+        problems.remove(arena, again, who)
+        with pytest.raises(NotFoundError):
+            problems.remove(arena, again, who)
+    assert "problem.remove" in {line.action for line in arena.store.audit.page().items}
+
+
 def test_maintenance_chooses_the_problem_of_the_month(arena: Arena, number: int) -> None:
     tasks = Maintenance.of(arena.settings, arena.store, lambda: arena.bundles).tasks
     task = next(one for one in tasks if one.name == "problem of the month")

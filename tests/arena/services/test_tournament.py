@@ -6,6 +6,7 @@ from statistics import fmean
 
 import pytest
 
+from arena.documents.game import GameQuery
 from arena.documents.service import AuditQuery
 from arena.documents.tournament import PlanItem, PlanQuery, TournamentItem
 from arena.errors import BadValueError, ConflictError, ForbiddenError, NotFoundError
@@ -161,7 +162,7 @@ def test_preview_estimates_duration_from_latest_games(arena: Arena, field: Field
     with arena.store.writing() as session:
         row = session.get_one(Tournament, field.tournament_id)
         row.settings = {**row.settings, "time_control": "10+0.5"}
-    lines = arena.store.games.latest(limit=4).items
+    lines = arena.store.games.latest(GameQuery(limit=4)).items
     took = fmean(
         (line.finished_at - line.started_at).total_seconds() for line in lines if line.finished_at and line.started_at
     )

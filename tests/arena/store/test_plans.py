@@ -11,6 +11,7 @@ import pytest
 from sqlalchemy import event
 
 from arena.clock import now
+from arena.documents.game import GameQuery
 from arena.documents.page import PageQuery
 from arena.documents.service import AuditQuery
 from arena.documents.tournament import PlanQuery, TournamentQuery
@@ -47,18 +48,18 @@ PAGES: dict[str, Page] = {
     "game counts": lambda store, field: store.games.counts(field.tournament_id),
     "open games": lambda store, field: store.queue.open(),
     "running games": lambda store, field: store.games.in_state("running"),
-    "latest games": lambda store, field: store.games.latest(after=HALF),
-    "latest of a family": lambda store, field: store.games.latest(family="loa", after=HALF),
-    "latest of a pool": lambda store, field: store.games.latest(pool="loa", after=HALF),
-    "latest forfeits": lambda store, field: store.games.latest(termination_class="forfeit"),
-    "latest faults": lambda store, field: store.games.latest(
-        termination_class="forfeit", without=["resigned"], after=HALF
+    "latest games": lambda store, field: store.games.latest(GameQuery(after=HALF)),
+    "latest of a family": lambda store, field: store.games.latest(GameQuery(family="loa", after=HALF)),
+    "latest of a pool": lambda store, field: store.games.latest(GameQuery(pool="loa", after=HALF)),
+    "latest forfeits": lambda store, field: store.games.latest(GameQuery(termination_class="forfeit")),
+    "latest errors": lambda store, field: store.games.latest(GameQuery(errors=True, after=HALF)),
+    "latest of a variant": lambda store, field: store.games.latest(GameQuery(variant="standard", after=HALF)),
+    "latest that were drawn": lambda store, field: store.games.latest(GameQuery(winner="draw", after=HALF)),
+    "latest of some days": lambda store, field: store.games.latest(
+        GameQuery(since=START, after=write_cursor(now(), 50))
     ),
-    "latest of a variant": lambda store, field: store.games.latest(variant="standard", after=HALF),
-    "latest that were drawn": lambda store, field: store.games.latest(winner="draw", after=HALF),
-    "latest of some days": lambda store, field: store.games.latest(since=START, after=write_cursor(now(), 50)),
-    "latest until a day": lambda store, field: store.games.latest(until=now()),
-    "latest of versions": lambda store, field: store.games.latest(versions=[1, 2], after=HALF),
+    "latest until a day": lambda store, field: store.games.latest(GameQuery(until=now())),
+    "latest of versions": lambda store, field: store.games.latest(GameQuery(after=HALF), versions=[1, 2]),
     "latest of a pairing": lambda store, field: store.games.latest(versions=[1], against=[2]),
     "results of a tournament": lambda store, field: store.results.of(tournament_id=field.tournament_id),
     "new results of a tournament": lambda store, field: store.results.of_tournament(field.tournament_id, 50),
@@ -66,7 +67,9 @@ PAGES: dict[str, Page] = {
     "ratings before and after": lambda store, field: store.ratings.before_and_after({(1, "loa"): ("x", "y")}),
     "results of a pool": lambda store, field: store.results.of(pool="loa", limit=100),
     "records": lambda store, field: list(store.results.records(after=80)),
-    "records of a tournament": lambda store, field: list(store.results.records(tournament_id=field.tournament_id)),
+    "records of a tournament": lambda store, field: list(
+        store.results.records(GameQuery(tournament=field.tournament_id))
+    ),
     "voids": lambda store, field: store.voids.page(PageQuery(after=write_cursor(3))),
     "voids of a game": lambda store, field: store.voids.of("x"),
     "last commit": lambda store, field: store.results.last_commit(),

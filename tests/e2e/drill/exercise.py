@@ -22,7 +22,7 @@ from tests.e2e.drill.verdict import Check
 
 IDLE_S = 180.0
 """How long the tournament may stand still before the drill gives up."""
-_LOOK_S = 0.25
+_POLL_INTERVAL_S = 0.25
 _STRAY_S = 15.0
 
 
@@ -120,7 +120,7 @@ def _await(stage: Stage, is_done: Callable[[], bool], complaint: str) -> None:
             best, deadline = finished, time.monotonic() + IDLE_S
         if time.monotonic() > deadline:
             raise DrillError(f"{complaint}: {stage.counts()}; see {stage.folder / 'logs'}")
-        time.sleep(_LOOK_S)
+        time.sleep(_POLL_INTERVAL_S)
 
 
 def _finished(stage: Stage) -> int:

@@ -16,7 +16,7 @@ from tests.e2e.drill.scaled import Scaled
 from tests.e2e.drill.service import Service
 from tests.e2e.drill.stage import Embedded, Stage
 
-_PATIENCE_S = 120.0
+_TIMEOUT_S = 120.0
 """How long to wait for somebody to hit, such as a bot that plays or a referee that stands by."""
 
 
@@ -112,13 +112,13 @@ def _freeze(stage: Stage, target: str, seconds: float, dice: random.Random) -> s
 
 def _busy_slot(stage: Stage, target: str, dice: random.Random) -> int:
     """A slot that plays a game now. Raises TimeoutError."""
-    deadline = time.monotonic() + _PATIENCE_S
+    deadline = time.monotonic() + _TIMEOUT_S
     while time.monotonic() < deadline:
         busy = [slot for slot in slots_of(stage.supervisor.services[target].pid or 0) if _bots_of(slot)]
         if busy:
             return dice.choice(busy)
         time.sleep(0.02)
-    raise TimeoutError(f"no slot below {target} played within {_PATIENCE_S:g} s")
+    raise TimeoutError(f"no slot below {target} played within {_TIMEOUT_S:g} s")
 
 
 def _bots_of(slot: int) -> list[int]:
@@ -259,10 +259,10 @@ def _down(stage: Stage, service: Service, number: int) -> Iterator[None]:
 
 
 def _until(condition: Callable[[], bool], complaint: str) -> None:
-    deadline = time.monotonic() + _PATIENCE_S
+    deadline = time.monotonic() + _TIMEOUT_S
     while not condition():
         if time.monotonic() > deadline:
-            raise AssertionError(f"{complaint} within {_PATIENCE_S:g} s")
+            raise AssertionError(f"{complaint} within {_TIMEOUT_S:g} s")
         time.sleep(0.2)
 
 
@@ -301,11 +301,11 @@ def _usurp(stage: Stage, target: str, seconds: float, dice: random.Random) -> st
 def _stand_by(stage: Stage, dice: random.Random) -> str:
     name = f"second-{dice.randrange(10**6)}"
     stage.service(name, *stage.second())
-    deadline = time.monotonic() + _PATIENCE_S
+    deadline = time.monotonic() + _TIMEOUT_S
     while '"standing by"' not in stage.log(name):
         if time.monotonic() > deadline:
             _dismiss(stage, name)
-            raise TimeoutError(f"{name} does not stand by after {_PATIENCE_S:g} s")
+            raise TimeoutError(f"{name} does not stand by after {_TIMEOUT_S:g} s")
         time.sleep(0.1)
     return name
 

@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from arena.client import ApiClient
+from arena.documents.game import GameQuery
 from arena.documents.page import PageQuery
 from arena.store import Store, url_in
 from tests.e2e.drill.contest import ROOT, DrillError, command
@@ -273,7 +274,7 @@ class RemoteDrill:
 
     def _count(self, store: Store, number: int, report: RemoteReport) -> None:
         ids, ends, usual = Counter[str](), Counter[str](), []
-        for _, data in store.results.records(tournament_id=number):
+        for _, data in store.results.records(GameQuery(tournament=number)):
             record = json.loads(data)
             ids[record["id"]] += 1
             ends[record["termination"]] += 1

@@ -18,7 +18,7 @@ RESTART_S = 1.0
 """How long after its end a program is started again (`RestartSec`)."""
 STOP_S = 90.0
 """How long a program may take to end when told to."""
-_LOOK_S = 0.05
+_POLL_INTERVAL_S = 0.05
 
 
 @dataclass(eq=False)
@@ -98,7 +98,7 @@ class Supervisor:
         return service
 
     def _run(self) -> None:
-        while not self._is_over.wait(_LOOK_S):
+        while not self._is_over.wait(_POLL_INTERVAL_S):
             with self._lock:
                 for service in self.services.values():
                     service.look()
@@ -109,7 +109,7 @@ class Supervisor:
         while len(service.starts) < count:
             if time.monotonic() > deadline:
                 raise TimeoutError(f"{service.name} was not started again within {patience_s:g} s")
-            time.sleep(_LOOK_S)
+            time.sleep(_POLL_INTERVAL_S)
         return service.starts[count - 1]
 
     def stop(self, *names: str, patience_s: float = STOP_S) -> list[str]:

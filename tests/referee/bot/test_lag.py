@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from referee.bot import lag
-from referee.bot.lag import MOST_GAME_NS, MOST_TURN_NS, QueueMeter
+from referee.bot.lag import MAX_GAME_NS, MAX_TURN_NS, QueueMeter
 from referee.game.record import GameRecord, read_record
 from referee.game.spec import BotSpec, GameSpec, PlannedGame, TimeControl
 from referee.machine.pool import SlotPool
@@ -150,11 +150,11 @@ def test_what_is_not_charged_is_bounded_in_a_turn_and_in_a_game(machine: Machine
     machine.waits(t7=0)
     machine.meter.begin()
     machine.waits(t7=100_000)
-    assert machine.meter.waited_ns(10**11) == MOST_TURN_NS
-    machine.meter.end(MOST_GAME_NS - 5)
+    assert machine.meter.waited_ns(10**11) == MAX_TURN_NS
+    machine.meter.end(MAX_GAME_NS - 5)
     assert machine.meter.waited_ns(10**11) == 5
     machine.meter.start()
-    assert machine.meter.waited_ns(10**11) == MOST_TURN_NS
+    assert machine.meter.waited_ns(10**11) == MAX_TURN_NS
 
 
 def worked(pool: SlotPool, *, children: int, rivals: int) -> GameRecord:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from referee.ratings.strength import SideScores, elo_of, elo_words, estimate, estimates, pentanomial, score_of
+from referee.ratings.strength import elo_of, elo_words, estimate, estimates, pentanomial, score_of
 from referee.ratings.trueskill import SUCCESSOR_SIGMA, TrueSkillRating, start
 from referee.rules.core import Kind, Termination
 from tests.referee.conftest import a_record
@@ -97,23 +97,6 @@ def test_plain_data_is_rounded() -> None:
         "normalised_elo": 257.904,
         "los": 0.9752,
     }
-
-
-def test_sides() -> None:
-    sides = SideScores(60, 20, 20)
-    assert (sides.games, sides.score) == (100, 0.7)
-    # A game deviates by 0.4 from 0.7, a hundred of them by 0.04.
-    assert sides.as_json() == {
-        "games": 100,
-        "first_wins": 60,
-        "draws": 20,
-        "second_wins": 20,
-        "first_score": 0.7,
-        "first_advantage_elo": 147.2,
-        "low": 86.2,
-        "high": 218.3,
-    }
-    assert SideScores(0, 0, 0).as_json()["first_advantage_elo"] == 0
 
 
 def test_a_successor_starts_at_its_predecessors_mu_wide_and_provisional() -> None:

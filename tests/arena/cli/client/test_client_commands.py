@@ -20,6 +20,7 @@ from arena.client import keyring
 from referee.game.record import read_record
 from referee.game.record_text import read_texts
 from tests.arena.api.filled import Arena
+from tests.arena.field import reading_imports
 
 LATER = f"{datetime.now(UTC) + timedelta(days=30):%Y-%m-%dT20:00:00Z}"
 """Whenever this is run: not due yet."""
@@ -417,7 +418,9 @@ def test_quota_schedules_and_exports(arena: Arena, cli: Any, tmp_path: Path) -> 
     assert cli("schedule", "enable", number, *token) == ""
     assert cli("schedule", "show", number, "--json", is_json=True)["next_fire"]
     assert "no schedule 99" in cli("schedule", "show", "99", code=Exit.NOT_FOUND)
-    lines = cli("game", "export", "--bot", "greedy", "--kind", "rules", "--since", "2026-01-01").splitlines()
+    lines = cli(
+        "game", "export", "--bot", "greedy", "--termination-class", "rules", "--since", "2026-01-01"
+    ).splitlines()
     assert lines
     assert all("greedy v1" in (read_record(line).first, read_record(line).second) for line in lines)
     assert "write a day" in cli("game", "export", "--since", "yesterday", code=Exit.USAGE)
@@ -430,7 +433,8 @@ def test_the_archive_of_a_server(arena: Arena, cli: Any, tmp_path: Path) -> None
         '[Black "Anna"] [White "Bert"] [Number "427"]\n1.a1b2! i5h5 2.a2b3 i6h6\n\n[Black "Carl"]\n1.a1b2 i5h5\n'
     )
     here = ("--server", arena.server.url)
-    taken = cli("archive", "import", str(file), "--family", "abalone", *here, *token)
+    with reading_imports(arena.server.store):
+        taken = cli("archive", "import", str(file), "--family", "abalone", *here, *token)
     assert taken == f"{file}: 2 games imported as aba-pro, 0 bad\n"
     assert "organise" in cli("archive", "import", str(file), "--family", "abalone", *here, code=Exit.REFUSED)
     listed = cli("archive", "list", "--json", *here, is_json=True)["sources"]

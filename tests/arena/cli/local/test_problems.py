@@ -81,6 +81,10 @@ def test_problems_found_in_the_archive_are_added(tmp_path, capsys):
     code, out, err = run(capsys, "add", "loa", "--file", str(file), "--data", data)
     assert (code, out.splitlines()[-1]) == (0, "problem 1: accepted")
     assert "left out: this is problem 1 already" in err
+    code, out, _ = run(capsys, "remove", "1", "--data", data, "--json")
+    assert (code, json.loads(out)) == (0, {"id": 1, "state": "removed"})
+    code, out, _ = run(capsys, "add", "loa", "--file", str(file), "--data", data)
+    assert (code, out.splitlines()[-1]) == (0, "problem 2: accepted")
     booklet = tmp_path / "booklet.pdf"
     words = ["archive", "export", "--problems", str(file), "--output-file", str(booklet), "--data", data]
     assert main(words) == 0
@@ -120,3 +124,5 @@ def test_problems_of_a_server(arena: Arena, capsys, monkeypatch):
     assert str(json.loads(out)["items"][0]["id"]) == number
     assert run(capsys, "show", number, *server)[0] == 0
     assert run(capsys, "month", number, *server)[0] == 4
+    assert run(capsys, "remove", number, *server)[:2] == (0, f"problem {number} removed\n")
+    assert run(capsys, "show", number, *server)[0] == 3

@@ -15,7 +15,7 @@ from arena.cli.server.coordinator_run import announced, player_of, unable_to_ser
 from arena.store import Store
 from tests.arena.coordinator.stage import Dice, Stage
 
-PATIENCE_S = 100
+TIMEOUT_S = 100
 
 
 def test_the_process_with_the_lease_and_the_one_without_are_announced(
@@ -42,7 +42,7 @@ def test_the_process_with_the_lease_and_the_one_without_are_announced(
             await second
         assert notes.empty()
 
-    asyncio.run(asyncio.wait_for(main(), PATIENCE_S))
+    asyncio.run(asyncio.wait_for(main(), TIMEOUT_S))
 
 
 def test_nobody_plays_where_the_lease_is_free_or_its_owner_is_dead(store: Store, tmp_path: Path) -> None:

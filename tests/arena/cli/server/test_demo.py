@@ -23,7 +23,7 @@ from tests.conftest import INTERPRETED
 from tests.program import finished
 
 ROOT = Path(__file__).parents[4]
-PATIENCE_S = 300
+TIMEOUT_S = 300
 
 
 def test_each_family_begins_when_it_is_ready_though_others_still_compile(
@@ -94,11 +94,11 @@ def test_the_summary_of_a_family_is_one_small_table(tmp_path: Path, capsys: Any)
 
 
 @pytest.mark.long
-@pytest.mark.timeout(2 * PATIENCE_S)
+@pytest.mark.timeout(2 * TIMEOUT_S)
 def test_demo_ends_only_when_its_last_games_are_in_archive_and_explorer(tmp_path: Path, capsys: Any) -> None:
     data = tmp_path / "data"
     words = ["demo", "--once", "--games", "1", "--family", "pijersi", "--tc", "nodes:9", "--data", str(data)]
-    done = finished([sys.executable, "-m", "arena", *words], PATIENCE_S, cwd=ROOT, env=INTERPRETED)
+    done = finished([sys.executable, "-m", "arena", *words], TIMEOUT_S, cwd=ROOT, env=INTERPRETED)
     assert done.returncode == 0, done.stderr
     talk = done.stderr.splitlines()
     assert f"this process plays the games of {data}" in talk

@@ -15,7 +15,7 @@ from arena.cli.terminal.exit import Exit
 from arena.cli.terminal.run import run
 from arena.store import Store
 
-PATIENCE_S = 200
+TIMEOUT_S = 200
 COMMANDS = [
     "--help",
     "--version",
@@ -32,7 +32,7 @@ def _piped(words: str, rest: str, folder: Path) -> tuple[int, str]:
     """The exit code of a command with its output led elsewhere, and what was complained of on the terminal's side."""
     line = f'"{sys.executable}" -m arena {words} {rest}; exit ${{PIPESTATUS[0]}}'
     done = subprocess.run(
-        ["bash", "-c", line], cwd=folder, capture_output=True, text=True, check=False, timeout=PATIENCE_S
+        ["bash", "-c", line], cwd=folder, capture_output=True, text=True, check=False, timeout=TIMEOUT_S
     )
     return done.returncode, done.stderr
 
@@ -68,7 +68,7 @@ def test_a_stream_ends_when_its_reader_has_seen_enough(folder: Path) -> None:
     )
     line = f'"{sys.executable}" -c "$1" | head -n 1; exit ${{PIPESTATUS[0]}}'
     done = subprocess.run(
-        ["bash", "-c", line, "bash", script], capture_output=True, text=True, check=False, timeout=PATIENCE_S
+        ["bash", "-c", line, "bash", script], capture_output=True, text=True, check=False, timeout=TIMEOUT_S
     )
     assert (done.returncode, done.stdout, done.stderr) == (Exit.UNREAD, '{"number":0}\n', "")
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from tests.port import free_port
 
-PATIENCE_S = 60
+TIMEOUT_S = 60
 
 
 def program(name: str = "mosquitto") -> str | None:
@@ -44,7 +44,7 @@ class Mosquitto:
         assert found is not None
         with open(self.folder / "mosquitto.log", "ab") as log:
             self._process = subprocess.Popen([found, "-c", str(self.file)], stdout=log, stderr=log)
-        deadline = time.monotonic() + PATIENCE_S
+        deadline = time.monotonic() + TIMEOUT_S
         while True:
             try:
                 socket.create_connection(("127.0.0.1", self.port), 1).close()

@@ -39,7 +39,7 @@ from arena.metrics import Metrics
 from tests.arena.events.mqtt.broker import Mosquitto
 from tests.arena.events.mqtt.samples import ENDED, GAME, OTHER, ended, ply
 
-PATIENCE_S = 60
+TIMEOUT_S = 60
 MARK = "tests/that-is-all"
 PLY = {"move": "a1a2", "ms": 1.5, "score": None}
 OUTCOME = {
@@ -79,7 +79,7 @@ async def listening(bus: EventBus) -> AsyncIterator[Live]:
 
 
 async def until(condition: Callable[[], Any]) -> None:
-    deadline = time.monotonic() + PATIENCE_S
+    deadline = time.monotonic() + TIMEOUT_S
     while not condition():
         assert time.monotonic() < deadline, "waited in vain"
         await asyncio.sleep(0.02)
@@ -199,7 +199,7 @@ def test_orders_reach_the_coordinator_at_once(mosquitto: Mosquitto) -> None:
             referee.subscribe(CoordinatorWakeup) as orders,
         ):
             server.publish(CoordinatorWakeup(tournament=3))
-            assert await asyncio.wait_for(orders.get(), PATIENCE_S) == CoordinatorWakeup(tournament=3)
+            assert await asyncio.wait_for(orders.get(), TIMEOUT_S) == CoordinatorWakeup(tournament=3)
 
     time_limit(main())
 

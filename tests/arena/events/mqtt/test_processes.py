@@ -29,7 +29,7 @@ from tests.arena.coordinator.stage import Stage
 from tests.arena.events.mqtt.broker import Mosquitto
 from tests.conftest import INTERPRETED
 
-PATIENCE_S = 300
+TIMEOUT_S = 300
 STATUS = "arena/v1/referees/+/status"
 PATIENT = Path(__file__).with_name("patient.py")
 WAITS = {"start_ms": 30_000, "ready_ms": 30_000, "move_ms": 10_000}
@@ -78,7 +78,7 @@ class Arena:
         body = {"family": "loa", "openings": "none", "limits": WAITS, **document}
         headers = {"Authorization": f"Bearer {self.token}", "Content-Type": "application/json"}
         request = urllib.request.Request(f"{url}/api/v1/tournaments", json.dumps(body).encode(), headers)
-        with urllib.request.urlopen(request, timeout=PATIENCE_S) as answer:
+        with urllib.request.urlopen(request, timeout=TIMEOUT_S) as answer:
             return int(json.load(answer)["id"])
 
     def running(self) -> str:
@@ -91,7 +91,7 @@ class Arena:
 
 
 def until(condition: Callable[[], Any]) -> None:
-    deadline = time.monotonic() + PATIENCE_S
+    deadline = time.monotonic() + TIMEOUT_S
     while not condition():
         assert time.monotonic() < deadline, "waited in vain"
         time.sleep(0.05)
@@ -103,7 +103,7 @@ def arena(sqlite_store: Store, tmp_path: Path, mosquitto: Mosquitto) -> Arena:
 
 
 def read(url: str) -> bytes:
-    with urllib.request.urlopen(url, timeout=PATIENCE_S) as answer:
+    with urllib.request.urlopen(url, timeout=TIMEOUT_S) as answer:
         return bytes(answer.read())
 
 
@@ -113,7 +113,7 @@ def hearing(broker: Mosquitto, *words: str) -> Iterator[Iterator[str]]:
 
     The retained status of the coordinator shows that; it is left out.
     """
-    line = broker.client("mosquitto_sub", "-v", *words, "-t", STATUS, "-W", str(PATIENCE_S))
+    line = broker.client("mosquitto_sub", "-v", *words, "-t", STATUS, "-W", str(TIMEOUT_S))
     with subprocess.Popen(line, stdout=subprocess.PIPE, text=True) as listener:
         assert listener.stdout is not None
         try:
@@ -127,7 +127,7 @@ class Stream:
     """The stream of a game, read line by line; `moves` are those received so far."""
 
     def __init__(self, url: str, game: str) -> None:
-        self._connection = http.client.HTTPConnection(url.removeprefix("http://"), timeout=PATIENCE_S)
+        self._connection = http.client.HTTPConnection(url.removeprefix("http://"), timeout=TIMEOUT_S)
         self._connection.request("GET", f"/api/v1/games/{game}/stream")
         self._response = self._connection.getresponse()
         assert self._response.status == 200, self._response.read()
@@ -171,7 +171,7 @@ def test_a_game_is_live_in_another_process_whichever_process_dies(arena: Arena) 
             second.read(len(first.moves) + 4)
             assert second.moves[: len(first.moves)] == first.moves, "the whole game, after a restart in the middle"
             arena.broker.kill()
-            assert urllib.request.urlopen(f"{url}/readyz", timeout=PATIENCE_S).status == 200
+            assert urllib.request.urlopen(f"{url}/readyz", timeout=TIMEOUT_S).status == 200
             samples = arena.order(url, name="samples", games=1, entries={"bots": ["random", "greedy"]})
             until(lambda: arena.store.tournaments.get(samples).state == "running")
             arena.broker.start()
@@ -183,12 +183,12 @@ def test_a_game_is_live_in_another_process_whichever_process_dies(arena: Arena) 
             second.close()
             until(lambda: b"arena_bus_connected 1.0" in read(f"{url}/metrics"))
             server.terminate()
-            assert server.wait(PATIENCE_S) == 0
+            assert server.wait(TIMEOUT_S) == 0
         record = arena.store.games.record(game)
         assert verify(record)
         assert list(record.moves)[: len(second.moves)] == second.moves
         referee.terminate()
-        assert referee.wait(PATIENCE_S) == 0
+        assert referee.wait(TIMEOUT_S) == 0
     arena.stage.check_exactly_once(number, 1)
     for name in ("serve", "referee"):
         text = (arena.folder / f"{name}.log").read_text()

@@ -12,6 +12,7 @@ from sqlalchemy import text
 from arena.clock import now
 from arena.collections import following
 from arena.documents.analysis import AnalysedGamesQuery, AnalysisFigures, PositionEvaluation
+from arena.documents.game import GameQuery
 from arena.errors import QuotaError
 from arena.store import Store
 from arena.store.archive.search import ArchiveSearch
@@ -128,19 +129,21 @@ def test_games_are_filtered_and_sorted_by_analysis(store: Store) -> None:
     one, two, three, _ = (game.id for game in games)
 
     def found(**words: Any) -> list[str]:
-        return [line.id for line in store.games.latest(analysed=AnalysedGamesQuery(**words)).items]
+        return [line.id for line in store.games.latest(GameQuery(**words)).items]
 
     assert found(blunders=1) == [three, one]
     assert found(max_blunders=0) == [two]
     assert found(max_accuracy=60) == [one]
     assert found(accuracy=60, min_turning_points=1) == [three]
     assert found(blown_win="no") == [three, two]
-    page = store.games.by_figure("blunders", limit=2)
+    page = store.games.by_figure(GameQuery(sort="blunders", limit=2))
     assert [line.id for line in page.items] == [three, one]
-    assert [line.id for line in store.games.by_figure("blunders", limit=2, after=page.next).items] == [two]
-    assert [line.id for line in store.games.by_figure("accuracy", is_falling=False).items] == [one, three]
-    assert [line.id for line in store.games.by_figure("second_accuracy").items] == [three, one]
-    assert [line.id for line in store.games.by_figure("first_accuracy").items] == [three, two, one]
+    assert [line.id for line in store.games.by_figure(GameQuery(sort="blunders", limit=2, after=page.next)).items] == [
+        two
+    ]
+    assert [line.id for line in store.games.by_figure(GameQuery(sort="accuracy", order="rising")).items] == [one, three]
+    assert [line.id for line in store.games.by_figure(GameQuery(sort="second_accuracy")).items] == [three, one]
+    assert [line.id for line in store.games.by_figure(GameQuery(sort="first_accuracy")).items] == [three, two, one]
     assert not AnalysedGamesQuery().is_about_analysis
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from arena.documents.game import GameQuery
 from arena.documents.tournament import PlanQuery
 from arena.errors import NotFoundError
 from arena.store import Store
@@ -105,7 +106,7 @@ def test_latest_filtered_by_time_is_ordered_by_end(store: Store, field: Field) -
     def found(**words: Any) -> list[int]:
         numbers, after = [], None
         while True:
-            page = store.games.latest(limit=2, after=after, **words)
+            page = store.games.latest(GameQuery(limit=2, after=after, **words))
             numbers += [line.sequence for line in page.items]
             if (after := page.next) is None:
                 return numbers
@@ -121,17 +122,17 @@ def test_latest_filtered_by_time_is_ordered_by_end(store: Store, field: Field) -
 
 def test_latest_filters_games(store: Store, field: Field) -> None:
     records = field.play(30)
-    page = store.games.latest(limit=20)
-    rest = store.games.latest(limit=20, after=page.next)
+    page = store.games.latest(GameQuery(limit=20))
+    rest = store.games.latest(GameQuery(limit=20, after=page.next))
     assert [line.id for line in [*page.items, *rest.items]] == [record.id for record in reversed(records)]
-    assert store.games.latest(family="loa", limit=50) == store.games.latest(pool="loa", limit=50)
-    assert store.games.latest(family="tablut").items == []
+    assert store.games.latest(GameQuery(family="loa")) == store.games.latest(GameQuery(pool="loa"))
+    assert store.games.latest(GameQuery(family="tablut")).items == []
 
     ada, bob = (field.versions[number].id or 0 for number in (0, 1))
     mine = [record.id for record in reversed(records) if "ada v1" in (record.first, record.second)]
     found, after = [], None
     while True:
-        part = store.games.latest(versions=[ada], limit=4, after=after)
+        part = store.games.latest(GameQuery(limit=4, after=after), versions=[ada])
         found += [line.id for line in part.items]
         after = part.next
         if after is None:
@@ -141,7 +142,7 @@ def test_latest_filters_games(store: Store, field: Field) -> None:
     assert [line.id for line in store.games.latest(versions=[ada], against=[bob]).items] == both
     assert store.games.latest(versions=[]).items == []
     forfeits = [record.id for record in reversed(records) if record.kind.value == "forfeit"]
-    assert [line.id for line in store.games.latest(termination_class="forfeit").items] == forfeits
+    assert [line.id for line in store.games.latest(GameQuery(termination_class="forfeit")).items] == forfeits
 
 
 def test_results_give_the_same_standings_as_records(store: Store, field: Field) -> None:
@@ -164,7 +165,7 @@ def test_records_are_streamed(store: Store, field: Field) -> None:
     records = field.play(9)
     stream = [(number, read_record(line)) for number, line in store.results.records()]
     assert stream == list(enumerate(records, 1))
-    behind = store.results.records(tournament_id=field.tournament_id, after=7)
+    behind = store.results.records(GameQuery(tournament=field.tournament_id), after=7)
     assert [number for number, _ in behind] == [8, 9]
     with pytest.raises(NotFoundError, match="record of game"):
         store.games.record("nothing")

@@ -186,3 +186,33 @@ def test_each_month_has_one_problem_chosen_by_hand_or_the_hardest_unused(store: 
         store.problems.choose(add(store, "new"), "2027-01")
     with pytest.raises(NotFoundError):
         store.problems.choose(99, "2027-01")
+
+
+def test_a_removed_problem_is_gone_but_the_ratings_of_people_stay(store: Store) -> None:
+    number, ada = accepted(store), user(store, "ada")
+    store.problems.choose(number, "2026-11")
+    store.attempts.decide(number, ada, is_solved=True)
+    rating = store.attempts.rating("loa", ada)
+    store.problems.remove(number)
+    for call in (store.problems.get, store.problems.remove):
+        with pytest.raises(NotFoundError):
+            call(number)
+    assert store.problems.page(WinProblemQuery()).items == []
+    assert store.problems.of_month("2026-11") is None
+    assert store.problems.nearest("loa", 25.0, None) is None
+    with pytest.raises(NotFoundError):
+        store.problems.choose(number, "2026-12")
+    assert store.attempts.check() == []
+    store.attempts.rebuild()
+    assert store.attempts.rating("loa", ada) == rating
+    assert accepted(store) > number  # the same one can be set again
+
+
+def test_a_problem_removed_before_its_proof_is_not_proved(store: Store) -> None:
+    number = add(store)
+    store.problems.remove(number)
+    assert store.problems.next_waiting() is None
+    store.problems.accept(number, PROOF)
+    with pytest.raises(NotFoundError):
+        store.problems.get(number)
+    assert store.attempts.check() == []

@@ -1,0 +1,193 @@
+"""The tree of an analysis board as text, which its address holds, and as a game in a notation.
+
+The text has the canonical moves of the main line, with alternatives in brackets after the move that they replace and
+notes in braces: `b1b3 [c1c3 {better} h4f4] h5f5`. A note that begins with a mark (`!?`) marks its move.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from arena.collections.collection import CollectedGame, best_reading
+from arena.collections.notation import RESULTS
+from arena.collections.record_format import RECORD
+from arena.errors import BadValueError
+from arena.services.archive import find_format
+from arena.services.study import Study
+from referee.game.record import GameRecord
+from referee.rules.core import ParseError
+from referee.rules.gametags import MARKS
+from referee.rules.position import IllegalMoveError, Position
+from referee.rules.rules import GameText, Ruleset, Variation
+from referee.rules.variations import MAX_DEPTH
+
+MAX_LETTERS = 40_000
+"""Maximum length of a tree, and of a game's text."""
+MAX_MOVES = 3_000
+"""Maximum number of moves in a tree."""
+_PART = re.compile(r"\{[^{}]*\}|[\[\]]|[^\s\[\]{}]+")
+_NOT_IN_NOTES = re.compile(r"[\[\]{}\s]+")
+
+
+@dataclass(slots=True)
+class _Branch:
+    """A move of a tree, its note, and the next moves: that of its line, then the alternatives to it."""
+
+    move: str = ""
+    parent: _Branch | None = None
+    note: str = ""
+    children: dict[str, _Branch] = field(default_factory=dict)
+
+
+def write(line: Study, tree: str, notation: str) -> str:
+    """Return a tree in a notation; without a tree, the moves of the line, which also gives rules and start.
+
+    Raises BadValueError.
+    """
+    form = find_format(line.ruleset.rules, notation)
+    game = read(line.ruleset, line.start, tree if tree.strip() else " ".join(line.moves))
+    try:
+        text = form.write(game, line.ruleset)
+        if game.variations and not any(one.variations for one in form.read(text, line.ruleset)):
+            raise ValueError("it has no variations")
+        return text
+    except ValueError as error:
+        raise BadValueError(f"{notation} cannot express this game: {error}", field="notation") from None
+
+
+def read(ruleset: Ruleset, position: str, tree: str) -> GameText:
+    """Return a tree as a game from a position. Raises BadValueError for an illegal move or too many of them."""
+    _require_short(tree, "tree")
+    root = _parsed(tree)
+    try:
+        start = Position.start(ruleset, position or None)
+        found = _followed(root, start, 0)
+        outcome = start.play_all(found.moves).outcome
+    except ParseError as error:
+        raise BadValueError(f"{error.problem}: {error.text[:40]!r}", field="tree", hint=error.hint) from None
+    except IllegalMoveError as error:
+        raise BadValueError(str(error)[:200], field="tree", hint="the rules do not allow this move") from None
+    mark, said = _remark(root.note)
+    comments = {0: f"{mark} {said}".strip(), **found.comments} if root.note else found.comments
+    return GameText(
+        found.moves,
+        ruleset.variant.name,
+        ruleset.overrides,
+        None if str(start) == ruleset.write(ruleset.read()) else str(start),
+        result=RESULTS[outcome.winner if outcome else None],
+        marks=found.marks,
+        comments=comments,
+        variations=found.variations,
+    )
+
+
+def of_text(ruleset: Ruleset, text: str) -> tuple[CollectedGame, str]:
+    """Return the first game of a text in any notation, and its tree. Raises BadValueError."""
+    _require_short(text, "text")
+    hint = f"paste a game in a notation of {ruleset.rules.family}"
+    try:
+        found = best_reading(text, ruleset, (*ruleset.rules.formats, RECORD))
+    except ValueError as error:
+        raise BadValueError(str(error)[:300], field="text", hint=hint) from None
+    if not found.games:
+        raise BadValueError(str(found.problems[0])[:300], field="text", hint=hint)
+    return found.games[0], of_game(found.games[0].game)
+
+
+def of_game(game: GameText | GameRecord) -> str:
+    """Return a game with its variations, comments and marks as a tree."""
+    words = _words(Variation(1, tuple(game.moves), game.marks, game.comments, game.variations))
+    return " ".join(filter(None, (_note("", game.comments.get(0, "")), *words)))
+
+
+def _require_short(text: str, name: str) -> None:
+    if len(text) > MAX_LETTERS:
+        raise BadValueError(f"the {name} is too long", field=name, hint=f"at most {MAX_LETTERS:,} characters")
+
+
+def _words(line: Variation) -> Iterator[str]:
+    """Yield the words of a line's tree, some of them empty."""
+    alternatives: dict[int, list[Variation]] = {}
+    for one in line.variations:
+        alternatives.setdefault(one.ply, []).append(one)
+    for ply, move in enumerate(line.moves, line.ply):
+        yield move
+        # In a variation, the comment before its first move has no other place.
+        before = line.comments.get(ply - 1, "") if ply == line.ply > 1 else ""
+        yield _note(line.marks.get(ply, ""), f"{before} {line.comments.get(ply, '')}")
+        for one in alternatives.get(ply, ()):
+            yield f"[{' '.join(filter(None, _words(one)))}]"
+
+
+def _note(mark: str, said: str) -> str:
+    note = _NOT_IN_NOTES.sub(" ", f"{mark} {said}").strip()
+    return f"{{{note}}}" if note else ""
+
+
+def _remark(note: str) -> tuple[str, str]:
+    """Return the mark and the comment of a note."""
+    word, _, rest = note.partition(" ")
+    return (word, rest.strip()) if word in MARKS else ("", note)
+
+
+def _parsed(tree: str) -> _Branch:
+    """Return the root of a tree. Raises BadValueError."""
+    root = at = _Branch()
+    waiting: list[_Branch] = []
+    count = 0
+    for found in _PART.finditer(tree):
+        part = found[0]
+        if part == "[":
+            if at.parent is None:
+                raise BadValueError("an alternative replaces no move", field="tree", hint="write it after a move")
+            waiting.append(at)
+            at = at.parent
+        elif part == "]":
+            at = waiting.pop() if waiting else at
+        elif part.startswith("{"):
+            at.note = " ".join(part[1:-1].split())
+        else:
+            at = at.children.setdefault(part, _Branch(part, at))
+            count += 1
+        if len(waiting) > MAX_DEPTH or count > MAX_MOVES:
+            hint = f"at most {MAX_MOVES:,} moves, and alternatives nested {MAX_DEPTH} deep"
+            raise BadValueError("the tree is too large", field="tree", hint=hint)
+    return root
+
+
+def _followed(branch: _Branch, at: Position, ply: int) -> Variation:
+    """Return the moves after a branch, which follows `ply` plies, with their alternatives.
+
+    Raise ParseError, IllegalMoveError.
+    """
+    moves: list[str] = []
+    marks: dict[int, str] = {}
+    comments: dict[int, str] = {}
+    variations: list[Variation] = []
+    first = ply + 1
+    while branch.children:
+        ply += 1
+        branch, *others = branch.children.values()
+        for other in others:
+            variations.append(_alternative(other, at, ply))
+        at = at.play(branch.move)
+        moves.append(_text(at))
+        mark, said = _remark(branch.note)
+        if mark:
+            marks[ply] = mark
+        if said:
+            comments[ply] = said
+    return Variation(first, tuple(moves), marks, comments, tuple(variations))
+
+
+def _alternative(branch: _Branch, at: Position, ply: int) -> Variation:
+    """Return an alternative, the move `ply`, with the moves after it."""
+    line = _Branch(children={branch.move: branch})
+    return _followed(line, at, ply - 1)
+
+
+def _text(position: Position) -> str:
+    """Return the move that led to a position, in canonical notation."""
+    return position.ruleset.rules.notation.write_move(position.move or 0)

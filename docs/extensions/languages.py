@@ -1,0 +1,46 @@
+"""The same page in the other language: address and link of the switch above each page."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+from sphinx.application import Sphinx
+
+DOCS = Path(__file__).parents[1]
+ROOTS = {"en": (DOCS, "/docs/"), "fr": (DOCS / "fr", "/docs/fr/")}
+"""By language: the folder of its sources, and its address."""
+
+
+def other_page(language: str, page: str) -> str:
+    """Return the address of a page in the other language, or of its start page if it has none there."""
+    folder, address = ROOTS["fr" if language == "en" else "en"]
+    if page == "search":
+        return f"{address}search/"
+    if not (folder / f"{page}.md").is_file():
+        return address
+    return f"{address}{page}".removesuffix("index").rstrip("/") + "/"
+
+
+def add_switch(app: Sphinx, page: str, _: str, context: dict[str, Any], __: object) -> None:
+    """Give the template of a page the address of the other language."""
+    context["other_url"] = other_page(app.config.language, page)
+
+
+def write_messages(app: Sphinx, error: Exception | None) -> None:
+    """Write the messages of the search as data: the library's own script evaluates a text as code, for plurals, which
+    the arena's content security policy forbids.
+    """
+    script = Path(app.outdir) / "_static" / "translations.js"
+    if error is None and script.is_file():
+        text = script.read_text(encoding="utf-8")
+        text = re.sub(r"^Documentation\.addTranslations\((.*)\);$", r"\1", text.strip(), flags=re.DOTALL)
+        script.write_text(f"Object.assign(Documentation.TRANSLATIONS, ({text}).messages);\n", encoding="utf-8")
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Add the switch to every page."""
+    app.connect("html-page-context", add_switch)
+    app.connect("build-finished", write_messages)
+    return {"parallel_read_safe": True}

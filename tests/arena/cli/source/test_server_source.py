@@ -1,0 +1,44 @@
+"""The archive of a server: an import is followed until it is over."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from arena.cli.source import server_source
+from arena.cli.source.server_source import ServerSource
+from arena.cli.source.source import GameFile
+from arena.cli.terminal.exit import CommandError, Exit
+from referee.rules import load
+
+
+class Client:
+    """A client of a server whose import goes through these states."""
+
+    def __init__(self, *states: str) -> None:
+        self.states = list(states)
+
+    def ask(self, *_: Any, **__: Any) -> Any:
+        return SimpleNamespace(data=self._next())
+
+    def get(self, path: str) -> dict[str, Any]:
+        assert path == "/archive/imports/7"
+        return self._next()
+
+    def _next(self) -> dict[str, Any]:
+        return {"id": 7, "state": self.states.pop(0), "problem": "it needs more than 60 s", "file": "club"}
+
+
+def source(*states: str) -> ServerSource:
+    return ServerSource(Client(*states))  # type: ignore[arg-type]
+
+
+def test_import_of_a_file_is_followed_until_it_is_done(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server_source, "_POLL_INTERVAL_S", 0)
+    one = GameFile("games/old.txt", "1. b1b3", load("loa").settle(), None)
+    assert source("waiting", "waiting", "done").import_files([one])[0]["file"] == "games/old.txt"
+    with pytest.raises(CommandError, match=r"games/old\.txt: it needs more than 60 s") as caught:
+        source("waiting", "failed").import_files([one])
+    assert caught.value.code is Exit.FAILED

@@ -1,0 +1,111 @@
+"""Guides that lead through a session: their commands, run in order by one shell, with the files that they give."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from tests.conftest import INTERPRETED
+from tests.port import free_port
+from tests.program import ENDS_S, finished
+
+DOCS = Path(__file__).parents[1] / "docs"
+PATIENCE_S = 300
+BLOCK = re.compile(r"^ *```(\w+)(?: (\S+))?\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
+SERVE = "exec 4< <(exec arena serve {} --port $PORT 2> serve.log); server=$!; read -r -u 4 address"
+LOGIN = "sed -n 's/^password *//p' admin | arena login --user admin"
+STOP = "kill -INT $server; wait $server"
+
+
+class Guide(NamedTuple):
+    """A page, the pages whose files it uses, replacements of its words in the test, and words of its output."""
+
+    page: str
+    uses: tuple[str, ...]
+    replacements: Mapping[str, str]
+    expected: tuple[str, ...]
+
+
+GUIDES = (
+    Guide(
+        "tutorials/first-tournament.md",
+        (),
+        {
+            'time_control = "1+0.05"': 'time_control = "nodes:9"',
+            "arena init ": "arena init | tee admin ",
+            "arena serve ": f"{SERVE.format('')} ",
+            "arena login --user admin": LOGIN,
+            "arena leaderboard loa": f"arena leaderboard loa\n{STOP}",
+        },
+        ("First tournament: loa standard, round-robin, finished, 6 of 6 games", "alphabeta"),
+    ),
+    Guide(
+        "how-to/run-on-one-machine.md",
+        (),
+        {
+            "make env": "true",
+            ". .venv/bin/activate": "true",
+            "arena serve --data league ": f"{SERVE.format('--data league')}; {STOP} ",
+        },
+        ("sandbox", "password"),
+    ),
+    Guide(
+        "how-to/debug-a-bot.md",
+        ("tutorials/first-bot.md",),
+        {"--tc 1+0.05": "--tc nodes:9", "--nodes 200": "--nodes 10"},
+        ("bestmove", "accuracy", "d1a4"),
+    ),
+)
+
+
+@pytest.fixture
+def tools(tmp_path: Path) -> Path:
+    """A folder with the commands `arena` and `python`."""
+    tmp_path.chmod(0o755)  # bots run as a user with fewer rights
+    folder = tmp_path / "tools"
+    folder.mkdir()
+    for name, command in (("python", ""), ("arena", "-m arena")):
+        (folder / name).write_text(f'#!/bin/sh\nexec "{sys.executable}" {command} "$@"\n')
+        (folder / name).chmod(0o755)
+    return folder
+
+
+def blocks(page: str) -> list[tuple[str, str, str]]:
+    """The code blocks of a page: language, name of a file, text."""
+    return BLOCK.findall((DOCS / page).read_text(encoding="utf-8"))
+
+
+@pytest.mark.long
+@pytest.mark.timeout(PATIENCE_S + 2 * ENDS_S)
+@pytest.mark.parametrize("guide", GUIDES, ids=lambda guide: guide.page)
+def test_guide_run_in_order_succeeds(guide: Guide, tools: Path) -> None:
+    found = [block for page in (*guide.uses, guide.page) for block in blocks(page)]
+    commands = "".join(text for kind, _, text in blocks(guide.page) if kind == "sh")
+    files = {name: text for kind, name, text in found if name and kind != "sh"}
+    for words, instead in guide.replacements.items():
+        assert sum(text.count(words) for text in (commands, *files.values())) == 1, f"{words!r} is not there once"
+        commands = commands.replace(words, instead)
+        files = {name: text.replace(words, instead) for name, text in files.items()}
+    for name, text in files.items():
+        (tools.parent / name).write_text(text, encoding="utf-8")
+    port = str(free_port())
+    environment = {
+        **INTERPRETED,
+        "HOME": str(tools.parent / "home"),
+        "XDG_CONFIG_HOME": "",
+        "PATH": f"{tools}{os.pathsep}{os.environ['PATH']}",
+        "PYTHONPATH": str(DOCS.parent),
+        "PORT": port,
+        "ARENA_SERVER": f"http://127.0.0.1:{port}",
+    }
+    script = f"set -euxo pipefail\n{commands}"
+    done = finished(["bash", "-c", script], PATIENCE_S, cwd=tools.parent, env=environment)
+    assert done.returncode == 0, done.stdout + done.stderr
+    for words in guide.expected:
+        assert words.lower() in done.stdout.lower(), done.stdout
