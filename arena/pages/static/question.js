@@ -1,4 +1,6 @@
 // Analyse the position on the board: submit the form, then poll the page of the result until it is done.
+import { message } from "./text.js";
+
 const panel = document.querySelector('[data-panel="analysis"]');
 const form = panel?.querySelector("form");
 const place = document.getElementById("answered");
@@ -18,7 +20,7 @@ async function ask(event) {
       if (mine !== asked) return; // the board shows another position by now
       const section = found.getElementById("answer");
       if (!section) {
-        place.textContent = found.querySelector("main")?.textContent.trim() || "The analysis could not be requested.";
+        place.textContent = found.querySelector("main")?.textContent.trim() || message("The analysis could not be requested.");
         return;
       }
       place.replaceChildren(document.adoptNode(section));
@@ -26,7 +28,7 @@ async function ask(event) {
       await new Promise((done) => setTimeout(done, POLL_INTERVAL_MS));
       next = () => fetch(answer.url);
     }
-  } catch { if (mine === asked) place.textContent = "Network error; try again."; }
+  } catch { if (mine === asked) place.textContent = message("Network error; try again."); }
 }
 
 form?.addEventListener("submit", ask);

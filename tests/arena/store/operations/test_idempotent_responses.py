@@ -8,7 +8,7 @@ import pytest
 
 from arena.clock import now
 from arena.store import Store
-from arena.store.operations import idempotent_responses
+from arena.store.operations import idempotent_responses as responses
 from tests.arena.field import Field
 
 
@@ -31,14 +31,10 @@ def test_begin_key_of_a_request_that_died_reserves_it_again(
 ) -> None:
     begin = store.idempotent_responses.begin
     assert begin(field.user_id, "key", "POST /bots", "digest") is None
-    monkeypatch.setattr(
-        idempotent_responses, "now", lambda: now() + idempotent_responses.ABANDONED - timedelta(seconds=5)
-    )
+    monkeypatch.setattr(idempotent_responses, "now", lambda: now() + responses.ABANDONED - timedelta(seconds=5))
     assert begin(field.user_id, "key", "POST /bots", "digest") is not None
-    monkeypatch.setattr(
-        idempotent_responses, "now", lambda: now() + idempotent_responses.ABANDONED + timedelta(seconds=5)
-    )
+    monkeypatch.setattr(idempotent_responses, "now", lambda: now() + responses.ABANDONED + timedelta(seconds=5))
     assert begin(field.user_id, "key", "POST /bots", "digest") is None
     store.idempotent_responses.end(field.user_id, "key", 200, {})
-    monkeypatch.setattr(idempotent_responses, "now", lambda: now() + 3 * idempotent_responses.ABANDONED)
+    monkeypatch.setattr(responses, "now", lambda: now() + 3 * responses.ABANDONED)
     assert begin(field.user_id, "key", "POST /bots", "digest") is not None
