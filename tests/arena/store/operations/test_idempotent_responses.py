@@ -31,9 +31,9 @@ def test_begin_key_of_a_request_that_died_reserves_it_again(
 ) -> None:
     begin = store.idempotent_responses.begin
     assert begin(field.user_id, "key", "POST /bots", "digest") is None
-    monkeypatch.setattr(idempotent_responses, "now", lambda: now() + responses.ABANDONED - timedelta(seconds=5))
+    monkeypatch.setattr(responses, "now", lambda: now() + responses.ABANDONED - timedelta(seconds=5))
     assert begin(field.user_id, "key", "POST /bots", "digest") is not None
-    monkeypatch.setattr(idempotent_responses, "now", lambda: now() + responses.ABANDONED + timedelta(seconds=5))
+    monkeypatch.setattr(responses, "now", lambda: now() + responses.ABANDONED + timedelta(seconds=5))
     assert begin(field.user_id, "key", "POST /bots", "digest") is None
     store.idempotent_responses.end(field.user_id, "key", 200, {})
     monkeypatch.setattr(responses, "now", lambda: now() + 3 * responses.ABANDONED)
