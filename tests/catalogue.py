@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import io
 import json
+import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -27,6 +28,7 @@ _DATE = datetime(2026, 1, 1, tzinfo=UTC)
 _OPTIONS = {"extensions": "jinja2.ext.i18n", "trimmed": "true", "silent": "false", "newstyle_gettext": "true"}
 _KINDS: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
     "templates/*.html": ("jinja2.ext:babel_extract", {"gettext": None, "ngettext": (1, 2), "_": None}, _OPTIONS),
+    "templates/*.atom": ("jinja2.ext:babel_extract", {"gettext": None, "ngettext": (1, 2), "_": None}, _OPTIONS),
     "**/*.py": ("python", {"text": None, "texts": (1, 2), "marked": None}, {}),
     "static/*.js": ("javascript", {"message": None, "messages": (1, 2)}, {}),
 }
@@ -124,9 +126,20 @@ def updated(language: str) -> Catalog:
     found = read(language) if po_file(language).exists() else Catalog(locale=language, fuzzy=False)
     found.update(template(), no_fuzzy_matching=True, update_creation_date=False)
     found.obsolete.clear()
+    for one in found if language == "fr" else ():
+        if one.string:
+            one.string = typeset(one.string) if isinstance(one.string, str) else tuple(map(typeset, one.string))
     found.project, found.version, found.msgid_bugs_address = "bot-arena", "", ""
     found.header_comment = f"# Texts of the pages: {language}"
     return found
+
+
+def typeset(french: str) -> str:
+    """Return a text with narrow no-break spaces where French has them: before `; : ! ?` and inside quotation marks."""
+    return _QUOTED.sub("«\u202f", _BEFORE_SIGN.sub("\u202f", french))
+
+
+_BEFORE_SIGN, _QUOTED = re.compile(r"(?<=\S)[ \xa0](?=[;:!?»](?!\w))"), re.compile("«[ \xa0]")
 
 
 def as_po(catalogue: Catalog) -> bytes:

@@ -10,10 +10,13 @@ from typing import Any, get_args, get_type_hints
 
 from arena import documents
 from arena.config import Settings
+from arena.documents.human_game import NOT_RATED, STRENGTHS
 from arena.documents.query import Query, query_fields
 from arena.errors import KINDS
 from arena.pages.documented_fields import documented_fields
 from arena.pages.tournament_form import in_steps, sections
+from arena.services import people
+from arena.services.registration import RESET_SUBJECT, RESET_TEXT
 from arena.tournaments import time_class
 from arena.tournaments.standing import TIE_BREAKS
 from referee.check.check import ABILITIES
@@ -56,6 +59,12 @@ def words() -> Iterator[tuple[str, str]]:
         yield "arena/errors.py", kind.meaning
     for name in time_class.NAMES:
         yield "arena/tournaments/time_class.py", name
+    for word in (*(one for _, one in STRENGTHS), NOT_RATED):
+        yield "arena/documents/human_game.py", word
+    for sentence in (*people.TIME_CONTROLS.values(), *people.REASONS):
+        yield "arena/services/people.py", sentence
+    for sentence in (RESET_SUBJECT, RESET_TEXT):
+        yield "arena/services/registration.py", sentence
     yield from _documents()
     yield from _form()
     for limits in (BotLimits, Adjudication):

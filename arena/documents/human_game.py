@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, dataclass
 from datetime import datetime
@@ -40,8 +41,9 @@ class HumanGame:
         return self.state in OVER
 
 
-STRENGTHS = ((10.0, "beginner"), (18.0, "club player"), (25.0, "strong"))
-"""Words for ratings below these bounds; higher ones are those of experts."""
+STRENGTHS = ((10.0, "beginner"), (18.0, "club player"), (25.0, "strong"), (math.inf, "expert"))
+"""Words for ratings below these bounds."""
+NOT_RATED = "not rated yet"
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +61,8 @@ class OpponentItem:
     def strength(self) -> str:
         """The rating in a word."""
         if self.rating is None:
-            return "not rated yet"
-        return next((word for bound, word in STRENGTHS if self.rating < bound), "expert")
+            return NOT_RATED
+        return next(word for bound, word in STRENGTHS if self.rating < bound)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -63,8 +63,13 @@ def read_fields(model: type[T], **fields: Any) -> T:
 
 def error_sentence(error: ArenaError) -> str:
     """Return an error as a sentence to show above the form that caused it, in the language of the page."""
+    return as_sentence(error_text(error))
+
+
+def error_text(error: ArenaError) -> str:
+    """Return what an error says and what to do about it, in the language of the page."""
     said, hint = language.translated(str(error)), language.translated(error.hint)
-    return as_sentence(f"{said}{language.text('; ')}{hint}" if hint else said)
+    return f"{said}{language.text('; ')}{hint}" if hint else said
 
 
 def as_sentence(text: str) -> str:

@@ -35,7 +35,7 @@ from arena.tournaments.spec import bot_spec
 from referee.game.adjudication import LEVEL, LEVEL_FROM_PLY, takes_draw
 from referee.game.spec import NO_CLOCK, BotLimits, BotSpec, GameSpec, TimeControl, read_time_control
 from referee.ratings.trueskill import pool_of
-from referee.rules import load
+from referee.rules import families, load
 from referee.rules.core import SIDES, ParseError
 
 TIME_CONTROLS: Mapping[str, str] = {
@@ -92,6 +92,11 @@ def opponents(arena: Arena, family: str) -> list[OpponentItem]:
         replace(one, rating=round(rating.mu - 3 * rating.sigma, 1)) if (rating := ratings.get(one.version_id)) else one
         for one in found
     ]
+
+
+def families_of(arena: Arena, bot: str) -> list[str]:
+    """Return the families in which people may play against a bot."""
+    return [name for name in families() if any(one.bot == bot for one in arena.store.people.opponents(name))]
 
 
 def _opponent(arena: Arena, family: str, bot: str) -> int:
@@ -218,12 +223,20 @@ def draw_offer(line: HumanGame) -> DrawOfferResponse | None:
 
 def _why_declined(score: int | None, ply: int) -> str:
     if score is None:
-        return "the bot reports no scores"
+        return _NO_SCORES
     if ply < LEVEL_FROM_PLY:
-        return f"draws are accepted from ply {LEVEL_FROM_PLY} on"
+        return _EARLY.format(LEVEL_FROM_PLY)
     if takes_draw(score, ply):
-        return "the game was interrupted after your offer; offer it again"
-    return f"the bot's score is {score / 100:+.2f}; it accepts a draw within {LEVEL / 100:g} of 0"
+        return _INTERRUPTED
+    return _UNEVEN.format(f"{score / 100:+.2f}", f"{LEVEL / 100:g}")
+
+
+_NO_SCORES = "the bot reports no scores"
+_EARLY = "draws are accepted from ply {} on"
+_INTERRUPTED = "the game was interrupted after your offer: offer it again"
+_UNEVEN = "the bot's score is {}: it accepts a draw within {} of 0"
+REASONS = (_NO_SCORES, _EARLY, _INTERRUPTED, _UNEVEN)
+"""Why a bot declines a draw; `{}` stands for a value."""
 
 
 def follows(arena: Arena, game_id: str, by: Visitor) -> bool:

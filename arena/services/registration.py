@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import timedelta
 
 from arena.clock import now
@@ -21,6 +22,15 @@ INVITED_ROLES = ("author", "organiser")
 RESET_LIFETIME = timedelta(hours=24)
 MAX_RESETS = 3
 """Maximum number of valid links that users have requested to reset one password."""
+RESET_SUBJECT = "Bot arena: set a new password"
+RESET_TEXT = """\
+A new password was requested for your account %(user)s.
+
+Set it here within %(hours)s hours:
+%(link)s
+
+If you did not request it, ignore this mail: your password stays as it is.
+"""
 
 
 def is_open(arena: Arena, invitation: str = "") -> bool:
@@ -85,10 +95,11 @@ def make_reset_link(arena: Arena, name: str, by: Identity | None) -> AccountLink
     return _reset_link(arena, user)
 
 
-def request_reset(arena: Arena, name_or_email: str) -> None:
+def request_reset(arena: Arena, name_or_email: str, translate: Callable[[str], str] = str) -> None:
     """Send a link that sets a new password by mail to the users of that name or address, if there are any.
 
-    Run it in the background: neither its result nor its duration may tell a stranger whether an account exists.
+    `translate` returns `RESET_SUBJECT` and `RESET_TEXT` in the language of the person who asked. Run this in the
+    background: neither its result nor its duration may tell a stranger whether an account exists.
     """
     log = logger("mail")
     for user, email in _with_email(arena, name_or_email):
@@ -96,14 +107,11 @@ def request_reset(arena: Arena, name_or_email: str) -> None:
             continue
         link = _reset_link(arena, user)
         arena.note("user.reset-mail", f"user:{user.name}", None)
-        text = (
-            f"A new password was requested for your account {user.name}.\n\n"
-            f"Set it here within {RESET_LIFETIME.total_seconds() / 3600:g} hours:\n{link.link}\n\n"
-            "If you did not request it, ignore this mail: your password stays as it is.\n"
-        )
+        hours = f"{RESET_LIFETIME.total_seconds() / 3600:g}"
+        text = translate(RESET_TEXT) % {"user": user.name, "hours": hours, "link": link.link}
         try:
             server = MailServer.read(arena.settings.smtp)
-            server.send(arena.settings.mail_from, email, "Bot arena: set a new password", text)
+            server.send(arena.settings.mail_from, email, translate(RESET_SUBJECT), text)
         except MailError as error:
             log.error("mail failed", user=user.name, error=str(error))
 

@@ -76,8 +76,7 @@ def read(ruleset: Ruleset, position: str, moves: Sequence[str]) -> Study:
                 f"move {number}: {error.problem}: {text[:40]!r}", field="moves", hint=error.hint
             ) from None
         except IllegalMoveError:
-            problem = f"move {number} is illegal: {text[:40]!r}"
-            raise BadValueError(problem, field="moves", hint=_near(at)) from None
+            raise BadValueError(f"move {number} is illegal: {text[:40]!r}", field="moves", hint=_near(at)) from None
     return Study(ruleset, start, _texts(at), at)
 
 

@@ -17,6 +17,7 @@ from markupsafe import Markup
 
 from arena.pages.drawing.piece_shapes import CELL, key, looks
 from arena.pages.drawing.scene import Scene, piece_names
+from arena.pages.language import text, translated
 from referee.rules.core import SIDES, Side
 from referee.rules.rules import Board, Cell, Mark, Rules
 from referee.rules.text_board import rows
@@ -437,7 +438,10 @@ def chart(rules: Rules, board: Board) -> dict[str, Any]:
         "hex": where.is_hex,
         "beyond": _BEYOND,
         "ghostSize": _GHOST_SIZE,
-        "pieces": {symbol: [prefix(rules.family) + key(symbol), name] for symbol, name in piece_names(rules).items()},
+        "pieces": {
+            symbol: [prefix(rules.family) + key(symbol), translated(name)]
+            for symbol, name in piece_names(rules).items()
+        },
         "owners": _owners(rules),
         "slots": {side: [[round(x, 1), round(y, 1)] for x, y in where.slots.get(side, ())] for side in SIDES},
         "badge": [_BADGE, _BADGE_SIZE],
@@ -446,27 +450,33 @@ def chart(rules: Rules, board: Board) -> dict[str, Any]:
         "rows": [[cell.name for cell in row] for row in rows(board)],
         "kinds": {cell.name: cell.kind for cell in board.cells if cell.kind != "plain"},
         "forms": {mark.name: mark.form for mark in rules.marks},
-        "meanings": {mark.name: mark.meaning for mark in rules.marks},
+        "meanings": {mark.name: translated(mark.meaning) for mark in rules.marks},
+        "words": {word: translated(word) for word in _words(rules, board)},
     }
+
+
+def _words(rules: Rules, board: Board) -> set[str]:
+    """Return the names of marks and of kinds of cells."""
+    return {mark.name for mark in rules.marks} | {cell.kind for cell in board.cells}
 
 
 def described(rules: Rules, scene: Scene, cell: Cell) -> str:
     """Describe a cell in words: `a1 black marble, can be pushed off`."""
     names = piece_names(rules)
     symbols = scene.board.pieces.get(cell.name, "")
-    held = " on ".join(names.get(symbol, symbol) for symbol in reversed(symbols)) or "empty"
-    kind = "" if cell.kind == "plain" else f" ({cell.kind})"
-    words = "".join(f", {word}" for word in scene.board.marks.get(cell.name, ()))
+    held = text(" on ").join(translated(names.get(symbol, symbol)) for symbol in reversed(symbols)) or text("empty")
+    kind = "" if cell.kind == "plain" else f" ({translated(cell.kind)})"
+    words = "".join(f", {translated(word)}" for word in scene.board.marks.get(cell.name, ()))
     return f"{cell.name}{kind} {held}{words}"
 
 
 def legend(rules: Rules, scene: Scene) -> list[tuple[str, str, str, bool]]:
-    """Return (mark, form, meaning, optional?) of every mark on the board that has a meaning."""
+    """Return (mark, form, meaning, optional?) of every mark on the board that has a meaning, in the page's language."""
     known = {mark.name: mark for mark in rules.marks}
     words = sorted({word for found in scene.board.marks.values() for word in found})
     shown = [word for word in words if word not in known or known[word].meaning]
     return [
-        (word, _form(known, word), known[word].meaning, known[word].is_optional)
+        (translated(word), _form(known, word), translated(known[word].meaning), known[word].is_optional)
         if word in known
         else (word, _form(known, word), word, False)
         for word in shown

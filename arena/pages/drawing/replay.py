@@ -18,6 +18,7 @@ from arena.documents.game import GameItem
 from arena.events.messages import PlyPayload
 from arena.pages.drawing import plot
 from arena.pages.drawing.scene import Scene, Scenes
+from arena.pages.language import text, translated
 from arena.plain_text import plain
 from referee.game.clock import GameClock
 from referee.game.record import GameRecord, Ply
@@ -62,8 +63,9 @@ class Replay:
 
     @property
     def sides(self) -> tuple[str, str]:
-        """The names of the first and the second side in this game."""
-        return (self.ruleset or self.rules).sides
+        """The names of the first and the second side in this game, in the language of the page."""
+        first, second = (self.ruleset or self.rules).sides
+        return translated(first), translated(second)
 
     @property
     def last(self) -> int:
@@ -130,7 +132,9 @@ class Replay:
     def times_chart(self) -> Any:
         """Draw the time of every move."""
         series = self._series(lambda ply: None if ply.book else ply.ms / 1000)
-        return plot.bars("Time per move in seconds", series, _WHOLE, width=plot.SMALL_WIDTH, height=plot.SMALL_HEIGHT)
+        return plot.bars(
+            text("Time per move in seconds"), series, _WHOLE, width=plot.SMALL_WIDTH, height=plot.SMALL_HEIGHT
+        )
 
     def scores_chart(self) -> Any:
         """Draw the scores that both bots reported, as winning chances of `first` in percent."""
@@ -146,16 +150,16 @@ class Replay:
         for number in self.disagreements():
             start = spans.pop()[0] if spans and spans[-1][1] == number - 0.5 else number - 0.5
             spans.append((start, number + 0.5))
-        axis = plot.Axis(text=_ply, bounds=(0, 100), spans=spans, span_name="engines disagree")
-        title = f"Evaluation as winning chances of {self.sides[0]} in percent"
+        axis = plot.Axis(text=_ply, bounds=(0, 100), spans=spans, span_name=text("engines disagree"))
+        title = text("Evaluation: winning chances of %(side)s in percent") % {"side": self.sides[0]}
         return plot.lines(title, series, axis, width=plot.SMALL_WIDTH, height=plot.SMALL_HEIGHT)
 
     def chances_chart(self, chances: Mapping[int, float]) -> Any:
         """Draw the engine's winning chances of `first` before each ply, from -1 to 1."""
         points = [plot.Point(number, _percent(chance)) for number, chance in sorted(chances.items())]
         axis = plot.Axis(text=_ply, bounds=(0, 100))
-        title = f"Winning chances of {self.sides[0]} before each ply, in percent"
-        series = [plot.Series("engine", points, 1)]
+        title = text("Winning chances of %(side)s before each ply, in percent") % {"side": self.sides[0]}
+        series = [plot.Series(text("engine"), points, 1)]
         return plot.lines(title, series, axis, width=plot.SMALL_WIDTH, height=plot.SMALL_HEIGHT)
 
     def clocks_chart(self) -> Any:
@@ -168,7 +172,9 @@ class Replay:
                 if pair[index] is not None
             ]
             series.append(plot.Series(name, points, index + 1))
-        return plot.lines("Time left in seconds", series, _WHOLE, width=plot.SMALL_WIDTH, height=plot.SMALL_HEIGHT)
+        return plot.lines(
+            text("Time left in seconds"), series, _WHOLE, width=plot.SMALL_WIDTH, height=plot.SMALL_HEIGHT
+        )
 
     def share(self, ply: int, index: int) -> float | None:
         """Return the fraction of its initial time that a side has left, at most 1; None without a clock."""
@@ -264,7 +270,7 @@ def _annotated(scene: Scene, record: GameRecord) -> Scene:
     mark, comment = plain(record.marks.get(scene.ply, "")), plain(record.comments.get(scene.ply, ""))
     if not mark and not comment:
         return scene
-    return replace(scene, move=scene.move + mark, said=" – ".join(part for part in (scene.said, comment) if part))
+    return replace(scene, move=scene.move + mark, comment=comment)
 
 
 def _clocks(time: str, plies: Sequence[Ply], scenes: Sequence[Scene]) -> list[tuple[float | None, float | None]]:

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from arena.pages.language import marked, translated
 from referee.rules.core import SIDES, Side
 from referee.rules.move_input import cells_named
 from referee.rules.position import Position
@@ -26,7 +27,9 @@ class Scene:
     - `struck`: cells where a piece was captured
     - `gone`: pieces off the board since the start, by symbol
     - `lost`: pieces that left the board by this move
-    - `move`: the family's notation; `canonical`: the notation of records
+    - `move`: the family's notation, with the annotators' mark; `canonical`: the notation of records
+    - `mover`, `how`, `news`: the side that moved, what the move did, and a new score, in English
+    - `comment`: the annotators' comment
     """
 
     ply: int
@@ -41,9 +44,26 @@ class Scene:
     gone: Mapping[str, int] = field(default_factory=dict)
     lost: Mapping[str, int] = field(default_factory=dict)
     links: tuple[tuple[str, str], ...] = ()
-    said: str = ""
+    mover: str = ""
+    how: str = ""
+    news: str = ""
+    comment: str = ""
     score: str = ""
     effect: Effect = field(default_factory=Effect)
+
+    @property
+    def said(self) -> str:
+        """The move as a sentence, for screen readers too, with its comment; empty for the start."""
+        if not self.ply:
+            return self.comment
+        shown = f"{(self.ply + 1) // 2}. {translated(self.mover)} {self.move.rstrip('?!')}"
+        sentence = ", ".join([shown, *(translated(part) for part in (self.how, self.news) if part)])
+        return f"{sentence} – {self.comment}" if self.comment else sentence
+
+    @property
+    def notes(self) -> list[str]:
+        """The notes on the board in the language of the page."""
+        return [translated(note) for note in self.board.notes]
 
     def as_json(self) -> dict[str, Any]:
         """Return what the viewer's script needs. The cells of the board do not change and are sent separately."""
@@ -51,7 +71,7 @@ class Scene:
             "ply": self.ply,
             "pieces": dict(self.board.pieces),
             "marks": {name: list(words) for name, words in self.board.marks.items()},
-            "notes": list(self.board.notes),
+            "notes": self.notes,
             "position": self.position,
             "to_move": self.to_move,
             "side": self.side,
@@ -125,7 +145,10 @@ class Scenes:
                 dict(gone),
                 dict(lost),
                 _links(board, self.rules),
-                self._say(ply, side, shown, how or _taken(lost, self._names), score if is_new else ""),
+                self._sides[side == "second"],
+                how or _taken(lost, self._names),
+                score if is_new else "",
+                "",
                 score.removeprefix("score ").split(" ")[0] if is_new else "",
                 effect,
             )
@@ -135,11 +158,6 @@ class Scenes:
         """Return the effect of a move that only the family can describe."""
         tell = self.rules.effect
         return tell(code, before.state, after.state, before.ruleset.config) if tell else Effect()
-
-    def _say(self, ply: int, side: Side, shown: str, how: str, score: str) -> str:
-        """Return the move as a sentence for screen readers."""
-        name = self._sides[0 if side == "first" else 1]
-        return ", ".join([f"{(ply + 1) // 2}. {name} {shown}", *([how] if how else []), *([score] if score else [])])
 
     def _trail(self, canonical: str, before: Board, after: Board, struck: Sequence[str]) -> tuple[tuple[str, ...], ...]:
         """Return the path of the move. Pieces that moved in parallel have a line each."""
@@ -156,8 +174,11 @@ class Scenes:
 
 def _taken(lost: Mapping[str, int], names: Mapping[str, str]) -> str:
     """Name the pieces that left the board, for families that do not describe a capture."""
-    taken = ", ".join(names.get(symbol, symbol) + (f" {n} times" if n > 1 else "") for symbol, n in lost.items())
-    return f"takes {taken}" if taken else ""
+    taken = ", ".join(names.get(symbol, symbol) + (f" ×{n}" if n > 1 else "") for symbol, n in lost.items())
+    return _TAKES.format(taken) if taken else ""
+
+
+_TAKES, _SEVERAL = marked("takes {}"), marked("{} ×{}")
 
 
 def piece_names(rules: Rules) -> dict[str, str]:

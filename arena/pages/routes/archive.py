@@ -20,10 +20,12 @@ from arena.http.json_text import as_json
 from arena.http.problem import Problem
 from arena.http.request_context import CONTEXT
 from arena.http.upload import UPLOAD_TIMEOUT_S, time_limit
-from arena.pages import filters
+from arena.pages import filters, language
 from arena.pages.columns import text_column
+from arena.pages.drawing import board
 from arena.pages.drawing.replay import Replay
 from arena.pages.html_table import Column, choice, number, sorted_table, sorting
+from arena.pages.language import marked
 from arena.pages.page import (
     REPLAYS,
     allow_parameters,
@@ -42,28 +44,30 @@ from referee.rules import families, load
 
 routes = web.RouteTableDef()
 _COLUMNS = (
-    Column("number", "No."),
-    text_column("", "Family"),
-    text_column("", "First"),
-    text_column("", "Second"),
-    Column("", "Result"),
-    text_column("", "Ended by"),
-    Column("length", "Plies"),
-    Column("date", "Date"),
-    text_column("", "Collection"),
-    Column("blunders", "Blunders", "of both sides, by the engine"),
-    Column("accuracy", "Accuracy", "0 to 100, of the less accurate side"),
-    Column("first_accuracy", "First’s", "accuracy of the first side"),
-    Column("second_accuracy", "Second’s", "accuracy of the second side"),
-    Column("turning_points", "Turning points", "moves from a winning position to an even or losing one"),
+    Column("number", marked("No.")),
+    text_column("", marked("Family")),
+    text_column("", marked("First")),
+    text_column("", marked("Second")),
+    Column("", marked("Result")),
+    text_column("", marked("Ended by")),
+    Column("length", marked("Plies")),
+    Column("date", marked("Date")),
+    text_column("", marked("Collection")),
+    Column("blunders", marked("Blunders"), marked("of both sides, by the engine")),
+    Column("accuracy", marked("Accuracy"), marked("0 to 100, of both sides; sorted by the less accurate one")),
+    Column(
+        "turning_points",
+        marked("Turns"),
+        marked("turning points: moves from a winning position to an even or losing one"),
+    ),
 )
 _FIGURES = (
-    text_column("family", "Family"),
-    Column("games", "Games"),
-    Column("wins", "Won"),
-    Column("draws", "Drawn"),
-    Column("losses", "Lost"),
-    Column("other", "Unknown"),
+    text_column("family", marked("Family")),
+    Column("games", marked("Games")),
+    Column("wins", marked("Won")),
+    Column("draws", marked("Drawn")),
+    Column("losses", marked("Lost")),
+    Column("other", marked("Unknown")),
 )
 _NOTHING = dict.fromkeys(("family", "source", "variant", "notation", "text"), "")
 _MAX_PLIES, _OF_A_MONTH = 100_000, 10
@@ -103,7 +107,10 @@ async def index(request: web.Request) -> web.Response:
 
 def source_options(names: Sequence[str]) -> list[tuple[str, str]]:
     """Return the collections as options of a form: values and texts."""
-    return [(filters.plain(one, 80), "played here" if one == HERE else filters.plain(one, 24)) for one in names]
+    return [
+        (filters.plain(one, 80), language.text("played here") if one == HERE else filters.plain(one, 24))
+        for one in names
+    ]
 
 
 @routes.get("/archive/players/{player}")
@@ -146,16 +153,40 @@ async def month(request: web.Request) -> web.Response:
     )
     arena = arena_of(request)
     found = await run(services.archive.search, arena, replace(query, **order_by(by)))
+    shown = await _turning_point(request, found.items[0]) if found.items else None
     return render(
         request,
         "archive_month.html",
+        shown=shown,
+        sprites=board.sprites([load(found.items[0].family)]) if shown else "",
         month=chosen,
         neighbours=_neighbours(chosen),
+        this_month=f"{now():%Y-%m}",
         by=by,
         family=query.family or "",
         found=found,
         figures=await run(services.analysis.figures, arena, [line.id for line in found.items]),
     )
+
+
+async def _turning_point(request: web.Request, game: ArchiveItem) -> dict[str, Any] | None:
+    """Draw the position after the move of a game that lost the most; None without an analysis of its moves."""
+    analysis = await run(services.analysis.read, arena_of(request), game.id)
+    replay = await replay_at(request, game.serial)
+    plies = [one for one in (analysis.plies if analysis else ()) if 0 < one.number <= replay.last and one.loss]
+    if not plies:
+        return None
+    worst = max(plies, key=lambda one: one.loss or 0)
+    move = replay.scenes[worst.number].move
+    label = language.text("Board after ply %(ply)s") % {"ply": worst.number}
+    return {
+        "ply": worst.number,
+        "side": replay.sides[worst.side == "second"],
+        "move": move,
+        "mark": worst.mark,
+        "best": worst.best,
+        "drawing": board.svg(replay.rules, replay.scenes[worst.number], label=label, mark=worst.mark),
+    }
 
 
 def order_by(figure: str) -> dict[str, Any]:
@@ -203,7 +234,8 @@ async def import_games(request: web.Request) -> web.Response:
     if identity is None:
         raise Problem("unauthorised", "log in to import games", hint="or use `arena archive import` on the server")
     if wait := await request.app[CONTEXT].limiters["upload"].admit(f"user:{identity.user_id}"):
-        return await _form(request, problem=f"Too many uploads; try again in {wait:.0f} s.", status=429)
+        problem = language.text("Too many uploads; try again in %(seconds)s s.") % {"seconds": f"{wait:.0f}"}
+        return await _form(request, problem=problem, status=429)
     given = await _fields(request)
     if not is_from_own_page(request, identity, given.pop("csrf", "")):
         raise Problem("forbidden", "the form has expired", hint="reload the page and send it again")
@@ -305,17 +337,18 @@ def _sentence(line: ArchiveItem, replay: Replay) -> str:
     """Describe the result, as far as it is known."""
     sides = replay.sides
     first, second = f"{filters.plain(line.first, 80)} ({sides[0]})", f"{filters.plain(line.second, 80)} ({sides[1]})"
-    end = f"at ply {replay.last}"
+    end = language.translated(line.termination or "")
+    values = {"first": first, "second": second, "ply": replay.last, "end": end}
     if line.winner is None:
-        return f"{first} against {second}, result unknown {end}"
+        return language.text("%(first)s against %(second)s, result unknown at ply %(ply)s") % values
     if line.winner == "draw":
-        return f"{first} and {second} drew by {line.termination} {end}"
-    winner, loser = (first, second) if line.winner == "first" else (second, first)
-    return f"{winner} beat {loser} by {line.termination} {end}"
+        return language.text("%(first)s and %(second)s drew at ply %(ply)s: %(end)s") % values
+    values["winner"], values["loser"] = (first, second) if line.winner == "first" else (second, first)
+    return language.text("%(winner)s beat %(loser)s at ply %(ply)s: %(end)s") % values
 
 
 def _result(line: ArchiveItem) -> str:
-    return f"{filters.result(line.winner)} {line.termination or ''}".strip()
+    return f"{filters.result(line.winner)} {language.translated(line.termination or '')}".strip()
 
 
 @routes.get("/archive/{serial}/scenes.json")

@@ -11,10 +11,12 @@ from yarl import URL
 from arena import services
 from arena.documents.explorer import ExplorerQuery, ExplorerResponse, PlayedMoveItem
 from arena.errors import ArenaError
+from arena.pages import language
 from arena.pages.columns import text_column
 from arena.pages.drawing import board
 from arena.pages.drawing.scene import Scenes
 from arena.pages.html_table import Column, sorted_table
+from arena.pages.language import marked
 from arena.pages.page import allow_parameters, arena_of, error_sentence, path_family, render, run, run_use_case
 from arena.pages.query_form import form_names, read_form
 from arena.pages.routes.archive import source_options
@@ -23,18 +25,18 @@ from referee.rules.rules import Rules
 
 routes = web.RouteTableDef()
 _COLUMNS = (
-    text_column("move", "Move"),
-    Column("games", "Games"),
-    Column("", "Results"),
-    Column("score", "Score", "share of the points of the side to move"),
-    Column("rating", "Strength", "mean of the current mu of the bots that played it"),
+    text_column("move", marked("Move")),
+    Column("games", marked("Games")),
+    Column("", marked("Results")),
+    Column("score", marked("Score"), marked("share of the points of the side to move")),
+    Column("rating", marked("Strength"), marked("mean of the current mu of the bots that played it")),
     Column(
         "performance",
-        "Performance",
-        "performance rating: the strength that these results against these opponents suggest",
+        marked("Performance"),
+        marked("performance rating: the strength that these results against these opponents suggest"),
     ),
-    Column("last", "Last played"),
-    text_column("", "Best game"),
+    Column("last", marked("Last played")),
+    text_column("", marked("Best game")),
 )
 
 
@@ -94,4 +96,6 @@ def _link(request: web.Request, found: ExplorerResponse, move: str) -> str:
 
 def _drawing(rules: Rules, found: ExplorerResponse) -> Any:
     scene = Scenes(rules.settle(found.variant), found.position).items[0]
-    return board.svg(rules, scene, label=f"{rules.title}, position", is_small=False)
+    return board.svg(
+        rules, scene, label=f"{language.translated(rules.title)} – {language.text('Position')}", is_small=False
+    )

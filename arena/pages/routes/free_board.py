@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from aiohttp import web
@@ -17,7 +17,7 @@ from arena.http.identity import session_of
 from arena.http.json_text import as_json
 from arena.http.problem import Problem
 from arena.http.request_context import IDENTITY, charge
-from arena.pages import filters
+from arena.pages import filters, language
 from arena.pages.drawing import board
 from arena.pages.drawing.replay import Replay
 from arena.pages.drawing.scene import Scene
@@ -28,6 +28,7 @@ from arena.pages.page import (
     allow_parameters,
     arena_of,
     error_sentence,
+    error_text,
     path_family,
     path_number,
     redirect,
@@ -36,12 +37,11 @@ from arena.pages.page import (
     run_use_case,
 )
 from arena.pages.routes.archive import replay_at
-from arena.pages.routes.game import grid, is_first_light, piece_key, ply_of, replay_of
+from arena.pages.routes.game import board_label, grid, is_first_light, legal_as_json, piece_key, ply_of, replay_of
 from arena.pages.session import checked_form, own_form
 from arena.services.study import Study
 from referee.game.record import GameRecord, read_record, ruleset_of
 from referee.rules.core import SIDES, Side
-from referee.rules.move_input import legal_moves
 from referee.rules.position import Position
 from referee.rules.rules import Rules, Ruleset
 
@@ -141,10 +141,10 @@ async def show(request: web.Request) -> web.Response:
         if request.query.get("move", "").strip():
             return redirect(line.address(rules))
     except BadValueError as error:
-        problem, status = f"{error}{'; ' + error.hint if error.hint else ''}.", 400
+        problem, status = f"{error_text(error)}.", 400
         line = await _read(request.clone(rel_url=request.rel_url.with_query({})), rules)
     tree = await _annotations(request, line)
-    return render(request, "board.html", status=status, **_shown(request, rules, line), problem=problem, tree=tree)
+    return render(request, "board.html", status=status, **_shown(request, rules, line, problem=problem, tree=tree))
 
 
 async def _annotations(request: web.Request, line: _Line) -> str:
@@ -171,16 +171,21 @@ async def paste(request: web.Request) -> web.Response:
     try:
         ruleset = await run_use_case(services.study.settle, rules.family, fields.get("variant", ""), "")
         found, tree = await run_use_case(services.board_tree.of_text, ruleset, text)
-        study = await run_use_case(services.study.read, found.ruleset, found.game.position or "", found.game.moves)
+        line = await _pasted(request, found.ruleset, found.game.position or "", found.game.moves)
     except BadValueError as error:
-        line = await _read(request.clone(rel_url=request.rel_url.with_query({})), rules)
-        given = _shown(request, rules, line)
-        return render(request, "board.html", status=error.status, **given, problem=error_sentence(error), pasted=text)
-    scenes = await run_use_case(request.app[ANALYSIS_LINES].scenes, study.ruleset, study.start, study.moves)
-    options = ",".join(f"{name}={str(value).lower()}" for name, value in study.ruleset.overrides.items())
-    kept = {"variant": study.ruleset.variant.name, "options": options, "position": found.game.position or ""}
-    line = _Line(study, scenes, kept=tuple((name, value) for name, value in kept.items() if value))
-    return render(request, "board.html", **_shown(request, rules, line), tree=tree)
+        line = await _pasted(request, await run_use_case(services.study.settle, rules.family, "", ""), "", ())
+        shown = _shown(request, rules, line, problem=error_sentence(error), pasted=text)
+        return render(request, "board.html", status=error.status, **shown)
+    return render(request, "board.html", **_shown(request, rules, line, tree=tree))
+
+
+async def _pasted(request: web.Request, ruleset: Ruleset, position: str, moves: Sequence[str]) -> _Line:
+    """Return a line of these rules. Raises BadValueError."""
+    study = await run_use_case(services.study.read, ruleset, position, moves)
+    scenes = await run_use_case(request.app[ANALYSIS_LINES].scenes, ruleset, study.start, study.moves)
+    options = ",".join(f"{name}={str(value).lower()}" for name, value in ruleset.overrides.items())
+    kept = {"variant": ruleset.variant.name, "options": options, "position": position}
+    return _Line(study, scenes, kept=tuple((name, value) for name, value in kept.items() if value))
 
 
 @routes.post("/{family}/board/notation")
@@ -199,17 +204,22 @@ async def write(request: web.Request) -> web.Response:
     return web.Response(text=text, content_type="text/plain", charset="utf-8", headers=headers)
 
 
-def _shown(request: web.Request, rules: Rules, line: _Line) -> dict[str, Any]:
+def _shown(
+    request: web.Request, rules: Rules, line: _Line, *, problem: str = "", tree: str = "", pasted: str = ""
+) -> dict[str, Any]:
+    """Return what the template shows: `tree` is not in the address, `pasted` a text that could not be read."""
     scenes, ruleset = line.scenes, line.study.ruleset
     scene, flip = scenes[-1], choice(request.query, "flip", ("0", "1"), "0") == "1"
-    label = f"{rules.title} board after ply {scene.ply}" if scene.ply else f"{rules.title} board, start"
     return {
         "rules": rules,
         "ruleset": ruleset,
         "line": line,
+        "problem": problem,
+        "tree": tree,
+        "pasted": pasted,
         "scene": scene,
         "flip": flip,
-        "drawing": board.svg(rules, scene, label=label, flip=flip),
+        "drawing": board.svg(rules, scene, label=board_label(rules, scene.ply), flip=flip),
         "sprites": board.sprites([rules]),
         "legend": board.legend(rules, scene),
         "grid": grid(rules, scene),
@@ -237,12 +247,14 @@ def _link(rules: Rules, line: _Line, ply: int) -> str:
 
 def _state_sentence(study: Study) -> str:
     """Describe the position: the side to move, or the result."""
-    end, sides = study.end, study.ruleset.sides
+    end, sides = study.end, [language.translated(side) for side in study.ruleset.sides]
     outcome = end.outcome
     if outcome is None:
-        return f"{sides[end.side == 'second']} to move"
-    result = "drawn" if outcome.winner == "draw" else f"{sides[outcome.winner == 'second']} won"
-    return f"Game over, {result}: {outcome.reason.sentence}"
+        return language.text("%(side)s to move") % {"side": sides[end.side == "second"]}
+    values = {"side": sides[outcome.winner == "second"], "end": language.translated(outcome.reason.sentence)}
+    if outcome.winner == "draw":
+        return language.text("Game over, drawn: %(end)s") % values
+    return language.text("Game over, %(side)s won: %(end)s") % values
 
 
 @routes.post("/{family}/board/question")
@@ -284,7 +296,13 @@ async def answer(request: web.Request) -> web.Response:
         found=found,
         side=ruleset.sides[found.answer is not None and found.answer.side == "second"],
         drawings=[
-            (scene.move, board.svg(rules, scene, label=f"Board after {scene.move}", is_small=True)) for scene in scenes
+            (
+                scene.move,
+                board.svg(
+                    rules, scene, label=language.text("Board after %(move)s") % {"move": scene.move}, is_small=True
+                ),
+            )
+            for scene in scenes
         ],
     )
 
@@ -375,9 +393,9 @@ async def set_up(request: web.Request) -> web.Response:
         study = await run_use_case(services.study.set_up, ruleset, query.get("pieces", "")[:_MAX_PIECES_LENGTH], side)
         body = {"position": study.start, "message": await run_use_case(_state_sentence, study)}
     except BadValueError as error:  # usual while a position is being set up
-        body = {"position": "", "message": f"{error}{'; ' + error.hint if error.hint else ''}"}
+        body = {"position": "", "message": error_text(error)}
     return web.json_response(body, dumps=as_json, headers={"Cache-Control": "no-cache"})
 
 
 def _legal(study: Study) -> list[dict[str, Any]]:
-    return [asdict(one) for one in legal_moves(study.end)]
+    return legal_as_json(study.end)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
 from aiohttp import web
@@ -11,12 +12,12 @@ from aiohttp import web
 from arena import services
 from arena.documents.analysis import AnalysisResponse
 from arena.documents.game import GameItem
-from arena.events.messages import PlyPayload
+from arena.events.messages import PlyPayload, Subject
 from arena.http.identity import session_of
 from arena.http.json_text import as_json
 from arena.http.problem import Problem, not_found, quoted
 from arena.http.request_context import CONTEXT, IDENTITY
-from arena.pages import filters
+from arena.pages import filters, language
 from arena.pages.drawing import animation, board
 from arena.pages.drawing.piece_shapes import key, looks
 from arena.pages.drawing.replay import Replay
@@ -35,7 +36,10 @@ from arena.pages.page import (
 )
 from arena.pages.session import checked_form
 from arena.services.game import GameDetails
+from referee.game.spec import GameSpec
 from referee.rules.core import SIDES, ParseError, Side
+from referee.rules.move_input import legal_moves
+from referee.rules.position import Position
 from referee.rules.rules import Rules
 from referee.rules.text_board import rows
 
@@ -65,19 +69,46 @@ def sentence(line: GameItem, replay: Replay) -> str:
     """Describe the state of the game in one sentence."""
     sides = replay.sides
     first, second = f"{filters.plain(line.first, 80)} ({sides[0]})", f"{filters.plain(line.second, 80)} ({sides[1]})"
+    values = {"first": first, "second": second, "ply": replay.last}
     if line.state == "finished":
         loser = line.second if line.winner == "first" else line.first
-        ended = f"at ply {replay.last}: {filters.ending(line.termination, filters.plain(loser, 80))}"
+        values["end"] = filters.ending(line.termination, filters.plain(loser, 80))
         if line.winner == "draw":
-            return f"{first} and {second} drew {ended}"
-        winner, other = (first, second) if line.winner == "first" else (second, first)
-        return f"{winner} beat {other} {ended}"
+            return language.text("%(first)s and %(second)s drew at ply %(ply)s: %(end)s") % values
+        values["winner"], values["loser"] = (first, second) if line.winner == "first" else (second, first)
+        return language.text("%(winner)s beat %(loser)s at ply %(ply)s: %(end)s") % values
     if line.state == "void":
-        return f"Void, not rated: {first} against {second}: {filters.ending(line.termination)}"
+        values["end"] = filters.ending(line.termination)
+        return language.text("Void, not rated: %(first)s against %(second)s: %(end)s") % values
     if line.state == "running":
-        return f"{first} is playing {second}"
-    states = {"cancelled": "cancelled", "queued": "next to be played"}
-    return f"{first} against {second}: {states.get(line.state, 'waiting to be played')}"
+        return language.text("%(first)s is playing %(second)s") % values
+    states = {"cancelled": language.text("cancelled"), "queued": language.text("next to be played")}
+    values["state"] = states.get(line.state, language.text("waiting to be played"))
+    return language.text("%(first)s against %(second)s: %(state)s") % values
+
+
+def drawn(game: GameItem, replay: Replay, *, is_small: bool = False) -> dict[str, Any]:
+    """Draw the last position of a game, for pages with several boards."""
+    label = language.text("%(said)s, ply %(ply)s") % {"said": sentence(game, replay), "ply": replay.last}
+    drawing = board.svg(replay.rules, replay.scenes[-1], label=label, is_small=is_small)
+    return {
+        "game": game,
+        "rules": replay.rules,
+        "replay": replay,
+        "ply": replay.last,
+        "drawing": drawing,
+        "gauge": gauge(chances_of(replay), replay.last),
+        "is_first_light": is_first_light(replay.rules),
+    }
+
+
+async def live_board(request: web.Request, game: GameItem, spec: GameSpec, *, is_small: bool = True) -> dict[str, Any]:
+    """Draw the last position of a running game, with its event and the time of the last move."""
+    known = request.app[CONTEXT].live.of(game)
+    plies = list(known.plies) if known else []
+    replay = await run(request.app[REPLAYS].of_moves, game, spec, plies)
+    moved_at = known.moved_at if known else None
+    return {**drawn(game, replay, is_small=is_small), "moved_at": moved_at, "event": spec.event}
 
 
 async def _canonical(request: web.Request) -> str:
@@ -99,10 +130,10 @@ async def show(request: web.Request) -> web.Response:
     return await render_viewer(request, "game.html")
 
 
-async def replay_of(request: web.Request, name: str = "") -> tuple[Replay, bool]:
-    """Return the replay of the named game, or of the one in the address, and whether it is over."""
+async def replay_of(request: web.Request, name: str = "") -> tuple[Replay, GameDetails]:
+    """Return the replay of the named game, or of the one in the address, and its details."""
     found = await _find(request, name)
-    return await _replay(request, found), found.line.is_over
+    return await _replay(request, found), found
 
 
 async def render_viewer(request: web.Request, template: str, keep: str = "no-cache", **more: Any) -> web.Response:
@@ -144,7 +175,11 @@ async def render_viewer(request: web.Request, template: str, keep: str = "no-cac
 
 def _result(line: GameItem) -> str:
     """Return the result and how it came about, for the end of the move list; empty before that."""
-    return f"{filters.result(line.winner)} {line.termination}" if line.is_over and line.termination else ""
+    return (
+        f"{filters.result(line.winner)} {language.translated(line.termination)}"
+        if line.is_over and line.termination
+        else ""
+    )
 
 
 def mark_of(replay: Replay, analysis: AnalysisResponse | None, ply: int) -> str:
@@ -195,7 +230,8 @@ def engine_charts(replay: Replay, analysis: AnalysisResponse | None) -> list[Cha
     if analysis is None or not analysis.plies:
         return []
     chances = {ply.number: found for ply in analysis.plies if (found := ply.chances_of_first) is not None}
-    return [(f"Winning chances (up: {replay.sides[0]})", replay.chances_chart(chances), ())]
+    title = language.text("Winning chances (up: %(side)s)") % {"side": replay.sides[0]}
+    return [(title, replay.chances_chart(chances), ())]
 
 
 @routes.post("/games/{game}/analysis")
@@ -228,7 +264,7 @@ def viewer_context(request: web.Request, replay: Replay, analysis: AnalysisRespo
     """Return the template variables of the viewer, at the requested ply."""
     ply, flip = _ply_and_flip(request, replay)
     scene = replay.scenes[ply]
-    label = f"{replay.rules.title} board after ply {ply}" if ply else f"{replay.rules.title} board, start"
+    label = board_label(replay.rules, ply)
     return {
         "replay": replay,
         "rules": replay.rules,
@@ -250,6 +286,19 @@ def viewer_context(request: web.Request, replay: Replay, analysis: AnalysisRespo
     }
 
 
+def board_label(rules: Rules, ply: int) -> str:
+    """Return the text that stands for the drawing of a board."""
+    values = {"family": language.translated(rules.title), "ply": ply}
+    return (
+        language.text("%(family)s board after ply %(ply)s") if ply else language.text("%(family)s board, start")
+    ) % values
+
+
+def legal_as_json(position: Position) -> list[dict[str, Any]]:
+    """Return the legal moves for the scripts that enter moves."""
+    return [asdict(one) | {"effect": language.translated(one.effect)} for one in legal_moves(position)]
+
+
 def is_first_light(rules: Rules) -> bool:
     """Return whether the pieces of the first side are light."""
     sides = zip(looks(rules.pieces), rules.pieces, strict=True)
@@ -262,7 +311,11 @@ def _thought(replay: Replay, side: Side, ply: int, *, flip: bool) -> dict[str, A
     line = replay.line(number)
     scene = line[-1] if line else replay.scenes[number]
     name = replay.sides[side == "second"]
-    label = f"Line expected by {name}" if line else f"Board after ply {number}"
+    label = (
+        language.text("Line expected by %(side)s") % {"side": name}
+        if line
+        else language.text("Board after ply %(ply)s") % {"ply": number}
+    )
     return {
         "ply": number,
         "score": replay.score(number),
@@ -282,7 +335,9 @@ def piece_key(rules: Rules) -> list[tuple[list[str], str, str]]:
     found: dict[str, tuple[list[str], str, str]] = {}
     for piece in rules.pieces:
         if piece.note:
-            looks, *_ = found.setdefault(piece.name, ([], piece.name, piece.note))
+            looks, *_ = found.setdefault(
+                piece.name, ([], language.translated(piece.name), language.translated(piece.note))
+            )
             looks.append(board.prefix(rules.family) + key(piece.symbol))
     return list(found.values())
 
@@ -294,7 +349,7 @@ def _taken(replay: Replay, ply: int) -> dict[str, list[tuple[str, str, int]]]:
     for piece in replay.rules.pieces:
         if count := gone.get(piece.symbol):
             identifier = board.prefix(replay.rules.family) + key(piece.symbol)
-            name = piece_names(replay.rules)[piece.symbol]
+            name = language.translated(piece_names(replay.rules)[piece.symbol])
             found["second" if piece.side == "first" else "first"].append((identifier, name, count))
     return found
 
@@ -319,9 +374,13 @@ def _charts(replay: Replay, analysis: AnalysisResponse | None = None) -> list[Ch
     sides = tuple((f"key{number}", name) for number, name in enumerate(replay.sides, 1))
     charts: list[Chart] = [
         *engine_charts(replay, analysis),
-        (f"Evaluation (up: {replay.sides[0]})", replay.scores_chart(), (*sides, ("key3", "engines disagree"))),
-        ("Time per move", replay.times_chart(), sides),
-        ("Time left", replay.clocks_chart(), sides),
+        (
+            language.text("Evaluation (up: %(side)s)") % {"side": replay.sides[0]},
+            replay.scores_chart(),
+            (*sides, ("key3", language.text("engines disagree"))),
+        ),
+        (language.text("Time per move"), replay.times_chart(), sides),
+        (language.text("Time left"), replay.clocks_chart(), sides),
     ]
     return [chart for chart in charts if chart[1]]
 
@@ -358,6 +417,7 @@ async def scenes(request: web.Request) -> web.Response:
         "sentence": sentence(found.line, replay),
         "detail": filters.plain(found.line.detail),
         "result": _result(found.line),
+        "spectators": len(request.app[CONTEXT].broadcasts.get(Subject("game", found.line.id), ())),
         "moved_at": live.moved_at if (live := request.app[CONTEXT].live.of(found.line)) else None,
         "expected": {} if is_over else await run(_expected, replay),
         **scenes_body(replay, after, await run(services.analysis.read, arena_of(request), found.line.id)),
@@ -402,7 +462,7 @@ def _ply(replay: Replay, number: int) -> dict[str, Any]:
     ply, score = replay.plies[number - 1], replay.score(number)
     return {
         "ms": ply.ms or 0,
-        "time": "book" if ply.book else filters.milliseconds(ply.ms),
+        "time": language.text("book") if ply.book else filters.milliseconds(ply.ms),
         "score": filters.score(score) if score is not None else "",
         "search": filters.thought(ply),
         "pv": bool(ply.pv),

@@ -11,11 +11,13 @@ from arena.documents.human_game import DecisionRequest, PlayRequest, PlayRespons
 from arena.errors import ArenaError, ForbiddenError, NotFoundError
 from arena.http.identity import give_cookie, is_same_origin
 from arena.http.json_text import as_json
-from arena.http.problem import Problem, not_found
+from arena.http.problem import Problem, not_found, quoted
 from arena.http.request_context import CONTEXT, IDENTITY
 from arena.http.visitor import GUEST_COOKIE, visitor_of
+from arena.pages import language
 from arena.pages.drawing import board as drawing
 from arena.pages.drawing.piece_shapes import key
+from arena.pages.drawing.scene import Scenes
 from arena.pages.html_table import choice
 from arena.pages.page import (
     GAME_ID,
@@ -43,8 +45,14 @@ _YEAR_S = 365 * 24 * 3600
 @allow_parameters("family", "variant", "side", "bot", "time")
 async def show(request: web.Request) -> web.Response:
     """Show the form that starts a game, and the visitor's open games."""
-    choice(request.query, "family", families())
-    return await _form(request, dict(request.query))
+    family, bot = choice(request.query, "family", families()), request.query.get("bot", "")
+    if bot:
+        known = await run_use_case(services.people.families_of, arena_of(request), bot)
+        family = family or next(iter(known), "")
+        if family not in known:
+            hint = f"it plays people in {', '.join(known)}" if known else "choose an opponent at /play"
+            raise Problem("bad-request", f"invalid bot {quoted(bot)}: it does not play people", hint=hint, field="bot")
+    return await _form(request, {**request.query, "family": family})
 
 
 async def _form(request: web.Request, given: dict[str, Any], problem: str = "", status: int = 200) -> web.Response:
@@ -64,6 +72,11 @@ async def _form(request: web.Request, given: dict[str, Any], problem: str = "", 
         times=TIME_CONTROLS,
         sides=_sides(rules),
         sprites=drawing.sprites([rules]),
+        start=drawing.svg(
+            rules,
+            Scenes(rules.settle()).items[0],
+            label=language.text("%(family)s board, start") % {"family": language.translated(rules.title)},
+        ),
         given=given,
         problem=problem,
         mine=mine,
@@ -77,11 +90,11 @@ def _sides(rules: Rules) -> list[tuple[str, str, str]]:
         side: drawing.prefix(rules.family) + key(next(one.symbol for one in rules.pieces if one.side == side))
         for side in SIDES
     }
-    first, second = rules.sides
+    first, second = map(language.translated, rules.sides)
     return [
-        ("first", f"{first} (moves first)", pieces["first"]),
+        ("first", language.text("%(side)s (moves first)") % {"side": first}, pieces["first"]),
         ("second", second, pieces["second"]),
-        ("", "random", ""),
+        ("", language.text("random"), ""),
     ]
 
 
@@ -149,11 +162,15 @@ async def board(request: web.Request) -> web.Response:
 
 def _turn(seat: PlayResponse) -> str:
     """Describe what the player waits for, or may do."""
+    text = language.text
     if seat.pending:
-        return f"Your move {seat.pending} is stored. It is played as soon as the game starts."
-    waiting = f"Waiting for a free slot; games before yours: {seat.ahead}." if seat.ahead else "Starting your game…"
-    parts = ["Your turn." if seat.to_move == seat.side else "", waiting if seat.state == "planned" else ""]
-    return " ".join(part for part in parts if part) or "The bot is thinking…"
+        return text("Your move %(move)s is stored. It is played as soon as the game starts.") % {"move": seat.pending}
+    parts = [text("Your turn.")] if seat.to_move == seat.side else []
+    if seat.state == "planned" and seat.ahead:
+        parts.append(text("Waiting for a free slot; games before yours: %(count)s.") % {"count": seat.ahead})
+    elif seat.state == "planned":
+        parts.append(text("Starting your game…"))
+    return " ".join(parts) or text("The bot is thinking…")
 
 
 async def _see(request: web.Request) -> PlayResponse:
@@ -171,6 +188,8 @@ async def state(request: web.Request) -> web.Response:
     body = {name: found[name] for name in ("state", "ahead", "is_rated", "draw", "pending")} | {
         "plies": len(found["moves"])
     }
+    if body["draw"] and body["draw"].get("why"):
+        body["draw"]["why"] = language.translated(body["draw"]["why"])
     response = web.json_response(body, dumps=as_json)
     response.headers["Cache-Control"] = "no-store"
     return response

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
@@ -26,6 +26,7 @@ from arena.errors import ArenaError, BadValueError, NotFoundError
 from arena.http.identity import session_of
 from arena.http.json_text import as_json
 from arena.http.request_context import CONTEXT
+from arena.pages import language
 from arena.pages.drawing import board
 from arena.pages.drawing.scene import Scene, Scenes
 from arena.pages.html_table import choice
@@ -44,11 +45,10 @@ from arena.pages.page import (
 )
 from arena.pages.query_form import NOT_IN_FORMS, form_names
 from arena.pages.query_form import read_form as read_query
-from arena.pages.routes.game import grid, piece_key
+from arena.pages.routes.game import grid, legal_as_json, piece_key
 from arena.pages.session import checked_form, own_form
 from arena.services.problems import ProblemLine, follow, this_month
 from referee.rules import load
-from referee.rules.move_input import legal_moves
 from referee.rules.position import Position
 from referee.rules.rules import Rules
 from referee.solver.tree import Tree
@@ -122,16 +122,29 @@ def drawing(problem: WinProblemResponse) -> Markup:
     """Draw the position of a problem in a small board."""
     ruleset = load(problem.family).settle(problem.variant, problem.options)
     scene = Scenes(ruleset, problem.position).items[0]
-    return board.svg(ruleset.rules, scene, label=f"{ruleset.rules.title}: {sentence(problem)}", is_small=True)
+    return board.svg(ruleset.rules, scene, label=_label(problem), is_small=True)
+
+
+def _label(problem: WinProblemItem) -> str:
+    """Return the text that stands for the drawing of a problem."""
+    return f"{language.translated(load(problem.family).title)} – {sentence(problem)}"
 
 
 def sentence(problem: WinProblemItem) -> str:
     """Return the question of a problem: who wins in how many moves, under which condition."""
-    side = services.problems.side_name(problem)
     count = problem.moves if problem.moves is not None else getattr(problem, "max_moves", None)
-    text = f"{side} to move wins" + (f" in {count}" if count else "")
+    values = {"side": language.translated(services.problems.side_name(problem)), "count": count}
+    if not count:
+        text = language.text("%(side)s to move wins") % values
+    else:
+        text = (
+            language.texts("%(side)s to move wins in %(count)s", "%(side)s to move wins in %(count)s", count) % values
+        )
     counter, _, most = problem.condition.partition("<=")
-    return f"{text}, with at most {most} {counter.replace('_', ' ')} moved in all" if counter else text
+    if not counter:
+        return text
+    what = language.translated(counter.replace("_", " "))
+    return text + language.text(", with at most %(most)s %(what)s moved in all") % {"most": most, "what": what}
 
 
 @routes.get("/problems/feed.atom")
@@ -151,7 +164,7 @@ async def feed(request: web.Request) -> web.Response:
             "base": base,
             "entries": entries,
             "at": at,
-            "titles": {one.family: load(one.family).title for one in order},
+            "titles": {one.family: language.translated(load(one.family).title) for one in order},
         }
         return aiohttp_jinja2.get_env(request.app).get_template("problems.atom").render(given)
 
@@ -233,7 +246,7 @@ async def _render(request: web.Request, view: _View, status: int = 200) -> web.R
         is_solved=line.is_solved and problem.is_open,
         text=text,
         left=max(0, (problem.moves or 0) - len(shown) // 2),
-        drawing=board.svg(rules, scene, label=f"{rules.title}: {sentence(problem)}", flip=flip),
+        drawing=board.svg(rules, scene, label=_label(problem), flip=flip),
         sprites=board.sprites([rules]),
         legend=board.legend(rules, scene),
         grid=grid(rules, scene),
@@ -319,15 +332,18 @@ def _followed(problem: WinProblemResponse, moves: Sequence[str]) -> ProblemLine:
 def _verdict(found: AttemptResponse, problem: WinProblemResponse) -> str:
     """Describe the answer to a move in words."""
     if found.state == "continue":
-        return f"Right. Moves left: {found.left}."
+        return language.text("Right. Moves left: %(count)s.") % {"count": found.left}
     if found.state == "solved":
-        text = "Solved."
+        text = language.text("Solved.")
     else:
-        text = f"{_displayed(problem, found.moves)} does not win in {problem.moves}. Try again."
+        values = {"move": _displayed(problem, found.moves), "count": problem.moves}
+        text = language.text("%(move)s does not win in %(count)s. Try again.") % values
     if found.attempt is None:
         return text
-    change = f"{found.attempt.rating_before:.1f} → {found.attempt.rating:.1f}"
-    return f"{text} Your strength: {change}." if problem.attempt is None else text
+    if problem.attempt is not None:
+        return text
+    before, after = language.number(found.attempt.rating_before, 1), language.number(found.attempt.rating, 1)
+    return f"{text} " + language.text("Your strength: %(before)s → %(after)s.") % {"before": before, "after": after}
 
 
 def _displayed(problem: WinProblemResponse, moves: Sequence[str]) -> str:
@@ -379,12 +395,8 @@ async def _scenes(request: web.Request, line: ProblemLine, after: int) -> Mappin
     return {
         "line": " ".join(line.study.moves),
         "scenes": [one.as_json() for one in drawn[after + 1 :]],
-        "legal": [] if line.is_solved else await run_use_case(_legal, line.study.end),
+        "legal": [] if line.is_solved else await run_use_case(legal_as_json, line.study.end),
     }
-
-
-def _legal(position: Position) -> list[dict[str, Any]]:
-    return [asdict(one) for one in legal_moves(position)]
 
 
 # -- setting -----------------------------------------------------------------------------------------------------------
@@ -423,7 +435,7 @@ async def _form(
         counters=tuple(counters),
         palette=board.chart(rules, scene.board)["pieces"] if rules.position_setup else {},
         variants=[one.name for one in rules.variants],
-        drawing=board.svg(rules, scene, label=f"{rules.title}: the position of the problem"),
+        drawing=board.svg(rules, scene, label=language.text("Position of the problem")),
         sprites=board.sprites([rules]),
         problem=problem,
     )

@@ -110,7 +110,9 @@ async def request_reset(request: web.Request) -> web.Response:
     if wait := await context.limiters["registration"].admit(address_key(request)):
         return _reset_form(request, problem=_too_many(wait), status=429)
     task = asyncio.create_task(
-        asyncio.to_thread(services.registration.request_reset, context.arena, fields.get("user", "").strip()[:254])
+        asyncio.to_thread(
+            services.registration.request_reset, context.arena, fields.get("user", "").strip()[:254], text
+        )
     )
     _MAILING.add(task)
     task.add_done_callback(_MAILING.discard)

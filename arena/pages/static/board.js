@@ -1,5 +1,6 @@
 // Draws the changing layers of a board from scenes. Cells and labels, which do not change, come from the server.
 import { movements, play } from "./motion.js";
+import { message } from "./text.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -161,10 +162,13 @@ export class Board {
   // Describe a cell in words, like `described` on the server.
   describe(scene, name) {
     const symbols = [...(scene.pieces[name] || "")].reverse();
-    const held = symbols.map((symbol) => this.chart.pieces[symbol][1]).join(" on ") || "empty";
-    const kind = this.chart.kinds[name] ? ` (${this.chart.kinds[name]})` : "";
-    return `${name}${kind} ${held}${(scene.marks[name] || []).map((word) => `, ${word}`).join("")}`;
+    const held = symbols.map((symbol) => this.chart.pieces[symbol][1]).join(message(" on ")) || message("empty");
+    const kind = this.chart.kinds[name] ? ` (${this.word(this.chart.kinds[name])})` : "";
+    return `${name}${kind} ${held}${(scene.marks[name] || []).map((word) => `, ${this.word(word)}`).join("")}`;
   }
+
+  // The name of a mark or of a kind of cell, in the language of the page.
+  word(name) { return this.chart.words[name] ?? name; }
 }
 
 // The legend of the marks on the board.
@@ -179,7 +183,7 @@ function legend(place, scene, chart) {
       drawing.append(element("use", { href: `#mark-${form}`, x: -20, y: -20, width: 40, height: 40 }));
       item.append(drawing);
     } else item.append("—");
-    item.append(` ${word}: ${chart.meanings[word] || word}`);
+    item.append(` ${message("{word}: {meaning}", { word: chart.words[word] ?? word, meaning: chart.meanings[word] || word })}`);
     return item;
   }));
 }

@@ -1,6 +1,7 @@
 // Enter moves on a board by click, drag, touch and keyboard. It knows no rules: each legal move comes with the sequences of
 // cells to select for it ("ways"). The cells selected so far determine the remaining moves and the possible next cells.
 import { element } from "./board.js";
+import { message } from "./text.js";
 
 const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 const SWIPE = 8;
@@ -59,7 +60,7 @@ export class Entry {
     else if (cell === last && this.whole().length === 1) { this.play(this.whole()[0]); return; }
     else if (cell === last) { this.back(); return; }
     else if (this.next([]).has(cell)) this.picked = [cell];
-    else { this.say(`${this.name(cell)}: no legal move there`); return; }
+    else { this.say(message("{cell}: no legal move there", { cell: this.name(cell) })); return; }
     const only = this.only();
     if (only && this.picked.length === 2 && only.ways.some((way) => way.length === 2)) { this.play(only); return; }
     this.show();
@@ -69,7 +70,7 @@ export class Entry {
   back() {
     this.picked.pop();
     this.show();
-    this.say(this.picked.length ? this.describe() : "nothing selected");
+    this.say(this.picked.length ? this.describe() : message("nothing selected"));
   }
 
   play(move) {
@@ -86,10 +87,10 @@ export class Entry {
   describe() {
     const whole = this.whole().length ? this.whole() : [this.only()].filter(Boolean);
     const next = [...this.next()];
-    const parts = [`${this.name(this.picked.at(-1))}, selected`];
-    if (next.length) parts.push(`next: ${next.join(", ")}`);
-    if (whole.length === 1) parts.push(`Enter plays ${whole[0].shown}`);
-    if (whole.length > 1) parts.push(`choose: ${whole.map((move) => move.shown).join(" or ")}`);
+    const parts = [message("{cell}, selected", { cell: this.name(this.picked.at(-1)) })];
+    if (next.length) parts.push(message("next: {cells}", { cells: next.join(", ") }));
+    if (whole.length === 1) parts.push(message("Enter plays {move}", { move: whole[0].shown }));
+    if (whole.length > 1) parts.push(message("choose: {moves}", { moves: whole.map((move) => move.shown).join(message(" or ")) }));
     return parts.join("; ");
   }
 
@@ -109,14 +110,14 @@ export class Entry {
     const offered = this.picked.length ? (whole.length ? whole : only ? [only] : []) : whole;
     for (const move of offered) {
       const words = move.effect ? `${move.shown}: ${move.effect}` : move.shown;
-      made.push(this.button(this.picked.length ? words : words || "pass", () => this.play(move), this.picked.length > 0));
+      made.push(this.button(this.picked.length ? words : words || message("pass"), () => this.play(move), this.picked.length > 0));
     }
-    if (this.picked.length) made.push(this.button("Undo selection", () => this.back()));
+    if (this.picked.length) made.push(this.button(message("Undo selection"), () => this.back()));
     const note = document.createElement("p");
     note.className = "quiet";
     if (this.picked.length) note.textContent = this.picked.join(" ") + (offered.length ? "" : " …");
-    else if (this.put) note.textContent = "Select cells to place the chosen piece.";
-    else if (this.isOpen) note.textContent = "Select a cell, or drag a piece.";
+    else if (this.put) note.textContent = message("Select cells to place the chosen piece.");
+    else if (this.isOpen) note.textContent = message("Select a cell, or drag a piece.");
     this.place.replaceChildren(note, ...made);
     this.draw();
   }
@@ -223,7 +224,7 @@ export class Entry {
       if (row) this.cursor = row.reduce((best, name) => (Math.abs(x(name) - this.column) < Math.abs(x(best) - this.column) ? name : best));
     }
     this.draw();
-    const can = this.next().has(this.cursor) ? (this.picked.length ? ", can go here" : ", can be picked") : "";
+    const can = this.next().has(this.cursor) ? (this.picked.length ? message(", can go here") : message(", can be picked")) : "";
     this.say(this.name(this.cursor) + can);
   }
 }

@@ -1,4 +1,6 @@
 // The evaluation of the position on the analysis board: at once with few nodes, then with more, until the position changes.
+import { message } from "./text.js";
+
 const place = document.getElementById("evaluation");
 const gauge = document.getElementById("gauge");
 const STEPS = [2_000, 20_000, 200_000, 2_000_000];
@@ -19,7 +21,7 @@ function draw(found) {
     button.addEventListener("click", () => place.dispatchEvent(new CustomEvent("explore-move", { detail: one.move, bubbles: true, cancelable: true })));
     return button;
   });
-  place.replaceChildren(text("strong", found.score), ` ${found.engine}${found.depth ? `, depth ${found.depth}` : ""}: `, ...moves.flatMap((one) => [one, " "]));
+  place.replaceChildren(text("strong", found.score), ` ${found.engine}${found.depth ? `, ${message("depth {depth}", found)}` : ""} – `, ...moves.flatMap((one) => [one, " "]));
 }
 
 async function evaluate(query) {

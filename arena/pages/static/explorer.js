@@ -1,10 +1,13 @@
 // The opening explorer panel next to a viewer or an analysis board; it observes the text of the position.
 // A move is a link. A page that can play the move itself handles "explore-move" and cancels the event.
+import { message } from "./text.js";
+
 const panel = document.querySelector('[data-panel="explorer"]');
 const place = document.getElementById("position");
 const known = new Map();
 const text = (name, words) => { const made = document.createElement(name); made.textContent = words; return made; };
-const columns = [["Move", ""], ["Games", ""], ["Score", "of the side to move"], ["Strength", "mean mu"], ["Last", ""]];
+const columns = [[message("Move"), ""], [message("Games"), ""], [message("Score"), message("of the side to move")], [message("Strength"), message("mean mu")], [message("Last"), ""]];
+const count = (number) => number.toLocaleString(document.documentElement.lang);
 let wait = null;
 
 function address(base, position, more = {}) {
@@ -25,14 +28,16 @@ async function look() {
 }
 
 function draw(position, found) {
-  const line = text("p", `Archived games with this position: ${found.total_exact ? "" : "more than "}${found.games.toLocaleString("en")}. `);
-  const more = text("a", "Opening explorer");
+  const line = text("p", `${found.total_exact
+    ? message("Archived games with this position: {count}.", { count: count(found.games) })
+    : message("Archived games with this position: more than {count}.", { count: count(found.games) })} `);
+  const more = text("a", message("Opening explorer"));
   more.href = address(`/${panel.dataset.family}/explorer`, position);
   line.append(more);
   const parts = [line];
   if (found.moves.length) {
     const table = document.createElement("table");
-    const caption = text("caption", "Moves played in this position");
+    const caption = text("caption", message("Moves played in this position"));
     caption.className = "hidden-visually";
     const head = document.createElement("tr");
     for (const [words, title] of columns) {
@@ -67,9 +72,9 @@ function row(position, one) {
   head.append(link);
   made.append(head);
   const score = one.score === null ? "–" : `${(100 * one.score).toFixed(0)} %`;
-  const strength = one.rating === null ? "–" : one.rating.toFixed(1);
+  const strength = one.rating === null ? "–" : one.rating.toLocaleString(document.documentElement.lang, { minimumFractionDigits: 1, maximumFractionDigits: 1 });
   head.dataset.label = columns[0][0];
-  [one.games.toLocaleString("en"), score, strength, one.last || "–"].forEach((words, index) => {
+  [count(one.games), score, strength, one.last || "–"].forEach((words, index) => {
     const cell = text("td", words);
     cell.className = "n";
     cell.dataset.label = columns[index + 1][0];

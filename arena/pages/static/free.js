@@ -6,6 +6,7 @@ import { Entry } from "./entry.js";
 import { Palette } from "./palette.js";
 import { Sketch } from "./sketch.js";
 import { soundOf } from "./sound.js";
+import { message } from "./text.js";
 import { Branch, listed, read, write } from "./tree.js";
 
 const root = document.getElementById("free");
@@ -95,7 +96,7 @@ async function show(branch, words = null) {
   const before = at;
   if (!branch.scene) {
     try { await complete(branch); } catch (error) {
-      if (mine === turn) complain(`This variation cannot be shown: ${error.message}`);
+      if (mine === turn) complain(message("This variation cannot be shown: {why}", { why: error.message }));
       return;
     }
     if (mine !== turn) return;
@@ -106,9 +107,9 @@ async function show(branch, words = null) {
   board.draw(scene, { isMoving: isStep });
   if (at.parent === before) soundOf(scene);
   if (at !== before) sketch.clear();
-  board.svg.setAttribute("aria-label", ply ? `Board after ply ${ply}: ${scene.said}` : "Board at the start");
+  board.svg.setAttribute("aria-label", ply ? message("Board after ply {ply}: {said}", { ply, said: scene.said }) : message("Board at the start"));
   $("ply").textContent = ply;
-  $("said").textContent = scene.said || "start";
+  $("said").textContent = scene.said || message("start");
   $("position").textContent = scene.position;
   $("copied").textContent = "";
   const problem = new URL($("as-problem").href);
@@ -124,7 +125,7 @@ async function show(branch, words = null) {
     line.append(...row.filter((name) => chart.kinds[name] !== "hole").map((name) => text("td", board.describe(scene, name))));
     return line;
   }));
-  if (words !== null) say(words || "start");
+  if (words !== null) say(words || message("start"));
   // Notify the panels next to the board.
   const detail = { ply, position: scene.position, moves: at.line.map((one) => one.move), query: address(at) };
   root.dispatchEvent(new CustomEvent("arena:position", { bubbles: true, detail }));
@@ -166,7 +167,7 @@ function place() {
 async function copy(words, otherwise) {
   try {
     await navigator.clipboard.writeText(words);
-    $("copied").textContent = "copied";
+    $("copied").textContent = message("copied");
   } catch { $("copied").textContent = otherwise; }
 }
 
@@ -177,8 +178,8 @@ async function copyGame() {
   try {
     const answer = await fetch(form.action, { method: "POST", body: new URLSearchParams(new FormData(form)) });
     const words = await answer.text();
-    if (answer.ok) await copy(words, "Copying needs HTTPS; download the game instead");
-    else complain("The game cannot be written in this notation.");
+    if (answer.ok) await copy(words, message("Copying needs HTTPS; download the game instead"));
+    else complain(message("The game cannot be written in this notation."));
   } catch (error) { complain(error.message); }
 }
 
@@ -196,8 +197,8 @@ function go(what) {
     sketch.draw();
     $("gauge").classList.toggle("turned", board.isFlipped);
     entry.show();
-    say("Board turned");
-  } else if (what === "copy") copy($("permalink").href, "Copy it from the address bar");
+    say(message("Board turned"));
+  } else if (what === "copy") copy($("permalink").href, message("Copy it from the address bar"));
   else if (what === "text") copyGame();
   else if (what === "display") toggle("display");
   else if (what === "full") root.requestFullscreen?.();
@@ -205,7 +206,7 @@ function go(what) {
   else if (what === "remove" && at.parent) {
     const { parent } = at;
     at.remove();
-    show(parent, "removed");
+    show(parent, message("removed"));
   }
 }
 
@@ -256,7 +257,7 @@ const written = location.hash.startsWith(MARK) ? location.hash.slice(MARK.length
 query.delete("flip");
 ask(query).then((data) => {
   // The written tree comes first: it has the order of the variations.
-  try { read(decodeURIComponent(written), tree); } catch { complain("The variations in the address cannot be read."); }
+  try { read(decodeURIComponent(written), tree); } catch { complain(message("The variations in the address cannot be read.")); }
   const end = take(data, tree);
   board = new Board($("frame").querySelector("svg.board"), chart, root.dataset.flip === "yes");
   sketch = new Sketch(board, $("frame"));

@@ -1,5 +1,6 @@
 // Learn from the mistakes of a game: the board shows the position before each, and the visitor looks for the engine's move.
 import { Entry } from "./entry.js";
+import { message } from "./text.js";
 
 const place = document.getElementById("learn");
 const $ = (id) => document.getElementById(id);
@@ -17,18 +18,18 @@ const name = (move) => moves.find((one) => one.move === move)?.shown || move;
 // Go to the next mistake, if there is one.
 async function next() {
   task += 1;
-  if (task >= tasks.length) { stop("You have seen all mistakes of this game."); return; }
+  if (task >= tasks.length) { stop(message("You have seen all mistakes of this game.")); return; }
   const { ply, move, mark, side } = tasks[task];
   moves = [];
   viewer.dispatchEvent(new CustomEvent("arena:go", { detail: ply - 1 }));
   $("solve").hidden = false;
-  $("next").textContent = "Skip";
-  tell(`${task + 1} of ${tasks.length}: ${side} played ${move}${mark}. Find a better move.`);
+  $("next").textContent = message("Skip");
+  tell(message("{number} of {count}: {side} played {move}. Find a better move.", { number: task + 1, count: tasks.length, side, move: move + mark }));
   try {
     const answer = await fetch(`${place.dataset.board}&ply=${ply - 1}&after=${ply - 1}`);
     moves = (await answer.json()).legal;
     if (isShown()) offer();
-  } catch { tell("The legal moves could not be loaded; try again."); }
+  } catch { tell(message("The legal moves could not be loaded; try again.")); }
 }
 
 function offer() {
@@ -38,14 +39,15 @@ function offer() {
 
 function judge(move) {
   const { best, played } = tasks[task];
-  if (move === best) { tell(`${name(move)} is the engine's move. Well done!`); solved(); return; }
-  tell(move === played ? `${name(move)} is the move that was played. Find a better one.` : `${name(move)} is not the engine's move. Try again.`);
+  if (move === best) { tell(message("{move} is the engine’s move. Well done!", { move: name(move) })); solved(); return; }
+  const words = { move: name(move) };
+  tell(move === played ? message("{move} is the move that was played. Find a better one.", words) : message("{move} is not the engine’s move. Try again.", words));
   offer();
 }
 
 function solved() {
   $("solve").hidden = true;
-  $("next").textContent = task + 1 < tasks.length ? "Next" : "Finish";
+  $("next").textContent = task + 1 < tasks.length ? message("Next") : message("Finish");
   entry?.offer([], position.scene);
 }
 
@@ -70,5 +72,5 @@ if (place) {
     next();
   });
   $("next").addEventListener("click", next);
-  $("solve").addEventListener("click", () => { tell(`The engine prefers ${name(tasks[task].best)}.`); solved(); });
+  $("solve").addEventListener("click", () => { tell(message("The engine prefers {move}.", { move: name(tasks[task].best) })); solved(); });
 }

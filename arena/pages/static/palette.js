@@ -1,4 +1,6 @@
 // Set up a position by hand: choose a piece, then select cells. The server validates the position and returns its text.
+import { message } from "./text.js";
+
 const BARE = { marks: {}, trail: [], links: [], line: [], ejected: "", between: [], struck: [] };
 
 export class Palette {
@@ -48,7 +50,7 @@ export class Palette {
     const { check, variant, options } = this.place.dataset;
     const pieces = Object.entries(this.pieces).map((pair) => pair.join("=")).join(",");
     const mine = ++this.asked;
-    let found = { position: "", message: "Network error; try again." };
+    let found = { position: "", message: message("Network error; try again.") };
     try {
       const answer = await fetch(`${check}?${new URLSearchParams({ variant, options, pieces, side: this.chosen("to-move") })}`);
       const data = await answer.json();

@@ -1,5 +1,6 @@
 // A game of a human player: the viewer shows it, and its board accepts moves on their turn.
 import { Entry } from "./entry.js";
+import { message } from "./text.js";
 
 const $ = (id) => document.getElementById(id);
 const place = $("playing");
@@ -20,7 +21,7 @@ function tellTurn(words) {
   $("turn").textContent = words;
 }
 
-const waitingWords = (ahead) => (ahead ? `Waiting for a free slot; games before yours: ${ahead}.` : "Starting your game…");
+const waitingWords = (ahead) => (ahead ? message("Waiting for a free slot; games before yours: {ahead}.", { ahead }) : message("Starting your game…"));
 
 async function decide(what) {
   showProblem("");
@@ -29,7 +30,7 @@ async function decide(what) {
     if (answer.ok) return true;
     const data = await answer.json();
     showProblem([data.detail, data.hint].filter(Boolean).join("; ") || data.title);
-  } catch { showProblem("Network error; try again."); }
+  } catch { showProblem(message("Network error; try again.")); }
   if (shown) offer(shown);
   return false;
 }
@@ -51,7 +52,9 @@ async function move(text) {
 async function showPending(text) {
   const at = shown;
   const isWaiting = place.dataset.state === "planned";
-  tellTurn(isWaiting ? `Your move ${text} is stored. It is played as soon as the game starts.` : `Your move ${text} is sent…`);
+  tellTurn(isWaiting
+    ? message("Your move {move} is stored. It is played as soon as the game starts.", { move: text })
+    : message("Your move {move} is sent…", { move: text }));
   try {
     const query = new URLSearchParams({ game, ply: at.last, after: at.last, move: text });
     const answer = await fetch(`/${family}/board/scenes.json?${query}`);
@@ -67,7 +70,7 @@ function showOffer(draw) {
   $("take").hidden = draw?.state !== "offered";
   $("offer").hidden = !draw;
   if (!draw) return;
-  const words = { offered: "The bot offers a draw.", waiting: "Draw offered.", declined: `Draw declined: ${draw.why}.` };
+  const words = { offered: message("The bot offers a draw."), waiting: message("Draw offered."), declined: message("Draw declined: {why}.", draw) };
   $("offer").textContent = words[draw.state];
 }
 
@@ -81,10 +84,10 @@ async function offer(detail) {
   $("take").hidden = true;
   $("write").hidden = detail.isOver;
   $("after").hidden = !detail.isOver;
-  if (detail.isOver) tellTurn("Game over.");
-  else if (detail.ply !== detail.last) tellTurn("You are looking back. Press End to go on playing.");
+  if (detail.isOver) tellTurn(message("Game over."));
+  else if (detail.ply !== detail.last) tellTurn(message("You are looking back. Press End to go on playing."));
   if (detail.isOver || detail.ply !== detail.last) return;
-  tellTurn(detail.scene.to_move === side ? "Your turn" : "The bot is thinking…");
+  tellTurn(detail.scene.to_move === side ? message("Your turn.") : message("The bot is thinking…"));
   $("write").elements.ply.value = detail.last;
   try {
     const answer = await fetch(`/${family}/board/scenes.json?game=${game}&ply=${detail.last}&after=${detail.last}`);
@@ -95,10 +98,10 @@ async function offer(detail) {
     if (mine !== turn) return;
     if (state.pending) { await showPending(state.pending); return; }
     entry.offer(data.legal, detail.scene);
-    if (state.state === "planned") tellTurn(`Your turn. ${waitingWords(state.ahead)}`);
-    say(`${$("said").textContent}. Your turn`);
+    if (state.state === "planned") tellTurn(`${message("Your turn.")} ${waitingWords(state.ahead)}`);
+    say(`${$("said").textContent}. ${message("Your turn.")}`);
     showOffer(state.draw);
-  } catch { if (mine === turn) showProblem("The legal moves could not be loaded; type yours below."); }
+  } catch { if (mine === turn) showProblem(message("The legal moves could not be loaded; type yours below.")); }
 }
 
 $("viewer").addEventListener("arena:position", (event) => offer(event.detail));
@@ -111,7 +114,7 @@ $("write").addEventListener("submit", async (event) => {
   if (what === "move") { if (field.value.trim() && await move(field.value.trim())) field.value = ""; }
   else if (what === "back") decide({ do: "back" });
   else if (what === "draw") decide({ do: "draw", ply: shown.last });
-  else if (confirm("Resign this game?")) decide({ do: "resign" });
+  else if (confirm(message("Resign this game?"))) decide({ do: "resign" });
 });
 
 // While the game waits for a slot, show its place in the queue.
@@ -121,7 +124,8 @@ const waiting = place.dataset.state === "planned" && setInterval(async () => {
     if (data.state !== "planned") {
       clearInterval(waiting);
       place.dataset.state = data.state;
-      tellTurn(data.pending ? `Your move ${data.pending} is sent…` : shown?.scene.to_move === side ? "Your turn" : "The bot is thinking…");
-    } else if (!data.pending) tellTurn(`${shown?.scene.to_move === side ? "Your turn. " : ""}${waitingWords(data.ahead)}`);
+      if (data.pending) tellTurn(message("Your move {move} is sent…", { move: data.pending }));
+      else tellTurn(shown?.scene.to_move === side ? message("Your turn.") : message("The bot is thinking…"));
+    } else if (!data.pending) tellTurn(`${shown?.scene.to_move === side ? `${message("Your turn.")} ` : ""}${waitingWords(data.ahead)}`);
   } catch { /* retried by the timer */ }
 }, 3000);

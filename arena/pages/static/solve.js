@@ -1,6 +1,7 @@
 // A problem: moves on the board are checked by the server, which replies with the best defence.
 import { Board, legend } from "./board.js";
 import { Entry } from "./entry.js";
+import { message } from "./text.js";
 
 const root = document.getElementById("solve");
 const $ = (id) => document.getElementById(id);
@@ -28,7 +29,7 @@ function draw(scenes) {
     if (list.children.length < one.ply) list.append(item);
   }
   board.draw(scene);
-  board.svg.setAttribute("aria-label", scene.said ? `Board after ${scene.said}` : "Board of the problem");
+  board.svg.setAttribute("aria-label", scene.said ? message("Board after {said}", scene) : message("Board of the problem"));
   legend($("legend"), scene, chart);
   $("said").textContent = scene.said;
   $("grid").querySelector("tbody").replaceChildren(...chart.rows.map((row) => {

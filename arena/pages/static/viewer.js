@@ -5,6 +5,7 @@ import { remaining, set } from "./clock.js";
 import { setting, toggle } from "./display.js";
 import { Sketch } from "./sketch.js";
 import { sound, soundOf } from "./sound.js";
+import { message } from "./text.js";
 
 const REQUEST_TIMEOUT_MS = 30_000;
 const RETRY_INTERVAL_MS = 3000; // after a failed request
@@ -91,6 +92,8 @@ function take(data) {
     running = { side: data.to_move, left: data.left_ms, at: from ? Date.now() : data.moved_at && data.moved_at * 1000, server: !from };
   }
   $("last").textContent = last();
+  $("spectators").hidden = data.is_over || !data.spectators;
+  $("spectators").lastElementChild.textContent = data.spectators;
   if (from) for (let ply = from; ply <= last(); ply++) append(ply);
   else for (let ply = Number(root.dataset.last) + 1; ply <= last(); ply++) append(ply);
   if (data.is_over && !isOver) finish(data);
@@ -137,7 +140,7 @@ function finish(data) {
   $("detail").textContent = data.detail;
   $("following").hidden = true;
   stop(); // no further messages about the connection
-  $("connection").textContent = "Game over.";
+  $("connection").textContent = message("Game over.");
   running = null;
   speak(data.sentence);
   sound("end");
@@ -148,7 +151,7 @@ function finish(data) {
 function onward() {
   const next = document.querySelector('#about a[rel="next"]');
   if (!next || root.dataset.seat || setting("onward") !== "on") return;
-  $("connection").textContent = "Next game in a moment…";
+  $("connection").textContent = message("Next game in a moment…");
   setTimeout(() => { if (setting("onward") === "on") location = `${next.href}#play`; }, NEXT_GAME_MS);
 }
 
@@ -205,9 +208,9 @@ function show(ply, { speak: aloud = false, keepPlace = false }) {
   board.draw(scene, { isMoving: Math.abs(now - before) === 1 });
   if (now === before + 1) soundOf(scene);
   if (now !== before) sketch.clear();
-  board.svg.setAttribute("aria-label", now ? `Board after ply ${now}: ${scene.said}` : "Board at the start");
+  board.svg.setAttribute("aria-label", now ? message("Board after ply {ply}: {said}", { ply: now, said: scene.said }) : message("Board at the start"));
   $("ply").textContent = now;
-  $("said").textContent = scene.said || "start";
+  $("said").textContent = scene.said || message("start");
   $("position").textContent = scene.position;
   if ($("replay-ply")) $("replay-ply").textContent = now;
   $("copied").textContent = "";
@@ -238,7 +241,7 @@ function show(ply, { speak: aloud = false, keepPlace = false }) {
   for (const button of root.querySelectorAll("a[data-go]")) button.href = target(button.dataset.go);
   for (const drawing of document.querySelectorAll("svg.chart[data-x]")) cursor(drawing);
   describeCells(scene);
-  if (aloud) speak(scene.said || "start");
+  if (aloud) speak(scene.said || message("start"));
   // Notify the panels next to the viewer.
   root.dispatchEvent(new CustomEvent("arena:position", { bubbles: true, detail: { ply: now, last: last(), position: scene.position, scene, board, chart, isOver } }));
   if (!keepPlace && !root.dataset.seat) history.replaceState(null, "", now === last() && isOver && !location.hash && !location.search ? location.pathname : `#${now}`);
@@ -266,7 +269,7 @@ function panel(scene) {
     const [identifier, name] = chart.pieces[symbol];
     const captor = chart.owners[symbol] === "first" ? "second" : "first";
     counts[captor] += number;
-    const drawing = element("svg", { viewBox: "-20 -20 40 40", role: "img", "aria-label": `${name} captured` });
+    const drawing = element("svg", { viewBox: "-20 -20 40 40", role: "img", "aria-label": message("{piece} captured", { piece: name }) });
     drawing.append(element("use", { href: `#${identifier}`, x: -20, y: -20, width: 40, height: 40 }));
     const part = document.createElement("span");
     part.append(drawing, ` ×${number}`);
@@ -304,13 +307,13 @@ function thought(side) {
   let ply = now;
   while (ply > 0 && scenes[ply].side !== side) ply--;
   const report = plies[ply];
-  card.querySelector(".at").textContent = ply ? `ply ${ply}` : "no move yet";
+  card.querySelector(".at").textContent = ply ? message("ply {ply}", { ply }) : message("no move yet");
   card.querySelector(".figures").replaceChildren(...(report ? [text("strong", report.score), ` ${report.search}`] : []));
   if (expected[side]?.ply === ply) return;
   expected[side] = { ply };
   card.querySelector(".expected").hidden = !report?.pv;
-  card.querySelector(".steps").replaceChildren(ply && !report.pv ? "no predicted line" : "");
-  small[side].svg.setAttribute("aria-label", `Board after ply ${ply}`);
+  card.querySelector(".steps").replaceChildren(ply && !report.pv ? message("no predicted line") : "");
+  small[side].svg.setAttribute("aria-label", message("Board after ply {ply}", { ply }));
   draw(side, scenes[ply]);
   if (report?.pv) ask();
 }
@@ -343,7 +346,7 @@ function unfold(side, line) {
     for (const one of place.querySelectorAll("button")) one.removeAttribute("aria-current");
     button.setAttribute("aria-current", "true");
     draw(side, line[Number(button.dataset.step)]);
-    small[side].svg.setAttribute("aria-label", `Predicted line after ${button.textContent}`);
+    small[side].svg.setAttribute("aria-label", message("Predicted line after {move}", { move: button.textContent }));
   };
   const buttons = line.slice(1).map((scene) => {
     const button = text("button", scene.move);
@@ -353,7 +356,7 @@ function unfold(side, line) {
     for (const event of ["click", "focus", "pointerenter"]) button.addEventListener(event, () => play(button));
     return button;
   });
-  place.replaceChildren("expected ", ...buttons.flatMap((one) => [one, " "]));
+  place.replaceChildren(`${message("expected")} `, ...buttons.flatMap((one) => [one, " "]));
   play(buttons.at(-1));
 }
 
@@ -416,7 +419,7 @@ function flip() {
   const middle = stage.querySelector(".table");
   stage.insertBefore(lower, middle);
   middle.after(upper);
-  speak(`Board turned`);
+  speak(message("Board turned"));
 }
 
 // The moves as text: "1. a2-a4 b3 2. …".
@@ -432,11 +435,11 @@ function moveText() {
 async function copy(words, place) {
   try {
     await navigator.clipboard.writeText(words);
-    $("copied").textContent = "copied";
+    $("copied").textContent = message("copied");
   } catch {
     // Without a clipboard (no HTTPS), select the text instead, ready to be copied.
     getSelection().selectAllChildren(place);
-    $("copied").textContent = "selected: press Ctrl+C";
+    $("copied").textContent = message("selected: press Ctrl+C");
   }
 }
 
@@ -450,7 +453,7 @@ function play() {
     timer = setTimeout(advance, pause());
   }
   button.setAttribute("aria-pressed", String(Boolean(timer)));
-  button.textContent = timer ? "Stop" : "Play";
+  button.textContent = timer ? message("Stop") : message("Replay");
 }
 
 // Milliseconds until the next ply: the chosen speed, or the time that the move took in the game.
@@ -556,10 +559,10 @@ async function bring() {
   clearTimeout(missing);
   try {
     await load();
-    if (stream?.readyState === EventSource.OPEN) tell("Live");
+    if (stream?.readyState === EventSource.OPEN) tell(message("Live"));
   } catch {
     if (isOver) return;
-    tell("Connection lost. Reconnecting…");
+    tell(message("Connection lost. Reconnecting…"));
     missing = setTimeout(bring, RETRY_INTERVAL_MS);
   }
 }
@@ -575,9 +578,9 @@ function follow() {
   $("following").hidden = false;
   const mine = new EventSource(root.dataset.stream);
   stream = mine;
-  mine.onopen = () => { tell("Live"); bring(); };
+  mine.onopen = () => { tell(message("Live")); bring(); };
   mine.onerror = () => {
-    tell("Connection lost. Reconnecting…");
+    tell(message("Connection lost. Reconnecting…"));
     // A browser gives up after a response that is not a stream: open a new one.
     if (mine.readyState === EventSource.CLOSED) retry = setTimeout(again, RETRY_INTERVAL_MS);
   };
@@ -594,7 +597,6 @@ document.addEventListener("visibilitychange", () => { if (!document.hidden) agai
 root.addEventListener("arena:go", (event) => show(event.detail, { speak: true }));
 for (const control of document.querySelectorAll("button[data-go], [data-scripted]")) control.hidden = false;
 if (!root.requestFullscreen) root.querySelector('[data-go="full"]').hidden = true;
-for (const place of document.querySelectorAll("[data-absolute]")) place.textContent = place.textContent.replace('src="/', `src="${location.origin}/`);
 for (const link of document.querySelectorAll("#moves a[data-ply]")) link.tabIndex = -1;
 setInterval(tick, 200);
 $("follow").addEventListener("change", () => { if ($("follow").checked) show(last(), { keepPlace: true }); });
@@ -610,7 +612,7 @@ function begin() {
     root.dataset.ready = "yes";
     if (!isOver) follow();
   }, () => {
-    $("connection").textContent = "The moves could not be loaded. Retrying… The links below the board still work.";
+    $("connection").textContent = message("The moves could not be loaded. Retrying… The links below the board still work.");
     setTimeout(begin, RETRY_INTERVAL_MS);
   });
 }
