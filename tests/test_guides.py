@@ -16,7 +16,7 @@ from tests.port import free_port
 from tests.program import ENDS_S, finished
 
 DOCS = Path(__file__).parents[1] / "docs"
-PATIENCE_S = 300
+TIMEOUT_S = 300
 BLOCK = re.compile(r"^ *```(\w+)(?: (\S+))?\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
 SERVE = "exec 4< <(exec arena serve {} --port $PORT 2> serve.log); server=$!; read -r -u 4 address"
 LOGIN = "sed -n 's/^password *//p' admin | arena login --user admin"
@@ -82,7 +82,7 @@ def blocks(page: str) -> list[tuple[str, str, str]]:
 
 
 @pytest.mark.long
-@pytest.mark.timeout(PATIENCE_S + 2 * ENDS_S)
+@pytest.mark.timeout(TIMEOUT_S + 2 * ENDS_S)
 @pytest.mark.parametrize("guide", GUIDES, ids=lambda guide: guide.page)
 def test_guide_run_in_order_succeeds(guide: Guide, tools: Path) -> None:
     found = [block for page in (*guide.uses, guide.page) for block in blocks(page)]
@@ -105,7 +105,7 @@ def test_guide_run_in_order_succeeds(guide: Guide, tools: Path) -> None:
         "ARENA_SERVER": f"http://127.0.0.1:{port}",
     }
     script = f"set -euxo pipefail\n{commands}"
-    done = finished(["bash", "-c", script], PATIENCE_S, cwd=tools.parent, env=environment)
+    done = finished(["bash", "-c", script], TIMEOUT_S, cwd=tools.parent, env=environment)
     assert done.returncode == 0, done.stdout + done.stderr
     for words in guide.expected:
         assert words.lower() in done.stdout.lower(), done.stdout

@@ -40,7 +40,7 @@ BANNED = {
     r"\bwhoever\b|\bwhomever\b": "name the actor",
     r"(?<!-)\banew\b": "again",
     r"\bbesides?\b": "next to, together with",
-    r"(?<!there )\b(?:is|are) (?-i:none)\b(?! %)": "is not a valid …",
+    r"(?<!there )\b(?:is|are) (?-i:none)\b(?! %| else)": "is not a valid …",
     r"\b(?:some|no)body\b": "name the actor",
     r"\btold\b|\btells? of\b": "send, report, publish, return",
     r"\bwho are you\b": "authentication required",

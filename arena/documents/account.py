@@ -104,15 +104,25 @@ class Account:
 class Notice:
     """A notice. `name` is its version or tournament, `key` the last part of the page's address.
 
-    `what` is a version's state, a termination or a tournament's state; `detail` the reason if known.
+    `what` is a version's state, a termination or a tournament's state; `detail` the reason if known. The kind `version`
+    is a new version of a followed bot.
     """
 
-    kind: Literal["check", "fault", "suspension", "tournament"]
+    kind: Literal["check", "fault", "suspension", "tournament", "version"]
     at: datetime
     name: str
     key: str
     what: str
     detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FollowedItem:
+    """A bot or a tournament that a user follows. `key` is the last part of its page's address."""
+
+    kind: Literal["bot", "tournament"]
+    name: str
+    key: str
 
 
 @dataclass(frozen=True, slots=True)

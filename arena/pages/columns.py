@@ -28,8 +28,16 @@ GAMES = (
 
 
 def sort_games(
-    request: web.Request, lines: Sequence[GameItem], *, with_family: bool = False, parameter: str = "games"
+    request: web.Request,
+    lines: Sequence[GameItem],
+    default: str = "-finished_at",
+    *,
+    with_family: bool = False,
+    parameter: str = "games",
 ) -> SortedTable[GameItem]:
-    """Return a table of games in the order that the request names."""
+    """Return a table of games in the order that the request names, by default the latest result first.
+
+    The store orders results by their commit, which may differ by seconds.
+    """
     columns = (GAMES[0], _FAMILY, *GAMES[1:]) if with_family else GAMES
-    return sorted_table(request, columns, lines, parameter=parameter)
+    return sorted_table(request, columns, lines, default, parameter=parameter)

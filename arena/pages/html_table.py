@@ -22,7 +22,8 @@ T = TypeVar("T")
 _TABLE = re.compile(r'(<div class="wide"[^>]*>\s*<table(?![^>]*\bcross\b)[^>]*>)(.*?)(</table>)', re.DOTALL)
 _HEADS = re.compile(r"<th\b[^>]*>(.*?)</th>", re.DOTALL)
 _ROW = re.compile(r"<tr\b.*?</tr>", re.DOTALL)
-_CELL = re.compile(r"<t[dh]\b")
+_CELL = re.compile(r"<t[dh]\b(?=[^>]*>(\s*</t[dh]>)?)")
+"""The start of a cell; its group matches an empty one, which a phone shows without its heading."""
 _TAG = re.compile(r"<[^>]*>|[↓↑]")
 
 
@@ -87,19 +88,23 @@ def sorted_table(
     request: web.Request,
     columns: Sequence[Column],
     rows: Sequence[T],
+    default: str = "",
     *,
     parameter: str = "sort",
     value: Callable[[T, str], Any] = getattr,
 ) -> SortedTable[T]:
-    """Return a table in the order that `?parameter=` names, by default as given. Raises Problem (400)."""
-    shown = sorting(request, columns, "", parameter)
+    """Return a table in the order that `?parameter=` names, else in the default one. Raises Problem (400).
+
+    An empty default keeps the rows as given.
+    """
+    shown = sorting(request, columns, default, parameter)
     return SortedTable(shown.sort(rows, value) if shown.key else list(rows), shown)
 
 
 def sorting(request: web.Request, columns: Sequence[Column], default: str, parameter: str = "sort") -> Sorting:
     """Return the order that `?sort=KEY` or `?sort=-KEY` names. Raises Problem (400).
 
-    With several tables on a page, each has its own `parameter`. An empty default keeps the rows as given.
+    With several tables on a page, each has its own `parameter`.
     """
     text = request.query.get(parameter, default)
     key = text.removeprefix("-")
@@ -151,6 +156,11 @@ def _labelled(found: re.Match[str]) -> str:
 
     def row(line: re.Match[str]) -> str:
         rest = iter(titles)
-        return _CELL.sub(lambda cell: f'{cell[0]} data-label="{next(rest, "")}"', line[0])
+
+        def labelled(cell: re.Match[str]) -> str:
+            title = next(rest, "")
+            return cell[0] if cell[1] else f'{cell[0]} data-label="{title}"'
+
+        return _CELL.sub(labelled, line[0])
 
     return f"{opening}{head}{end}{_ROW.sub(row, body)}{closing}"

@@ -141,7 +141,7 @@ def _patterns(language: str) -> tuple[tuple[re.Pattern[str], str], ...]:
 
 
 def number(value: float, decimals: int | None = None, *, is_signed: bool = False) -> str:
-    """Format a number: `1,000.5`, in French `1 000,5`; with `decimals`, exactly so many."""
+    """Format a number: `1,000.5`, in French `1 000,5`; `decimals` fixes the number of decimals."""
     form = "#,##0" + ("." + "0" * decimals if decimals else "" if decimals == 0 else ".###")
     form = f"+{form};-{form}" if is_signed else form
     return format_decimal(value, form, locale=locale()).replace("-", "\N{MINUS SIGN}")

@@ -1,4 +1,4 @@
-"""Wins, draws and losses counted by side, opponent and termination."""
+"""Wins, draws and losses counted by side, opponent and termination, and game by game."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 
 from markupsafe import Markup
 
-from arena.documents.game import Tally
+from arena.documents.game import GameItem, Tally
 from arena.documents.rating import Score
+from arena.pages import filters
 from arena.pages.drawing import plot
 from referee.rules.core import Kind
 
@@ -37,6 +38,17 @@ def score_tables(lines: Sequence[Tally], mine: set[int]) -> ScoreTables:
                 found.endings.setdefault(line.termination, Score(line.termination)),
             ):
                 score.add(is_first=is_first, winner=line.winner, games=line.count, is_forfeit=is_forfeit)
+    return found
+
+
+def timeline(games: Sequence[GameItem], mine: set[int]) -> list[tuple[str, str, str]]:
+    """Return the results, oldest first: (letter, game, description)."""
+    found = []
+    for game in reversed(games):
+        is_first = game.first_id in mine
+        letter = "D" if game.winner == "draw" else "W" if (game.winner == "first") == is_first else "L"
+        text = f"{filters.plain(game.first, 60)} – {filters.plain(game.second, 60)} {filters.result(game.winner)}"
+        found.append((letter, game.id, f"{text}, {game.termination}"))
     return found
 
 

@@ -23,6 +23,7 @@ from arena.errors import StoreError
 from arena.http.identity import session_of
 from arena.http.request_context import CONTEXT
 from arena.pages import filters, language, markdown, recurrence, schema, score_table, session
+from arena.pages.drawing import plot
 from arena.pages.drawing.analysis_line import AnalysisLines
 from arena.pages.drawing.replay import Replays
 from arena.pages.page import (
@@ -220,7 +221,7 @@ def _cached(route: web.AbstractRouteDef) -> web.AbstractRouteDef:
     if "{game}" in route.path:
         handler = cached_page(route.handler, _ply_mark)
     else:
-        handler = cached_page(route.handler, _news_mark if route.path == "/" else None)
+        handler = cached_page(route.handler, _news_mark if route.path in ("/", "/games") else None)
     return web.RouteDef(route.method, route.path, handler, route.kwargs)
 
 
@@ -267,4 +268,5 @@ _FILTERS = (
     filters.letters,
     markdown.inline,
     score_table.bar,
+    plot.interval,
 )

@@ -14,6 +14,7 @@
     remote                            bots that run on their authors' machines; challenges
     account, token, user              log-in, profiles, API tokens, user administration
     registration                      new accounts, invitations, forgotten passwords
+    follow                            bots and tournaments whose news users get
     idempotency                       responses to repeated requests
 
 The JSON interface, the pages and the command line only translate to and from these functions. The functions block: call
@@ -28,6 +29,7 @@ from arena.services import (
     book,
     bot,
     explorer,
+    follow,
     front_page,
     game,
     idempotency,
@@ -57,6 +59,7 @@ __all__ = [
     "book",
     "bot",
     "explorer",
+    "follow",
     "front_page",
     "game",
     "idempotency",

@@ -35,7 +35,7 @@ from arena.tournaments.spec import bot_spec
 from referee.game.adjudication import LEVEL, LEVEL_FROM_PLY, takes_draw
 from referee.game.spec import NO_CLOCK, BotLimits, BotSpec, GameSpec, TimeControl, read_time_control
 from referee.ratings.trueskill import pool_of
-from referee.rules import load
+from referee.rules import families, load
 from referee.rules.core import SIDES, ParseError
 
 TIME_CONTROLS: Mapping[str, str] = {
@@ -92,6 +92,11 @@ def opponents(arena: Arena, family: str) -> list[OpponentItem]:
         replace(one, rating=round(rating.mu - 3 * rating.sigma, 1)) if (rating := ratings.get(one.version_id)) else one
         for one in found
     ]
+
+
+def families_of(arena: Arena, bot: str) -> list[str]:
+    """Return the families in which people may play against a bot."""
+    return [name for name in families() if any(one.bot == bot for one in arena.store.people.opponents(name))]
 
 
 def _opponent(arena: Arena, family: str, bot: str) -> int:

@@ -1,7 +1,7 @@
 """All database queries of the arena. A result is stored exactly once or not at all.
 
     base            engine, transactions, errors, tables, cursors, change detection, schema
-    people          users, sessions, tokens and links, log-in attempts, trusted devices, notices, audit log
+    people          users, sessions, tokens and links, log-in attempts, trusted devices, follows, notices, audit log
     bots            bots, versions, checks, samples, presences of remote bots
     tournaments     tournaments, entries, schedules, the queue of games, games against people
     ratings         ratings, their history, the fold that computes them, and rebuilds
@@ -37,6 +37,7 @@ from arena.store.operations.idempotent_responses import IdempotentResponses
 from arena.store.operations.leases import Leases
 from arena.store.people.account_links import AccountLinks
 from arena.store.people.audit import AuditLog
+from arena.store.people.follows import Follows
 from arena.store.people.login_attempts import LoginAttempts
 from arena.store.people.notices import Notices
 from arena.store.people.trusted_devices import TrustedDevices
@@ -65,6 +66,7 @@ class Store:
         self.account_links = AccountLinks(self.sessions)
         self.login_attempts = LoginAttempts(self.sessions)
         self.trusted_devices = TrustedDevices(self.sessions)
+        self.follows = Follows(self.sessions)
         self.people = People(self.sessions)
         self.bots = Bots(self.sessions)
         self.versions = Versions(self.sessions)

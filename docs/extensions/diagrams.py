@@ -10,7 +10,8 @@ Caption
 :::
 
 Options: `variant`, `rules` (`NAME=VALUE …`) and `position` choose the start; `moves` are played; `next` are legal moves
-shown as arrows; `targets` is a cell whose legal moves are shown as dots; `illegal` are moves that must not be legal;
+shown as arrows; `targets` is a cell whose legal moves are shown as dots; `plain` leaves out the marks that the family
+puts on cells; `illegal` are moves that must not be legal;
 `ends` is the termination that the position must have.
 """
 
@@ -20,12 +21,13 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from docutils import nodes
 from docutils.parsers.rst import directives
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
+from sphinx.util.typing import OptionSpec
 
 from arena.pages.drawing import board
 from arena.pages.drawing.scene import Scene, Scenes
@@ -43,9 +45,13 @@ class BoardDirective(SphinxDirective):
 
     required_arguments = 1
     has_content = True
-    option_spec = dict.fromkeys(
-        ("variant", "rules", "position", "moves", "next", "targets", "illegal", "ends"), directives.unchanged_required
-    )
+    option_spec: ClassVar[OptionSpec | None] = {
+        **dict.fromkeys(
+            ("variant", "rules", "position", "moves", "next", "targets", "illegal", "ends"),
+            directives.unchanged_required,
+        ),
+        "plain": directives.flag,
+    }
 
     def run(self) -> list[nodes.Node]:
         """Return the figure. Raises an error of the directive for a move that the rules do not allow."""
@@ -69,6 +75,8 @@ class BoardDirective(SphinxDirective):
         scene = scenes.items[-1]
         last = Position.start(ruleset, scene.position)
         self._check(last)
+        if "plain" in self.options:
+            scene = replace(scene, board=replace(scene.board, marks={}))
         if arrows := self._words("next"):
             scene = replace(scene, trail=_trails(ruleset, scene, arrows), struck=())
         if cells := self._words("targets"):

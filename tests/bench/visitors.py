@@ -22,7 +22,7 @@ from tests.bench.pages import quantile
 VISITORS = 10
 PAUSE_S = (0.5, 1.5)
 """How long a visitor reads a page."""
-PATIENCE_S = 300.0
+TIMEOUT_S = 300.0
 GAMES = 50
 """Games per pairing of the demo: it must outlast the measurement."""
 PAGES = (
@@ -73,7 +73,7 @@ def _arena(*words: str) -> Iterator[str]:
     finally:
         process.send_signal(signal.SIGINT)
         try:
-            process.wait(PATIENCE_S)
+            process.wait(TIMEOUT_S)
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
@@ -81,7 +81,7 @@ def _arena(*words: str) -> Iterator[str]:
 
 async def _visit(url: str, seconds: float) -> list[float]:
     found: list[float] = []
-    async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(PATIENCE_S)) as session:
+    async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(TIMEOUT_S)) as session:
         for path in PAGES:  # what is compiled for the first page is not measured
             await _ms(session, url + path)
         until = time.monotonic() + seconds

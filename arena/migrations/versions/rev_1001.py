@@ -545,6 +545,26 @@ def upgrade() -> None:
         batch_op.create_index(batch_op.f("ix_entries_version_id"), ["version_id"], unique=False)
 
     op.create_table(
+        "follows",
+        sa.Column("id", sa.Integer(), nullable=False),
+        sa.Column("user_id", sa.Integer(), nullable=False),
+        sa.Column("bot_id", sa.Integer(), nullable=True),
+        sa.Column("tournament_id", sa.Integer(), nullable=True),
+        sa.Column("followed_at", sa.DateTime(timezone=True), nullable=False),
+        sa.ForeignKeyConstraint(["bot_id"], ["bots.id"], name=op.f("fk_follows_bot_id_bots")),
+        sa.ForeignKeyConstraint(
+            ["tournament_id"], ["tournaments.id"], name=op.f("fk_follows_tournament_id_tournaments")
+        ),
+        sa.ForeignKeyConstraint(["user_id"], ["users.id"], name=op.f("fk_follows_user_id_users")),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_follows")),
+        sa.UniqueConstraint("user_id", "bot_id", name=op.f("uq_follows_user_id_bot_id")),
+        sa.UniqueConstraint("user_id", "tournament_id", name=op.f("uq_follows_user_id_tournament_id")),
+    )
+    with op.batch_alter_table("follows", schema=None) as batch_op:
+        batch_op.create_index(batch_op.f("ix_follows_bot_id"), ["bot_id"], unique=False)
+        batch_op.create_index(batch_op.f("ix_follows_tournament_id"), ["tournament_id"], unique=False)
+
+    op.create_table(
         "games",
         sa.Column("id", sa.String(length=32), nullable=False),
         sa.Column("tournament_id", sa.Integer(), nullable=False),
@@ -761,6 +781,11 @@ def downgrade() -> None:
         batch_op.drop_index("ix_games_family_commit_number")
 
     op.drop_table("games")
+    with op.batch_alter_table("follows", schema=None) as batch_op:
+        batch_op.drop_index(batch_op.f("ix_follows_tournament_id"))
+        batch_op.drop_index(batch_op.f("ix_follows_bot_id"))
+
+    op.drop_table("follows")
     with op.batch_alter_table("entries", schema=None) as batch_op:
         batch_op.drop_index(batch_op.f("ix_entries_version_id"))
 

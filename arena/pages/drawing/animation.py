@@ -23,12 +23,13 @@ def is_available() -> bool:
     return find_spec("PIL") is not None
 
 
-def gif(rules: Rules, scenes: Sequence[Scene]) -> bytes:
+def gif(rules: Rules, scenes: Sequence[Scene], caption: thumbnail.Caption) -> bytes:
     """Return a game as an animated GIF of `SIZE` by `SIZE` pixels that repeats."""
     from PIL import Image
 
     shown = scenes[-MAX_FRAMES:]
-    pictures = (Image.open(io.BytesIO(thumbnail.png(rules, scene, SIZE, SIZE))).convert("RGB") for scene in shown)
+    drawn = (thumbnail.png(rules, scene, SIZE, SIZE, caption) for scene in shown)
+    pictures = (Image.open(io.BytesIO(one)).convert("RGB") for one in drawn)
     first = next(pictures).quantize(_COLOURS)
     rest = [picture.quantize(palette=first, dither=Image.Dither.NONE) for picture in pictures]
     found = io.BytesIO()

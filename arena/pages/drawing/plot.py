@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from markupsafe import Markup
 
@@ -27,6 +28,18 @@ svg { display: block; width: 100%; } text { fill: #666; font-size: 11px; }
 """Style sheet of a page of charts that needs no other file."""
 _NEAR_EDGE = 30
 """Labels of the x axis this near the right edge end there, so that none is cut off."""
+
+
+class Rated(Protocol):
+    """A rating."""
+
+    @property
+    def mu(self) -> float:
+        """Its mean."""
+
+    @property
+    def sigma(self) -> float:
+        """Its standard deviation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,6 +206,33 @@ def _svg(title: str, body: Markup, size: tuple[int, int], x: _Scale) -> Markup:
         '<svg class="chart" viewBox="0 0 {} {}" role="img" aria-label="{}" data-x="{:g} {:g} {:g} {:g}">{}'
         '<path class="cursor" d="M0 0" data-top="{}" data-bottom="{}" visibility="hidden"/></svg>'
     ).format(*size, title, x.low, x.high, x.start, x.end, body, _TOP, size[1] - _BOTTOM)
+
+
+def spark(values: Sequence[float]) -> Markup:
+    """Draw a small curve without axes; an empty text for fewer than two values. The page shows the last number."""
+    if len(values) < 2:
+        return Markup("")
+    points = thin([Point(index, value) for index, value in enumerate(values)], 60)
+    x, y = _Scale(0, len(values) - 1, 1, 99), _Scale(min(values), max(values), 27, 3)
+    way = " ".join(f"{x(point.x)},{y(point.y)}" for point in points)
+    return Markup(
+        '<svg class="spark" viewBox="0 0 100 30" preserveAspectRatio="none" aria-hidden="true">'
+        '<polyline points="{}"/></svg>'
+    ).format(way)
+
+
+def interval(line: Rated, spread: tuple[float, float]) -> Markup:
+    """Draw mu with its interval of two sigma on the scale of `spread`; the page shows the numbers next to it."""
+    scale = _Scale(*spread, 1, 99)
+    return Markup(
+        '<svg class="interval" viewBox="0 0 100 6" preserveAspectRatio="none" aria-hidden="true">'
+        '<rect x="{low}" y="2" width="{width:.1f}" height="2"/>'
+        '<rect class="middle" x="{middle:.1f}" width="2" height="6"/></svg>'
+    ).format(
+        low=(low := scale(line.mu - 2 * line.sigma)),
+        width=scale(line.mu + 2 * line.sigma) - low,
+        middle=scale(line.mu) - 1,
+    )
 
 
 def share(parts: Sequence[tuple[str, float]]) -> Markup:

@@ -1,13 +1,17 @@
 """PNG pictures of boards for link previews, made from the pages' own SVG and style sheet.
 
-This is the only module that uses resvg, which needs neither a browser nor fonts: the picture contains no text.
+This is the only module that uses resvg, which needs no browser. It reads the pages' font from `figtree.ttf`, because it
+cannot read the compressed one of the style sheet.
 """
 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+
+from markupsafe import Markup
 
 from arena.pages.drawing import board
 from arena.pages.drawing.scene import Scene
@@ -16,7 +20,13 @@ from referee.rules.rules import Rules
 WIDTH, HEIGHT = 600, 315
 """Aspect ratio that sites with link previews ask for: nearly 2 to 1."""
 _STATIC = Path(__file__).parents[1] / "static"
-_PAPER = "#f8f6f1"
+_FONT = Path(__file__).with_name("figtree.ttf")
+_PAPER, _INK, _QUIET = "#f8f6f1", "#1b1e24", "#555b64"
+_BAR = 36
+"""Height of the lines above and below a square board."""
+_LETTER_WIDTH = 0.56
+"""Width of an average letter of the font, as a part of its size."""
+_MAX_LETTERS = 44
 
 
 @cache
@@ -33,18 +43,80 @@ def style() -> str:
     return re.sub(r"var\(--([a-z0-9-]+)\)", lambda found: colours[found[1]], boards)
 
 
-def png(rules: Rules, scene: Scene, width: int = WIDTH, height: int = HEIGHT) -> bytes:
-    """Return a scene as a PNG of this size in pixels."""
+@dataclass(frozen=True, slots=True)
+class Caption:
+    """The texts of a picture: the game, its players with a line on each (side, rating), and the result if there is one.
+
+    Players are in the order of their sides.
+    """
+
+    title: str
+    players: tuple[tuple[str, str], tuple[str, str]]
+    result: str
+
+
+def png(rules: Rules, scene: Scene, width: int = WIDTH, height: int = HEIGHT, caption: Caption | None = None) -> bytes:
+    """Return a scene as a PNG of this size in pixels, with a caption at its right or, in a square, above and below."""
     import resvg_py
 
     sprites = re.sub(r"</?svg[^>]*>", "", board.sprites([rules]))
     drawing = str(board.svg(rules, scene, label="", is_small=True))
     drawing = re.sub(r"<text\b.*?</text>", "", drawing, flags=re.DOTALL)
-    placed = drawing.replace("<svg ", f'<svg x="10" y="10" width="{width - 20}" height="{height - 20}" ', 1)
+    is_wide = width > height
+    top, across = (10, width - 20) if caption is None else (10, height - 20) if is_wide else (_BAR, width - 20)
+    placed = drawing.replace("<svg ", f'<svg x="10" y="{top}" width="{across}" height="{height - 2 * top}" ', 1)
+    texts = "" if caption is None else _beside(caption, width, height) if is_wide else _around(caption, width, height)
     whole = (
         f'<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" width="{width}" '
-        f'height="{height}">{sprites}{placed}</svg>'
+        f'height="{height}">{sprites}{placed}{texts}</svg>'
     )
     return bytes(
-        resvg_py.svg_to_bytes(svg_string=whole, style_sheet=style(), background=_PAPER, skip_system_fonts=True)
+        resvg_py.svg_to_bytes(
+            svg_string=whole,
+            style_sheet=style(),
+            background=_PAPER,
+            skip_system_fonts=True,
+            font_files=[str(_FONT)],
+            font_family="Figtree",
+        )
+    )
+
+
+def _beside(caption: Caption, width: int, height: int) -> str:
+    """Write a caption at the right of a board: the second side above, as the board shows it."""
+    at, room = height + 10, width - height - 25
+    (first, first_line), (second, second_line) = caption.players
+    return "".join(
+        (
+            _text(caption.title, at, 36, 15, room=room, colour=_QUIET),
+            _text(second, at, 92, 26, room=room),
+            _text(second_line, at, 115, 15, room=room, colour=_QUIET),
+            _text(caption.result, at, 184, 44, room=room),
+            _text(first, at, 246, 26, room=room),
+            _text(first_line, at, 269, 15, room=room, colour=_QUIET),
+        )
+    )
+
+
+def _around(caption: Caption, width: int, height: int) -> str:
+    """Write a caption above and below a board."""
+    (first, _), (second, _) = caption.players
+    room = width - 90
+    return "".join(
+        (
+            _text(second, 12, _BAR - 12, 18, room=room),
+            _text(first, 12, height - 11, 18, room=room),
+            _text(caption.result, width - 12, height - 11, 18, room=70, anchor="end"),
+        )
+    )
+
+
+def _text(text: str, x: int, y: int, size: float, *, room: int, colour: str = _INK, anchor: str = "start") -> str:
+    """Write a line in the largest size, at most `size`, in which it fits into `room` pixels."""
+    shown = text if len(text) <= _MAX_LETTERS else f"{text[: _MAX_LETTERS - 1]}…"
+    size = min(size, room / (_LETTER_WIDTH * max(1, len(shown))))
+    return str(
+        Markup('<text x="{}" y="{}" font-size="{:.1f}" font-weight="600" fill="{}" text-anchor="{}">{}</text>').format(
+            x, y, size, colour, anchor, shown
+        )
     )

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
+from urllib.parse import quote
 
 from aiohttp import web
 
@@ -45,6 +47,7 @@ async def _show(request: web.Request, identity: Identity, *, status: int = 200, 
         "notices": sorted_table(request, _NEWS, found.notices, parameter="news"),
         "bots": sorted_table(request, _BOTS, found.bots, parameter="bots"),
         "tokens": sorted_table(request, _TOKENS, found.tokens, parameter="tokens"),
+        "followed": await run(services.follow.read, arena_of(request), identity),
         "usage": found.account,
         "profile": found.account,
         "read_until": found.read_until,
@@ -73,6 +76,15 @@ async def mark_read(request: web.Request) -> web.Response:
     await checked_form(request)
     await run(services.account.mark_read, arena_of(request), request[IDENTITY])
     return redirect("/account#news")
+
+
+@routes.post("/account/follow")
+async def follow(request: web.Request) -> web.Response:
+    """Begin or end following a bot or a tournament, and return to its page."""
+    fields = await checked_form(request)
+    kind, key, is_followed = fields.get("kind", ""), fields.get("key", ""), fields.get("follow") == "yes"
+    await run(partial(services.follow.change, is_followed=is_followed), arena_of(request), kind, key, request[IDENTITY])
+    return redirect("/account#following" if fields.get("from") == "account" else f"/{kind}s/{quote(key, safe='')}")
 
 
 @routes.post("/account/about")

@@ -22,6 +22,7 @@ from arena.http.request_context import CONTEXT
 from arena.http.upload import UPLOAD_TIMEOUT_S, time_limit
 from arena.pages import filters, language
 from arena.pages.columns import text_column
+from arena.pages.drawing import board
 from arena.pages.drawing.replay import Replay
 from arena.pages.html_table import Column, choice, number, sorted_table, sorting
 from arena.pages.language import marked
@@ -53,11 +54,11 @@ _COLUMNS = (
     Column("date", marked("Date")),
     text_column("", marked("Collection")),
     Column("blunders", marked("Blunders"), marked("of both sides, by the engine")),
-    Column("accuracy", marked("Accuracy"), marked("0 to 100, of the less accurate side")),
-    Column("first_accuracy", marked("First’s"), marked("accuracy of the first side")),
-    Column("second_accuracy", marked("Second’s"), marked("accuracy of the second side")),
+    Column("accuracy", marked("Accuracy"), marked("0 to 100, of both sides; sorted by the less accurate one")),
     Column(
-        "turning_points", marked("Turning points"), marked("moves from a winning position to an even or losing one")
+        "turning_points",
+        marked("Turns"),
+        marked("turning points: moves from a winning position to an even or losing one"),
     ),
 )
 _FIGURES = (
@@ -152,16 +153,40 @@ async def month(request: web.Request) -> web.Response:
     )
     arena = arena_of(request)
     found = await run(services.archive.search, arena, replace(query, **order_by(by)))
+    shown = await _turning_point(request, found.items[0]) if found.items else None
     return render(
         request,
         "archive_month.html",
+        shown=shown,
+        sprites=board.sprites([load(found.items[0].family)]) if shown else "",
         month=chosen,
         neighbours=_neighbours(chosen),
+        this_month=f"{now():%Y-%m}",
         by=by,
         family=query.family or "",
         found=found,
         figures=await run(services.analysis.figures, arena, [line.id for line in found.items]),
     )
+
+
+async def _turning_point(request: web.Request, game: ArchiveItem) -> dict[str, Any] | None:
+    """Draw the position after the move of a game that lost the most; None without an analysis of its moves."""
+    analysis = await run(services.analysis.read, arena_of(request), game.id)
+    replay = await replay_at(request, game.serial)
+    plies = [one for one in (analysis.plies if analysis else ()) if 0 < one.number <= replay.last and one.loss]
+    if not plies:
+        return None
+    worst = max(plies, key=lambda one: one.loss or 0)
+    move = replay.scenes[worst.number].move
+    label = language.text("Board after ply %(ply)s") % {"ply": worst.number}
+    return {
+        "ply": worst.number,
+        "side": replay.sides[worst.side == "second"],
+        "move": move,
+        "mark": worst.mark,
+        "best": worst.best,
+        "drawing": board.svg(replay.rules, replay.scenes[worst.number], label=label, mark=worst.mark),
+    }
 
 
 def order_by(figure: str) -> dict[str, Any]:

@@ -6,21 +6,28 @@ import re
 from functools import partial
 
 from aiohttp import web
+from markupsafe import Markup
 
 from arena import services
 from arena.documents.bot import BotQuery
+from arena.documents.rating import PoolRating
+from arena.http.identity import session_of
 from arena.http.request_context import IDENTITY
 from arena.pages import columns
 from arena.pages.columns import text_column
+from arena.pages.drawing import plot
 from arena.pages.html_table import Column, choice, sorted_table
 from arena.pages.page import allow_parameters, arena_of, redirect, redirect_permanently, render, run, run_use_case
 from arena.pages.query_form import form_names, read_form
 from arena.pages.rating_plot import RatingPlot, rating_plot
-from arena.pages.score_table import score_tables
+from arena.pages.score_table import score_tables, timeline
 from arena.pages.session import checked_form
-from referee.rules import families
+from referee.rules import families, load
+from referee.rules.rules import Rules
 
 routes = web.RouteTableDef()
+SHOWN_RESULTS = 10
+"""Latest results in the head of a bot's page."""
 _OTHER_SPELLING = re.compile(r"([A-Za-z0-9][A-Za-z0-9_-]{0,39})(?:[ @]v?([1-9]\d{0,8}))?", re.ASCII)
 """Other spellings of a bot: capital letters, or with a version, `ada v3` or `ada@3`."""
 _SHOWN = ("by", "family", "versions", "ratings", "opponents", "endings", "changes", "games")
@@ -109,6 +116,8 @@ async def _page(request: web.Request, number: str = "") -> web.Response:
         return found, [rating_plot(pool, versions, by) for pool, versions in found.curves.items()]
 
     found, curves = await run(read)
+    arena, identity, bot = arena_of(request), await session_of(request), found.bot
+    mine = await run(services.bot.page, arena, BotQuery(owner=identity.name, limit=100)) if identity else None
     scores = score_tables(found.tallies, {one.id for one in found.versions})
     opponents, endings = (
         sorted(one.values(), key=lambda score: (-score.games, score.name)) for one in (scores.opponents, scores.endings)
@@ -119,9 +128,14 @@ async def _page(request: web.Request, number: str = "") -> web.Response:
         by=by,
         family=family,
         found=found,
-        bot=found.bot,
+        bot=bot,
         version=found.version,
         presence=found.presence,
+        is_followed=await run(services.follow.has, arena, "bot", bot.name, identity),
+        plays_people_in=[] if bot.is_retired else await run(services.people.families_of, arena, bot.name),
+        tiles=_tiles(found),
+        results=timeline(found.games[:SHOWN_RESULTS], {one.id for one in found.versions}),
+        challengers=[one.name for one in mine.items if one.newest_state == "active"] if mine else [],
         is_active=any(one.state == "active" for one in found.bot.versions),
         plays=sorted({name for one in found.versions for name in one.families}),
         curves=curves,
@@ -142,11 +156,24 @@ async def _page(request: web.Request, number: str = "") -> web.Response:
     )
 
 
+def _tiles(found: services.bot.BotResults) -> list[tuple[Rules, PoolRating, Markup]]:
+    """Return the rating of the newest version in each pool, with its course over all versions."""
+    newest = {line.pool: line for line in sorted(found.ratings, key=lambda line: line.version_id)}
+    return [
+        (
+            load(line.family),
+            line,
+            plot.spark([one.mu - 3 * one.sigma for changes in found.curves[pool].values() for one in changes]),
+        )
+        for pool, line in sorted(newest.items())
+    ]
+
+
 @routes.post("/bots/{bot}/challenge")
 async def challenge(request: web.Request) -> web.Response:
-    """Start a match of the user's bot."""
+    """Start a match of the user's bot, this one or `challenger`, against `opponent` or this one."""
     fields = await checked_form(request)
-    games = fields.get("games", "2")
+    games, name = fields.get("games", "2"), request.match_info["bot"]
     row = await run_use_case(
         partial(
             services.remote.challenge,
@@ -155,8 +182,8 @@ async def challenge(request: web.Request) -> web.Response:
             time=fields.get("time", ""),
         ),
         arena_of(request),
-        request.match_info["bot"],
-        fields.get("opponent", ""),
+        fields.get("challenger") or name,
+        fields.get("opponent") or name,
         request[IDENTITY],
     )
     return redirect(f"/tournaments/{row.id}")

@@ -171,16 +171,21 @@ async def paste(request: web.Request) -> web.Response:
     try:
         ruleset = await run_use_case(services.study.settle, rules.family, fields.get("variant", ""), "")
         found, tree = await run_use_case(services.board_tree.of_text, ruleset, text)
-        study = await run_use_case(services.study.read, found.ruleset, found.game.position or "", found.game.moves)
+        line = await _pasted(request, found.ruleset, found.game.position or "", found.game.moves)
     except BadValueError as error:
-        line = await _read(request.clone(rel_url=request.rel_url.with_query({})), rules)
-        given = _shown(request, rules, line, problem=error_sentence(error), pasted=text)
-        return render(request, "board.html", status=error.status, **given)
-    scenes = await run_use_case(request.app[ANALYSIS_LINES].scenes, study.ruleset, study.start, study.moves)
-    options = ",".join(f"{name}={str(value).lower()}" for name, value in study.ruleset.overrides.items())
-    kept = {"variant": study.ruleset.variant.name, "options": options, "position": found.game.position or ""}
-    line = _Line(study, scenes, kept=tuple((name, value) for name, value in kept.items() if value))
+        line = await _pasted(request, await run_use_case(services.study.settle, rules.family, "", ""), "", ())
+        shown = _shown(request, rules, line, problem=error_sentence(error), pasted=text)
+        return render(request, "board.html", status=error.status, **shown)
     return render(request, "board.html", **_shown(request, rules, line, tree=tree))
+
+
+async def _pasted(request: web.Request, ruleset: Ruleset, position: str, moves: Sequence[str]) -> _Line:
+    """Return a line of these rules. Raises BadValueError."""
+    study = await run_use_case(services.study.read, ruleset, position, moves)
+    scenes = await run_use_case(request.app[ANALYSIS_LINES].scenes, ruleset, study.start, study.moves)
+    options = ",".join(f"{name}={str(value).lower()}" for name, value in ruleset.overrides.items())
+    kept = {"variant": ruleset.variant.name, "options": options, "position": position}
+    return _Line(study, scenes, kept=tuple((name, value) for name, value in kept.items() if value))
 
 
 @routes.post("/{family}/board/notation")
@@ -202,15 +207,16 @@ async def write(request: web.Request) -> web.Response:
 def _shown(
     request: web.Request, rules: Rules, line: _Line, *, problem: str = "", tree: str = "", pasted: str = ""
 ) -> dict[str, Any]:
+    """Return what the template shows: `tree` is not in the address, `pasted` a text that could not be read."""
     scenes, ruleset = line.scenes, line.study.ruleset
     scene, flip = scenes[-1], choice(request.query, "flip", ("0", "1"), "0") == "1"
     return {
-        "problem": problem,
-        "tree": tree,
-        "pasted": pasted,
         "rules": rules,
         "ruleset": ruleset,
         "line": line,
+        "problem": problem,
+        "tree": tree,
+        "pasted": pasted,
         "scene": scene,
         "flip": flip,
         "drawing": board.svg(rules, scene, label=board_label(rules, scene.ply), flip=flip),

@@ -12,7 +12,7 @@ from aiohttp import web
 from arena import services
 from arena.documents.analysis import AnalysisResponse
 from arena.documents.game import GameItem
-from arena.events.messages import PlyPayload
+from arena.events.messages import PlyPayload, Subject
 from arena.http.identity import session_of
 from arena.http.json_text import as_json
 from arena.http.problem import Problem, not_found, quoted
@@ -36,6 +36,7 @@ from arena.pages.page import (
 )
 from arena.pages.session import checked_form
 from arena.services.game import GameDetails
+from referee.game.spec import GameSpec
 from referee.rules.core import SIDES, ParseError, Side
 from referee.rules.move_input import legal_moves
 from referee.rules.position import Position
@@ -86,6 +87,30 @@ def sentence(line: GameItem, replay: Replay) -> str:
     return language.text("%(first)s against %(second)s: %(state)s") % values
 
 
+def drawn(game: GameItem, replay: Replay, *, is_small: bool = False) -> dict[str, Any]:
+    """Draw the last position of a game, for pages with several boards."""
+    label = language.text("%(said)s, ply %(ply)s") % {"said": sentence(game, replay), "ply": replay.last}
+    drawing = board.svg(replay.rules, replay.scenes[-1], label=label, is_small=is_small)
+    return {
+        "game": game,
+        "rules": replay.rules,
+        "replay": replay,
+        "ply": replay.last,
+        "drawing": drawing,
+        "gauge": gauge(chances_of(replay), replay.last),
+        "is_first_light": is_first_light(replay.rules),
+    }
+
+
+async def live_board(request: web.Request, game: GameItem, spec: GameSpec, *, is_small: bool = True) -> dict[str, Any]:
+    """Draw the last position of a running game, with its event and the time of the last move."""
+    known = request.app[CONTEXT].live.of(game)
+    plies = list(known.plies) if known else []
+    replay = await run(request.app[REPLAYS].of_moves, game, spec, plies)
+    moved_at = known.moved_at if known else None
+    return {**drawn(game, replay, is_small=is_small), "moved_at": moved_at, "event": spec.event}
+
+
 async def _canonical(request: web.Request) -> str:
     """Return the canonical address for a game id in capitals or abbreviated; empty for others."""
     name = request.match_info["game"]
@@ -105,10 +130,10 @@ async def show(request: web.Request) -> web.Response:
     return await render_viewer(request, "game.html")
 
 
-async def replay_of(request: web.Request, name: str = "") -> tuple[Replay, bool]:
-    """Return the replay of the named game, or of the one in the address, and whether it is over."""
+async def replay_of(request: web.Request, name: str = "") -> tuple[Replay, GameDetails]:
+    """Return the replay of the named game, or of the one in the address, and its details."""
     found = await _find(request, name)
-    return await _replay(request, found), found.line.is_over
+    return await _replay(request, found), found
 
 
 async def render_viewer(request: web.Request, template: str, keep: str = "no-cache", **more: Any) -> web.Response:
@@ -392,6 +417,7 @@ async def scenes(request: web.Request) -> web.Response:
         "sentence": sentence(found.line, replay),
         "detail": filters.plain(found.line.detail),
         "result": _result(found.line),
+        "spectators": len(request.app[CONTEXT].broadcasts.get(Subject("game", found.line.id), ())),
         "moved_at": live.moved_at if (live := request.app[CONTEXT].live.of(found.line)) else None,
         "expected": {} if is_over else await run(_expected, replay),
         **scenes_body(replay, after, await run(services.analysis.read, arena_of(request), found.line.id)),

@@ -13,14 +13,17 @@ from arena.documents.game import GameQuery
 from arena.errors import NotFoundError
 from arena.http.problem import Problem
 from arena.pages import columns
+from arena.pages.drawing import board
 from arena.pages.html_table import choice
 from arena.pages.page import allow_parameters, arena_of, render, run
 from arena.pages.query_form import form_names, read_form
 from arena.pages.routes.archive import order_by
+from arena.pages.routes.game import live_board
 from referee.rules import families, load
 
 routes = web.RouteTableDef()
-MAX_RUNNING = 50
+MAX_RUNNING, MAX_BOARDS = 50, 6
+"""Maximum of running games in the list, and of those shown as boards."""
 
 
 @routes.get("/games")
@@ -42,12 +45,18 @@ async def index(request: web.Request) -> web.Response:
     except NotFoundError as error:  # 400 rather than 404: the page exists, its query is wrong
         raise Problem("bad-request", str(error), hint=error.hint, field=error.noun, **error.extra) from None
     running = [] if by else await run(services.game.in_state, arena, "running", MAX_RUNNING)
+    shown = running[:MAX_BOARDS]
+    boards = [await live_board(request, one, await run(services.game.spec_of, arena, one.id)) for one in shown]
     return render(
         request,
         "games.html",
+        boards=boards,
+        sprites=board.sprites({one["rules"].family: one["rules"] for one in boards}.values()),
         games=found,
-        table=columns.sort_games(request, found.items, with_family=True, parameter="sort"),
-        running=columns.sort_games(request, running, with_family=True, parameter="running"),
+        table=columns.sort_games(
+            request, found.items, "" if by else "-finished_at", with_family=True, parameter="sort"
+        ),
+        running=columns.sort_games(request, running, "", with_family=True, parameter="running"),
         form=form,
         options={"variant": [(one, one) for one in variants]},
         by=by,

@@ -9,13 +9,11 @@ from aiohttp import web
 from arena import services
 from arena.documents.game import GameItem
 from arena.documents.win_problem import WinProblemResponse
-from arena.http.request_context import CONTEXT
 from arena.pages import columns
 from arena.pages.drawing import board
 from arena.pages.drawing.replay import Replay
-from arena.pages.language import text
 from arena.pages.page import REPLAYS, allow_parameters, arena_of, render, run
-from arena.pages.routes.game import chances_of, gauge, is_first_light, sentence
+from arena.pages.routes.game import drawn, live_board
 from arena.pages.routes.problems import drawing
 from arena.pages.routes.problems import sentence as sentence_of
 from arena.services.front_page import Ratings
@@ -49,21 +47,6 @@ def _players(game: GameItem, replay: Replay, ratings: Ratings) -> list[dict[str,
     return found
 
 
-def _shown(game: GameItem, replay: Replay, *, is_small: bool) -> dict[str, Any]:
-    """Draw the last position of a game."""
-    label = text("%(said)s, ply %(ply)s") % {"said": sentence(game, replay), "ply": replay.last}
-    drawing = board.svg(replay.rules, replay.scenes[-1], label=label, is_small=is_small)
-    return {
-        "game": game,
-        "rules": replay.rules,
-        "replay": replay,
-        "ply": replay.last,
-        "drawing": drawing,
-        "gauge": gauge(chances_of(replay), replay.last),
-        "is_first_light": is_first_light(replay.rules),
-    }
-
-
 def _problem(problem: WinProblemResponse) -> dict[str, Any]:
     """Draw the problem of the month, with its question."""
     return {"id": problem.id, "drawing": drawing(problem), "question": sentence_of(problem)}
@@ -74,18 +57,13 @@ def _problem(problem: WinProblemResponse) -> dict[str, Any]:
 async def show(request: web.Request) -> web.Response:
     """Show the front page."""
     found = await run(services.front_page.read, arena_of(request))
-    live, replays = request.app[CONTEXT].live, request.app[REPLAYS]
     boards: list[dict[str, Any]] = []
     for game in found.running:
-        known = live.of(game)
-        plies = list(known.plies) if known else []
-        replay = await run(replays.of_moves, game, found.specs[game.id], plies)
-        shown = _shown(game, replay, is_small=bool(boards))
-        boards.append({**shown, "moved_at": known.moved_at if known else None, "event": found.specs[game.id].event})
+        boards.append(await live_board(request, game, found.specs[game.id], is_small=bool(boards)))
     if found.of_the_day:
         line, record = found.of_the_day
-        replay = await run(replays.of_record, record, line.attempt)
-        boards.append({**_shown(line, replay, is_small=False), "moved_at": None, "event": record.event})
+        replay = await run(request.app[REPLAYS].of_record, record, line.attempt)
+        boards.append({**drawn(line, replay), "moved_at": None, "event": record.event})
     on_air = boards[0] if boards else None
     rules = {one["rules"].family: one["rules"] for one in boards}
     if found.problem:

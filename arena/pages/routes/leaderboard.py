@@ -109,8 +109,16 @@ async def show(request: web.Request) -> web.Response:
         sorting=ordered,
         now=datetime.now(UTC),
         sides=sorted_table(request, _sides_of(rules.sides), found.sides, parameter="sides"),
+        spread=_spread(lines),
         **{**shown, "recent": columns.sort_games(request, shown["recent"].items)},
     )
+
+
+def _spread(lines: Sequence[LeaderboardLine]) -> tuple[float, float]:
+    """Return the ends of the scale on which the intervals of these ratings are drawn."""
+    sure = [line for line in lines if not line.is_provisional] or lines
+    low = min((line.mu - 2 * line.sigma for line in sure), default=0.0)
+    return low, max((line.mu + 2 * line.sigma for line in sure), default=50.0)
 
 
 def _value(line: LeaderboardLine, key: str) -> Any:

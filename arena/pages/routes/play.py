@@ -11,12 +11,13 @@ from arena.documents.human_game import DecisionRequest, PlayRequest, PlayRespons
 from arena.errors import ArenaError, ForbiddenError, NotFoundError
 from arena.http.identity import give_cookie, is_same_origin
 from arena.http.json_text import as_json
-from arena.http.problem import Problem, not_found
+from arena.http.problem import Problem, not_found, quoted
 from arena.http.request_context import CONTEXT, IDENTITY
 from arena.http.visitor import GUEST_COOKIE, visitor_of
 from arena.pages import language
 from arena.pages.drawing import board as drawing
 from arena.pages.drawing.piece_shapes import key
+from arena.pages.drawing.scene import Scenes
 from arena.pages.html_table import choice
 from arena.pages.page import (
     GAME_ID,
@@ -44,8 +45,14 @@ _YEAR_S = 365 * 24 * 3600
 @allow_parameters("family", "variant", "side", "bot", "time")
 async def show(request: web.Request) -> web.Response:
     """Show the form that starts a game, and the visitor's open games."""
-    choice(request.query, "family", families())
-    return await _form(request, dict(request.query))
+    family, bot = choice(request.query, "family", families()), request.query.get("bot", "")
+    if bot:
+        known = await run_use_case(services.people.families_of, arena_of(request), bot)
+        family = family or next(iter(known), "")
+        if family not in known:
+            hint = f"it plays people in {', '.join(known)}" if known else "choose an opponent at /play"
+            raise Problem("bad-request", f"invalid bot {quoted(bot)}: it does not play people", hint=hint, field="bot")
+    return await _form(request, {**request.query, "family": family})
 
 
 async def _form(request: web.Request, given: dict[str, Any], problem: str = "", status: int = 200) -> web.Response:
@@ -65,6 +72,11 @@ async def _form(request: web.Request, given: dict[str, Any], problem: str = "", 
         times=TIME_CONTROLS,
         sides=_sides(rules),
         sprites=drawing.sprites([rules]),
+        start=drawing.svg(
+            rules,
+            Scenes(rules.settle()).items[0],
+            label=language.text("%(family)s board, start") % {"family": language.translated(rules.title)},
+        ),
         given=given,
         problem=problem,
         mine=mine,

@@ -63,7 +63,7 @@ async def show(request: web.Request) -> web.Response:
         service=status,
         coordinator=status.coordinator,
         counts=status.coordinator.games,
-        table=columns.sort_games(request, status.running, with_family=True),
+        table=columns.sort_games(request, status.running, "", with_family=True),
         report=live.workers,
         workers=sorted_table(request, _WORKERS, workers, parameter="workers") if workers is not None else None,
         slots=sum(one.slots for one in workers or () if one.is_fit),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from functools import partial
 
 import aiohttp_jinja2
 from aiohttp import web
@@ -12,11 +13,13 @@ from arena import services
 from arena.documents.game import GameItem, GameQuery
 from arena.http.problem import Problem
 from arena.http.request_context import CONTEXT, charge
-from arena.pages import language
+from arena.pages import filters, language
 from arena.pages.drawing import animation, thumbnail
+from arena.pages.drawing.replay import Replay
 from arena.pages.drawing.scene import Scenes
 from arena.pages.page import allow_parameters, arena_of, path_family, path_number, run
 from arena.pages.routes.game import ply_of, render_viewer, replay_of
+from arena.services.game import GameDetails
 
 routes = web.RouteTableDef()
 ITEMS = 30
@@ -83,22 +86,41 @@ async def of_family(request: web.Request) -> web.Response:
 @allow_parameters("ply")
 async def of_game(request: web.Request) -> web.Response:
     """Serve the last position of a game, or that at `?ply=`, as a picture."""
-    replay, is_over = await replay_of(request)
-    body = await run(thumbnail.png, replay.rules, replay.scenes[ply_of(request, replay)])
-    return _picture(body, "public, max-age=86400" if is_over else "public, max-age=30")
+    replay, found = await replay_of(request)
+    ply = ply_of(request, replay)
+    caption = _caption(replay, found, is_end=ply == replay.last)
+    body = await run(partial(thumbnail.png, caption=caption), replay.rules, replay.scenes[ply])
+    return _picture(body, "public, max-age=86400" if found.line.is_over else "public, max-age=30")
+
+
+def _caption(replay: Replay, found: GameDetails, *, is_end: bool) -> thumbnail.Caption:
+    """Return the names on a picture of a game, with the ratings before it, and at its end the result."""
+    line = found.line
+
+    def player(name: str, version: int, side: str) -> tuple[str, str]:
+        change = found.changes.get(version)
+        rating = f"rating {change.mu_before - 3 * change.sigma_before:.1f}" if change else ""
+        return filters.plain(name, 60), ", ".join(part for part in (side, filters.minus(rating)) if part)
+
+    first, second = replay.sides
+    return thumbnail.Caption(
+        title=f"{replay.rules.title}, {line.variant}",
+        players=(player(line.first, line.first_id, first), player(line.second, line.second_id, second)),
+        result=filters.result(line.winner).replace("-", "–") if line.winner and is_end else "",
+    )
 
 
 @routes.get("/games/{game}/game.gif")
 @allow_parameters()
 async def animated(request: web.Request) -> web.Response:
     """Serve a game that is over as an animated picture."""
-    replay, is_over = await replay_of(request)
-    if not is_over:
+    replay, found = await replay_of(request)
+    if not found.line.is_over:
         raise Problem("conflict", "the game is not over", hint="ask again when it is")
     if not animation.is_available():
         raise Problem("not-found", "this server makes no animated pictures", hint="install bot-arena[gif] there")
     await charge(request, len(replay.scenes) / _FRAMES_PER_TOKEN)
-    body = await run(animation.gif, replay.rules, replay.scenes)
+    body = await run(animation.gif, replay.rules, replay.scenes, _caption(replay, found, is_end=True))
     return web.Response(body=body, content_type="image/gif", headers={"Cache-Control": "public, max-age=86400"})
 
 

@@ -22,6 +22,7 @@ from arena.documents.tournament import (
     TournamentItem,
     TournamentQuery,
 )
+from arena.http.identity import session_of
 from arena.pages import language
 from arena.pages.columns import text_column
 from arena.pages.drawing import plot
@@ -288,6 +289,7 @@ async def show(request: web.Request) -> web.Response:
         settings_text=json.dumps(tournament.settings, indent=2, ensure_ascii=False, sort_keys=True),
         controls=Controls.of(tournament, view.entries),
         is_live=not is_over,
+        is_followed=await run(services.follow.has, arena, "tournament", str(tournament.id), await session_of(request)),
     )
 
 
@@ -322,7 +324,8 @@ def _curves(arena: Arena, tables: TournamentStandings) -> Markup | None:
                 spread = 1.96 * math.sqrt(max(sums[name][2] / count - mean * mean, 0.0) / count)
                 curves[name].append(plot.Point(at, 100 * mean, 100 * spread))
     series = [plot.Series(plain(name, 60), curves[name], index) for index, name in enumerate(names, 1)]
-    return plot.lines(language.text("Score in percent by number of games"), series) or None
+    title = language.text("Score in percent by number of games")
+    return plot.lines(title, series, plot.Axis(bounds=(0.0, 100.0))) or None
 
 
 def _columns(form: str, *, is_over: bool) -> tuple[Column, ...]:

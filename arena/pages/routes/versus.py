@@ -7,12 +7,12 @@ from aiohttp import web
 from arena import services
 from arena.documents.bot import MeetingsQuery
 from arena.documents.rating import Score
-from arena.pages import columns, filters
+from arena.pages import columns
 from arena.pages.columns import text_column
 from arena.pages.html_table import Column, sorted_table
 from arena.pages.page import allow_parameters, arena_of, render, run
 from arena.pages.query_form import form_names, read_form
-from arena.pages.score_table import score_tables
+from arena.pages.score_table import score_tables, timeline
 from arena.services.versus import HeadToHead
 
 routes = web.RouteTableDef()
@@ -45,7 +45,7 @@ async def versus(request: web.Request) -> web.Response:
         sides=sorted(scores.sides.items()),
         endings=sorted(scores.endings.values(), key=lambda score: (-score.games, score.name)),
         games=found.games,
-        timeline=_timeline(found),
+        timeline=timeline(found.games.items, set(found.mine)),
         table=columns.sort_games(request, found.games.items, with_family=True),
         openings=openings,
     )
@@ -60,14 +60,3 @@ def _by_opening(found: HeadToHead) -> list[tuple[str, Score]]:
         if game.winner:
             score.add(is_first=game.first_id in found.mine, winner=game.winner)
     return sorted(rows.items(), key=lambda item: (-item[1].games, item[0]))
-
-
-def _timeline(found: HeadToHead) -> list[tuple[str, str, str]]:
-    """Return the results, oldest first: (letter, game, description)."""
-    shown = []
-    for game in reversed(found.games.items):
-        is_first = game.first_id in found.mine
-        letter = "D" if game.winner == "draw" else "W" if (game.winner == "first") == is_first else "L"
-        text = f"{filters.plain(game.first, 60)} – {filters.plain(game.second, 60)} {filters.result(game.winner)}"
-        shown.append((letter, game.id, f"{text}, {game.termination}"))
-    return shown

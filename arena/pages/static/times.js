@@ -1,4 +1,5 @@
-// Times in the reader's zone: the full date as a tooltip, absolute times as text, and a tap on a relative time shows its date.
+// What only the browser knows. Times in the reader's zone: the full date as a tooltip, absolute times as text, and a tap on a
+// relative time shows its date. The address of this site, where the operator has not set a public one.
 const pad = (number) => String(number).padStart(2, "0");
 
 // In the form in which the server writes UTC, so that nothing moves.
@@ -24,3 +25,4 @@ document.addEventListener("exchanged", show);
 const zone = document.getElementById("zone");
 if (zone) zone.textContent = zone.dataset.local;
 show();
+for (const place of document.querySelectorAll("[data-site]:empty")) place.textContent = location.origin;

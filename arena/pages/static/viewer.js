@@ -92,6 +92,8 @@ function take(data) {
     running = { side: data.to_move, left: data.left_ms, at: from ? Date.now() : data.moved_at && data.moved_at * 1000, server: !from };
   }
   $("last").textContent = last();
+  $("spectators").hidden = data.is_over || !data.spectators;
+  $("spectators").lastElementChild.textContent = data.spectators;
   if (from) for (let ply = from; ply <= last(); ply++) append(ply);
   else for (let ply = Number(root.dataset.last) + 1; ply <= last(); ply++) append(ply);
   if (data.is_over && !isOver) finish(data);
@@ -595,7 +597,6 @@ document.addEventListener("visibilitychange", () => { if (!document.hidden) agai
 root.addEventListener("arena:go", (event) => show(event.detail, { speak: true }));
 for (const control of document.querySelectorAll("button[data-go], [data-scripted]")) control.hidden = false;
 if (!root.requestFullscreen) root.querySelector('[data-go="full"]').hidden = true;
-for (const place of document.querySelectorAll("[data-absolute]")) place.textContent = place.textContent.replace('src="/', `src="${location.origin}/`);
 for (const link of document.querySelectorAll("#moves a[data-ply]")) link.tabIndex = -1;
 setInterval(tick, 200);
 $("follow").addEventListener("change", () => { if ($("follow").checked) show(last(), { keepPlace: true }); });

@@ -302,6 +302,18 @@ class Entry(SQLModel, table=True):
     suspended: str = Field(default="")
 
 
+class Follow(SQLModel, table=True):
+    """A bot or a tournament that a user follows: exactly one of the two. Its news become notices of the user."""
+
+    __tablename__ = "follows"
+    __table_args__ = (UniqueConstraint("user_id", "bot_id"), UniqueConstraint("user_id", "tournament_id"))
+    id: int | None = Field(default=None, primary_key=True)
+    user_id: int = Field(foreign_key="users.id")
+    bot_id: int | None = Field(default=None, foreign_key="bots.id", index=True)
+    tournament_id: int | None = Field(default=None, foreign_key="tournaments.id", index=True)
+    followed_at: datetime = _created()
+
+
 # -- games -------------------------------------------------------------------------------------------------------------
 
 
@@ -310,9 +322,9 @@ class Game(SQLModel, table=True):
 
     `id` is the content hash of its spec. `sequence` numbers the games of a tournament in planned order. `commit_number`
     numbers all results in commit order, in which ratings are folded. `state`: `planned`, `queued`, `running`,
-    `finished`, `void` (given up) or `cancelled`. `attempt` counts how often it was dispatched. `lease_owner` is the
-    coordinator that has it or committed its result, `worker` the cluster worker that played it. `is_rated` is copied
-    from the tournament when the game is planned.
+    `finished`, `void` (given up) or `cancelled`. `attempt` counts how often it was dispatched, except where it was
+    returned to the plan before its start. `lease_owner` is the coordinator that has it or committed its result,
+    `worker` the cluster worker that played it. `is_rated` is copied from the tournament when the game is planned.
     """
 
     __tablename__ = "games"

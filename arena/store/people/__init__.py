@@ -1,1 +1,1 @@
-"""Users, their sessions and tokens, log-in attempts, trusted devices, notices and the audit log."""
+"""Users, their sessions and tokens, log-in attempts, trusted devices, follows, notices and the audit log."""

@@ -16,7 +16,7 @@ from sqlmodel import col
 from arena.clock import now
 from arena.documents.account import Notice
 from arena.store.base.engine import Sessions, fetch
-from arena.store.base.models import Audit, BotIdentity, Entry, Game, Tournament, Version
+from arena.store.base.models import Audit, BotIdentity, Entry, Follow, Game, Tournament, Version
 from referee.rules.core import Kind, Termination
 
 LIMIT = 30
@@ -31,8 +31,8 @@ class Notices:
 
     def of(self, user_id: int, since: datetime | None = None) -> list[Notice]:
         """Return the notices of a user, latest first: the latest of each kind, or those after a given time."""
-        parts = (self._checks, self._faults, self._suspensions, self._ended)
-        found = [one for part in parts for one in part(user_id, since)]
+        parts = (self._checks, self._faults, self._suspensions, self._ended, self._followed)
+        found = dict.fromkeys(one for part in parts for one in part(user_id, since))  # an own bot may be followed too
         return sorted(found, key=lambda one: one.at, reverse=True)
 
     def read_until(self, user_id: int) -> datetime | None:
@@ -116,8 +116,47 @@ class Notices:
             .order_by(col(Tournament.finished_at).desc())
             .limit(LIMIT)
         )
-        rows = self._rows(query, col(Tournament.finished_at), since)
-        return [Notice("tournament", at, name, str(key), state) for at, name, key, state in rows]
+        return [Notice("tournament", *row) for row in self._keyed(query, col(Tournament.finished_at), since)]
+
+    def _followed(self, user_id: int, since: datetime | None) -> list[Notice]:
+        """Return the new versions of followed bots, and the ends of followed tournaments and of those of followed bots,
+        as far as they are later than the following.
+        """
+        versions = (
+            select(col(Version.checked), col(Version.name), col(Version.id), col(Version.state))
+            .join(Follow, col(Follow.bot_id) == col(Version.bot_id))
+            .where(
+                col(Follow.user_id) == user_id,
+                col(Version.state) == "active",
+                col(Version.checked) > col(Follow.followed_at),
+            )
+            .order_by(col(Version.checked).desc())
+            .limit(LIMIT)
+        )
+        entered = (
+            select(col(Entry.tournament_id))
+            .join(Version, col(Version.id) == col(Entry.version_id))
+            .where(col(Version.bot_id) == col(Follow.bot_id))
+        )
+        ended = (
+            select(col(Tournament.finished_at), col(Tournament.name), col(Tournament.id), col(Tournament.state))
+            .join(
+                Follow,
+                (col(Follow.tournament_id) == col(Tournament.id)) | col(Tournament.id).in_(entered.correlate(Follow)),
+            )
+            .where(col(Follow.user_id) == user_id, col(Tournament.finished_at) > col(Follow.followed_at))
+            .order_by(col(Tournament.finished_at).desc())
+            .limit(LIMIT)
+        )
+        return [
+            *(Notice("version", *row) for row in self._keyed(versions, col(Version.checked), since)),
+            *(Notice("tournament", *row) for row in self._keyed(ended, col(Tournament.finished_at), since)),
+        ]
+
+    def _keyed(
+        self, query: Select[*tuple[Any, ...]], at: Mapped[datetime | None], since: datetime | None
+    ) -> list[tuple[datetime, str, str, str]]:
+        return [(when, name, str(key), state) for when, name, key, state in self._rows(query, at, since)]
 
     def _rows(
         self, query: Select[*tuple[Any, ...]], at: Mapped[datetime | None], since: datetime | None

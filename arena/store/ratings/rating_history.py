@@ -72,7 +72,7 @@ class RatingHistory:
         return found[0] if len(found) == 1 else ""
 
     def count_redispatched(self, tournament_id: int) -> int:
-        """Count the unfinished games of a tournament that were dispatched more than once: after a restart, a pause or a
+        """Count the unfinished games of a tournament that were begun more than once: after a restart, a pause or a
         void.
         """
         query = (

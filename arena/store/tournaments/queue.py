@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from sqlalchemy import bindparam, func, insert, select, update
+from sqlalchemy import bindparam, case, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlmodel import col
 
@@ -53,7 +53,7 @@ class GameOutline(NamedTuple):  # a dataclass takes four times as long to create
 
 @dataclass(frozen=True, slots=True)
 class PendingGame:
-    """A planned game ready for dispatch; `attempt` counts its earlier dispatches."""
+    """A planned game ready for dispatch; `attempt` counts its earlier attempts."""
 
     game: PlannedGame
     tournament_id: int
@@ -170,9 +170,14 @@ class Queue:
     def give_back(self, *, lease_owner: str | None = None, ids: Sequence[str] | None = None) -> int:
         """Return queued and running games (of a coordinator, or these ids) to the plan; return how many.
 
-        The slots that had them are gone.
+        The slots that had them are gone. Dispatches of games that had not started are not counted as attempts.
         """
-        query = update(Game).where(col(Game.state).in_(("queued", "running"))).values(state="planned", lease_owner="")
+        attempt = case((col(Game.state) == "queued", col(Game.attempt) - 1), else_=col(Game.attempt))
+        query = (
+            update(Game)
+            .where(col(Game.state).in_(("queued", "running")))
+            .values(state="planned", lease_owner="", attempt=attempt)
+        )
         if lease_owner is not None:
             query = query.where(col(Game.lease_owner) == lease_owner)
         if ids is not None:

@@ -78,7 +78,7 @@ def test_identity_of_a_scheduler_with_the_metrics_of_jobs_is_read(cluster: Clust
             return dict(worker["metrics"]["digests_total_since_heartbeat"])
 
     def are_there() -> bool:
-        assert executor.submit(int, "17").result(PATIENCE_S) == 17
+        assert executor.submit(int, "17").result(TIMEOUT_S) == 17
         return any(isinstance(key, tuple) for key in asyncio.run(metrics()))
 
     wait_until(are_there, "metrics of a job")

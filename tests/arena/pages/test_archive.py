@@ -8,6 +8,7 @@ from urllib.parse import quote
 
 import pytest
 
+from arena.clock import now
 from arena.store.archive.search import ArchiveSearch
 from referee.rules import load
 from tests.arena.api.server import Reply
@@ -48,6 +49,21 @@ def test_games_of_all_times_are_found_together(site: Site) -> None:
     assert more
     assert numbers(shown(site, more[1].replace("&amp;", "&")))[0] == numbers(page)[-1] + 1
     assert 'role="alert"' in shown(site, "/archive?after=nonsense", 400)
+
+
+def test_a_month_has_no_link_to_one_to_come(site: Site) -> None:
+    this = f"{now():%Y-%m}"
+    page = shown(site, f"/archive/month?month={this}")
+    assert 'rel="prev"' in page
+    assert 'rel="next"' not in page
+    assert f'href="?month={this}&amp;by=turning_points" rel="next"' in shown(
+        site, f"/archive/month?month={_before(this)}"
+    )
+
+
+def _before(month: str) -> str:
+    year, number_of = map(int, month.split("-"))
+    return f"{year - (number_of == 1):04}-{(number_of - 2) % 12 + 1:02}"
 
 
 def test_a_position_is_found_however_the_board_is_turned(site: Site) -> None:

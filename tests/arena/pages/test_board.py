@@ -232,6 +232,32 @@ def test_charts_hold_their_lines() -> None:
     assert parsed(plot.bars("bars", [plot.Series("a", [plot.Point(1, 0), plot.Point(2, 5)])])) is not None
 
 
+def test_the_last_label_of_a_plot_ends_at_its_edge() -> None:
+    drawn = parsed(plot.lines("x", [plot.Series("a", [plot.Point(0, 1), plot.Point(10, 2)])]))
+    last = [one for one in drawn.iter("text") if one.text == "10"][-1]
+    assert (float(last.get("x") or 0), last.get("text-anchor")) == (plot.WIDTH - 10, "end")
+
+
+def test_bands_of_a_plot_have_the_colours_of_their_lines() -> None:
+    points = [plot.Point(0, 1, 0.5), plot.Point(1, 2, 0.5)]
+    drawn = parsed(plot.lines("x", [plot.Series("a", points, 1), plot.Series("b", points, 2)]))
+    assert [one.get("class") for one in drawn.iter("polygon")] == ["band s1", "band s2"]
+    assert [one.get("class") for one in drawn.iter("polyline")] == ["line s1", "line s2"]
+
+
+def test_a_single_point_of_a_plot_is_a_dot() -> None:
+    drawn = parsed(plot.lines("x", [plot.Series("a", [plot.Point(1, 1)])]))
+    assert len(list(drawn.iter("circle"))) == 1
+    several = parsed(plot.lines("x", [plot.Series("a", [plot.Point(1, 1), plot.Point(2, 1)])]))
+    assert list(several.iter("circle")) == []
+
+
+def test_a_small_curve_runs_from_left_to_right_between_its_bounds() -> None:
+    assert plot.spark([3.0]) == ""
+    line = next(one for one in parsed(plot.spark([1.0, 3.0, 2.0])).iter("polyline"))
+    assert line.get("points") == "1.0,27.0 50.0,3.0 99.0,15.0"
+
+
 def test_every_termination_has_a_meaning_and_every_limit_a_text() -> None:
     assert all(filters.meaning(word) for word in terminations())
     assert filters.meaning("worn-out") == filters.meaning(None) == ""

@@ -108,6 +108,63 @@ def test_a_remote_bot_says_whether_it_is_there_and_its_author_challenges(server:
     assert "not connected, last seen" in plain(server)
 
 
+def test_a_bot_is_followed_on_its_page_and_listed_in_the_account(server: Server) -> None:
+    server.store.users.add("fay")
+    cookie = logged_in(server, "fay")
+    for path, kind, key in (("/bots/ada", "bot", "ada"), ("/tournaments/1", "tournament", "1")):
+        stranger = body(server, path)
+        assert f'class="button" href="{path}/feed.atom"' in stranger
+        assert "/account/follow" not in stranger
+        reply = send(server, cookie, path, "/account/follow", kind=kind, key=key, follow="yes")
+        assert (reply.status, reply.headers["Location"]) == (303, path)
+        shown = server.get(path, headers={"Cookie": cookie}).body.decode()
+        assert "Stop following" in shown
+    account = server.get("/account", headers={"Cookie": cookie}).body.decode()
+    assert re.search(r'id="following".*?href="/bots/ada".*?href="/tournaments/1"', account, re.DOTALL)
+    fields = {"kind": "bot", "key": "ada", "follow": "no", "from": "account"}
+    reply = send(server, cookie, "/account", "/account/follow", **fields)
+    assert reply.headers["Location"] == "/account#following"
+    assert "Stop following" not in server.get("/bots/ada", headers={"Cookie": cookie}).body.decode()
+    assert send(server, cookie, "/account", "/account/follow", kind="bot", key="x", follow="yes").status == 404
+
+
+def test_a_bot_is_played_and_challenged_from_its_page(server: Server) -> None:
+    store = server.store
+    store.samples.ensure({"random": "bots.samples.random_mover"}, {"loa": ["standard"]})
+    assert 'href="/play?family=loa&bot=random"' in body(server, "/bots/random")
+    assert "/play?" not in body(server, "/bots/bob")
+    author = store.users.add("gil")
+    bot = store.bots.add("gilbot", author.id or 0)
+    store.versions.add(
+        bot.id or 0,
+        command=["./bot"],
+        families=["loa"],
+        bundle="ab" * 32,
+        state="active",
+        variants={"loa": ["standard"]},
+    )
+    cookie = logged_in(server, "gil")
+    assert 'name="challenger"' not in server.get("/bots/bob", headers={"Cookie": cookie}).body.decode()
+    assert 'name="challenger"' in server.get("/bots/random", headers={"Cookie": cookie}).body.decode()
+    fields = {"challenger": "gilbot", "family": "loa", "games": "2", "time": "1+0.1"}
+    reply = send(server, cookie, "/bots/random", "/bots/random/challenge", **fields)
+    assert reply.status == 303, reply.body
+    row = store.tournaments.get(int(reply.headers["Location"].rsplit("/", 1)[1]))
+    assert row.name == "gilbot v1 challenges random v1"
+
+
+def test_the_head_of_a_bot_has_ratings_and_latest_results(server: Server) -> None:
+    shown = server.get("/bots/ada").body.decode()
+    tiles = re.search(r'<ul class="tiles ratings".*?</ul>', shown, re.DOTALL)
+    assert tiles
+    assert tiles[0].count("<li>") == 1
+    assert 'class="spark"' in tiles[0]
+    timeline = re.search(r'<p class="timeline">.*?</p>', shown, re.DOTALL)
+    assert timeline
+    assert len(re.findall(r'<a href="/games/[0-9a-f]+" title="[^"]+"><b class="[WDL]">', timeline[0])) == 10
+    assert shown.index('class="tiles ratings"') < shown.index('id="ratings"') < shown.index("<h2>Versions</h2>")
+
+
 def plain(server: Server, path: str = "/bots/homer") -> str:
     """Return the visible text of a page."""
     return " ".join(re.sub("<[^>]+>", " ", body(server, path)).split()).replace(" ,", ",")

@@ -5,17 +5,20 @@ from __future__ import annotations
 import html
 import re
 from copy import copy
+from datetime import timedelta
 from itertools import combinations
 from typing import Any
 
 import pytest
 
+from arena import tournaments
+from arena.clock import now
 from arena.pages.drawing.race_summary import RaceSummary
 from arena.tournaments.settings import read
 from referee.ratings.race import Race, evaluate_race
 from tests.arena.api.server import Server
 from tests.arena.field import Field
-from tests.arena.pages.conftest import window
+from tests.arena.pages.conftest import Chromium, window
 from tests.arena.pages.formats import hold
 
 
@@ -119,6 +122,50 @@ def test_a_test_shows_its_verdict_bounds_and_elo(server: Server, field: Field) -
     assert "type I error (H1 accepted wrongly): 1.0 %; type II error (H0 accepted wrongly): 5.0 %" in shown
     svg = server.get(f"/tournaments/{number}").body.decode()
     assert re.search(r'aria-label="Log-likelihood ratio -?\d+\.\d+ between -2\.99 \(not stronger\) and 4\.55', svg)
+
+
+def test_a_test_that_is_over_counts_played_games_and_has_one_elo(server: Server, field: Field) -> None:
+    settings = {"elo0": -300, "elo1": 300, "alpha": 0.01}
+    number = hold(field, "sprt", entries={"bots": ["bob", "ada"]}, sprt=settings)
+    page = server.get(f"/tournaments/{number}").body.decode()
+    played = server.store.games.counts(number)["finished"]
+    assert f"<strong>{played} of {played}</strong> games" in page
+    assert "<progress" not in page
+    assert "cancelled" not in text(server, f"/tournaments/{number}", "standings")
+    assert "Elo" not in text(server, f"/tournaments/{number}", "standings")
+
+
+def test_a_finished_tournament_names_its_winner(server: Server, field: Field) -> None:
+    number = hold(field, "round-robin", games=2)
+    page = server.get(f"/tournaments/{number}").body.decode()
+    banner = re.search(r'<div class="banner">.*?</div>', page, re.DOTALL)
+    assert banner
+    first = re.search(r'<tr><td[^>]*>1</td><th[^>]*><a href="([^"]+)"', page)
+    assert first
+    assert f'<a href="{first[1]}">' in banner[0]
+    assert 'class="banner"' not in server.get(f"/tournaments/{hold(field, 'round-robin', most=2)}").body.decode()
+
+
+def test_results_by_rules_fit_a_phone(server: Server, field: Field, browser: Chromium) -> None:
+    number = hold(field, "round-robin", sides="random", games=2)
+    with window(browser, 320, 640) as page:
+        page.goto(f"{server.url}/tournaments/{number}#endings")
+        assert page.locator('[aria-label="Table of results by rules"]').is_visible()
+        assert page.evaluate("document.documentElement.scrollWidth") <= 320
+
+
+def test_a_tournament_whose_time_has_come_is_about_to_start(server: Server, field: Field) -> None:
+    document = {
+        "name": "Due",
+        "family": "loa",
+        "entries": {"all": True},
+        "start_time": (now() - timedelta(minutes=1)).isoformat(),
+    }
+    number = tournaments.create(server.store, document, field.user_id, now() - timedelta(hours=1)).id
+    page = server.get("/tournaments").body.decode()
+    line = re.search(rf'<tr>(?:(?!</tr>).)*href="/tournaments/{number}".*?</tr>', page, re.DOTALL)
+    assert line
+    assert "about to start" in line[0]
 
 
 def test_letters_of_the_crosstable_lead_to_their_games(server: Server, field: Field) -> None:

@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from arena.pages import filters
 from arena.pages.filters import when
 
 
@@ -27,3 +28,9 @@ def test_when_beyond_a_day_is_a_date_that_the_script_makes_local() -> None:
     shown = when(datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC))
     assert "data-absolute>2026-01-02 03:04<" in shown
     assert 'datetime="2026-01-02T03:04:05+00:00"' in shown
+
+
+def test_an_elo_from_few_games_is_left_out() -> None:
+    assert filters.elo_interval(507.0, 2916.0) == "too few games"
+    assert filters.elo_interval(1356.0, 500.0) == "> +856"
+    assert filters.elo_interval(-12.0, 30.0) == "−12 ± 30"

@@ -6,7 +6,7 @@ import json
 import re
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 import pytest
 
@@ -213,6 +213,54 @@ def test_variations_and_notes_are_kept_in_the_address(site: Site, page: Any) -> 
     reads(page, "#ply", "1")
     assert page.locator(".tree a").count() == 2
     assert "#" not in page.url
+
+
+def _post(site: Site, path: str, **fields: str) -> Any:
+    headers = {"Content-Type": "application/x-www-form-urlencoded", "Origin": site.url}
+    return site.server.ask("POST", path, data=urlencode(fields).encode(), headers=headers)
+
+
+def test_a_tree_is_written_and_a_game_is_pasted_without_scripts(site: Site) -> None:
+    tree = "b1b3 {good} [c1c3 {!? or this} h4f2] h4f2"
+    notation = load("loa").formats[0].name
+    reply = _post(site, "/loa/board/notation?moves=b1b3", tree=tree, notation=notation)
+    assert (reply.status, reply.headers["Content-Disposition"]) == (200, 'attachment; filename="loa.txt"')
+    page = _post(site, "/loa/board", text=reply.body.decode(), variant="standard").body.decode()
+    assert f'data-tree="{tree}"' in page
+    assert 'data-address="/loa/board?variant=standard&amp;moves=b1b3+h4f2"' in page
+    for path, fields, problem in (
+        ("/loa/board", {"text": "1. a1a1"}, b'role="alert"'),
+        ("/loa/board/notation", {"tree": "a1a1", "notation": notation}, b"illegal"),
+        ("/loa/board/notation", {"tree": "b1b3", "notation": "nonsuch"}, b"unknown notation"),
+    ):
+        reply = _post(site, path, **fields)
+        assert reply.status == 422
+        assert problem in reply.body
+
+
+def test_a_pasted_game_is_copied_again_with_its_variations(site: Site, browser: Any) -> None:
+    tree = "b1b3 {good} [c1c3 {!? or this} h4f2] h4f2"
+    reply = _post(site, "/loa/board/notation", tree=tree, notation=load("loa").formats[0].name)
+    with window(browser, is_apart=True, permissions=["clipboard-read", "clipboard-write"]) as page:
+        page.goto(f"{site.url}/loa/board")
+        page.click("#paste summary")
+        page.fill("#paste textarea", reply.body.decode())
+        page.click("#paste button")
+        page.wait_for_selector("#free[data-ready=yes]")
+        assert page.url.endswith("/loa/board?variant=standard&moves=b1b3+h4f2#v:" + quote(tree, safe="!"))
+        assert page.locator(".tree a").count() == 4
+        page.click("#export [data-go=text]")
+        reads(page, "#copied", "copied")
+        assert page.evaluate("navigator.clipboard.readText()") == reply.body.decode()
+        with page.expect_download() as download:
+            page.click("#export button:text-is('Download')")
+        assert Path(download.value.path()).read_text(encoding="utf-8") == reply.body.decode()
+        page.click('[data-go="home"]')
+        reads(page, "#ply", "0")
+        page.click("#as-problem")
+        page.wait_for_selector("h1:text-is('Set a problem')")
+        start = Position.start(load("loa").settle())
+        assert page.input_value("input[name=position]") == str(start)
 
 
 TREE = """async (text) => {

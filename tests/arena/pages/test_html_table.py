@@ -20,6 +20,13 @@ def test_every_cell_of_a_body_is_labelled() -> None:
     assert found.partition("</thead>")[0] == TABLE.partition("</thead>")[0]
 
 
+def test_an_empty_cell_has_no_label() -> None:
+    found = label_cells(TABLE.replace("<td>2</td>", '<td class="n">\n</td>'))
+    assert '<td class="n">\n</td>' in found
+    assert '<td data-label="Name">bob</td><td class="n">' in found
+    assert '<td data-label="">more</td>' in found
+
+
 def test_crosstables_and_other_tables_stay() -> None:
     cross = TABLE.replace("<table>", '<table class="cross stick">')
     bare = TABLE.replace('class="wide" ', "")

@@ -21,6 +21,7 @@ from arena.store import Store
 from arena.tournaments.settings import Document, read
 from tests.arena.api.server import Reply, Server, settings_in
 from tests.arena.field import Field
+from tests.arena.pages.conftest import Chromium, window
 
 
 @contextmanager
@@ -103,6 +104,35 @@ def test_a_plan_is_looked_at_before_it_is_created(server: Server, olga: str) -> 
     assert "at most about 4 min (slots: 1;" in shown
     assert "Bots 3: ada v1 , bob v1 , cleo v1" in shown
     assert len(server.store.tournaments.page().items) == before
+
+
+def test_only_the_preview_has_a_place_in_its_address(server: Server, olga: str) -> None:
+    shown = server.get("/tournaments/new", headers={"Cookie": olga}).body.decode()
+    form = re.search(r'<form class="organise"[^>]*action="([^"]+)"', shown)
+    assert form
+    assert form[1] == "/tournaments/new"
+    assert re.findall(r'value="(\w+)"\s+formaction="([^"]+)"', shown) == [("preview", "/tournaments/new#preview")]
+
+
+def test_entries_are_ticked_in_a_list_that_is_searched(server: Server, browser: Chromium) -> None:
+    name, _, secret = logged_in(server, "olga").partition("=")
+    with window(browser, is_apart=True) as page:
+        page.context.add_cookies([{"name": name, "value": secret, "url": server.url}])
+        page.goto(f"{server.url}/tournaments/new?family=loa")
+        boxes, field = page.locator("#ticks label"), page.locator("textarea[name='entries.bots']")
+        assert boxes.all_inner_texts() == ["ada", "bob", "cleo", "dan"]
+        page.get_by_label("cleo").check()
+        page.get_by_label("ada").check()
+        assert field.input_value() == "cleo\nada"
+        page.fill("#wanted", "BO")
+        assert page.locator("#ticks label:visible").all_inner_texts() == ["ada", "bob", "cleo"]  # chosen ones stay
+        field.fill("dan")
+        assert page.locator("#ticks input:checked").evaluate_all("(all) => all.map((one) => one.value)") == ["dan"]
+        page.fill("#wanted", "")
+        page.get_by_label("dan").uncheck()
+        assert field.input_value() == ""
+        page.select_option("#f-family", "abalone")
+        page.wait_for_function("() => !document.querySelector('#ticks label')")
 
 
 def test_a_tournament_is_created_and_changed(server: Server, olga: str) -> None:

@@ -224,22 +224,47 @@ class Strict(html.parser.HTMLParser):
             self.forbidden.append("an inline script")
         for name in ("src", "href"):
             value = given.get(name) or ""
-            if (tag in ("script", "img") or given.get("rel") in ("stylesheet", "icon")) and value:
+            if (tag in ("script", "img") or given.get("rel") in ("stylesheet", "icon", "preload")) and value:
+                self.files.append(value)
+            if tag == "use" and value and not value.startswith("#"):
                 self.files.append(value)
             if value.startswith(("http:", "https:", "//", "javascript:")) and tag != "a":
                 self.forbidden.append(value)
 
 
+MAX_PAGE_BYTES = 100_000
+"""Maximum of bytes transferred for a page with all its files."""
+
+
 def test_first_view_is_light_and_keeps_the_policy(site: Site) -> None:
+    read: dict[str, tuple[int, set[str]]] = {}
     for path in pages(site):
         _, text, size = known(site, path)
         parser = Strict()
         parser.feed(text)
         assert not parser.forbidden, path
-        scripts = {"board.js", "clock.js"} if any("viewer.js" in one for one in parser.files) else set()
-        files = set(parser.files) | {f"/static/{one}" for one in scripts}
-        total = size + sum(known(site, one)[2] for one in files)
-        assert total < 100_000, (path, total)
+        found, wanted = set[str](), {one.partition("#")[0] for one in parser.files}
+        while wanted - found:
+            one = (wanted - found).pop()
+            found.add(one)
+            read[one] = read.get(one) or _file(site, one)
+            wanted |= read[one][1]
+        names = {one.partition("?")[0] for one in found}
+        assert {"/static/figtree.woff2", "/static/icons.svg"} <= names or path.startswith("/embed/"), path
+        assert ("/static/viewer.js" in names) <= ("/static/motion.js" in names), path
+        total = size + sum(read[one][0] for one in found)
+        assert total < MAX_PAGE_BYTES, (path, total)
+
+
+def _file(site: Site, address: str) -> tuple[int, set[str]]:
+    """Return the bytes transferred for a file, and the addresses of the modules that it imports."""
+    reply = site.server.get(address, headers={"Accept-Encoding": "gzip"})
+    assert reply.status == 200, address
+    is_packed = reply.headers.get("Content-Encoding") == "gzip"
+    body = gzip.decompress(reply.body) if is_packed else reply.body
+    is_script = address.partition("?")[0].endswith(".js")
+    modules = re.findall(r'^import .* from "\./([\w.]+)"', body.decode(), re.MULTILINE) if is_script else ()
+    return len(reply.body), {f"/static/{one}" for one in modules}
 
 
 def test_boards_in_words_have_rows_of_one_width(site: Site) -> None:

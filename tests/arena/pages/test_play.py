@@ -320,3 +320,9 @@ def test_who_did_not_begin_a_game_watches_it(store: Store, tmp_path: Path) -> No
         assert refused.status == 422
         assert b"does not play people" in refused.body
         assert server.get("/play?family=chess").status == 400
+        refused = server.get("/play?bot=nobody")
+        assert (refused.status, b"does not play people" in refused.body) == (400, True)
+        assert server.get("/play?family=loa&bot=first").status == 400
+        found = server.get("/play?bot=first").body.decode()
+        assert 'name="family" value="pijersi"' in found
+        assert re.search(r'name="bot" value="first" checked', found)

@@ -8,12 +8,16 @@ import re
 import struct
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from PIL import Image
 
 from arena.pages.drawing import thumbnail
+from arena.pages.drawing.scene import Scenes
 from arena.store import Store
+from referee.rules import load
 from tests.arena.api.server import Server, settings_in
 from tests.arena.field import Field
 
@@ -73,6 +77,51 @@ def test_a_position_of_a_game_has_a_picture(server: Server) -> None:
     assert server.get(f"/games/{game}/board.png?ply=x").status == 400
 
 
+def test_a_picture_names_players_ratings_and_result() -> None:
+    rules = load("loa")
+    scene = Scenes(rules.settle()).items[0]
+    players = (("ada v1", "Black, rating 21.5"), ("bob <b> & v2", "White"))
+    for width, height in ((thumbnail.WIDTH, thumbnail.HEIGHT), (400, 400)):
+        caption = thumbnail.Caption("Lines of Action", players, "1–0")
+        drawn = [
+            Image.open(io.BytesIO(thumbnail.png(rules, scene, width, height, one))).convert("L")
+            for one in (caption, replace(caption, result=""), replace(caption, players=(players[0], ("x" * 200, ""))))
+        ]
+        assert {one.size for one in drawn} == {(width, height)}
+        assert len({one.tobytes() for one in drawn}) == 3
+        dark = drawn[2].point(lambda value: 255 * (value < 100)).getbbox()
+        assert dark is not None
+        assert dark[2] < width, "a long name fits"
+
+
+def test_a_picture_of_the_end_has_the_result(server: Server) -> None:
+    game = server.store.games.latest().items[1].id  # the pictures of the first one are cached
+    texts: list[thumbnail.Caption] = []
+
+    def png(*args: object, caption: thumbnail.Caption) -> bytes:
+        texts.append(caption)
+        return b""
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(thumbnail, "png", png)
+        for ply in (1, 2):
+            server.get(f"/games/{game}/board.png?ply={ply}")
+    line = server.store.games.get(game)
+    assert [one.result for one in texts] == ["", {"first": "1–0", "second": "0–1", "draw": "½–½"}[line.winner or ""]]
+    assert [name for name, _ in texts[0].players] == [line.first, line.second]
+    assert all("rating" in about for _, about in texts[0].players)
+
+
+def test_a_page_without_a_public_address_names_no_picture(server: Server, tmp_path: Path) -> None:
+    game = server.store.games.latest().items[0].id
+    own = Server(server.store, settings_in(tmp_path))
+    try:
+        assert "og:image" not in own.get(f"/games/{game}").body.decode()
+        assert "og:image" not in own.get("/tournaments/1").body.decode()
+    finally:
+        own.close()
+
+
 def test_a_link_to_a_game_has_a_picture_of_its_board(server: Server) -> None:
     game = server.store.games.latest().items[0].id
     page = server.get(f"/games/{game}").body.decode()
@@ -101,7 +150,8 @@ def test_a_game_may_be_framed_and_nothing_else(server: Server) -> None:
     assert f'<link rel="canonical" href="http://arena.example/games/{game}">' in body
     page = server.get(f"/games/{game}")
     assert "frame-ancestors 'none'" in page.headers["Content-Security-Policy"]
-    assert f'src="http://arena.example/embed/games/{game}"' in html.unescape(page.body.decode())
+    shown = re.sub("</?span[^>]*>", "", page.body.decode())
+    assert f'src="http://arena.example/embed/games/{game}"' in html.unescape(shown)
 
 
 def test_one_address_is_the_page_s_own(server: Server) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import aiohttp_jinja2
 import pytest
@@ -28,6 +30,18 @@ def test_no_template_is_compiled_for_the_first_who_asks(monkeypatch: pytest.Monk
     site.warm_up(app)
     monkeypatch.setattr(environment, "compile", None)
     assert [environment.get_template(path.name).name for path in TEMPLATES] == [path.name for path in TEMPLATES]
+
+
+def test_provisional_bots_come_last_without_a_place() -> None:
+    app = web.Application()
+    site.setup(app)
+    parts = aiohttp_jinja2.get_env(app).get_template("parts.html").make_module({})
+    lines = [
+        SimpleNamespace(name="new v1", conservative=25.7, is_provisional=True, rank=None),
+        SimpleNamespace(name="old v1", conservative=20.2, is_provisional=False, rank=1),
+    ]
+    shown = " ".join(re.sub("<[^>]+>", " ", parts.ranks(lines)).split())  # type: ignore[attr-defined]
+    assert shown == "1 old v1 20.2 – new v1 provisional 25.7"
 
 
 @pytest.mark.parametrize("path", ["/bots", "/games", "/tournaments", "/archive"])

@@ -180,6 +180,18 @@ def test_the_list_is_one_stop_and_letters_can_be_switched_off(site: Site, page: 
     assert not page.is_checked("#letters")
 
 
+def test_a_chart_has_the_key_of_its_own_colours(site: Site) -> None:
+    page = site.server.get(f"/games/{site.stage.finished['loa']}").body.decode()
+    figures = re.findall(r'<figure aria-label="([^"]+)">(.*?)</figure>', page, re.DOTALL)
+    keys = {
+        title.partition(" (")[0]: re.findall(r'<span class="key\d">([^<]+)</span>', inner) for title, inner in figures
+    }
+    sides = list(load("loa").sides)
+    assert keys["Winning chances"] == []
+    assert keys["Evaluation"] == [*sides, "engines disagree"]
+    assert keys["Time per move"] == keys["Time left"] == sides
+
+
 def test_a_click_in_the_chart_is_a_ply_and_a_swipe_is_one(site: Site, page: Any) -> None:
     visit(page, site, f"/games/{site.stage.finished['loa']}")
     at = shown(page)
@@ -284,8 +296,10 @@ def test_a_live_game_is_followed_across_a_cut(site: Site, page: Any, witness: Wi
     reads(page, "[data-clock=first]", re.compile(r"^[1-4]?\d\.\d s$"))  # of 60+0.5, goes on since the last ply
     assert "change when the game ends" in page.inner_text("#about")
     reads(page, "#ply", "4")
+    assert page.locator("#spectators").is_hidden()
     publish(5, 6)
     reads(page, "#ply", "6")
+    reads(page, "#spectators", "Spectators: 1")
     charts_grow(page, 3)
     assert page.locator("#charts figure").count() == 3
 

@@ -311,7 +311,7 @@ def test_the_next_game_follows_where_that_is_wanted(site: Site, page: Any) -> No
 
 def test_the_code_of_a_frame_has_a_whole_address(site: Site, page: Any) -> None:
     visit(page, site, f"/games/{site.stage.finished['loa']}")
-    assert f'src="{site.url}/embed/games/' in page.inner_text("[data-absolute]")
+    assert f'src="{site.url}/embed/games/' in page.inner_text("code:has([data-site])")
 
 
 def test_a_live_part_follows_where_somebody_clicked_in_it(site: Site, page: Any, witness: Witness) -> None:

@@ -121,14 +121,19 @@ def test_replayed_result_is_counted(arena: Arena, field: Field) -> None:
     assert points(standings.read(arena, mine))[game.spec.first.name] == 0
 
 
-def test_view_counts_games_by_state_and_those_dispatched_again(arena: Arena, field: Field) -> None:
+def test_view_counts_games_by_state_and_those_restarted(arena: Arena, field: Field) -> None:
     mine = cup(field)
     field.play(2, mine)
     (game,) = field.plan(1, mine, first_sequence=3)
+    queue = arena.store.queue
+    for _ in range(2):
+        queue.hand_out([game.id], "here")
+        queue.give_back(ids=[game.id])  # it was queued for a slot, but did not start
     assert standings.view(arena, mine).restarted == 0
     for _ in range(2):
-        arena.store.queue.hand_out([game.id], "here")
-        arena.store.queue.give_back(ids=[game.id])
+        queue.hand_out([game.id], "here")
+        queue.start(game.id)
+        queue.give_back(ids=[game.id])
     found = standings.view(arena, mine)
     assert (found.restarted, found.games) == (1, {"finished": 2, "planned": 1})
     assert [entry.name for entry in found.entries] == [version.name for version in field.versions]

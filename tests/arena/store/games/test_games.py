@@ -40,7 +40,7 @@ def test_hand_out_dispatches_each_game_once(store: Store, field: Field) -> None:
     assert store.queue.give_back(lease_owner="nobody") == 0
     assert store.queue.give_back(ids=ids[:3]) == 3
     assert store.queue.give_back() == 17
-    assert store.queue.waiting(field.tournament_id, 1)[0].attempt == 1
+    assert [waiting.attempt for waiting in store.queue.waiting(field.tournament_id, 2)] == [1, 0]
 
 
 def test_cancelled_games_leave_the_total(store: Store, field: Field) -> None:

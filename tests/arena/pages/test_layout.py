@@ -1,0 +1,65 @@
+"""Layout in Chromium: tables with long names, their lines, empty cells on phones, and parts that are replaced."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from arena.events.messages import TournamentChanged
+from referee.rules import load
+from tests.arena.pages.conftest import Site, Witness
+from tests.arena.pages.stage import begin, random_moves, record_of
+from tests.arena.pages.test_pages import visit
+from tests.arena.pages.test_viewer import reads
+
+LONG_NAME = "a-name-of-forty-letters-as-long-as-may-be"
+
+
+@pytest.mark.parametrize("path", ["/archive", "/loa/leaderboard", "/games"])
+def test_a_table_with_long_names_fits_a_window(site: Site, page: Any, path: str) -> None:
+    page.set_viewport_size({"width": 1280, "height": 900})
+    visit(page, site, path)
+    page.evaluate(
+        "(name) => document.querySelectorAll('.name').forEach((one) => { one.textContent = name; })", LONG_NAME
+    )
+    cut = "[...document.querySelectorAll('.wide')].filter((one) => one.scrollWidth > one.clientWidth + 1).length"
+    assert page.evaluate(cut) == 0
+
+
+@pytest.mark.parametrize("path", ["/loa/leaderboard", "/tournaments/2#crosstable"])
+def test_the_cells_of_a_row_have_one_line_below(site: Site, page: Any, path: str) -> None:
+    visit(page, site, path)
+    uneven = """() => [...document.querySelectorAll('.stick tbody tr')].filter((row) => {
+        const cells = [...row.cells];
+        const lines = cells.map((one) => `${one.getBoundingClientRect().bottom} ${getComputedStyle(one).borderBottom}`);
+        return new Set(lines).size > 1 || cells.some((one) => getComputedStyle(one).boxShadow !== 'none');
+    }).length"""
+    assert page.locator(".stick tbody tr").count()
+    assert page.evaluate(uneven) == 0
+
+
+def test_empty_cells_are_not_shown_on_phones(site: Site, page: Any) -> None:
+    page.set_viewport_size({"width": 375, "height": 667})
+    visit(page, site, "/archive")
+    cells = page.locator(".wide tbody td:visible")
+    assert cells.count()
+    assert all(text.strip() for text in cells.all_inner_texts())
+
+
+def test_the_word_live_stays_when_parts_are_replaced(site: Site, page: Any, witness: Witness) -> None:
+    game = begin(site.stage, "tablut", "live")
+    store = site.stage.store
+    tournament = store.games.get(game.id).tournament_id
+    visit(page, site, f"/tournaments/{tournament}")
+    reads(page, "#live", "Live")
+    record = record_of(game, random_moves(load("tablut").settle(), 3, seed=1))
+    assert store.results.commit(record) is not None
+    with page.expect_response(f"**/tournaments/{tournament}"):
+        site.server.call(_publish(site, tournament))
+    reads(page, "#progress strong", "1 of 1")
+    assert page.inner_text("#live") == "Live"
+
+
+async def _publish(site: Site, tournament: int) -> None:
+    site.server.context.arena.bus.publish(TournamentChanged(tournament=tournament, state="running"))

@@ -1,0 +1,91 @@
+"""Follow bots and tournaments, and the notices that come of it."""
+
+from __future__ import annotations
+
+import pytest
+
+from arena.documents.account import FollowedItem
+from arena.errors import BadValueError, NotFoundError, QuotaError
+from arena.services import Arena, account, follow
+from tests.arena.field import Field
+from tests.arena.services.conftest import Person
+
+
+@pytest.fixture
+def field(arena: Arena) -> Field:
+    return Field(arena.store)
+
+
+def test_change_begins_and_ends_following(arena: Arena, field: Field, person: Person) -> None:
+    eve, number = person("eve"), str(field.tournament_id)
+    for _ in range(2):  # again changes nothing
+        follow.change(arena, "bot", "ada", eve, is_followed=True)
+        follow.change(arena, "tournament", number, eve, is_followed=True)
+    assert follow.read(arena, eve) == [FollowedItem("bot", "ada", "ada"), FollowedItem("tournament", "cup", number)]
+    assert follow.has(arena, "bot", "ada", eve)
+    assert not follow.has(arena, "bot", "bob", eve)
+    assert not follow.has(arena, "bot", "ada", person("otto"))
+    assert not follow.has(arena, "bot", "ada", None)
+    for _ in range(2):
+        follow.change(arena, "bot", "ada", eve, is_followed=False)
+    assert [one.kind for one in follow.read(arena, eve)] == ["tournament"]
+
+
+def test_change_with_wrong_values_raises(
+    arena: Arena, field: Field, person: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    eve = person("eve")
+    with pytest.raises(BadValueError, match="invalid kind 'user'"):
+        follow.change(arena, "user", "zoe", eve, is_followed=True)
+    for kind, key in (("bot", "nobody"), ("tournament", "99"), ("tournament", "x" * 30)):
+        with pytest.raises(NotFoundError):
+            follow.change(arena, kind, key, eve, is_followed=True)
+    monkeypatch.setattr(follow, "MAX_FOLLOWED", 1)
+    follow.change(arena, "bot", "ada", eve, is_followed=True)
+    with pytest.raises(QuotaError, match="you follow 1 bots and tournaments"):
+        follow.change(arena, "bot", "bob", eve, is_followed=True)
+    follow.change(arena, "bot", "ada", eve, is_followed=False)
+
+
+@pytest.mark.parametrize(("kind", "key"), [("bot", "ada"), ("tournament", "1")])
+def test_the_end_of_a_tournament_is_news_of_what_is_followed(
+    arena: Arena, field: Field, person: Person, kind: str, key: str
+) -> None:
+    eve = person("eve")
+    follow.change(arena, kind, key, eve, is_followed=True)
+    assert account.count_unread(arena, eve) == 0
+    arena.store.tournaments.move(field.tournament_id, "finished")
+    (notice,) = account.details(arena, eve).notices
+    assert (notice.kind, notice.name, notice.key, notice.what) == ("tournament", "cup", "1", "finished")
+    assert account.count_unread(arena, eve) == 1
+    account.mark_read(arena, eve)
+    assert account.count_unread(arena, eve) == 0
+
+
+def test_news_before_the_following_are_none(arena: Arena, field: Field, person: Person) -> None:
+    arena.store.tournaments.move(field.tournament_id, "finished")
+    eve = person("eve")
+    follow.change(arena, "bot", "ada", eve, is_followed=True)
+    follow.change(arena, "tournament", "1", eve, is_followed=True)
+    assert account.details(arena, eve).notices == []
+
+
+def test_a_new_version_is_news_of_a_followed_bot(arena: Arena, field: Field, person: Person) -> None:
+    eve, store = person("eve"), arena.store
+    for name in ("ada", "bob"):
+        follow.change(arena, "bot", name, eve, is_followed=True)
+    for name, problem in (("ada", ""), ("bob", "no answer to ugi")):
+        bot = store.bots.find(name)
+        version = store.versions.add(bot.id, command=["./bot"], families=["loa"], bundle="ab" * 32)
+        store.checks.claim()
+        store.checks.conclude(version.id or 0, report={}, variants={"loa": []}, capabilities={}, problem=problem)
+    (notice,) = account.details(arena, eve).notices
+    assert (notice.kind, notice.name, notice.what) == ("version", "ada v2", "active")
+
+
+def test_an_owner_who_follows_gets_each_notice_once(arena: Arena, field: Field) -> None:
+    store = arena.store
+    store.follows.add(field.user_id, "bot", store.bots.find("ada").id)
+    store.follows.add(field.user_id, "tournament", field.tournament_id)
+    store.tournaments.move(field.tournament_id, "finished")
+    assert [one.kind for one in store.notices.of(field.user_id)] == ["tournament"]
