@@ -27,6 +27,12 @@ def test_the_site_is_served_with_its_parts(site: Site) -> None:
         assert fetch(site, path)[0] == 200, path
 
 
+@pytest.mark.parametrize(("language", "address"), [("en", "/docs/"), ("fr", "/docs/fr/")])
+def test_menu_leads_to_the_site_in_the_language_of_the_page(site: Site, language: str, address: str) -> None:
+    assert f'href="{address}"' in fetch(site, f"/play?lang={language}")[1]
+    assert fetch(site, address)[0] == 200
+
+
 def test_a_folder_without_slash_redirects_to_its_page(site: Site) -> None:
     assert fetch(site, "/docs/tutorials/first-bot")[::2] == (308, "/docs/tutorials/first-bot/")
 

@@ -8,7 +8,7 @@ import pytest
 
 from arena.clock import now
 from arena.store import Store
-from arena.store.operations import answers
+from arena.store.operations import idempotent_responses as responses
 from tests.arena.field import Field
 
 
@@ -31,10 +31,10 @@ def test_begin_key_of_a_request_that_died_reserves_it_again(
 ) -> None:
     begin = store.idempotent_responses.begin
     assert begin(field.user_id, "key", "POST /bots", "digest") is None
-    monkeypatch.setattr(answers, "now", lambda: now() + answers.ABANDONED - timedelta(seconds=5))
+    monkeypatch.setattr(responses, "now", lambda: now() + responses.ABANDONED - timedelta(seconds=5))
     assert begin(field.user_id, "key", "POST /bots", "digest") is not None
-    monkeypatch.setattr(answers, "now", lambda: now() + answers.ABANDONED + timedelta(seconds=5))
+    monkeypatch.setattr(responses, "now", lambda: now() + responses.ABANDONED + timedelta(seconds=5))
     assert begin(field.user_id, "key", "POST /bots", "digest") is None
     store.idempotent_responses.end(field.user_id, "key", 200, {})
-    monkeypatch.setattr(answers, "now", lambda: now() + 3 * answers.ABANDONED)
+    monkeypatch.setattr(responses, "now", lambda: now() + 3 * responses.ABANDONED)
     assert begin(field.user_id, "key", "POST /bots", "digest") is not None
