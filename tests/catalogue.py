@@ -30,7 +30,7 @@ _KINDS: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
     "templates/*.html": ("jinja2.ext:babel_extract", {"gettext": None, "ngettext": (1, 2), "_": None}, _OPTIONS),
     "templates/*.atom": ("jinja2.ext:babel_extract", {"gettext": None, "ngettext": (1, 2), "_": None}, _OPTIONS),
     "**/*.py": ("python", {"text": None, "texts": (1, 2), "marked": None}, {}),
-    "static/*.js": ("javascript", {"message": None, "messages": (1, 2)}, {}),
+    "static/*.js": ("javascript", {"message": None, "messages": (1, 2)}, {"parse_template_string": "true"}),
 }
 """Sources of messages: how to read them, and the functions that mark a message."""
 _ERRORS = ("arena/http", "arena/pages", "arena/services", "arena/documents", "arena/tournaments", "arena/submission")

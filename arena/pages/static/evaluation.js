@@ -21,7 +21,7 @@ function draw(found) {
     button.addEventListener("click", () => place.dispatchEvent(new CustomEvent("explore-move", { detail: one.move, bubbles: true, cancelable: true })));
     return button;
   });
-  place.replaceChildren(text("strong", found.score), ` ${found.engine}${found.depth ? `, ${message("depth {depth}", found)}` : ""} – `, ...moves.flatMap((one) => [one, " "]));
+  place.replaceChildren(text("strong", found.score), ` ${found.depth ? message("{engine}, depth {depth}:", found) : message("{engine}:", found)} `, ...moves.flatMap((one) => [one, " "]));
 }
 
 async function evaluate(query) {

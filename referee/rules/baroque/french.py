@@ -67,6 +67,8 @@ FRENCH: Final[Mapping[str, str]] = {
     "the side to move has no move and its king is not attacked": "le camp au trait n’a aucun coup et son roi n’est pas attaqué",
     "bare-kings": "rois seuls",
     "only the kings are left": "il ne reste que les rois",
+    "1 plies without capture of {}": "1 demi-coup sans prise sur {}",
+    "1 plies without capture": "1 demi-coup sans prise",
     "{} plies without capture": "{} demi-coups sans prise",
     "{} plies without capture of {}": "{} demi-coups sans prise sur {}",
     "removes itself": "se retire du plateau",

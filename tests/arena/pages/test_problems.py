@@ -60,7 +60,7 @@ def test_lists_show_the_problem_with_its_question(server: Server, number: int) -
         assert "Black to move wins in 3" in text
         assert "Three &lt;b&gt;moves&lt;/b&gt;" in text
     assert "Problem of the month" in server.get("/problems").body.decode()
-    assert "None." in server.get("/loa/problems?level=hard").body.decode()
+    assert "No problems." in server.get("/loa/problems?level=hard").body.decode()
     feed = server.get("/problems/feed.atom").body.decode()
     assert "Lines of Action, Black to move wins in 3" in feed
     assert server.get("/loa/problems/next").headers["Location"] == f"/problems/{number}"
