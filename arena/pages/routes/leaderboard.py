@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
@@ -131,5 +131,6 @@ def _value(line: LeaderboardLine, key: str) -> Any:
 
 def _sides_of(names: Sequence[str]) -> tuple[Column, ...]:
     """Return the columns of the table of sides, titled by the family's names."""
-    titles = {side: text("%(side)s won") % {"side": translated(name)} for side, name in zip(SIDES, names, strict=True)}
+    sides: Iterable[tuple[str, str]] = zip(SIDES, names, strict=True)
+    titles = {side: text("%(side)s won") % {"side": translated(name)} for side, name in sides}
     return tuple(replace(one, title=titles.get(one.key, one.title)) for one in _SIDES)

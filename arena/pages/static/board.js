@@ -183,7 +183,8 @@ function legend(place, scene, chart) {
       drawing.append(element("use", { href: `#mark-${form}`, x: -20, y: -20, width: 40, height: 40 }));
       item.append(drawing);
     } else item.append("—");
-    item.append(` ${message("{word}: {meaning}", { word: chart.words[word] ?? word, meaning: chart.meanings[word] || word })}`);
+    const mark = { word: chart.words[word] ?? word, meaning: chart.meanings[word] || word };
+    item.append(" ", message("{word}: {meaning}", mark));
     return item;
   }));
 }

@@ -28,9 +28,11 @@ async function look() {
 }
 
 function draw(position, found) {
-  const line = text("p", `${found.total_exact
-    ? message("Archived games with this position: {count}.", { count: count(found.games) })
-    : message("Archived games with this position: more than {count}.", { count: count(found.games) })} `);
+  const games = { count: count(found.games) };
+  const sentence = found.total_exact
+    ? message("Archived games with this position: {count}.", games)
+    : message("Archived games with this position: more than {count}.", games);
+  const line = text("p", `${sentence} `);
   const more = text("a", message("Opening explorer"));
   more.href = address(`/${panel.dataset.family}/explorer`, position);
   line.append(more);

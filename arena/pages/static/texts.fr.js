@@ -2,6 +2,8 @@ globalThis.arenaTexts = {
 " on ": " sur ",
 ", can be picked": ", départ possible",
 ", can go here": ", arrivée possible",
+"Archived games with this position: more than {count}.": "Parties archivées avec cette position : plus de {count}.",
+"Archived games with this position: {count}.": "Parties archivées avec cette position : {count}.",
 "Board after ply {ply}": "Plateau après le demi-coup {ply}",
 "Board after ply {ply}: {said}": "Plateau après le demi-coup {ply} : {said}",
 "Board after {said}": "Plateau après {said}",
@@ -75,5 +77,6 @@ globalThis.arenaTexts = {
 "{move} is the engine’s move. Well done!": "{move} : c’est le coup du moteur. Bravo !",
 "{move} is the move that was played. Find a better one.": "{move} est le coup joué. Trouvez mieux.",
 "{number} of {count}: {side} played {move}. Find a better move.": "{number} sur {count} : les {side} ont joué {move}. Trouvez mieux.",
-"{piece} captured": "Capture : {piece}"
+"{piece} captured": "Capture : {piece}",
+"{word}: {meaning}": "{word} : {meaning}"
 };

@@ -56,6 +56,15 @@ def test_catalogue_is_complete_current_and_compiled(code: str) -> None:
     assert catalogue.script_file(code).read_bytes() == catalogue.script_texts(code), "run: make catalogues"
 
 
+def test_every_message_of_a_script_is_in_the_catalogue() -> None:
+    """The extractor reads no message in a template string within a template string."""
+    known = {one.id if isinstance(one.id, str) else one.id[0] for one in catalogue.template()}
+    for path in sorted((catalogue.PAGES / "static").glob("*.js")):
+        if not path.name.startswith("texts."):
+            named = re.findall(r'\bmessages?\(\s*"((?:[^"\\]|\\.)*)"', path.read_text(encoding="utf-8"))
+            assert set(named) <= known, path.name
+
+
 @pytest.mark.parametrize("code", catalogue.translated())
 def test_translations_keep_values_and_markup(code: str) -> None:
     for one in catalogue.read(code):
