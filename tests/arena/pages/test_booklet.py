@@ -52,12 +52,12 @@ def test_a_booklet_with_text_has_four_diagrams_to_a_page() -> None:
 
 def test_variations_inside_variations_are_printed_in_parentheses() -> None:
     ruleset = load("loa").settle()
-    inner = Variation(3, ("c1c3",), {3: "?"}, {2: "or", 3: "too slow"})
-    outer = Variation(2, ("a2c2", "d1d3", "a3c3"), {}, {2: "quiet"}, (inner,))
+    inner = Variation(3, ("f1d3",), {3: "?"}, {2: "or", 3: "too slow"})
+    outer = Variation(2, ("a2c2", "d1d3", "a4c4"), {}, {2: "quiet"}, (inner,))
     moves = ("b1b3", "h2f2")
     text = GameText(moves, variations=(outer,))
     game = booklet._game(BookletGame(record_of(text, ruleset), {}), "en")
-    assert game["plies"][2]["variations"] == ["1... a2-c2 quiet 2. d1-d3 (2. or c1-c3? too slow) 2... a3-c3"]
+    assert game["plies"][2]["variations"] == ["1... a2-c2 quiet 2. d1-d3 (2. or f1-d3? too slow) 2... a4-c4"]
 
 
 def test_problems_are_followed_by_their_solutions() -> None:

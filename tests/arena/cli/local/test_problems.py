@@ -82,7 +82,7 @@ def test_problems_found_in_the_archive_are_added(tmp_path, capsys):
     assert (code, out.splitlines()[-1]) == (0, "problem 1: accepted")
     assert "left out: this is problem 1 already" in err
     code, out, _ = run(capsys, "remove", "1", "--data", data, "--json")
-    assert (code, json.loads(out)) == (0, {"id": 1, "state": "removed"})
+    assert (code, json.loads(out)) == (0, {"schema": 1, "id": 1, "state": "removed"})
     code, out, _ = run(capsys, "add", "loa", "--file", str(file), "--data", data)
     assert (code, out.splitlines()[-1]) == (0, "problem 2: accepted")
     booklet = tmp_path / "booklet.pdf"
