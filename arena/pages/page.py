@@ -79,7 +79,7 @@ def as_sentence(text: str) -> str:
 
 
 def arena_of(request: web.Request) -> Arena:
-    """Return the dependencies of the use cases."""
+    """Return the `Arena` of the application: what services need, such as the store."""
     return request.app[CONTEXT].arena
 
 

@@ -183,7 +183,7 @@ def _result(line: GameItem) -> str:
 
 
 def mark_of(replay: Replay, analysis: AnalysisResponse | None, ply: int) -> str:
-    """Return the mark of a ply, such as `??`: the annotator's, which ends the move, or the engine's."""
+    """Return the mark of a ply, such as `??`: the one written after the move by an annotator, else the engine's."""
     if found := _ANNOTATED.search(replay.scenes[ply].move):
         return found[0]
     analysed = analysis.by_ply.get(ply) if analysis else None
