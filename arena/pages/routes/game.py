@@ -28,6 +28,7 @@ from arena.pages.page import (
     REPLAYS,
     allow_parameters,
     arena_of,
+    in_a_language,
     redirect,
     redirect_permanently,
     render,
@@ -398,9 +399,8 @@ async def lines(request: web.Request) -> web.Response:
         for side in SIDES
     }
     response = web.json_response(body, dumps=as_json)
-    response.headers["Cache-Control"] = "public, max-age=86400" if found.line.is_over else "no-store"
     response.enable_compression()
-    return response
+    return in_a_language(response, "public, max-age=86400" if found.line.is_over else "no-store")
 
 
 @routes.get("/games/{game}/scenes.json")
@@ -424,9 +424,8 @@ async def scenes(request: web.Request) -> web.Response:
     }
     response = web.json_response(body, dumps=as_json)
     # The analysis of a game that is over may still come.
-    response.headers["Cache-Control"] = "public, max-age=60" if is_over else "no-store"
     response.enable_compression()
-    return response
+    return in_a_language(response, "public, max-age=60" if is_over else "no-store")
 
 
 def _expected(replay: Replay) -> dict[str, list[str]]:
