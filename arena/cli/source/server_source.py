@@ -76,7 +76,7 @@ class ServerSource:
 
     def remove_problem(self, number: int) -> None:
         """Remove a problem; the ratings of those who tried it stay."""
-        self._client.ask("DELETE", f"/problems/{number}")
+        self._client.ask("POST", f"/problems/{number}/remove")
 
     def attempt(self, number: int, moves: Sequence[str]) -> dict[str, Any]:
         """Answer a line of play in a problem."""

@@ -57,7 +57,7 @@ def test_variations_inside_variations_are_printed_in_parentheses() -> None:
     moves = ("b1b3", "h2f2")
     text = GameText(moves, variations=(outer,))
     game = booklet._game(BookletGame(record_of(text, ruleset), {}), "en")
-    assert game["plies"][2]["variations"] == ["1... a2-c2 quiet 2. d1-d3 (2. or f1-d3? too slow) 2... a4-c4"]
+    assert game["plies"][2]["variations"] == ["1... a2-c2 quiet 2. d1-d3 (or 2. f1-d3? too slow) 2... a4-c4"]
 
 
 def test_problems_are_followed_by_their_solutions() -> None:
@@ -93,7 +93,7 @@ def test_a_picture_is_a_document_of_its_own() -> None:
 def test_every_game_and_the_problems_can_be_downloaded(site: Site) -> None:
     game = site.stage.finished["tablut"]
     for path in (f"/games/{game}", "/archive/1", "/loa/problems"):
-        assert f'href="{path}/booklet.pdf"' in site.server.get(path).body.decode().replace("\n", " ")
+        assert f'href="{path}/booklet.pdf?language=en"' in site.server.get(path).body.decode().replace("\n", " ")
         reply = site.server.get(f"{path}/booklet.pdf?language=fr&layout=presentation")
         assert (reply.status, reply.headers["Content-Type"]) == (200, "application/pdf")
         assert reply.body.startswith(b"%PDF")
