@@ -143,6 +143,7 @@ def test_pages_of_somebody_logged_in(site: Site, page: Any) -> None:
     page.click("text=Mark all as read")
     page.wait_for_url("**/account#news")
     assert page.locator("#menu .count").count() == 0
+    page.click(".tabs.parts a[href='#tokens']")
     page.fill("#token-name", "<b>laptop</b>")
     page.click("text=Create token")
     secret = page.inner_text(".note.good pre")
