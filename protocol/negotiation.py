@@ -101,7 +101,7 @@ def _start(
         )
     if option is None:
         return told, startpos and wanted == default_variant, wanted == default_variant
-    # The position alone shows the variant, but the bot must not apply the rules of another variant to it.
+    # This variant differs only in its start position: the bot gets it by `fen` and plays by the default's rules.
     if not option.accepts(default_variant):
         return Ineligible(
             f"the option Variant of the bot does not take {default_variant}, the default of {family}; "

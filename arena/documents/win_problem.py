@@ -98,7 +98,7 @@ class AttemptResponse:
 
 @dataclass(frozen=True, slots=True)
 class HintResponse:
-    """A hint: the cells of the first move's start, which cost the rating of an undecided first attempt."""
+    """The cells on which the next winning move starts. After a hint, an undecided first attempt counts as failed."""
 
     cells: Sequence[str]
 

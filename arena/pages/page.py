@@ -79,7 +79,7 @@ def as_sentence(text: str) -> str:
 
 
 def arena_of(request: web.Request) -> Arena:
-    """Return the dependencies of the use cases."""
+    """Return the `Arena` of the application: what services need, such as the store."""
     return request.app[CONTEXT].arena
 
 
@@ -89,9 +89,14 @@ def render(
     """Render a page from a template. `keep` is its `Cache-Control`."""
     text = label_cells(aiohttp_jinja2.render_string(template, request, context))
     response = web.Response(text=text, status=status, content_type="text/html", charset="utf-8")
+    response.enable_compression()
+    return in_a_language(response, keep)
+
+
+def in_a_language(response: web.Response, keep: str) -> web.Response:
+    """Let caches keep an answer with texts of the catalogue: `keep` is its `Cache-Control`, one for each language."""
     response.headers["Cache-Control"] = keep
     response.headers["Vary"] = "Cookie, Accept-Language"
-    response.enable_compression()
     return response
 
 

@@ -77,7 +77,11 @@ def _arguments(argv: Sequence[str] | None) -> tuple[argparse.Namespace, argparse
     )
     parser.add_argument("--seed", type=int, default=1, metavar="SEED", help="seed of the fit (default 1)")
     parser.add_argument(
-        "--search-features", type=int, default=0, metavar="BITS", help="switch on search features (bots.search.net)"
+        "--search-features",
+        type=int,
+        default=0,
+        metavar="BITS",
+        help="search features as a sum of bits, see bots.search.net (default 0)",
     )
     parser.add_argument("--tempo", type=int, metavar="SCORE", help="tempo bonus (default: measured, or 0)")
     parser.add_argument(

@@ -111,7 +111,7 @@ def ready_again(one: BotUnderTest) -> str:
         bot.ready()
         times.append(1000 * (time.monotonic() - begin))
     if min(times) > COSTLY_READY_MS:
-        raise Unfit(f"takes {min(times):.0f} ms each time, so it is sent once")
+        raise Unfit(f"takes {min(times):.0f} ms each time, so `isready` is sent once per process")
     one.learn(repeated_isready=True)
     return "answered twice"
 

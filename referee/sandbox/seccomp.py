@@ -270,7 +270,7 @@ class _Builder:
         self._memory()
         self._files_and_threads()
         if chosen.own_pid is None:
-            # Control groups do not count the buffers of other families.
+            # Control groups do not count the buffers of other socket families.
             domains = (_UNIX, _INET, _INET6)
             self.on(_SOCKET, _argument(0), *_among(domains, _PERMIT, _refuse(errno.EAFNOSUPPORT)))
             self.on(_PRCTL, _argument(0), *_among((_SET_DUMPABLE,), _DENY, _PERMIT))

@@ -145,7 +145,7 @@ def test_new_family_plays_and_keeps_the_invariants(tmp_path: Path, capsys: pytes
     line = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(target / "tests")]
     done = subprocess.run(line, capture_output=True, text=True, env=environment, cwd=target, timeout=200, check=False)
     assert done.returncode == 0, done.stdout[-3000:]
-    assert "23 passed" in done.stdout
+    assert "24 passed" in done.stdout
     for words, told in (
         (["mine", str(target)], "already exists"),
         (["loa", str(tmp_path / "x")], 'the family "loa" already exists'),
@@ -171,7 +171,7 @@ def test_broken_invariant_is_reported_with_its_position(
     assert main(["rules", "conformance", "referee.family_template.family", "--positions", "5"]) == 1
     said = capsys.readouterr().out
     assert "BROKEN  count is number of moves" in said
-    assert said.endswith("template: 1 of 21 invariants are broken\n")
+    assert said.endswith("template: 1 of 22 invariants are broken\n")
 
 
 def test_conformance_positions_depend_on_the_seed_alone() -> None:

@@ -14,6 +14,7 @@ from referee.rules.rules import GameFormat, Kernel, Notation, Option, Piece, Rul
 FILES = {
     "__init__.py",
     "RULES.md",
+    "french.py",
     "gametext.py",
     "kernel.py",
     "layout.py",

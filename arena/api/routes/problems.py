@@ -76,7 +76,7 @@ async def add(call: RequestContext, body: WinProblemRequest) -> RouteResult[WinP
     return RouteResult(found, status=201, keep="never", headers=headers, is_private=True)
 
 
-@routes.delete("/problems/{number}", summary="Remove a problem", problems=("not-found", "forbidden"), **_WORDS)
+@routes.post("/problems/{number}/remove", summary="Remove a problem", problems=("not-found", "forbidden"), **_WORDS)
 async def remove(call: RequestContext, number: Number) -> None:
     """Remove a problem that you set; organisers remove any. The ratings of those who tried it stay as they are."""
     await call.run(services.problems.remove, call.arena, number, call.user)

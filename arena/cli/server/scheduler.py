@@ -31,7 +31,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--tls",
         action="store_true",
-        help="accept only certificates of the authority in the settings cluster_ca, cluster_cert, cluster_key",
+        help="accept only clients with a certificate of the authority cluster_ca (settings cluster_ca, _cert, _key)",
     )
     parser.add_argument(
         "--init-tls",

@@ -76,7 +76,7 @@ class ServerSource:
 
     def remove_problem(self, number: int) -> None:
         """Remove a problem; the ratings of those who tried it stay."""
-        self._client.ask("DELETE", f"/problems/{number}")
+        self._client.ask("POST", f"/problems/{number}/remove")
 
     def attempt(self, number: int, moves: Sequence[str]) -> dict[str, Any]:
         """Answer a line of play in a problem."""
@@ -87,7 +87,7 @@ class ServerSource:
         return self._send("POST", f"/problems/{number}/solution")
 
     def choose_of_month(self, number: int, month: str | None) -> dict[str, Any]:
-        """Make a problem the one of a month, by default the present one."""
+        """Make a problem the problem of a month; by default of the present month."""
         return self._send("PUT", f"/problems/{number}/month", {"month": month})
 
     def _send(self, method: str, path: str, body: dict[str, Any] | None = None) -> dict[str, Any]:

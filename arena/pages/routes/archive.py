@@ -31,6 +31,7 @@ from arena.pages.page import (
     allow_parameters,
     arena_of,
     error_sentence,
+    in_a_language,
     path_number,
     redirect,
     render,
@@ -369,6 +370,5 @@ async def scenes(request: web.Request) -> web.Response:
         **scenes_body(replay, after, await run(services.analysis.read, arena_of(request), game.id)),
     }
     response = web.json_response(body, dumps=as_json)
-    response.headers["Cache-Control"] = "public, max-age=60"  # the analysis may still come
     response.enable_compression()
-    return response
+    return in_a_language(response, "public, max-age=60")  # the analysis may still come

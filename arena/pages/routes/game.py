@@ -28,6 +28,7 @@ from arena.pages.page import (
     REPLAYS,
     allow_parameters,
     arena_of,
+    in_a_language,
     redirect,
     redirect_permanently,
     render,
@@ -183,7 +184,7 @@ def _result(line: GameItem) -> str:
 
 
 def mark_of(replay: Replay, analysis: AnalysisResponse | None, ply: int) -> str:
-    """Return the mark of a ply, such as `??`: the annotator's, which ends the move, or the engine's."""
+    """Return the mark of a ply, such as `??`: the one written after the move by an annotator, else the engine's."""
     if found := _ANNOTATED.search(replay.scenes[ply].move):
         return found[0]
     analysed = analysis.by_ply.get(ply) if analysis else None
@@ -398,9 +399,8 @@ async def lines(request: web.Request) -> web.Response:
         for side in SIDES
     }
     response = web.json_response(body, dumps=as_json)
-    response.headers["Cache-Control"] = "public, max-age=86400" if found.line.is_over else "no-store"
     response.enable_compression()
-    return response
+    return in_a_language(response, "public, max-age=86400" if found.line.is_over else "no-store")
 
 
 @routes.get("/games/{game}/scenes.json")
@@ -424,9 +424,8 @@ async def scenes(request: web.Request) -> web.Response:
     }
     response = web.json_response(body, dumps=as_json)
     # The analysis of a game that is over may still come.
-    response.headers["Cache-Control"] = "public, max-age=60" if is_over else "no-store"
     response.enable_compression()
-    return response
+    return in_a_language(response, "public, max-age=60" if is_over else "no-store")
 
 
 def _expected(replay: Replay) -> dict[str, list[str]]:

@@ -35,6 +35,7 @@ from arena.pages.page import (
     allow_parameters,
     arena_of,
     error_sentence,
+    in_a_language,
     path_family,
     path_number,
     read_fields,
@@ -169,8 +170,7 @@ async def feed(request: web.Request) -> web.Response:
         return aiohttp_jinja2.get_env(request.app).get_template("problems.atom").render(given)
 
     response = web.Response(text=await run(read), content_type="application/atom+xml", charset="utf-8")
-    response.headers["Cache-Control"] = "public, max-age=60"
-    return response
+    return in_a_language(response, "public, max-age=60")
 
 
 @routes.get("/{family}/problems/next")

@@ -17,7 +17,7 @@ from arena.pages import filters, language
 from arena.pages.drawing import animation, thumbnail
 from arena.pages.drawing.replay import Replay
 from arena.pages.drawing.scene import Scenes
-from arena.pages.page import allow_parameters, arena_of, path_family, path_number, run
+from arena.pages.page import allow_parameters, arena_of, in_a_language, path_family, path_number, run
 from arena.pages.routes.game import ply_of, render_viewer, replay_of
 from arena.services.game import GameDetails
 
@@ -36,9 +36,8 @@ def _feed(request: web.Request, subject: str, path: str, games: Sequence[GameIte
     given = {"title": title, "path": path, "base": base, "games": games, "at": at}
     text = aiohttp_jinja2.get_env(request.app).get_template("feed.atom").render(given)
     response = web.Response(text=text, content_type="application/atom+xml", charset="utf-8")
-    response.headers["Cache-Control"] = "public, max-age=60"
     response.enable_compression()
-    return response
+    return in_a_language(response, "public, max-age=60")
 
 
 @routes.get("/bots/{bot}/feed.atom")

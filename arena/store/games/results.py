@@ -78,7 +78,7 @@ _GAMES = table_of(Game).c
 
 
 class Results:
-    """Games with a result."""
+    """Table of the games with a result: commits results, and reads them."""
 
     def __init__(self, sessions: Sessions) -> None:
         self._sessions = sessions

@@ -119,8 +119,8 @@ class Notices:
         return [Notice("tournament", *row) for row in self._keyed(query, col(Tournament.finished_at), since)]
 
     def _followed(self, user_id: int, since: datetime | None) -> list[Notice]:
-        """Return the new versions of followed bots, and the ends of followed tournaments and of those of followed bots,
-        as far as they are later than the following.
+        """Return what happened after the user followed: new versions of followed bots, and the ends of tournaments
+        that are followed or in which a followed bot plays.
         """
         versions = (
             select(col(Version.checked), col(Version.name), col(Version.id), col(Version.state))

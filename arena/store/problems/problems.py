@@ -114,7 +114,7 @@ class Problems:
         return self._items(rows.limit(limit))
 
     def choose(self, number: int, month: str) -> None:
-        """Make a problem the one of a month, instead of another one. Raises NotFoundError, ConflictError."""
+        """Make a problem the problem of a month, replacing any other. Raises NotFoundError, ConflictError."""
         with self._sessions.writing() as session:
             row = session.get(StoredProblem, number, with_for_update=True)
             if row is None or row.state == REMOVED:

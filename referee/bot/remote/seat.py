@@ -103,7 +103,7 @@ class RemoteBot:
     # -- the conversation ----------------------------------------------------------------------------------------------
 
     def start(self) -> None:
-        """Start the program where it is connected. Raises BotError, SandboxError, Stopped."""
+        """Start the program on the machine that has connected it. Raises BotError, SandboxError, Stopped."""
         if self._link is None:
             self._link = self._open_link()
             self._lasting(lambda: None)

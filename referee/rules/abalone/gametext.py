@@ -303,7 +303,7 @@ def write_table(game: GameText, ruleset: Ruleset) -> str:
 
 
 def _undone(move: str) -> str:
-    """Return the move that moves own marbles back; applied twice it returns the original move."""
+    """Return the move that takes the moved marbles back; applied twice it returns the original move."""
     if len(move) == 4:
         return move[2:] + move[:2]
     low, high, target = (PLACES[CELLS[move[place : place + 2]]] for place in (0, 2, 4))

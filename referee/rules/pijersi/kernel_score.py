@@ -138,7 +138,7 @@ def static_score(state: Any, config: Any) -> Any:
     if can_reach_goal(state, side):
         return GOAL_IN_ONE
     score = _standing(state, side) - _standing(state, 1 - side) + TEMPO
-    # The side to move captures at most one of them; its own hanging cubes it may still save.
+    # The side to move captures at most one hanging cube, and may still save its own.
     hanging = _takeable(state, 1 - side)
     if hanging:
         score += HANGING + HANGING // 3 * (hanging - 1)

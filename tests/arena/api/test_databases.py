@@ -13,6 +13,7 @@ from arena.http.api_paths import PREFIX
 from arena.store import Store
 from tests.arena.api.filled import Arena, fill
 from tests.arena.api.server import Server, settings_in
+from tests.arena.field import read_imports
 
 QUERIES = {
     "/problems/solvers": "?family=loa",
@@ -58,7 +59,8 @@ def test_every_route_that_reads_and_the_usual_writes(filled: Arena) -> None:
     document = {"name": "Weekly", "family": "loa", "entries": {"all": True}, "schedule": {"cron": "0 20 * * 5"}}
     assert server.post(f"{PREFIX}/schedules", token=tokens["organiser"], body=document).status == 201
     old_game = f"{PREFIX}/archive?family=abalone&source=old"
-    assert server.post(old_game, token=tokens["organiser"], data=b"1.a1b2 i5h5 2.a2b3 i6h6\n").status == 200
+    assert server.post(old_game, token=tokens["organiser"], data=b"1.a1b2 i5h5 2.a2b3 i6h6\n").status == 202
+    read_imports(server.store)
     question = {"family": "loa", "moves": "b1b3"}
     assert server.post(f"{PREFIX}/analysis/positions", token=tokens["admin"], body=question).status == 201
     wish = {"family": "loa", "bot": "greedy", "side": "first"}

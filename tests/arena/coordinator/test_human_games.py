@@ -114,7 +114,7 @@ def test_the_bot_declines_a_draw_with_a_reason_or_accepts_it(hall: Hall, monkeyp
             monkeypatch.setattr(f"{module}.LEVEL_FROM_PLY", 4)
         monkeypatch.setattr(LevelBot, "score", 130)
         offer(game)
-        assert why(game) == "the bot's score is +1.30; it accepts a draw within 0.2 of 0"
+        assert why(game) == "the bot's score is +1.30: it accepts a draw within 0.2 of 0"
         monkeypatch.setattr(LevelBot, "score", -7)
         offer(game, answered=False)
         hall.over(game)

@@ -95,7 +95,7 @@ def test_on_phones_what_is_found_comes_before_the_form(site: Site, page: Any) ->
     assert fields.first.is_visible()
     page.set_viewport_size({"width": 320, "height": 568})
     assert not fields.first.is_visible()
-    assert page.locator("table tbody a").first.bounding_box()["y"] < 568
+    assert page.locator("main a[href^='/games/']").first.bounding_box()["y"] < 568
     page.locator(".search > summary").click()
     assert fields.first.is_visible()
 
@@ -138,22 +138,24 @@ def test_pages_of_somebody_logged_in(site: Site, page: Any) -> None:
             assert not violations(page), path
             assert page.evaluate("document.documentElement.scrollWidth") <= width, path
     page.goto(f"{site.url}/account")
-    assert "new" in page.inner_text("#news ~ .wide")
+    assert "new" in page.inner_text("#news .wide")
     assert int(page.inner_text("#menu .count").split()[-1]) > 0
     page.click("text=Mark all as read")
     page.wait_for_url("**/account#news")
     assert page.locator("#menu .count").count() == 0
+    page.click(".tabs.parts a[href='#tokens']")
     page.fill("#token-name", "<b>laptop</b>")
     page.click("text=Create token")
     secret = page.inner_text(".note.good pre")
     assert re.fullmatch(r"arena_[A-Za-z0-9_-]{43}", secret)
-    assert "<b>laptop</b>" in page.inner_text("#tokens ~ .wide")
+    assert "<b>laptop</b>" in page.inner_text("#tokens .wide")
     assert not violations(page)
     page.goto(f"{site.url}/account")
     assert secret not in page.content()
+    page.click(".tabs.parts a[href='#tokens']")
     page.click("button[aria-label^=Revoke]")
     page.wait_for_url("**/account#tokens")
-    assert "revoked" in page.inner_text("#tokens ~ .wide")
+    assert "revoked" in page.inner_text("#tokens .wide")
     page.goto(f"{site.url}/submit")
     assert not violations(page)
     page.fill("#name", "newbot")
@@ -438,7 +440,7 @@ NO_PAGES = ("/account", "/dumps/nothing.sha256")
 """Addresses that require a log-in, and files."""
 PRIVATE = ("/tournaments/{tournament}/edit", "/schedules/{schedule}/edit")
 """Addresses that require a log-in before they reveal whether the subject exists."""
-FREE = {"next", "lang", "retired", "number", "player", "variant", "ending", "source"}
+FREE = {"next", "lang", "retired", "number", "player", "variant", "ending", "source", "mine", "theirs"}
 """Parameters with arbitrary values: the address after log-in, and search terms."""
 
 

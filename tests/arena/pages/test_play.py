@@ -256,7 +256,7 @@ def test_a_rematch_has_the_other_side(browser: Any, store: Store, tmp_path: Path
     with window(browser) as page, _open(store, tmp_path) as server:
         page.on("dialog", lambda dialog: dialog.accept())
         _begin(page, server)
-        reads(page, "#turn", "Your turn")
+        reads(page, "#turn", "Your turn.")
         first = page.url
         page.click("button[value=resign]")
         reads(page, "#turn", "Game over.")

@@ -193,7 +193,7 @@ def test_an_author_removes_a_problem_after_a_confirmation(server: Server, browse
     assert send(server, f"/problems/{number}/remove").status == 401
     with window(browser, is_apart=True) as page:
         _log_in(page, server, "owner", f"/problems/{number}")
-        assert not page.is_visible("text=it leaves all lists")
+        assert not page.is_visible("text=the problem disappears from all lists")
         page.click("text=Remove this problem…")
         page.click("main details button:text-is('Remove')")
         page.wait_for_url(f"{server.url}/loa/problems")

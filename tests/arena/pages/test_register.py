@@ -148,7 +148,7 @@ def test_the_answer_to_a_forgotten_password_is_the_same_for_all_names(
     sqlite_store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[str] = []
-    monkeypatch.setattr(registration, "request_reset", lambda arena, name: asked.append(name))
+    monkeypatch.setattr(registration, "request_reset", lambda arena, name, *_: asked.append(name))
     settings = {"smtp": "smtp://localhost", "mail_from": "a@x.example", "public_url": "http://x.example"}
     for server in server_of(sqlite_store, tmp_path, **settings):
         texts = []
