@@ -56,6 +56,11 @@ def settle(family: str, variant: str, options: str) -> Ruleset:
         raise BadValueError(str(error), field=field) from None
 
 
+def options_text(ruleset: Ruleset) -> str:
+    """Return the options that differ from the variant's, as `settle` reads them."""
+    return ",".join(f"{name}={str(value).lower()}" for name, value in ruleset.overrides.items())
+
+
 def read(ruleset: Ruleset, position: str, moves: Sequence[str]) -> Study:
     """Play `moves` from a position string, by default from the variant's start.
 

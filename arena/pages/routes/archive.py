@@ -39,7 +39,7 @@ from arena.pages.page import (
     run_use_case,
 )
 from arena.pages.query_form import form_names, read_form
-from arena.pages.routes.game import engine_charts, scenes_body, viewer_context
+from arena.pages.routes.game import decided, engine_charts, players, scenes_body, viewer_context
 from arena.services.archive import MAX_TEXT_BYTES
 from referee.rules import families, load
 
@@ -336,16 +336,9 @@ async def replay_at(request: web.Request, serial: int) -> Replay:
 
 def _sentence(line: ArchiveItem, replay: Replay) -> str:
     """Describe the result, as far as it is known."""
-    sides = replay.sides
-    first, second = f"{filters.plain(line.first, 80)} ({sides[0]})", f"{filters.plain(line.second, 80)} ({sides[1]})"
-    end = language.translated(line.termination or "")
-    values = {"first": first, "second": second, "ply": replay.last, "end": end}
     if line.winner is None:
-        return language.text("%(first)s against %(second)s, result unknown at ply %(ply)s") % values
-    if line.winner == "draw":
-        return language.text("%(first)s and %(second)s drew at ply %(ply)s: %(end)s") % values
-    values["winner"], values["loser"] = (first, second) if line.winner == "first" else (second, first)
-    return language.text("%(winner)s beat %(loser)s at ply %(ply)s: %(end)s") % values
+        return language.text("%(first)s against %(second)s, result unknown at ply %(ply)s") % players(line, replay)
+    return decided(line, replay, language.translated(line.termination or ""))
 
 
 def _result(line: ArchiveItem) -> str:

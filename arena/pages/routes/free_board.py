@@ -183,8 +183,7 @@ async def _pasted(request: web.Request, ruleset: Ruleset, position: str, moves: 
     """Return a line of these rules. Raises BadValueError."""
     study = await run_use_case(services.study.read, ruleset, position, moves)
     scenes = await run_use_case(request.app[ANALYSIS_LINES].scenes, ruleset, study.start, study.moves)
-    options = ",".join(f"{name}={str(value).lower()}" for name, value in ruleset.overrides.items())
-    kept = {"variant": ruleset.variant.name, "options": options, "position": position}
+    kept = {"variant": ruleset.variant.name, "options": services.study.options_text(ruleset), "position": position}
     return _Line(study, scenes, kept=tuple((name, value) for name, value in kept.items() if value))
 
 
@@ -225,7 +224,7 @@ def _shown(
         "grid": grid(rules, scene),
         "piece_key": piece_key(rules),
         "palette": board.chart(rules, scene.board)["pieces"] if rules.position_setup else {},
-        "options": ",".join(f"{name}={str(value).lower()}" for name, value in ruleset.overrides.items()),
+        "options": services.study.options_text(ruleset),
         "plies": [(one, _link(rules, line, one.ply)) for one in scenes],
         "variants": [one.name for one in rules.variants],
         "notations": [one.name for one in rules.formats],

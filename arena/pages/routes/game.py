@@ -11,6 +11,7 @@ from aiohttp import web
 
 from arena import services
 from arena.documents.analysis import AnalysisResponse
+from arena.documents.archive import ArchiveItem
 from arena.documents.game import GameItem
 from arena.events.messages import PlyPayload, Subject
 from arena.http.identity import session_of
@@ -68,16 +69,10 @@ async def _replay(request: web.Request, found: GameDetails) -> Replay:
 
 def sentence(line: GameItem, replay: Replay) -> str:
     """Describe the state of the game in one sentence."""
-    sides = replay.sides
-    first, second = f"{filters.plain(line.first, 80)} ({sides[0]})", f"{filters.plain(line.second, 80)} ({sides[1]})"
-    values = {"first": first, "second": second, "ply": replay.last}
     if line.state == "finished":
         loser = line.second if line.winner == "first" else line.first
-        values["end"] = filters.ending(line.termination, filters.plain(loser, 80))
-        if line.winner == "draw":
-            return language.text("%(first)s and %(second)s drew at ply %(ply)s: %(end)s") % values
-        values["winner"], values["loser"] = (first, second) if line.winner == "first" else (second, first)
-        return language.text("%(winner)s beat %(loser)s at ply %(ply)s: %(end)s") % values
+        return decided(line, replay, filters.ending(line.termination, filters.plain(loser, 80)))
+    values = players(line, replay)
     if line.state == "void":
         values["end"] = filters.ending(line.termination)
         return language.text("Void, not rated: %(first)s against %(second)s: %(end)s") % values
@@ -86,6 +81,22 @@ def sentence(line: GameItem, replay: Replay) -> str:
     states = {"cancelled": language.text("cancelled"), "queued": language.text("next to be played")}
     values["state"] = states.get(line.state, language.text("waiting to be played"))
     return language.text("%(first)s against %(second)s: %(state)s") % values
+
+
+def players(line: GameItem | ArchiveItem, replay: Replay) -> dict[str, object]:
+    """Return the values of a sentence on a game: `first` and `second` with their sides, and the last `ply`."""
+    names = zip(("first", "second"), (line.first, line.second), replay.sides, strict=True)
+    return {"ply": replay.last, **{name: f"{filters.plain(player, 80)} ({side})" for name, player, side in names}}
+
+
+def decided(line: GameItem | ArchiveItem, replay: Replay, end: str) -> str:
+    """Describe the result of a game that was won or drawn; `end` says how."""
+    values = {**players(line, replay), "end": end}
+    if line.winner == "draw":
+        return language.text("%(first)s and %(second)s drew at ply %(ply)s: %(end)s") % values
+    winner, loser = ("first", "second") if line.winner == "first" else ("second", "first")
+    values |= {"winner": values[winner], "loser": values[loser]}
+    return language.text("%(winner)s beat %(loser)s at ply %(ply)s: %(end)s") % values
 
 
 def drawn(game: GameItem, replay: Replay, *, is_small: bool = False) -> dict[str, Any]:

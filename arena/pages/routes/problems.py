@@ -421,7 +421,7 @@ async def _form(
         ruleset = await run_use_case(services.study.settle, rules.family, "", "")
         study = await run_use_case(services.study.read, ruleset, "", ())
     scene = (await run_use_case(request.app[ANALYSIS_LINES].scenes, ruleset, study.start, ()))[0]
-    options = ",".join(f"{name}={str(value).lower()}" for name, value in ruleset.overrides.items())
+    options = services.study.options_text(ruleset)
     counters = getattr(rules.kernel, "COUNTERS", ())
     return render(
         request,
