@@ -14,7 +14,6 @@ from referee.rules.rules import GameFormat, Kernel, Notation, Option, Piece, Rul
 FILES = {
     "__init__.py",
     "RULES.md",
-    "french.py",
     "gametext.py",
     "kernel.py",
     "layout.py",
@@ -27,8 +26,8 @@ FILES = {
     "tables.py",
     "words.py",
 }
-"""Files of every folder. A kernel may have parts (`kernel_*.py`); features for a learned evaluation and test vectors
-are optional.
+"""Files of every folder. A kernel may have parts (`kernel_*.py`); features for a learned evaluation, French words and
+test vectors are optional.
 """
 
 
@@ -47,7 +46,7 @@ def test_the_files(family):
     load(family)
     folder = Path(str(sys.modules[f"referee.rules.{family}"].__file__)).parent
     found = {path.name for path in folder.iterdir() if path.name != "__pycache__"}
-    more = {name for name in found - FILES if not re.fullmatch(r"kernel_\w+\.py|features\.py|vectors\.json", name)}
+    more = {name for name in found - FILES if not re.fullmatch(r"kernel_\w+\.py|features\.py|french\.py|vectors\.json", name)}
     assert (FILES - found, more) == (set(), set())
 
 
