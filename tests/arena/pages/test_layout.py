@@ -48,7 +48,7 @@ def test_empty_cells_are_not_shown_on_phones(site: Site, page: Any) -> None:
 
 
 def test_the_word_live_stays_when_parts_are_replaced(site: Site, page: Any, witness: Witness) -> None:
-    game = begin(site.stage, "tablut", "live")
+    game = begin(site.stage, "tablut", "layout")
     store = site.stage.store
     tournament = store.games.get(game.id).tournament_id
     visit(page, site, f"/tournaments/{tournament}")
