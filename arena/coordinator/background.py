@@ -43,8 +43,8 @@ class Background:
     """Work that runs at the start, every `interval_s` seconds (None: once only), and when it is woken.
 
     `work` is called with an event that is set when it must end soon, and returns whether it did anything. `close` is
-    called in the same thread after an attempt without work, and at the end. `interrupt` is called in any thread when
-    the work must end.
+    called in the same thread after an attempt without work, and at the end; only once for work without an interval.
+    `interrupt` is called in any thread when the work must end.
     """
 
     def __init__(
@@ -116,7 +116,8 @@ class Background:
             problem = f"{type(error).__name__}: {error}"
             logger("coordinator").error("background work failed", work=self.name, error=problem)
             rest_s = None if rest_s is None else max(rest_s, RETRY_INTERVAL_S)
-        self._close()
+        if rest_s is not None:
+            self._close()
         return rest_s
 
 

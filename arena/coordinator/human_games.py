@@ -130,12 +130,16 @@ class HumanGames:
 
     def _poll(self, stop: threading.Event) -> None:
         """Pass actions to the games of this process, start waiting games, and end those that guests have left."""
-        for game, pending in self._store.people.asked().items():
+        open_games = self._store.people.asked()
+        finished = set(self._spool.ids())  # their results are not committed yet
+        for game, pending in open_games.items():
             state = self._games.get(game)
             if state and self._has_left(pending):
                 state.hand.give(Decision(len(state.plies), None, "resign", "left the game"))
             elif state:
                 self._pass_action(state, pending.action)
+            elif game in finished:
+                continue
             elif self._has_left(pending, is_waiting=True):
                 self._cancel(game)
             elif self._has_slot(is_guest=pending.is_guest) and not stop.is_set():

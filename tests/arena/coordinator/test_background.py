@@ -91,7 +91,7 @@ def test_work_without_an_interval_runs_once_even_if_it_fails() -> None:
     told.attempted()
     assert not told.attempts.acquire(blocking=False)
     assert told.failures == ["dusting"]
-    assert told.closed
+    assert told.closed == 1
 
 
 def test_close_is_called_after_idle_attempts_and_at_the_end() -> None:

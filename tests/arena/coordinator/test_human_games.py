@@ -293,6 +293,23 @@ def test_twenty_humans_play_at_once(sqlite_store: Store, tmp_path: Path) -> None
     assert time.process_time() - begin < 8
 
 
+def test_a_game_whose_result_waits_in_the_spool_is_not_started_again(
+    hall: Hall, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(hall, "_record", lambda _: hall.told.notify())  # the results stay in the spool
+    guest = hall.visitor()
+    with hall.open() as games:
+        game = hall.begin(guest)
+        hall.play(game, guest, "b1b3")
+        people.decide(hall.arena, game, DecisionRequest(do="resign", ply=2), guest)
+        hall.told.until(lambda: game in hall.spool.ids())
+        other = replace(guest, cookie="d" * 43)
+        later = hall.begin(other)
+        games.wake()
+        hall.play(later, other, "b1b3")
+    assert [event.game for event in hall.told.events if isinstance(event, GameStarted)] == [game, later]
+
+
 def test_people_without_an_account_leave_places_and_slots_to_accounts(sqlite_store: Store, tmp_path: Path) -> None:
     hall = Hall(sqlite_store, tmp_path)
     assert (hall.settings.human_slots, hall.settings.guest_slots) == (4, 3)
