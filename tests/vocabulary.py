@@ -44,6 +44,9 @@ OTHERS = (
     "most informative: {} apart, {} ± {}",
     "in doubt: is {} ahead of {}? Evidence {} of {}",
     "every bot meets all others equally often",
+    *("there is no win in {}", "there is no win in {} within {} moves of search", "the solver failed: {}"),
+    "nothing is proved within {} moves of search",
+    "the win in {} has too many solutions or too long ones to list them all within {} moves",
     *("Third place", "Round of {}", "choose from {}", "allowed: {}", "did you mean {}?", "unknown {} {}"),
 )
 """Words of other places, each shown somewhere."""

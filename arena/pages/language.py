@@ -157,6 +157,12 @@ def day(at: datetime.date) -> str:
     return format_date(at, "EEE, MMM d" if current() == _DEFAULT else "EEE d MMM", locale=locale())
 
 
+def month(text: str) -> str:
+    """Format a month such as `2026-11`: `November 2026`, in French `novembre 2026`."""
+    year, number = map(int, text.split("-"))
+    return format_date(datetime.date(year, number, 1), "MMMM y", locale=locale())
+
+
 def locale() -> Locale:
     """Return the locale of the page."""
     return Locale.parse(current())
@@ -171,6 +177,7 @@ def install(environment: jinja2.Environment) -> None:
         "number": number,
         "date": date,
         "day": day,
+        "month": month,
         "translated": translated,
         "in_language": in_language,
     }

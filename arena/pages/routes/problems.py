@@ -49,7 +49,7 @@ from arena.pages.query_form import NOT_IN_FORMS, form_names
 from arena.pages.query_form import read_form as read_query
 from arena.pages.routes.game import grid, legal_as_json, piece_key
 from arena.pages.session import checked_form, own_form
-from arena.services.problems import ProblemLine, follow, this_month
+from arena.services.problems import ProblemLine, follow
 from referee.rules import load
 from referee.rules.position import Position
 from referee.rules.rules import Rules
@@ -104,7 +104,6 @@ async def _list(request: web.Request, rules: Rules | None = None) -> web.Respons
         form=form,
         found=found,
         month=month,
-        month_name=this_month(),
         are_all_tried=choice(request.query, "tried", ("all",)) == "all",
         drawings=drawn,
         sentences={one.id: sentence(one) for one in [*found.items, *([month] if month else [])]},
@@ -163,7 +162,7 @@ def source_of(problem: WinProblemItem) -> str:
         return problem.source
     players, ply = found.groups()
     if not players:
-        return language.text("ply %(ply)s") % {"ply": ply}
+        return language.text("ply %(number)s") % {"number": ply}
     return language.text("%(title)s, ply %(ply)s") % {"title": players, "ply": ply}
 
 
@@ -295,7 +294,6 @@ async def _render(request: web.Request, view: _View, status: int = 200) -> web.R
         grid=grid(rules, scene),
         piece_key=piece_key(rules),
         solution=await run_use_case(_solution, problem) if view.shows and problem.is_open else None,
-        month_name=this_month(),
         may_remove=identity is not None and services.problems.may_remove(problem, identity),
     )
 
@@ -367,6 +365,15 @@ async def remove(request: web.Request) -> web.Response:
     return redirect(f"/{problem.family}/problems")
 
 
+@routes.post("/problems/{number}/month")
+async def choose_of_month(request: web.Request) -> web.Response:
+    """Make this the problem of the present month, for organisers."""
+    await checked_form(request)
+    problem, identity = await _read(request)
+    await run_use_case(services.problems.choose_of_month, arena_of(request), problem.id, None, identity)
+    return redirect(f"/problems/{problem.id}")
+
+
 def _followed(problem: WinProblemResponse, moves: Sequence[str]) -> ProblemLine:
     """Return the line, or the start for a line that is not in the solution."""
     try:
@@ -382,8 +389,11 @@ def _verdict(found: AttemptResponse, problem: WinProblemResponse) -> str:
     if found.state == "solved":
         text = language.text("Solved.")
     else:
-        values = {"move": _displayed(problem, found.moves), "count": problem.moves}
-        text = language.text("%(move)s does not win in %(count)s. Try again.") % values
+        text = language.texts(
+            "%(move)s does not win in %(count)s. Try again.",
+            "%(move)s does not win in %(count)s. Try again.",
+            problem.moves or 0,
+        ) % {"move": _displayed(problem, found.moves), "count": problem.moves}
     if found.attempt is None:
         return text
     if problem.attempt is not None:
