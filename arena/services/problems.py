@@ -274,9 +274,7 @@ def rating(arena: Arena, family: str, by: Identity | None) -> TrueSkillRating:
     return arena.store.attempts.rating(family, by.user_id) if by else TrueSkillRating()
 
 
-def next_problem(
-    arena: Arena, family: str, by: Identity | None, tried: Collection[int] = ()
-) -> WinProblemResponse:
+def next_problem(arena: Arena, family: str, by: Identity | None, tried: Collection[int] = ()) -> WinProblemResponse:
     """Return the problem nearest to the caller's strength that they have not tried yet, nor is among `tried`.
 
     Raises NotFoundError.

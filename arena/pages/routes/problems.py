@@ -31,6 +31,7 @@ from arena.pages import language
 from arena.pages.drawing import board
 from arena.pages.drawing.scene import Scene, Scenes
 from arena.pages.html_table import choice
+from arena.pages.html_table import number as whole_number
 from arena.pages.page import (
     ANALYSIS_LINES,
     allow_parameters,
@@ -65,7 +66,7 @@ _NOT_IN_FORM = (*NOT_IN_FORMS, "state", "author")
 TRIED_COOKIE = "arena-problems"
 """The problems that a browser without an account has tried, latest last."""
 MAX_TRIED = 100
-_NUMBERS = re.compile(r"[0-9]{1,10}(-[0-9]{1,10})*", re.ASCII)
+_NUMBERS = re.compile(r"[0-9]{1,9}(-[0-9]{1,9})*", re.ASCII)
 _YEAR_S = 365 * 24 * 3600
 _MINED_SOURCE = re.compile(r"(?:(.+), )?ply ([0-9]+)")
 _FIELDS = ("position", "variant", "options", "max_moves", "condition", "title", "text", "source")
@@ -196,9 +197,7 @@ async def feed(request: web.Request) -> web.Response:
 async def next_(request: web.Request) -> web.Response:
     """Redirect to an untried problem near the visitor's strength, other than that of `?after=`."""
     rules = path_family(request)
-    tried, after = _tried(request), request.query.get("after", "")
-    if _NUMBERS.fullmatch(after):
-        tried += _numbers(after)
+    tried = [*_tried(request), whole_number(request.query, "after", 0, low=1, high=10**9)]
     identity = await session_of(request)
     try:
         found = await run(services.problems.next_problem, arena_of(request), rules.family, identity, tried)
@@ -210,11 +209,7 @@ async def next_(request: web.Request) -> web.Response:
 def _tried(request: web.Request) -> list[int]:
     """Return the problems that this browser has tried without an account, latest last."""
     kept = read_cookie(request, TRIED_COOKIE)
-    return _numbers(kept) if _NUMBERS.fullmatch(kept) else []
-
-
-def _numbers(text: str) -> list[int]:
-    return [int(one) for one in text.split("-")][-MAX_TRIED:]
+    return [int(one) for one in kept.split("-")][-MAX_TRIED:] if _NUMBERS.fullmatch(kept) else []
 
 
 def _remember(request: web.Request, response: web.Response, number: int, by: Identity | None) -> web.Response:
