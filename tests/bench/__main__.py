@@ -43,11 +43,12 @@ SECTIONS = {
     "people": "people",
     "visitors": "visitors",
     "cluster": "cluster",
+    "referees": "referees",
     "recovery": "recovery",
     "analysis": "analysis",
 }
 """Section -> module of this package whose `run(quick)` yields figures."""
-ASKED_FOR = ("recovery", "analysis")
+ASKED_FOR = ("referees", "recovery", "analysis")
 """Many minutes: measured when they are named only."""
 BUILD = Path("build")
 
