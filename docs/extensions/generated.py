@@ -226,7 +226,6 @@ PAGES: Mapping[str, Callable[[], str]] = {
 
 COPIES: Mapping[str, str] = {
     "protocol/SPEC.md": "reference/protocol.md",
-    "CONTRIBUTING.md": "contributing/handbook.md",
     "SECURITY.md": "explanation/security.md",
     "CHANGELOG.md": "reports/changelog.md",
     **{f"protocol/dialects/{name}.md": f"reference/dialects/{name}.md" for name in FAMILIES},
