@@ -147,7 +147,7 @@ def _command(given: Any, folder: Path) -> tuple[str, ...]:
         raise ManifestError(f"{FILE}: command: expected at most {_MAX_WORDS} printable words of {_MAX_WORD} characters")
     for word in given:
         if any(_leaves(piece) for piece in re.split("[=:,]", word)):
-            raise ManifestError(f"{FILE}: command: {word!r} lies outside the bundle, of which a bot sees no more")
+            raise ManifestError(f"{FILE}: command: {word!r} lies outside the bundle; a bot sees only its bundle")
     return _bridge_command(given, folder) if is_bridge(given) else _program_command(given, folder)
 
 

@@ -97,7 +97,7 @@ def rules_met_by(version: str, handicaps: Iterable[Handicap]) -> list[Handicap]:
 
 
 def seat_of(name: str, names: Mapping[int, str], named: Iterable[str] = ()) -> int | None:
-    """Return the seat of an entry's name: the version, or the bot's newest version that is not `named` itself."""
+    """Return the seat of a version's name, or for a bot's name that of its newest version that is not in `named`."""
     exact = next((seat for seat, version in names.items() if version == name), None)
     if exact is not None:
         return exact

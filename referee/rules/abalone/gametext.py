@@ -1,8 +1,8 @@
 """Whole games in Aba-Pro notation: running text of numbered moves, a table of it, and the game written backwards.
 
 All readers accept move numbers, `(e)` marks, scores, `! ?`, `{comments}`, titles and doubled first cells (`e4e4e5`).
-They do not check legality. Tags before the moves hold the rest: `[Variant "..."]`, `[Position "..."]`, `[Result
-"..."]`, `[Rule.<option> "..."]` and any others.
+They do not check legality. Tags before the moves contain everything else: `[Variant "..."]`, `[Position "..."]`,
+`[Result "..."]`, `[Rule.<option> "..."]` and any others.
 """
 
 from __future__ import annotations
