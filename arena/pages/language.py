@@ -25,7 +25,7 @@ from aiohttp import web
 from babel import Locale
 from babel.dates import format_date, format_datetime
 from babel.messages.mofile import read_mo
-from babel.numbers import format_decimal
+from babel.numbers import format_decimal, get_decimal_symbol
 from yarl import URL
 
 from arena.http.content_negotiation import preferred_language
@@ -145,6 +145,11 @@ def number(value: float, decimals: int | None = None, *, is_signed: bool = False
     form = "#,##0" + ("." + "0" * decimals if decimals else "" if decimals == 0 else ".###")
     form = f"+{form};-{form}" if is_signed else form
     return format_decimal(value, form, locale=locale()).replace("-", "\N{MINUS SIGN}")
+
+
+def digits(value: float, most: int = 6) -> str:
+    """Format a number in at most `most` significant digits and no more than it needs: `0.0025`, in French `0,0025`."""
+    return f"{value:.{most}g}".replace(".", get_decimal_symbol(locale())).replace("-", "\N{MINUS SIGN}")
 
 
 def date(at: datetime.datetime) -> str:
