@@ -262,7 +262,6 @@ ask(query).then((data) => {
   board = new Board($("frame").querySelector("svg.board"), chart, root.dataset.flip === "yes");
   sketch = new Sketch(board, $("frame"));
   entry = new Entry({ board, frame: $("frame"), place: $("entry"), say, send: play });
-  for (const control of document.querySelectorAll("button[data-go], [data-scripted]")) control.hidden = false;
   if ($("palette")) arrange();
   show(end);
   root.dataset.ready = "yes";
