@@ -171,6 +171,7 @@ def test_numbers_and_dates_follow_the_language() -> None:
     try:
         assert (language.number(12345.5), language.date(at)) == ("12\u202f345,5", "27 nov. 2026, 20:05:00")
         assert language.digits(0.0025) == "0,0025"
+        assert language.month_name("2026-11") == "novembre 2026"
         assert language.texts("one variant", "%(count)s variants", 2) == "%(count)s variantes"
     finally:
         language._CURRENT.reset(token)
