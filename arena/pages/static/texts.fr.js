@@ -68,7 +68,7 @@ globalThis.arenaTexts = {
 "ply {ply}": "demi-coup {ply}",
 "removed": "supprimé",
 "selected: press Ctrl+C": "sélectionné : Ctrl+C pour copier",
-"start": "démarrage",
+"start position": "position de départ",
 "{cell}, selected": "{cell}, choisie",
 "{cell}: no legal move there": "{cell} : aucun coup légal",
 "{engine}, depth {depth}:": "{engine}, profondeur {depth} :",
