@@ -237,6 +237,7 @@ def _news_mark(request: web.Request) -> Hashable:
 _FILTERS = (
     counted,
     filters.plain,
+    filters.tournament_name,
     filters.log_text,
     filters.result,
     filters.version,
