@@ -48,7 +48,7 @@ OTHERS = (
     "in doubt: is {} ahead of {}? Evidence {} of {}",
     "every bot meets all others equally often",
     *("Third place", "Round of 16", "Round of 32", "Round of 64", "Round of {}"),
-    *( "choose from {}", "allowed: {}", "did you mean {}?", "unknown {} {}"),
+    *("choose from {}", "allowed: {}", "did you mean {}?", "unknown {} {}"),
 )
 """Words of other places, each shown somewhere."""
 
