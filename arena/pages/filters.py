@@ -277,7 +277,7 @@ def ending(termination: str | None, loser: str = "a bot") -> str:
 
 
 def game_state(state: str, count: int = 1) -> str:
-    """Return the state of a game, or of several: languages with genders have words of their own for them."""
+    """Return the word for the state of one game, or of several: some languages have different words for them."""
     message = f"{'games' if count > 1 else 'game'}: {'next' if state == 'queued' else state}"
     shown = translated(message)
     return message.partition(": ")[2] if shown == message else shown

@@ -49,7 +49,7 @@ globalThis.arenaTexts = {
 "This variation cannot be shown: {why}": "Cette variante ne peut pas être affichée : {why}",
 "Undo selection": "Annuler le choix",
 "Waiting for a free slot; games before yours: {ahead}.": "En attente d’une place libre ; parties avant la vôtre : {ahead}.",
-"You are looking back. Press End to go on playing.": "Vous revoyez la partie. Touche Fin pour continuer à jouer.",
+"You are looking at an earlier position. Press End to continue playing.": "Vous regardez une position antérieure. Appuyez sur Fin pour continuer à jouer.",
 "You have seen all mistakes of this game.": "Vous avez revu toutes les erreurs de cette partie.",
 "Your move {move} is sent…": "Votre coup {move} est envoyé…",
 "Your move {move} is stored. It is played as soon as the game starts.": "Votre coup {move} est noté. Il sera joué dès que la partie commencera.",

@@ -147,7 +147,7 @@ function finish(data) {
   refresh().then(onward);
 }
 
-// Go on with the next game of the tournament if the visitor wants that.
+// Continue with the next game of the tournament if the visitor wants that.
 function onward() {
   const next = document.querySelector('#about a[rel="next"]');
   if (!next || root.dataset.seat || setting("onward") !== "on") return;
@@ -263,7 +263,7 @@ function panel(scene) {
     thought(side);
   });
   tick();
-  // Captured pieces are with the side that captured them, with what it has gained.
+  // Show captured pieces next to the side that captured them, with its gain.
   const counts = { first: 0, second: 0 };
   for (const [symbol, number] of Object.entries(scene.gone)) {
     const [identifier, name] = chart.pieces[symbol];

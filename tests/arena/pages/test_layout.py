@@ -78,8 +78,11 @@ MAX_SHIFT = 0.01
 def test_pages_stay_where_they_are_when_scripts_start(site: Site, page: Any, width: int) -> None:
     page.set_viewport_size({"width": width, "height": 740})
     shifts = {}
-    stage = site.stage
-    for path in (f"/tournaments/{stage.tournaments['tablut']}", f"/games/{stage.finished['loa']}", "/loa/board"):
+    for path in (
+        f"/tournaments/{site.stage.tournaments['tablut']}",
+        f"/games/{site.stage.finished['loa']}",
+        "/loa/board",
+    ):
         visit(page, site, path)
         if path.startswith("/tournaments/"):
             reads(page, "#live", "Live")
