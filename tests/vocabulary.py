@@ -40,6 +40,9 @@ OTHERS = (
     "the referee passes for it in the {}",
     "does not support clocks: gets a fixed time for every move",
     "A sample bot of the arena.",
+    "page or family",
+    "{}: permanent ladder",
+    "{} except {}",
     "{} has waited for {} pairs",
     "most informative: {} apart, {} ± {}",
     "in doubt: is {} ahead of {}? Evidence {} of {}",
@@ -47,7 +50,8 @@ OTHERS = (
     *("there is no win in {}", "there is no win in {} within {} moves of search", "the solver failed: {}"),
     "nothing is proved within {} moves of search",
     "the win in {} has too many solutions or too long ones to list them all within {} moves",
-    *("Third place", "Round of {}", "choose from {}", "allowed: {}", "did you mean {}?", "unknown {} {}"),
+    *("Third place", "Round of 16", "Round of 32", "Round of 64", "Round of {}"),
+    *("choose from {}", "allowed: {}", "did you mean {}?", "unknown {} {}"),
 )
 """Words of other places, each shown somewhere."""
 

@@ -266,8 +266,8 @@ def test_an_organiser_chooses_the_problem_of_the_month_by_page(server: Server, b
     with window(browser, is_apart=True) as page:
         _log_in(page, server, "chooser", f"/problems/{chosen}")
         page.click("text=Make it the problem of the month")
-        month = language.month(problems.this_month())
-        reads(page, ".crumbs", re.compile(f"problem of the month {month}$"))
+        month = language.month_name(problems.this_month())
+        reads(page, ".crumbs", re.compile(f"problem of the month, {month}$"))
     try:
         assert f'href="/problems/{chosen}"' in server.get("/").body.decode()
         assert f"Problem of the month ({month})" in server.get("/problems").body.decode()
