@@ -157,6 +157,11 @@ def day(at: datetime.date) -> str:
     return format_date(at, "EEE, MMM d" if current() == _DEFAULT else "EEE d MMM", locale=locale())
 
 
+def month(at: str) -> str:
+    """Format a month such as `2026-11`: `November 2026`, in French `novembre 2026`."""
+    return format_date(datetime.date.fromisoformat(f"{at}-01"), "LLLL yyyy", locale=locale())
+
+
 def locale() -> Locale:
     """Return the locale of the page."""
     return Locale.parse(current())
@@ -171,6 +176,7 @@ def install(environment: jinja2.Environment) -> None:
         "number": number,
         "date": date,
         "day": day,
+        "month": month,
         "translated": translated,
         "in_language": in_language,
     }
