@@ -595,7 +595,6 @@ addEventListener("online", again);
 document.addEventListener("visibilitychange", () => { if (!document.hidden) again(); });
 
 root.addEventListener("arena:go", (event) => show(event.detail, { speak: true }));
-for (const control of document.querySelectorAll("button[data-go], [data-scripted]")) control.hidden = false;
 if (!root.requestFullscreen) root.querySelector('[data-go="full"]').hidden = true;
 for (const link of document.querySelectorAll("#moves a[data-ply]")) link.tabIndex = -1;
 setInterval(tick, 200);
