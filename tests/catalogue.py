@@ -76,6 +76,10 @@ def _sentences() -> Iterator[tuple[str, str]]:
     for folder in _ERRORS:
         for path in sorted((ROOT / folder).rglob("*.py")):
             for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+                if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "hint":
+                    for one in node.value.values if isinstance(node.value, ast.BoolOp) else [node.value]:
+                        if sentence := _as_pattern(one):
+                            yield path.relative_to(ROOT).as_posix(), sentence
                 name = getattr(node.func, "id", getattr(node.func, "attr", "")) if isinstance(node, ast.Call) else ""
                 if not isinstance(node, ast.Call) or not name.endswith(("Error", "Problem", "not_found")):
                     continue

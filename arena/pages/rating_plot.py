@@ -12,7 +12,7 @@ from babel.dates import format_datetime
 from arena.documents.rating import ChangeItem
 from arena.pages import filters
 from arena.pages.drawing import plot
-from arena.pages.language import locale, number, text
+from arena.pages.language import digits, locale, number, text
 
 MAX_ROWS = 150
 MAX_DOTS = 30
@@ -110,5 +110,5 @@ def _time_axis(series: Sequence[plot.Series], by: str, breaks: Sequence[tuple[fl
     is_short = span < _SHORT_S
     date = _second if span < _HOUR_S else _hour if is_short else _day
     if by != "date":
-        return plot.Axis(breaks=breaks)
+        return plot.Axis(text=digits, breaks=breaks)
     return plot.Axis(text=date, breaks=breaks, ticks=4 if is_short else 6, steps=_STEPS_S)

@@ -68,7 +68,9 @@ def test_a_running_game_is_a_board_on_the_page_of_its_tournament(server: Server,
     store.queue.hand_out([game], "worker")
     store.queue.start(game)
     shown = server.get(path).body.decode()
-    assert re.search(rf'data-live-every="10">\s*<ul class="boards strip compact".*?href="/games/{game}"', shown, re.DOTALL)
+    assert re.search(
+        rf'data-live-every="10">\s*<ul class="boards strip compact".*?href="/games/{game}"', shown, re.DOTALL
+    )
 
 
 def test_a_ladder_shows_what_it_asks_next(server: Server, field: Field) -> None:
