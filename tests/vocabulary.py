@@ -44,6 +44,9 @@ OTHERS = (
     "most informative: {} apart, {} ± {}",
     "in doubt: is {} ahead of {}? Evidence {} of {}",
     "every bot meets all others equally often",
+    *("{} at column {} of {}", "legal moves: {}", "the game is over", "known: {}", "did you mean {}? known: {}"),
+    *("unknown {} {}; {}", "unknown value of option {} {}; {}"),
+    *(f"unknown {one} of {{}} {{}}; {{}}" for one in ("variant", "option", "setup", "condition")),
     *("Third place", "Round of {}", "choose from {}", "allowed: {}", "did you mean {}?", "unknown {} {}"),
 )
 """Words of other places, each shown somewhere."""
