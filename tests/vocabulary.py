@@ -45,6 +45,7 @@ OTHERS = (
     "in doubt: is {} ahead of {}? Evidence {} of {}",
     "every bot meets all others equally often",
     *("{} at column {} of {}", "legal moves: {}", "the game is over", "known: {}", "did you mean {}? known: {}"),
+    'no page or family "{}"',
     *("unknown {} {}; {}", "unknown value of option {} {}; {}"),
     *(f"unknown {one} of {{}} {{}}; {{}}" for one in ("variant", "option", "setup", "condition")),
     *("Third place", "Round of {}", "choose from {}", "allowed: {}", "did you mean {}?", "unknown {} {}"),
