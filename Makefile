@@ -1,14 +1,14 @@
-# Everything a fresh machine needs: `make env`, `make demo`, `make test`. Each makes the environment on first use.
+# Everything a fresh machine needs: `make env`, `make demo`, `make test`. Each creates the environment on first use.
 PYTHON ?= python3
 # Another Python has an environment of its own: `make test PYTHON=python3.13` uses .venv-python3.13.
 VENV := .venv$(if $(filter-out python3,$(notdir $(PYTHON))),-$(notdir $(PYTHON)))
 BIN := $(VENV)/bin
-# What runs the arena, and what tests it as well.
+# Marks of the environments that run the arena and that also run its tests.
 RUNS := $(VENV)/.runs
 READY := $(VENV)/.ready
-# What was loaded once is kept beside the sources.
+# A mark: the tests were collected once, so that their compiled files are cached.
 COLLECTED := $(VENV)/.collected
-# The documentation site as the arena serves it, and what it is made from.
+# The documentation site as the arena serves it, and its sources.
 SITE := arena/documentation
 TEXTS := $(shell find docs protocol referee/rules -name '*.md' -o -path 'docs/*' -type f -not -name '*.pyc' 2>/dev/null) CHANGELOG.md SECURITY.md
 ARGS ?=
@@ -20,17 +20,17 @@ WORKERS ?= $(shell expr 2 \* $$(nproc))
 env: $(RUNS) $(SITE)/index.html
 	@echo "the environment is ready; use it with:  . $(BIN)/activate"
 
-# Ctrl-C (130) is an end and no failure; `trap` lets the shell wait for what the demo says last.
+# Ctrl-C (130) is a normal end; `trap` lets the shell wait for the last output of the demo.
 demo: $(RUNS) $(SITE)/index.html
 	@trap : INT; $(BIN)/arena demo $(ARGS); code=$$?; test $$code -eq 130 || exit $$code
 
-# Tests start hundreds of interpreters, and each would compile the project anew where bytecode is not kept.
+# Tests start hundreds of interpreters, and each would compile the project again if bytecode were not cached.
 test: export PYTHONDONTWRITEBYTECODE :=
 test: $(READY) $(COLLECTED) $(SITE)/index.html
 	$(BIN)/arena warmup --bots
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(ARGS)
 
-# What touches sandboxes, processes, browsers, databases and brokers, as where none of the optional programs exist.
+# The tests of sandboxes, processes, browsers, databases and brokers, as if no optional program were installed.
 BARE := tests/referee/sandbox tests/referee/play/test_play.py tests/referee/bot/test_argument.py tests/badbots tests/engines tests/e2e \
 	tests/bots/test_readme.py tests/bots/test_strength.py tests/bots/bridges tests/arena/store tests/arena/events tests/arena/cluster \
 	tests/arena/cli tests/arena/pages tests/deploy tests/test_readme.py
@@ -52,11 +52,11 @@ drill: $(READY)
 mutation: $(READY)
 	$(BIN)/python -m tests.mutation $(ARGS)
 
-# As root: it takes buildah and debootstrap.
+# Run it as root; it needs buildah and debootstrap.
 image: $(READY) $(SITE)/index.html
 	$(BIN)/python -m tests.deploy.image $(ARGS)
 
-# Sources and wheel in dist/, tried in an empty environment, and a tag.
+# Build sources and wheel in dist/, try them in an empty environment, and tag the commit.
 release: $(READY)
 	$(BIN)/python .ci/release
 
@@ -92,8 +92,8 @@ $(RUNS): pyproject.toml constraints.txt
 	@$(call install,.[docs])
 	@touch $@
 
-# When tests are loaded first they are written anew for pytest, and sources searched for examples: once, not by each
-# worker. What fails here says so where it is needed.
+# At the first collection pytest rewrites the tests and searches the sources for examples: do that once, not in each
+# worker. Failures are ignored here: the tests report them.
 $(COLLECTED): $(READY)
 	@$(BIN)/arena warmup --bots & $(BIN)/python -m pytest --collect-only -q >/dev/null; wait
 	@touch $@

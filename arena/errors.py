@@ -210,7 +210,7 @@ class NotFoundError(StoreError, LookupError):
 
 
 class ConflictError(StoreError):
-    """The present state does not allow it; `state` is that state if there is one."""
+    """The operation is not possible in the current `state` of its object."""
 
     kind = "conflict"
 

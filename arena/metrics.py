@@ -135,7 +135,7 @@ class CoordinatorMetrics:
         )
 
     def set_lease(self, *, is_mine: bool, is_anothers: bool = False) -> None:
-        """Set the owner of the lease: this process, another one, or neither as far as is known."""
+        """Set the owner of the lease: this process, another one, or unknown."""
         self.acting.set(is_mine)
         self.coordinator_up.set(is_mine or is_anothers)
 

@@ -32,6 +32,7 @@ html_title = html_short_title = "Documentation"
 html_theme_options = {"other_language": "fr", "other_name": "Français"}
 html_static_path = [str(HERE.parent / "arena" / "pages" / "static" / "icon.svg")]
 html_theme_path = [str(HERE)]
+html_search_scorer = str(HERE / "theme" / "scorer.js")
 html_copy_source = False
 html_show_sourcelink = False
 html_use_index = False

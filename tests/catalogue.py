@@ -101,7 +101,8 @@ def errors_of(path: Path) -> Iterator[str]:
                 ast.Assign(targets=[ast.Name(name)], value=value)
                 | ast.AnnAssign(target=ast.Name(name), value=ast.expr() as value)
             ):
-                named.setdefault(name, []).append(value)
+                named.setdefault(name, []).extend(value.values if isinstance(value, ast.BoolOp) else [value])
+    yield from filter(None, map(_as_pattern, named.get("hint", ())))
     for node in ast.walk(tree):
         name = getattr(node.func, "id", getattr(node.func, "attr", "")) if isinstance(node, ast.Call) else ""
         if not isinstance(node, ast.Call) or not name.endswith(_RAISING) or name == "UnknownNameError":

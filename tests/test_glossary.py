@@ -13,7 +13,7 @@ from tests import words
 from tests.test_documents import ROOT, missing
 
 PACKAGES = ("protocol", "referee", "bots", "arena")
-TEXT = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").partition("## Words")[2]
+TEXT = (ROOT / "docs" / "contributing" / "words.md").read_text(encoding="utf-8")
 ROWS = [[cell.strip() for cell in line.strip("|").split("|")] for line in TEXT.splitlines() if line.startswith("| ")]
 WORDS = {row[0]: row[1].strip("`") for row in ROWS if row[1].startswith("`")}
 GIVEN_UP = {word.strip() for row in ROWS if row[0] not in (*WORDS, "word", "not") for word in row[0].split(",")}

@@ -14,6 +14,7 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import fields
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,7 @@ from arena.http.api_paths import PREFIX as API
 from arena.metrics import CoordinatorMetrics
 from arena.store.base import schema
 from arena.submission import manifest
+from arena.tournaments import standing
 from arena.tournaments.settings import Document
 from arena.validation import keys
 from docs.extensions.json_documents import PINNED
@@ -171,6 +173,29 @@ def test_figures_of_pages_are_those_of_the_code() -> None:
     assert f"sample bot {ANALYSIS_ENGINE}" in page("explanation/analysis")
     for loss, mark in marking.MARKS:
         assert re.search(rf"^{re.escape(mark)}\n{loss:g} or more", page("explanation/analysis"), re.M), mark
+
+
+def test_limits_of_uploads_are_those_of_the_settings() -> None:
+    names = ("max_upload_bytes", "max_bundle_bytes", "max_bundle_files", "quota_bots", "quota_versions", "quota_bytes")
+    units = {"": 1, "MiB": 2**20, "GiB": 2**30}
+    rows = re.findall(r"^([\d,]+) ?([MG]iB)?\n(max_\w+|quota_\w+)", page("reference/bot-files"), re.M)
+    found = {name: int(number.replace(",", "")) * units[unit] for number, unit, name in rows}
+    assert found == {name: Settings.model_fields[name].default for name in names}
+
+
+def test_order_of_ties_is_that_of_the_code() -> None:
+    lines = page("how-to/choose-a-format").splitlines()
+    plain = dict.fromkeys(("round-robin, gauntlet, sprt",), ("Sonneborn-Berger", "wins"))
+    for formats, criteria in {**standing.TIE_BREAKS, **plain}.items():
+        rows = [after for line, after in pairwise(lines) if line == formats]
+        assert [row for row in rows if ", ".join(criteria) in row], formats
+
+
+def test_every_alert_is_on_the_site() -> None:
+    rules = (ROOT / "deploy" / "prometheus" / "rules.yml").read_text(encoding="utf-8")
+    alerts = set(re.findall(r"- alert: (\w+)", rules))
+    assert len(alerts) > 10
+    assert alerts <= words("how-to/monitor")
 
 
 def test_pages_show_the_version_of_the_project() -> None:

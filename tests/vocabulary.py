@@ -40,6 +40,9 @@ OTHERS = (
     "the referee passes for it in the {}",
     "does not support clocks: gets a fixed time for every move",
     "A sample bot of the arena.",
+    "page or family",
+    "{}: permanent ladder",
+    "{} except {}",
     "{} has waited for {} pairs",
     "most informative: {} apart, {} ± {}",
     "in doubt: is {} ahead of {}? Evidence {} of {}",
@@ -48,7 +51,8 @@ OTHERS = (
     'no page or family "{}"',
     *("unknown {} {}; {}", "unknown value of option {} {}; {}"),
     *(f"unknown {one} of {{}} {{}}; {{}}" for one in ("variant", "option", "setup", "condition")),
-    *("Third place", "Round of {}", "choose from {}", "allowed: {}", "did you mean {}?", "unknown {} {}"),
+    *("Third place", "Round of 16", "Round of 32", "Round of 64", "Round of {}"),
+    *("choose from {}", "allowed: {}", "did you mean {}?", "unknown {} {}"),
 )
 """Words of other places, each shown somewhere."""
 

@@ -74,7 +74,7 @@ SYNONYMS = {
 """Other words for terms of the glossary, as regular expressions, with the terms."""
 
 GLOSSARY = "docs/reference/glossary.md"
-PLACES = "CONTRIBUTING.md"
+PLACES = "docs/contributing/words.md"
 """The meanings of all terms, and the table of those that name something in the code."""
 
 EXEMPT = ("CHANGELOG.md", "docs/how-to/upgrade.md", "docs/fr/", "LICENSE", "tests/", "arena/pages/static/", ".ci/")

@@ -139,9 +139,9 @@ def evaluate_position(record: GameRecord, evaluate: Evaluate, *, nodes: int, win
 
 def annotated(record: GameRecord, data: Mapping[str, Any]) -> GameRecord:
     """Return a game with the marks of its analysis (a `GameAnalysis` as plain data), and the engine's line as a
-    variation where a blunder stands.
+    variation at each blunder.
 
-    Marks and variations made by people stay alone.
+    A record that people have annotated is returned unchanged.
     """
     if record.marks or record.variations:
         return record

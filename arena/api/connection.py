@@ -209,7 +209,7 @@ async def _admitted(
 
 
 async def _revoked(request: web.Request) -> None:
-    """Return when the token is no longer valid or lacks the scope."""
+    """Wait until the token is no longer valid or lacks the scope."""
     while True:
         await asyncio.sleep(POLL_INTERVAL_S)
         request.pop(IDENTITY, None)  # drop the cached identity

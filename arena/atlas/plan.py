@@ -26,6 +26,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from arena.errors import ArenaError
 from referee.machine.toml import read
 from referee.rules import load
+from referee.rules.core import value_text
 from referee.rules.rules import Ruleset, Value
 from referee.rules.symmetry import key_of
 
@@ -126,11 +127,7 @@ def _start(ruleset: Ruleset) -> Start:
     if ruleset.variant.is_dealt:
         raise PlanError(f"{ruleset.variant.name} is dealt at random in every game", hint="name numbered starts")
     options = dict(ruleset.overrides)
-    name = "+".join([ruleset.variant.name, *(f"{key}={_written(value)}" for key, value in sorted(options.items()))])
+    name = "+".join([ruleset.variant.name, *(f"{key}={value_text(value)}" for key, value in sorted(options.items()))])
     rules = " ".join(f"{key}={value}" for key, value in sorted(ruleset.values.items()))
     digest = sha256(f"{rules} {key_of(ruleset, ruleset.read())}".encode()).hexdigest()[:12]
     return Start(name, ruleset.variant.name, options, digest)
-
-
-def _written(value: Value) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)

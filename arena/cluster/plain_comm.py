@@ -111,7 +111,7 @@ async def _read_first(stream: Any, size: int) -> memoryview:
             part = data[place : place + length]
             place += length
         else:
-            raise ValueError("a part is cut")
+            raise ValueError("a part of the message is missing")
         first = part if first is None else first
     assert first is not None
     return first

@@ -40,7 +40,7 @@ async def serve(
     try:
         await scheduler
     except OSError as error:
-        raise ClusterError(f"cannot listen at {address}: {error.strerror or error}; take another --port") from None
+        raise ClusterError(f"cannot listen at {address}: {error.strerror or error}; choose another --port") from None
     if on_start:
         on_start(scheduler.address)
     ended = asyncio.create_task(scheduler.finished())

@@ -67,7 +67,7 @@ class OpponentItem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlayRequest(Query):
-    """A game to start. `side` is random by default. `time` is your clock, `none` or such as `600+5`; the bot has a
+    """A game to start. `side` is random by default. `time` is your clock, such as `600+5`, or `none`; the bot has a
     second per move.
 
     `variant` is by default the family's first one.

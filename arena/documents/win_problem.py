@@ -177,6 +177,6 @@ class SolverLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MonthRequest(Query):
-    """The month, by default the present one, whose problem this is to be."""
+    """The month whose problem this becomes; by default the current month."""
 
     month: str | None = described("a month, such as 2026-11", {"pattern": r"^[0-9]{4}-(0[1-9]|1[0-2])$"})

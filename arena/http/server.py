@@ -60,7 +60,7 @@ class Runner(web.AppRunner):
 
     @property
     def addresses(self) -> list[Any]:
-        """Socket names of the listening addresses."""
+        """Addresses and ports on which the server listens."""
         return [own.getsockname() for server in self._listening for own in server.sockets]
 
     async def cleanup(self) -> None:

@@ -27,7 +27,7 @@ class DocumentedField:
             for unit, size in ((text("MiB"), 2**20), (text("KiB"), 2**10)):
                 if self.default >= size and self.default % size == 0:
                     return f"{self.default // size} {unit}"
-            return f"{number(self.default)} {text('bytes')}"
+            return number(self.default) + " " + text("bytes")
         return number(int(self.default)) if isinstance(self.default, int) else str(self.default)
 
     @property

@@ -31,6 +31,14 @@ def plain(text: str, limit: int = 2000) -> str:
     return clean[:limit] + "…" if len(text) > limit else clean
 
 
+def tournament_name(name: str) -> str:
+    """Format the name of a tournament; that of a permanent ladder, which the arena gives, is translated."""
+    return plain(translated(name) if name.endswith(_PERMANENT) else name, 130)
+
+
+_PERMANENT = ": permanent ladder"
+
+
 def finalize(value: object) -> object:
     """Replace unsafe characters in whatever a template shows, filtered or not. Line ends of form fields are kept."""
     if type(value) is not str:  # markup consists of text that has been through here, and of our own
@@ -185,7 +193,7 @@ def size(count: int) -> str:
         if value < 1024:
             return f"{number(value, decimals)} {unit}"
         value /= 1024
-    return f"{number(value, 1)} {text('GiB')}"
+    return number(value, 1) + " " + text("GiB")
 
 
 def signed(value: float) -> str:
@@ -269,7 +277,7 @@ def ending(termination: str | None, loser: str = "a bot") -> str:
 
 
 def game_state(state: str, count: int = 1) -> str:
-    """Return the state of a game, or of several: languages with genders have words of their own for them."""
+    """Return the word for the state of one game, or of several: some languages have different words for them."""
     message = f"{'games' if count > 1 else 'game'}: {'next' if state == 'queued' else state}"
     shown = translated(message)
     return message.partition(": ")[2] if shown == message else shown

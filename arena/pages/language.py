@@ -25,7 +25,7 @@ from aiohttp import web
 from babel import Locale
 from babel.dates import format_date, format_datetime
 from babel.messages.mofile import read_mo
-from babel.numbers import format_decimal
+from babel.numbers import format_decimal, get_decimal_symbol
 from yarl import URL
 
 from arena.http.content_negotiation import preferred_language
@@ -152,6 +152,11 @@ def number(value: float, decimals: int | None = None, *, is_signed: bool = False
     return format_decimal(value, form, locale=locale()).replace("-", "\N{MINUS SIGN}")
 
 
+def digits(value: float, most: int = 6) -> str:
+    """Format a number in at most `most` significant digits and no more than it needs: `0.0025`, in French `0,0025`."""
+    return f"{value:.{most}g}".replace(".", get_decimal_symbol(locale())).replace("-", "\N{MINUS SIGN}")
+
+
 def date(at: datetime.datetime) -> str:
     """Format a moment in UTC with its date and time: `Nov 27, 2026, 8:00 PM`, in French `27 nov. 2026, 20:00`."""
     return format_datetime(at, "medium", locale=locale())
@@ -160,6 +165,11 @@ def date(at: datetime.datetime) -> str:
 def day(at: datetime.date) -> str:
     """Format a day with its weekday: `Fri, Nov 27`, in French `ven. 27 nov.`."""
     return format_date(at, "EEE, MMM d" if current() == _DEFAULT else "EEE d MMM", locale=locale())
+
+
+def month_name(month: str) -> str:
+    """Format a month such as `2026-11`: `November 2026`, in French `novembre 2026`."""
+    return format_date(datetime.date.fromisoformat(f"{month}-01"), "MMMM y", locale=locale())
 
 
 def locale() -> Locale:
@@ -176,6 +186,7 @@ def install(environment: jinja2.Environment) -> None:
         "number": number,
         "date": date,
         "day": day,
+        "month_name": month_name,
         "translated": translated,
         "in_language": in_language,
     }

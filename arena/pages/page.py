@@ -94,7 +94,7 @@ def render(
 
 
 def in_a_language(response: web.Response, keep: str) -> web.Response:
-    """Let caches keep an answer with texts of the catalogue: `keep` is its `Cache-Control`, one for each language."""
+    """Let caches keep one copy of an answer for each language; `keep` is its `Cache-Control`."""
     response.headers["Cache-Control"] = keep
     response.headers["Vary"] = "Cookie, Accept-Language"
     return response

@@ -12,7 +12,7 @@ from babel.dates import format_datetime
 from arena.documents.rating import ChangeItem
 from arena.pages import filters
 from arena.pages.drawing import plot
-from arena.pages.language import locale, number, text
+from arena.pages.language import digits, locale, number, text
 
 MAX_ROWS = 150
 _SHORT_S = 5 * 86_400
@@ -103,4 +103,4 @@ def _time_axis(series: Sequence[plot.Series], by: str, breaks: Sequence[tuple[fl
     span = max(places) - min(places) if places else 0.0
     is_short = span < _SHORT_S
     date = _second if span < 3600 else _hour if is_short else _day
-    return plot.Axis(text=date if by == "date" else "{:g}".format, breaks=breaks, ticks=4 if is_short else 6)
+    return plot.Axis(text=date if by == "date" else digits, breaks=breaks, ticks=4 if is_short else 6)

@@ -73,6 +73,8 @@ def _words(cron: str) -> str:
         days = _days(weekday)
         return text("%(days)s at %(times)s") % {"days": days, "times": times} if days else ""
     if times and weekday == "*" and day.isdecimal():
+        if int(day) == 1:
+            return text("on the first of every month at %(times)s") % {"times": times}
         return text("on day %(day)s of every month at %(times)s") % {"day": int(day), "times": times}
     return ""
 

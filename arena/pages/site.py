@@ -171,6 +171,7 @@ def setup(app: web.Application) -> None:
     environment.filters["type_link"] = schema.type_link
     environment.globals["asset"] = asset
     environment.globals["icon"] = icon
+    environment.globals["documentation"] = documentation.address
     app[REPLAYS] = Replays()
     app[ANALYSIS_LINES] = AnalysisLines()
     app.router.add_get("/static/{name}", static, name="static")
@@ -236,6 +237,7 @@ def _news_mark(request: web.Request) -> Hashable:
 _FILTERS = (
     counted,
     filters.plain,
+    filters.tournament_name,
     filters.log_text,
     filters.result,
     filters.version,

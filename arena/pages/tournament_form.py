@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from arena.tournaments.settings import FORMATS, Document
+from referee.rules.core import value_text
 
 ROWS = 3
 """Empty rows added to a list of tables, such as handicaps."""
@@ -47,7 +48,7 @@ class FormField:
         if self.value is None:
             return ""
         if isinstance(self.value, Mapping):
-            return "\n".join(f"{name} = {_word(value)}" for name, value in self.value.items())
+            return "\n".join(f"{name} = {value_text(value)}" for name, value in self.value.items())
         if isinstance(self.value, (list, tuple)):
             return "\n".join(map(str, self.value))
         if self.kind == "moment" and len(str(self.value)) >= 16:
@@ -229,10 +230,6 @@ def _options(text: str) -> dict[str, Any]:
             plain = {"true": True, "false": False}.get(value, value)
             found[name] = int(plain) if isinstance(plain, str) and plain.lstrip("-").isdecimal() else plain
     return found
-
-
-def _word(value: Any) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _put(document: dict[str, Any], path: Sequence[str], value: Any) -> None:

@@ -38,7 +38,9 @@ def change(arena: Arena, kind: str, key: str, by: Identity, *, is_followed: bool
     if not is_followed:
         arena.store.follows.remove(by.user_id, known, subject_id)
     elif arena.store.follows.count(by.user_id) >= MAX_FOLLOWED:
-        raise QuotaError(f"you follow {MAX_FOLLOWED} bots and tournaments", hint="end following some on your account")
+        raise QuotaError(
+            f"you follow {MAX_FOLLOWED} bots and tournaments", hint="stop following some of them on your account page"
+        )
     else:
         arena.store.follows.add(by.user_id, known, subject_id)
 

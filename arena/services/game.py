@@ -70,7 +70,7 @@ class Neighbours(NamedTuple):
 
 
 def neighbours(arena: Arena, line: GameItem) -> Neighbours:
-    """Return the games next to one in its tournament."""
+    """Return the previous and the next game of the same tournament."""
     near = arena.store.games.of_tournament(
         line.tournament_id, PlanQuery(limit=3, after=write_cursor(line.sequence - 2))
     ).items
@@ -134,7 +134,7 @@ def record_of(arena: Arena, game_id: str) -> GameRecord | None:
 
 
 def complete_id(arena: Arena, prefix: str) -> str | None:
-    """Return the id that begins so, if there is exactly one."""
+    """Return the only id with this beginning; None if there are none or several."""
     return arena.store.rating_history.game_of(prefix)
 
 

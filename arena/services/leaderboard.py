@@ -45,7 +45,7 @@ def pools(arena: Arena, family: str | None = None) -> list[PoolItem]:
 
 
 def read_ahead(arena: Arena) -> None:
-    """Read what is cached of every pool, so that the first reader of a leaderboard does not wait."""
+    """Fill the caches of every pool, so that the first reader of a leaderboard does not wait."""
     for one in pools(arena):
         arena.store.results.sides(one.pool)
         arena.first_move_advantages.of(arena.store, one.pool, one.games)

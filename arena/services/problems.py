@@ -110,7 +110,7 @@ def _condition(text: str, ruleset: Ruleset) -> str:
 
 
 def choose_of_month(arena: Arena, number: int, month: str | None, by: Identity | None) -> WinProblemResponse:
-    """Make an accepted problem the one of a month, by default the present one.
+    """Make an accepted problem the problem of a month, by default the current one.
 
     Raises ForbiddenError, NotFoundError, ConflictError.
     """

@@ -96,7 +96,7 @@ def make_reset_link(arena: Arena, name: str, by: Identity | None) -> AccountLink
 
 
 def request_reset(arena: Arena, name_or_email: str, translate: Callable[[str], str] = str) -> None:
-    """Send a link that sets a new password by mail to the users of that name or address, if there are any.
+    """Send the users of that name or address, if there are any, a mail with a link that sets a new password.
 
     `translate` returns `RESET_SUBJECT` and `RESET_TEXT` in the language of the person who asked. Run this in the
     background: neither its result nor its duration may tell a stranger whether an account exists.

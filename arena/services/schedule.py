@@ -47,7 +47,7 @@ def coming(arena: Arena, at: datetime, days: int) -> list[tuple[datetime, Schedu
 
 @dataclass(frozen=True, slots=True)
 class ScheduleView:
-    """A schedule with its next dates and its document as TOML. Both are empty if another version stored it."""
+    """A schedule with its next dates and its document as TOML. Both are empty if it cannot be read."""
 
     schedule: ScheduleItem
     dates: list[datetime]

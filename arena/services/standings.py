@@ -92,7 +92,7 @@ def results_in_order(arena: Arena, table: TournamentStandings) -> list[FinishedG
 
 
 def block(arena: Arena, table: TournamentStandings, rows: slice, columns: slice) -> list[Row]:
-    """Return some rows and columns of the crosstable, the cells of many games without the numbers of these."""
+    """Return some rows and columns of the crosstable, cells of many games without the games' numbers."""
     order, scores = table.standing.lines, table.standing.scores
     shown = {(row.version_id, column.version_id) for row in order[rows] for column in order[columns]}
     few = [one for one in shown if 0 < sum(scores.between(*one)) <= MAX_LISTED]

@@ -1,4 +1,4 @@
-"""Standings of a tournament, cached while its state is unchanged; new results are added to the sums of the former."""
+"""Standings of a tournament, cached while its state is unchanged; new results are added to the earlier ones."""
 
 from __future__ import annotations
 

@@ -74,7 +74,7 @@ def disk(arena: Arena) -> str:
 
 
 def measure(arena: Arena, metrics: Metrics) -> None:
-    """Set the metrics of the database. Without it, those of this process stay."""
+    """Set the metrics of the database. If it is unavailable, they keep their last values."""
     metrics.damaged.set(database(arena) == "damaged")
     with suppress(StoreError):
         store = arena.store

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from arena.errors import BadValueError
 from referee.rules import load
-from referee.rules.core import Outcome, ParseError, Side, UnknownNameError
+from referee.rules.core import Outcome, ParseError, Side, UnknownNameError, value_text
 from referee.rules.move_input import LegalMove, legal_moves
 from referee.rules.position import IllegalMoveError, Position
 from referee.rules.position_setup import PositionSetupError, compose
@@ -58,7 +58,7 @@ def settle(family: str, variant: str, options: str) -> Ruleset:
 
 def options_text(ruleset: Ruleset) -> str:
     """Return the options that differ from the variant's, as `settle` reads them."""
-    return ",".join(f"{name}={str(value).lower()}" for name, value in ruleset.overrides.items())
+    return ",".join(f"{name}={value_text(value)}" for name, value in ruleset.overrides.items())
 
 
 def read(ruleset: Ruleset, position: str, moves: Sequence[str]) -> Study:

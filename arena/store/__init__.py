@@ -119,7 +119,7 @@ class Store:
         schema.require(self.engine)
 
     def require_writable(self) -> None:
-        """Raise StorageError for a read-only database, StoreUnavailableError for one that is locked or away."""
+        """Raise StorageError for a read-only database, StoreUnavailableError for one that is locked or unreachable."""
         self.sessions.require_writable()
 
     def close(self) -> None:

@@ -27,6 +27,7 @@ from referee.bot.file import read_capabilities
 from referee.game.spec import BotLimits
 from referee.machine import toml
 from referee.rules import families
+from referee.rules.core import value_text
 
 FILE = "bot.toml"
 KEYS = ("name", "families", "command", "options", "limits", "description", "capabilities")
@@ -147,7 +148,7 @@ def _command(given: Any, folder: Path) -> tuple[str, ...]:
         raise ManifestError(f"{FILE}: command: expected at most {_MAX_WORDS} printable words of {_MAX_WORD} characters")
     for word in given:
         if any(_leaves(piece) for piece in re.split("[=:,]", word)):
-            raise ManifestError(f"{FILE}: command: {word!r} lies outside the bundle, of which a bot sees no more")
+            raise ManifestError(f"{FILE}: command: {word!r} lies outside the bundle; a bot sees only its bundle")
     return _bridge_command(given, folder) if is_bridge(given) else _program_command(given, folder)
 
 
@@ -204,7 +205,7 @@ def _options(given: Any) -> dict[str, str]:
     for name, value in given.items():
         if not isinstance(value, (str, int, float)):
             raise ManifestError(f"{FILE}: option {name[:60]!r}: write a text, a number, true or false")
-        word = str(value).lower() if isinstance(value, bool) else str(value)
+        word = value_text(value)
         if not (name.isprintable() and word.isprintable()) or len(name) > _MAX_WORD or len(word) > _MAX_WORD:
             raise ManifestError(f"{FILE}: option {name[:60]!r}: expected one line of at most {_MAX_WORD} characters")
         found[name] = word

@@ -1,7 +1,7 @@
 """Unpacks untrusted uploads (zip or tar archives, single executables) into a new folder, within limits.
 
-Only plain files and folders with plain relative names are accepted. Any other entry refuses the upload, and the files
-written so far are removed.
+Only plain files and folders with plain relative names are accepted. An upload with any other entry is refused,
+and the files written so far are removed.
 """
 
 from __future__ import annotations

@@ -13,6 +13,7 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from referee.game.spec import BotSpec, TimeControl, read_time_control
+from referee.rules.core import value_text
 from referee.rules.rules import Ruleset, Value
 
 Name = Annotated[str, Field(min_length=1, max_length=60)]
@@ -76,10 +77,7 @@ class Handicap(BaseModel):
     @property
     def setoptions(self) -> tuple[tuple[str, str], ...]:
         """Engine options as the names and values of `setoption`."""
-        return tuple(
-            (name, str(value).lower() if isinstance(value, bool) else str(value))
-            for name, value in self.engine_options.items()
-        )
+        return tuple((name, value_text(value)) for name, value in self.engine_options.items())
 
 
 def fastest(version: str, usual: TimeControl, handicaps: Iterable[Handicap]) -> TimeControl:
@@ -97,7 +95,7 @@ def rules_met_by(version: str, handicaps: Iterable[Handicap]) -> list[Handicap]:
 
 
 def seat_of(name: str, names: Mapping[int, str], named: Iterable[str] = ()) -> int | None:
-    """Return the seat of an entry's name: the version, or the bot's newest version that is not `named` itself."""
+    """Return the seat of a version's name, or for a bot's name that of its newest version that is not in `named`."""
     exact = next((seat for seat, version in names.items() if version == name), None)
     if exact is not None:
         return exact

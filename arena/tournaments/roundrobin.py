@@ -1,7 +1,7 @@
 """Round robin and gauntlet: all games are known in advance. Each cycle is a complete table.
 
-Results never change the plan, so it is stored in windows: some games ahead of those that are played. Every match has
-its numbers from its place in the plan, so the games are the same for any window.
+Results never change the plan, so it is stored in windows: some games ahead of those that are played. The
+numbers of a match follow from its place in the plan, so the games are the same for any window.
 """
 
 from __future__ import annotations
@@ -103,6 +103,6 @@ def _matches(format: Format, players: int, gone: Collection[int], number: int) -
     resting = sorted({*gone, players} if players % 2 else gone)  # a bye is a match with a seat that never plays
     seats = players + players % 2
     count = seats - 1 - number
-    # Every seat has a match in every round, and two resting ones share theirs in one round.
+    # Every seat has a match in every round, and each two resting seats meet in one round.
     shared = sum(berger_meeting(players, low, high) >= number for low, high in combinations(resting, 2))
     return count * (seats // 2 - len(resting)) + shared

@@ -62,7 +62,7 @@ def planned_games(
             sequence += 1
             opening = opening_of(book, match.opening + number // 2, pair - 1)
             first, second = (match.first, match.second) if number % 2 == 0 else (match.second, match.first)
-            # the text of the seed stays: it decides the sides of tournaments already planned
+            # the text of the seed must not change: it decides the sides of tournaments already planned
             rng = Random(f"lot {document.seed} {event} {pair}") if document.sides == "random" else None
             if rng and number % 2 == 0 and number == match.games - 1 and rng.random() < 0.5:
                 first, second = second, first

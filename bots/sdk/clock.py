@@ -96,7 +96,7 @@ class Clock:
         """Return the milliseconds to think about this move; None if only depth, nodes or `stop` end the search.
 
         By default a thirtieth of the time left and half of the increment, but at most half of what is left after a
-        reserve. A move time counts in full minus that reserve, but at least half.
+        reserve. A move time counts in full minus that reserve, but at least half of it.
         """
         if self.movetime_ms is not None:
             return max(self.movetime_ms - self._reserve_ms, self.movetime_ms / 2)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from protocol.errors import BadOption
 from protocol.options import OptionDecl
 from referee.rules import load
-from referee.rules.core import ParseError, UnknownNameError
+from referee.rules.core import ParseError, UnknownNameError, value_text
 from referee.rules.position import Position
 from referee.rules.rules import Option, Ruleset
 
@@ -17,7 +17,7 @@ RULE_PREFIX = "Rule."
 def _declaration(option: Option) -> OptionDecl:
     name = RULE_PREFIX + option.name
     if option.type == "check":
-        return OptionDecl(name, "check", str(option.default).lower())
+        return OptionDecl(name, "check", value_text(option.default))
     if option.type == "spin":
         return OptionDecl(name, "spin", str(option.default), option.minimum, option.maximum)
     return OptionDecl(name, "combo", str(option.default), values=option.values)

@@ -51,7 +51,7 @@ def _arguments(argv: Sequence[str] | None) -> tuple[argparse.Namespace, argparse
     parser = argparse.ArgumentParser(
         prog="python -m bots.training", description="Fit the champion's evaluation of a family.", allow_abbrev=False
     )
-    parser.add_argument("data", nargs="*", type=Path, metavar="DIR", help="folders of positions (arena datagen)")
+    parser.add_argument("data", nargs="*", type=Path, metavar="DIR", help="folders of positions made by arena datagen")
     parser.add_argument("--family", metavar="FAMILY", help="without DIR: write an untrained evaluation for this family")
     parser.add_argument("--out", required=True, type=Path, metavar="FILE", help="write the weights there (.npz)")
     parser.add_argument(

@@ -133,9 +133,9 @@ def main(argv: Sequence[str] | None = None) -> None:
         "--weights", default="", metavar="FILE", help="weights of the champion, or none (default: the family's)"
     )
     parser.add_argument(
-        "--random-move-percent", type=int, default=8, metavar="PERCENT", help="share of random moves (default 8)"
+        "--random-move-percent", type=int, default=8, metavar="PERCENT", help="percentage of random moves (default 8)"
     )
-    parser.add_argument("--seed", type=int, default=1, metavar="SEED", help="same seed, same games (default 1)")
+    parser.add_argument("--seed", type=int, default=1, metavar="SEED", help="seed of the games (default 1)")
     parser.add_argument("--out", required=True, type=Path, metavar="DIR", help="folder to create")
     arguments = parser.parse_args(argv)
     ruleset = load(arguments.family).settle(arguments.variant)

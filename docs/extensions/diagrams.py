@@ -85,7 +85,7 @@ class BoardDirective(SphinxDirective):
 
     def _check(self, position: Position) -> None:
         if wrong := set(self._words("illegal")) & set(position.texts):
-            raise ValueError(f"legal after all: {', '.join(sorted(wrong))}")
+            raise ValueError(f"marked as illegal, but legal: {', '.join(sorted(wrong))}")
         if expected := self.options.get("ends"):
             reason = position.outcome.reason if position.outcome else None
             if reason != expected:

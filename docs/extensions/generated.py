@@ -11,6 +11,7 @@ import os
 import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,8 @@ from docs.extensions.file_reference import cell
 
 ROOT = Path(__file__).parents[2]
 FAMILIES = ("abalone", "baroque", "loa", "pijersi", "tablut")
+_METRICS = ROOT / "arena" / "metrics.py"
+_METRIC_TYPES = ("Counter", "Gauge", "Histogram")
 
 
 COMMAND_LINE = """\
@@ -116,6 +119,7 @@ def _operation(path: str, method: str, operation: Mapping[str, Any]) -> Iterator
 def variants() -> str:
     """Return the page of the variants and rule options of all families."""
     from referee.rules import load
+    from referee.rules.core import value_text
 
     lines = [
         "# Variants and rule options",
@@ -134,43 +138,34 @@ def variants() -> str:
             "|---|---|---|",
         ]
         for one in rules.variants:
-            differs = ", ".join(f"`{option} = {str(value).lower()}`" for option, value in one.options.items())
+            differs = ", ".join(f"`{option} = {value_text(value)}`" for option, value in one.options.items())
             lines.append(f"| `{one.name}` | {one.note} | {differs} |")
         lines += ["", "| rule option | values | default | meaning |", "|---|---|---|---|"]
         for option in rules.options:
             choices = {"check": "`true`, `false`", "spin": f"{option.minimum} to {option.maximum:,}"}
             values = choices.get(option.type) or ", ".join(f"`{value}`" for value in option.values)
-            default = str(option.default).lower()
+            default = value_text(option.default)
             lines.append(f"| `{option.name}` | {values} | `{default}` | {option.meaning} |")
         lines.append("")
     return "\n".join(lines)
 
 
 def metrics() -> str:
-    """Return the page of all metrics for Prometheus."""
-    from prometheus_client.metrics import MetricWrapperBase
-
-    from arena.metrics import CoordinatorMetrics, Metrics
-
-    process = Metrics()
+    """Return the page of all metrics for Prometheus, from the sources that declare them."""
     lines = [
         "# Metrics",
         "",
         "[Monitor](../how-to/monitor.md) explains how to collect them, and which ones need attention.",
         "",
     ]
-    shown: set[str] = set()
-    for title, holder in (("Every process", process), ("The referee", CoordinatorMetrics(process))):
+    holders = {one.name: one for one in ast.parse(_METRICS.read_text("utf-8")).body if isinstance(one, ast.ClassDef)}
+    for title, holder in (("Every process", "Metrics"), ("The referee", "CoordinatorMetrics")):
         lines += [f"## {title}", "", "| metric | type | labels | meaning |", "|---|---|---|---|"]
-        for one in vars(holder).values():
-            if isinstance(one, MetricWrapperBase):
-                (family,) = one.describe()
-                name = family.name + ("_total" if family.type == "counter" else "")
-                # The library has no public way to list the labels of a metric without values.
-                labels = ", ".join(f"`{label}`" for label in one._labelnames)
-                if name not in shown:
-                    lines.append(f"| `{name}` | {family.type} | {labels} | {family.documentation} |")
-                shown.add(name)
+        for call in ast.walk(holders[holder]):
+            if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in _METRIC_TYPES:
+                name, meaning, *others = map(ast.literal_eval, call.args)
+                labels = ", ".join(f"`{label}`" for label in chain.from_iterable(others))
+                lines.append(f"| `{name}` | {call.func.id.lower()} | {labels} | {meaning} |")
         lines.append("")
     return "\n".join(lines)
 
@@ -226,7 +221,6 @@ PAGES: Mapping[str, Callable[[], str]] = {
 
 COPIES: Mapping[str, str] = {
     "protocol/SPEC.md": "reference/protocol.md",
-    "CONTRIBUTING.md": "contributing/handbook.md",
     "SECURITY.md": "explanation/security.md",
     "CHANGELOG.md": "reports/changelog.md",
     **{f"protocol/dialects/{name}.md": f"reference/dialects/{name}.md" for name in FAMILIES},

@@ -1,7 +1,6 @@
-"""The JSON documents of the command line: their keys as they are promised, for the reference and its test.
+"""The keys of the JSON documents of the command line, for the reference and the test that compares them.
 
-A key that goes, or means something else, raises `SCHEMA` of `arena.cli.terminal.output`; a new one is added here and
-raises nothing.
+Add a new key here. If you remove a key or change its meaning, raise `SCHEMA` of `arena.cli.terminal.output`.
 """
 
 from __future__ import annotations

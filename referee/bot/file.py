@@ -25,6 +25,7 @@ from protocol.capabilities import Capabilities
 from referee.bot.bridge import FAMILY, bridged, is_bridge
 from referee.game.spec import BotSpec
 from referee.machine import toml
+from referee.rules.core import value_text
 from referee.sandbox.view import is_shared, is_too_much, named_files
 
 FILE = "bot.toml"
@@ -77,7 +78,7 @@ def read_bot_file(path: Path, family: str = "") -> BotSpec:
         tuple(word.replace(FAMILY, family) for word in command),
         str(folder),
         capabilities=_capabilities(data.get("capabilities", {}), file),
-        options=tuple((str(name), _word(value)) for name, value in options.items()),
+        options=tuple((str(name), value_text(value)) for name, value in options.items()),
     )
 
 
@@ -98,10 +99,6 @@ def from_folder(word: str, folder: Path) -> str:
         if is_inside and os.path.isabs(piece) and os.path.exists(path):
             pieces[place] = os.path.join(".", os.path.relpath(path, folder))
     return "".join(pieces)
-
-
-def _word(value: object) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _capabilities(data: Any, file: Path) -> dict[str, Any]:

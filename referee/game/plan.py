@@ -1,4 +1,4 @@
-"""The plan of a local tournament: a pure function to all games, known before the first is played."""
+"""The plan of a local tournament: a pure function that returns all games before the first one is played."""
 
 from __future__ import annotations
 

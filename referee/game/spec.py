@@ -87,7 +87,7 @@ def read_time_control(text: str) -> TimeControl:
     else:
         raise ParseError("not a time control", text=text, hint="write 10+0.1, 40/60, 1/move, depth:4 or nodes:10000")
     if control.base_ms <= 0:
-        raise ParseError("no time at all", text=text, hint="write a positive number of seconds")
+        raise ParseError("the time control gives no time", text=text, hint="write a positive number of seconds")
     return control
 
 

@@ -20,6 +20,11 @@ def other(side: Side) -> Side:
     return "second" if side == "first" else "first"
 
 
+def value_text(value: object) -> str:
+    """Return an option's value as text: `true`, `4`, `mover`."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
 class Kind(enum.StrEnum):
     """The basis of a termination: a word of records, with a sentence for people."""
 

@@ -17,7 +17,7 @@ import textwrap
 from dataclasses import dataclass, field
 from typing import Final
 
-from referee.rules.core import ParseError, UnknownNameError
+from referee.rules.core import ParseError, UnknownNameError, value_text
 from referee.rules.gametags import MARK, NAME, RESULTS, RULE, Draft, braced, placed, step, unescape, write_tag
 from referee.rules.position import IllegalMoveError
 from referee.rules.position_setup import read_board, rows_of, write_board
@@ -245,7 +245,7 @@ def write_game(game: GameText, ruleset: Ruleset) -> str:
         words.append(braced(game.comments.get(ply, "")))
         position = after
     tags = [("Variant", game.variant)] if game.variant else []
-    tags += [(RULE + name, str(value).lower()) for name, value in game.options.items()]
+    tags += [(RULE + name, value_text(value)) for name, value in game.options.items()]
     lines = [write_tag(name, re.sub(r"[\r\n]", " ", value)) for name, value in (*game.tags.items(), *tags)]
     lines += [write_tag(FINAL, position)]
     is_known = game.result in RESULTS

@@ -16,7 +16,7 @@ from typing import Any, Literal, Protocol, TypeAlias, cast
 import numpy as np
 import numpy.typing as npt
 
-from referee.rules.core import SIDES, Side, Termination, UnknownNameError
+from referee.rules.core import SIDES, Side, Termination, UnknownNameError, value_text
 from referee.rules.names import fold
 
 _MAX_SETTLED = 1000
@@ -189,7 +189,7 @@ class Option:
 
     def read(self, value: Value) -> Value:
         """Convert `value` (from JSON or text) to the option's own type. Raise UnknownNameError with legal values."""
-        text = str(value).strip().lower() if not isinstance(value, str) else value.strip()
+        text = value_text(value).strip()
         if self.type == "check":
             found = {"true": True, "1": True, "false": False, "0": False}.get(text.lower())
             if found is not None:

@@ -43,11 +43,13 @@ SECTIONS = {
     "people": "people",
     "visitors": "visitors",
     "cluster": "cluster",
+    "referees": "referees",
+    "recovery": "recovery",
     "analysis": "analysis",
 }
 """Section -> module of this package whose `run(quick)` yields figures."""
-ASKED_FOR = ("analysis",)
-"""Hours: measured when they are named only."""
+ASKED_FOR = ("referees", "recovery", "analysis")
+"""Many minutes: measured when they are named only."""
 BUILD = Path("build")
 
 

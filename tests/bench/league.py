@@ -81,6 +81,7 @@ def open_league(tournaments: int) -> League:
 def _build(path: Path, tournaments: int) -> None:
     store = Store(f"sqlite:///{path}")
     store.upgrade()
+    store.users.add("owner", "author")
     store.close()
     with closing(sqlite3.connect(path, isolation_level=None)) as base:
         for pragma in ("journal_mode=OFF", "synchronous=OFF", "cache_size=-400000", "foreign_keys=OFF"):
@@ -105,10 +106,6 @@ def _people(base: sqlite3.Connection, tournaments: int) -> None:
     when = "'2026-01-01 00:00:00'"
     versions = tournaments * ENTRIES
     bots = versions // VERSIONS_EACH
-    base.execute(
-        f"""INSERT INTO users (id, name, role, is_active, about, link, created_at)
-        VALUES (1, 'owner', 'author', 1, '', '', {when})"""
-    )
     base.execute(
         f"""WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < {bots})
         INSERT INTO bots (id, name, owner_id, description, is_retired, plays_people, created_at)

@@ -6,7 +6,7 @@ import resource
 import statistics
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -20,16 +20,17 @@ from arena.coordinator.maintenance import Maintenance
 from arena.events.bus import Bus
 from arena.store import Store
 from tests.bench.figure import Figure
+from tests.bench.server import Server, connected
 from tests.bench.store import Hands
 
 
 def run(quick: bool) -> Iterator[Figure]:
     """Figures of ten tournaments of a million games."""
-    yield from measured(2 if quick else 10, 101, 198)
+    yield from measured(2 if quick else 10, 101, 198, (1000,) if quick else (1000, 10_000))
 
 
-def measured(count: int, bots: int, games: int) -> Iterator[Figure]:
-    """Figures of so many tournaments, `games` per pairing of as many bots."""
+def measured(count: int, bots: int, games: int, shown: Sequence[int] = (1000, 10_000)) -> Iterator[Figure]:
+    """Figures of so many tournaments, `games` per pairing of as many bots; pages after so many further results."""
     total = bots * (bots - 1) // 2 * games
     with tempfile.TemporaryDirectory() as folder, closing(Store.in_folder(Path(folder))) as store:
         by = store.users.add("owner", "organiser").id or 0
@@ -63,16 +64,34 @@ def measured(count: int, bots: int, games: int) -> Iterator[Figure]:
             coordinator.turn()
             sweeps.append(1e3 * (time.perf_counter() - begin))
         yield Figure("plans", f"a check of all {count}, median", statistics.median(sweeps), "ms")
-        size, done, begin = _disk(folder), hands.play(), time.process_time()
-        while done < 200 * count:
-            coordinator.turn()
-            done += hands.play()
-        coordinator.turn()
+        size, begin = _disk(folder), time.process_time()
+        _play(coordinator, hands, 200 * count)
         spent_s = time.process_time() - begin
         played = store.results.last_commit()
         yield Figure("plans", "games planned, handed out and recorded", played / spent_s, "games/s CPU")
         grown = _disk(folder) - size
         yield Figure("plans", "disk of a played game with a record of 60 plies", grown / played, "bytes")
+        with Server(f"sqlite:///{folder}/arena.sqlite3") as server, connected(server.port) as (client,):
+            path = f"/tournaments/{numbers[0]}"
+            for more in shown:
+                _play(coordinator, hands, more * count)
+                games = store.tournaments.get(numbers[0]).finished_games
+                for kind in ("first page of a process", "page after 100 more results"):
+                    before = server.tell("cpu")
+                    client.get(path)
+                    spent_ms = 1e3 * (server.tell("cpu") - before)
+                    yield Figure("plans", f"{games:,} results, {kind} (CPU)", spent_ms, "ms")
+                    _play(coordinator, hands, 100 * count)
+                server.tell("cold")
+
+
+def _play(coordinator: Coordinator, hands: Hands, count: int) -> None:
+    """Play and record at least so many games."""
+    done = hands.play()
+    while done < count:
+        coordinator.turn()
+        done += hands.play()
+    coordinator.turn()
 
 
 def _peak_mb() -> float:

@@ -43,7 +43,7 @@ PAGES = (
 
 def run(quick: bool) -> Iterator[Figure]:
     """Figures of pages while the demo plays, and of the same pages afterwards."""
-    seconds = 20.0 if quick else 60.0
+    seconds = 20.0 if quick else 40.0
     with tempfile.TemporaryDirectory() as folder:
         data = ("--data", folder, "--port", "0")
         playing = _figures(seconds, "demo", "--games", str(GAMES), *data)
@@ -64,7 +64,7 @@ def _figures(seconds: float, *words: str) -> list[float]:
 def _arena(*words: str) -> Iterator[str]:
     line = [sys.executable, "-m", "arena", *words]
     environment = {**os.environ, "ARENA_ALLOW_WEAK_SANDBOX": "1", "ARENA_PAGES_PER_MINUTE": "100000"}
-    process = subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=environment)
+    process = subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment)
     try:
         assert process.stdout is not None
         found = next(word for line in process.stdout for word in line.split() if word.startswith("http://127"))

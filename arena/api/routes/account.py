@@ -36,7 +36,7 @@ class TokenRequest(In):
 
 
 class LoginRequest(In):
-    """A token to create with a password: with these scopes, by default all of your role. `days` as for any token."""
+    """A token to create with your password. By default it has all scopes of your role; `days` as in `TokenRequest`."""
 
     name: OneLine
     scopes: Annotated[list[ScopeName], Field(min_length=1, max_length=5)] | None = None

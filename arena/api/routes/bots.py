@@ -25,7 +25,7 @@ routes = Routes()
 
 
 class BotChange(In):
-    """Changes of a bot. Omitted fields stay. `plays_people`: people may play against it."""
+    """Changes of a bot. Omitted fields keep their values. `plays_people`: people may play against it."""
 
     description: Prose | None = None
     plays_people: bool | None = None

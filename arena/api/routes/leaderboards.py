@@ -15,7 +15,7 @@ routes = Routes()
 
 @routes.get("/leaderboards", tag="leaderboards", summary="List rating pools", example="/api/v1/leaderboards")
 async def page(call: RequestContext) -> PageResponse[PoolItem]:
-    """List every pool with rated games: a family, or a rules class of it whose moves or results differ."""
+    """List all pools with rated games. A pool is a family, or a rules class of it with other moves or results."""
     return PageResponse(await call.run(services.leaderboard.pools, call.arena))
 
 

@@ -42,7 +42,7 @@ async def page(call: RequestContext, query: WinProblemQuery) -> PageResponse[Win
     example=("/api/v1/problems/solvers?family=loa"),
 )
 async def solvers(call: RequestContext, query: SolverQuery) -> PageResponse[SolverLine]:
-    """List the people who solve a family's problems by mu - 3 sigma, rated against the problems."""
+    """List the solvers of a family's problems by rating (mu - 3 sigma), which their attempts determine."""
     return await call.run(services.problems.solvers, call.arena, query)
 
 
@@ -97,14 +97,14 @@ async def attempt(call: RequestContext, number: Number, body: AttemptRequest) ->
 
 @routes.post("/problems/{number}/hint", summary="Get a hint", problems=("not-found", "conflict"), **_WORDS)
 async def hint(call: RequestContext, number: Number) -> RouteResult[HintResponse]:
-    """Return the cells from which the first move starts. An undecided first attempt counts as failed."""
+    """Return the cells on which the first move starts. An undecided first attempt then counts as failed."""
     found = await call.run(services.problems.hint, call.arena, number, (), call.user)
     return RouteResult(found, keep="never", is_private=True)
 
 
 @routes.post("/problems/{number}/solution", summary="Get the solution", problems=("not-found", "conflict"), **_WORDS)
 async def solution(call: RequestContext, number: Number) -> RouteResult[SolutionResponse]:
-    """Return all solutions. An undecided first attempt counts as failed."""
+    """Return all solutions of the problem. An undecided first attempt of yours then counts as failed."""
     found = await call.run(services.problems.solution, call.arena, number, call.user)
     return RouteResult(found, keep="never", is_private=True)
 
@@ -117,6 +117,6 @@ async def solution(call: RequestContext, number: Number) -> RouteResult[Solution
     problems=("not-found", "conflict", "forbidden"),
 )
 async def month(call: RequestContext, number: Number, body: MonthRequest) -> RouteResult[WinProblemResponse]:
-    """Make an accepted problem the one of a month. Without a choice, the hardest unused one is chosen."""
+    """Make an accepted problem the problem of a month, by default the current one."""
     found = await call.run(services.problems.choose_of_month, call.arena, number, body.month, call.user)
     return RouteResult(found, keep="never", is_private=True)

@@ -190,7 +190,7 @@ async def show_schedule(call: RequestContext, schedule: Number) -> ScheduleItem:
     problems=("conflict",),
 )
 async def change_schedule(call: RequestContext, schedule: Number, body: Document) -> ScheduleItem:
-    """Replace the document for future tournaments. Tournaments created before stay as they are."""
+    """Replace the document for future tournaments. Tournaments that exist already are not changed."""
     document = body.model_dump(mode="json", exclude_unset=True)
     return await call.run(services.schedule.change, call.arena, schedule, document, call.user)
 
@@ -203,7 +203,7 @@ async def enable(call: RequestContext, schedule: Number) -> ScheduleItem:
 
 @routes.post("/schedules/{schedule}/disable", tag="schedules", summary="Disable a schedule", scope="organise")
 async def disable(call: RequestContext, schedule: Number) -> ScheduleItem:
-    """Disable the schedule. Tournaments created before stay."""
+    """Disable the schedule. The tournaments that it has created remain."""
     return await _switch(call, schedule, False)
 
 

@@ -29,7 +29,7 @@ class UserRequest(In):
 
 
 class UserChange(In):
-    """Changes of a user. Omitted fields stay."""
+    """Changes of a user. Omitted fields keep their values."""
 
     role: RoleName | None = None
     password: Annotated[str, Field(min_length=MIN_PASSWORD, max_length=MAX_PASSWORD)] | None = None

@@ -200,7 +200,8 @@ def _change(arguments: argparse.Namespace) -> int:
         found = client.ask("PUT", f"/{noun}s/{arguments.id}", body=document).data
     except ClientError as error:
         _show_problems(error.extra.get("errors", []))
-        raise CommandError(f"{noun} {arguments.id} stays: {error}; {error.hint or 'see above'}", error.exit) from None
+        problem = f"{noun} {arguments.id} is unchanged: {error}; {error.hint or 'see above'}"
+        raise CommandError(problem, error.exit) from None
     Printer(arguments).result(found, lambda: output.text(f"{noun} {found['id']} is changed: {found['name']}"))
     return Exit.DONE
 

@@ -27,7 +27,7 @@ JOBS_PER_SLOT = 2
 
 
 def add_games(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments for the rules and the place of games."""
+    """Add the arguments that choose the rules of games and where they are played."""
     parser.add_argument("--family", required=True, metavar="FAMILY", type=argument.family, help="family of games")
     argument.add_rules(parser, has_family=False)
     parser.add_argument(

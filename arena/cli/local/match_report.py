@@ -12,6 +12,7 @@ from referee.ratings.scored import ScoredGame
 from referee.ratings.sprt import SprtVerdict
 from referee.ratings.standings import Standing, standings
 from referee.ratings.strength import elo_words, estimates
+from referee.rules.core import value_text
 
 COLUMNS = 79
 _VERDICTS = {"H1": "H1 (stronger)", "H0": "H0 (not stronger)", "continue": "not decided"}
@@ -84,7 +85,7 @@ def _time_words(elapsed_s: float, games: int, match: Mapping[str, Any] | None) -
 
 
 def _terms_words(match: Mapping[str, Any], *names: str) -> str:
-    options = [f"{name}={str(value).lower()}" for name, value in match["options"].items()]
+    options = [f"{name}={value_text(value)}" for name, value in match["options"].items()]
     times = list(dict.fromkeys(match["time_control"].get(name, "?") for name in names))
     return ", ".join(
         [

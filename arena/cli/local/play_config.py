@@ -15,7 +15,7 @@ from arena.cli.terminal.exit import CommandError
 from arena.errors import did_you_mean, near
 
 EXAMPLE = """\
-# arena play --config match.toml --games 20       what is typed comes before the file
+# arena play --config match.toml --games 20      options given here override the file
 bots = ["new=./mybot", "old=./mybot-1.0;tc=5+0.05", "sample:alphabeta"]
 family = "loa"
 variant = "scrambled-eggs"

@@ -47,7 +47,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     argument.add_rules(find)
     where = find.add_mutually_exclusive_group(required=True)
     where.add_argument("--collection", metavar="FILE", help="game texts in any notation of the family; - for stdin")
-    where.add_argument("--arena", action="store_true", help="games of the archive, the latest first")
+    where.add_argument("--arena", action="store_true", help="examine games of the archive, the latest first")
     find.add_argument(
         "--games",
         metavar="COUNT",
@@ -69,7 +69,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         metavar="COUNT",
         type=_nodes,
         default=1_000_000,
-        help="moves played for one position before it is passed over (default: 1,000,000)",
+        help="give up on a position after playing COUNT moves (default: 1,000,000)",
     )
     find.add_argument("--limit", metavar="COUNT", type=argument.positive, help="stop after COUNT problems")
 
@@ -94,7 +94,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     )
     setting.add_argument("--condition", metavar="COUNTER<=NUMBER", default="", help="limit such as marbles<=7")
     setting.add_argument("--title", metavar="TEXT", default="", help="title of the problem")
-    setting.add_argument("--text", metavar="TEXT", default="", help="the problem in words")
+    setting.add_argument("--text", metavar="TEXT", default="", help="description of the problem")
     setting.add_argument("--source", metavar="TEXT", default="", help="where it comes from, such as a game")
 
     listing = actions.add(

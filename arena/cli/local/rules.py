@@ -12,7 +12,7 @@ from arena.cli.terminal import argument, output, text_input
 from arena.cli.terminal.actions import Actions
 from arena.cli.terminal.exit import CommandError, Exit
 from arena.cli.terminal.printer import Printer, add_output
-from referee.rules.core import ParseError
+from referee.rules.core import ParseError, value_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -131,10 +131,6 @@ def _family_json(rules: Rules) -> dict[str, Any]:
     }
 
 
-def _shown(value: Any) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
-
-
 def _list(arguments: argparse.Namespace) -> int:
     from referee.rules import families, load
 
@@ -159,7 +155,7 @@ def _show_families(found: Sequence[Rules]) -> None:
                 (
                     variant.name,
                     ", ".join(rules.words.variants.get(variant.name, ())),
-                    " ".join(f"{name}={_shown(value)}" for name, value in variant.options.items()),
+                    " ".join(f"{name}={value_text(value)}" for name, value in variant.options.items()),
                     variant.position,
                 )
                 for variant in rules.variants
@@ -174,8 +170,8 @@ def _show_families(found: Sequence[Rules]) -> None:
             (
                 (
                     option.name,
-                    " ".join(map(_shown, option.names())),
-                    _shown(option.default),
+                    " ".join(option.names()),
+                    value_text(option.default),
                     option.changes,
                     option.meaning,
                 )
@@ -221,7 +217,7 @@ def _report(report: VectorReport, family: str) -> None:
     verdict = output.styled("FAILED", "bold", "red") if report.failed else output.styled("ok", "green")
     output.text(f"{verdict} {report.file}: {report.checked} checked, {report.failed} failed, {report.skipped} skipped")
     for failure in report.failures:
-        options = "".join(f" --option {name}={_shown(value)}" for name, value in failure.options.items())
+        options = "".join(f" --option {name}={value_text(value)}" for name, value in failure.options.items())
         output.text(f"  {failure.kind}[{failure.index}] {failure.variant}{options}: {failure.problem}")
         output.text(f"    position {failure.position or 'start'}" + (f"  ({failure.note})" if failure.note else ""))
         if failure.kind == "perft":

@@ -39,7 +39,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         metavar="MOVES",
         type=_moves,
         help="look for a win in at most MOVES moves of the winning side; a win by a move of the other side counts "
-        "like one by the next own move (default: look until the nodes are used up)",
+        "as one by the next move (default: look until the nodes are used up)",
     )
     parser.add_argument(
         "--condition",

@@ -34,7 +34,7 @@ DRAW_INTERVAL_S = 20
 
 
 def add(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("bot", metavar="BOT", help="as in arena play: path, quoted command, sample:NAME, folder …")
+    parser.add_argument("bot", metavar="BOT", help="bot, as in arena play: path, quoted command, sample:NAME, folder …")
     parser.add_argument(
         "--parameter",
         action="append",
@@ -59,7 +59,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         "--openings",
         default="random:4",
         metavar="OPENINGS",
-        help="none, random:PLIES:SEED (default random:4), setups:VARIANT:SEED or a file",
+        help="openings: none, random:PLIES:SEED (default random:4), setups:VARIANT:SEED or a file",
     )
     parser.add_argument(
         "--learning-rate",

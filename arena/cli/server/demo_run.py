@@ -241,7 +241,7 @@ async def _pages(store: Store, settings: Settings, bus: EventBus, host: str, por
         try:
             await runner.listen(host, port)
         except OSError as error:
-            advice = 'take another --port, 0 for a free one (make demo ARGS="--port 0"), or another --bind'
+            advice = 'choose another --port, 0 for a free one (make demo ARGS="--port 0"), or another --bind'
             raise unable_to_serve(host, port, error, advice) from None
         address = _address(host, runner.addresses[0][1])
         output.note(f"watch at {address} (Ctrl-C ends)")

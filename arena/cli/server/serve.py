@@ -143,7 +143,7 @@ async def _listen(runner: Runner, settings: Settings) -> None:
     try:
         await runner.listen(settings.bind, settings.port)
     except OSError as error:
-        advice = "take another --port, 0 for a free one, or another --bind"
+        advice = "choose another --port, 0 for a free one, or another --bind"
         raise unable_to_serve(settings.bind, settings.port, error, advice) from None
     for host, port, *_ in runner.addresses:
         output.text(f"http://{f'[{host}]' if ':' in host else host}:{port}")

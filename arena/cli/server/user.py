@@ -246,7 +246,7 @@ def _tokens(arena: Arena, arguments: argparse.Namespace) -> int:
 
 
 def _end(token: TokenItem) -> str:
-    """Format the end of a token."""
+    """Format the time at which a token expires."""
     if token.revoked:
         return "revoked"
     if token.expires is None:

@@ -148,7 +148,7 @@ class FolderSource:
         return found
 
     def choose_of_month(self, number: int, month: str | None) -> dict[str, Any]:
-        """Make a problem the problem of a month; by default of the present month."""
+        """Make a problem the problem of a month, by default of the current one."""
         from arena.services.problems import choose_of_month
         from arena.validation import plain
 

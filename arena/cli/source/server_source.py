@@ -87,7 +87,7 @@ class ServerSource:
         return self._send("POST", f"/problems/{number}/solution")
 
     def choose_of_month(self, number: int, month: str | None) -> dict[str, Any]:
-        """Make a problem the problem of a month; by default of the present month."""
+        """Make a problem the problem of a month, by default of the current one."""
         return self._send("PUT", f"/problems/{number}/month", {"month": month})
 
     def _send(self, method: str, path: str, body: dict[str, Any] | None = None) -> dict[str, Any]:

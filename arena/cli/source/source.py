@@ -80,7 +80,7 @@ class Source(Protocol):
         """Return all solutions of a problem."""
 
     def choose_of_month(self, number: int, month: str | None) -> dict[str, Any]:
-        """Make a problem the problem of a month; by default of the present month."""
+        """Make a problem the problem of a month, by default of the current one."""
 
 
 def add_source(parser: argparse.ArgumentParser) -> None:

@@ -12,6 +12,8 @@ from typing import Protocol
 
 from markupsafe import Markup
 
+from arena.pages.language import digits
+
 WIDTH, HEIGHT = 560, 220
 SMALL_WIDTH, SMALL_HEIGHT = 380, 150
 """Size of charts side by side, drawn smaller so that their letters keep their size."""
@@ -65,7 +67,7 @@ class Series:
 class Axis:
     """Scale of a chart. `text` formats a value of the x axis; `breaks` are labelled vertical lines."""
 
-    text: Callable[[float], str] = "{:g}".format
+    text: Callable[[float], str] = digits
     breaks: Sequence[tuple[float, str]] = field(default_factory=tuple)
     ticks: int = 6
     """Approximate number of labels on the x axis."""
@@ -118,8 +120,8 @@ def _frame(x: _Scale, y: _Scale, axis: Axis, height: int, width: int) -> Markup:
     ]
     for value in ticks(y.low, y.high, 5 if height > 150 else 3):
         parts.append(
-            Markup('<path class="axis" d="M{} {}H{}"/><text x="{}" y="{}" text-anchor="end">{:g}</text>').format(
-                _LEFT, y(value), width - _RIGHT, _LEFT - 5, y(value) + 4, value
+            Markup('<path class="axis" d="M{} {}H{}"/><text x="{}" y="{}" text-anchor="end">{}</text>').format(
+                _LEFT, y(value), width - _RIGHT, _LEFT - 5, y(value) + 4, digits(value)
             )
         )
     for value in ticks(x.low, x.high, axis.ticks):

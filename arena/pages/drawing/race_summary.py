@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from arena.pages import filters
-from arena.pages.language import marked, number, text, translated
+from arena.pages.language import digits, marked, number, text, translated
 from arena.tournaments.settings import RaceSettings
 from referee.ratings.race import RaceState
 
@@ -56,5 +56,5 @@ class RaceSummary:
         most = self.state.doubts[0]
         one, two = (filters.plain(self.names[seat], 60) for seat in (most.one, most.two))
         form = text("Least certain: whether %(one)s is ahead of %(two)s (evidence %(wealth)s of the %(bound)s needed).")
-        values = {"wealth": f"{most.wealth:.3g}", "bound": f"{self.state.bound:.3g}"}
+        values = {"wealth": digits(most.wealth, 3), "bound": digits(self.state.bound, 3)}
         return form % {"one": one, "two": two, **values}

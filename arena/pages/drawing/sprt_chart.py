@@ -50,7 +50,8 @@ class SprtChart:
                 if found.llr > 0
                 else text("leaning towards H0, not stronger")
             )
-            said = f"{text('Ended undecided') if self.is_over else text('Not decided yet')}, {lean}."
+            undecided = text("Ended undecided") if self.is_over else text("Not decided yet")
+            said = f"{undecided}, {lean}."
         return f"{said} {pairs}"
 
     @property

@@ -140,7 +140,7 @@ async def player(request: web.Request) -> web.Response:
 async def month(request: web.Request) -> web.Response:
     """Show the game of a month and the runners-up, ranked by turning points among blown wins, or by another figure."""
     chosen = request.query.get("month", "") or f"{now():%Y-%m}"
-    if not re.fullmatch(r"[0-9]{4}-(0[1-9]|1[0-2])", chosen):
+    if not re.fullmatch(r"[1-9][0-9]{3}-(0[1-9]|1[0-2])", chosen):
         raise Problem(
             "bad-request", f"invalid month {chosen[:20]!r}", field="month", hint="expected YYYY-MM, such as 2026-11"
         )

@@ -13,7 +13,7 @@ from aiohttp import web
 
 from arena.http.problem import Problem, not_found
 from arena.http.request_context import CONTEXT
-from arena.pages import markdown
+from arena.pages import language, markdown
 from arena.pages.columns import text_column
 from arena.pages.documented_fields import documented_fields
 from arena.pages.html_table import Column, sorted_table
@@ -49,6 +49,12 @@ _RATES = (text_column("0", "Kind"), Column("1", "Per minute"), Column("2", "Burs
 def _part(row: tuple[Any, ...], key: str) -> Any:
     """Return a column of a row that is a tuple."""
     return row[int(key)]
+
+
+def address(page: str = "") -> str:
+    """Return the address of a page of the site, in the reader's language if the site has the page in it."""
+    translated = f"{language.current()}/{page}"
+    return f"/docs/{translated if (SITE / translated).is_dir() else page}".rstrip("/") + "/"
 
 
 @routes.get("/docs")

@@ -43,7 +43,7 @@ _COLUMNS = (
 @routes.get("/explore")
 @allow_parameters()
 async def index(request: web.Request) -> web.Response:
-    """Lead to the archive, and to the boards, explorers and starts of all families."""
+    """Show links to the archive, and to the boards, explorers and starts of all families."""
     return render(request, "explore.html", families=[load(name) for name in families()])
 
 

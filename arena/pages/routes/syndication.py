@@ -115,7 +115,7 @@ async def animated(request: web.Request) -> web.Response:
     """Serve a game that is over as an animated picture."""
     replay, found = await replay_of(request)
     if not found.line.is_over:
-        raise Problem("conflict", "the game is not over", hint="ask again when it is")
+        raise Problem("conflict", "the game is not over", hint="try again when it is over")
     if not animation.is_available():
         raise Problem("not-found", "this server makes no animated pictures", hint="install bot-arena[gif] there")
     await charge(request, len(replay.scenes) / _FRAMES_PER_TOKEN)

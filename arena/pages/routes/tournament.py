@@ -86,7 +86,7 @@ _TOURNAMENTS = (
     text_column("state", "State"),
     Column("finished_games", "Games"),
     text_column("is_rated", "Rated"),
-    Column("start_time", "Start"),
+    Column("start_time", "Start time"),
     Column("finished_at", "End"),
 )
 _RECURRING = (
@@ -128,7 +128,7 @@ _SCHEDULE = (
     text_column("second", "Second"),
     Column("", "Opening", is_number=False),
     text_column("state", "State"),
-    Column("started_at", "Start"),
+    Column("started_at", "Start time"),
     Column("plies", "Plies"),
     Column("", "Duration"),
     Column("winner", "Result", is_descending_first=False),

@@ -45,7 +45,7 @@ export class Board {
     }
   }
 
-  // The cell at a pointer event; null beside the board.
+  // The cell at a pointer event; null outside the board.
   cellAt(event) {
     const matrix = this.svg.getScreenCTM();
     if (!matrix) return null;

@@ -109,7 +109,7 @@ async function show(branch, words = null) {
   if (at !== before) sketch.clear();
   board.svg.setAttribute("aria-label", ply ? message("Board after ply {ply}: {said}", { ply, said: scene.said }) : message("Board at the start"));
   $("ply").textContent = ply;
-  $("said").textContent = scene.said || message("start");
+  $("said").textContent = scene.said || message("start position");
   $("position").textContent = scene.position;
   $("copied").textContent = "";
   const problem = new URL($("as-problem").href);
@@ -125,7 +125,7 @@ async function show(branch, words = null) {
     line.append(...row.filter((name) => chart.kinds[name] !== "hole").map((name) => text("td", board.describe(scene, name))));
     return line;
   }));
-  if (words !== null) say(words || message("start"));
+  if (words !== null) say(words || message("start position"));
   // Notify the panels next to the board.
   const detail = { ply, position: scene.position, moves: at.line.map((one) => one.move), query: address(at) };
   root.dispatchEvent(new CustomEvent("arena:position", { bubbles: true, detail }));
@@ -262,7 +262,6 @@ ask(query).then((data) => {
   board = new Board($("frame").querySelector("svg.board"), chart, root.dataset.flip === "yes");
   sketch = new Sketch(board, $("frame"));
   entry = new Entry({ board, frame: $("frame"), place: $("entry"), say, send: play });
-  for (const control of document.querySelectorAll("button[data-go], [data-scripted]")) control.hidden = false;
   if ($("palette")) arrange();
   show(end);
   root.dataset.ready = "yes";

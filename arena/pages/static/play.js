@@ -85,7 +85,7 @@ async function offer(detail) {
   $("write").hidden = detail.isOver;
   $("after").hidden = !detail.isOver;
   if (detail.isOver) tellTurn(message("Game over."));
-  else if (detail.ply !== detail.last) tellTurn(message("You are looking back. Press End to go on playing."));
+  else if (detail.ply !== detail.last) tellTurn(message("You are looking at an earlier position. Press End to continue playing."));
   if (detail.isOver || detail.ply !== detail.last) return;
   tellTurn(detail.scene.to_move === side ? message("Your turn.") : message("The bot is thinking…"));
   $("write").elements.ply.value = detail.last;

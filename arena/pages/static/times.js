@@ -2,7 +2,7 @@
 // relative time shows its date. The address of this site, where the operator has not set a public one.
 const pad = (number) => String(number).padStart(2, "0");
 
-// In the form in which the server writes UTC, so that nothing moves.
+// In the format of the server's UTC times, so that the layout does not shift.
 function written(time) {
   const at = new Date(time.dateTime);
   const parts = [at.getFullYear(), pad(at.getMonth() + 1), pad(at.getDate())];

@@ -147,7 +147,7 @@ function finish(data) {
   refresh().then(onward);
 }
 
-// Go on with the next game of the tournament if the visitor wants that.
+// Continue with the next game of the tournament if the visitor wants that.
 function onward() {
   const next = document.querySelector('#about a[rel="next"]');
   if (!next || root.dataset.seat || setting("onward") !== "on") return;
@@ -210,7 +210,7 @@ function show(ply, { speak: aloud = false, keepPlace = false }) {
   if (now !== before) sketch.clear();
   board.svg.setAttribute("aria-label", now ? message("Board after ply {ply}: {said}", { ply: now, said: scene.said }) : message("Board at the start"));
   $("ply").textContent = now;
-  $("said").textContent = scene.said || message("start");
+  $("said").textContent = scene.said || message("start position");
   $("position").textContent = scene.position;
   if ($("replay-ply")) $("replay-ply").textContent = now;
   $("copied").textContent = "";
@@ -241,7 +241,7 @@ function show(ply, { speak: aloud = false, keepPlace = false }) {
   for (const button of root.querySelectorAll("a[data-go]")) button.href = target(button.dataset.go);
   for (const drawing of document.querySelectorAll("svg.chart[data-x]")) cursor(drawing);
   describeCells(scene);
-  if (aloud) speak(scene.said || message("start"));
+  if (aloud) speak(scene.said || message("start position"));
   // Notify the panels next to the viewer.
   root.dispatchEvent(new CustomEvent("arena:position", { bubbles: true, detail: { ply: now, last: last(), position: scene.position, scene, board, chart, isOver } }));
   if (!keepPlace && !root.dataset.seat) history.replaceState(null, "", now === last() && isOver && !location.hash && !location.search ? location.pathname : `#${now}`);
@@ -263,7 +263,7 @@ function panel(scene) {
     thought(side);
   });
   tick();
-  // Captured pieces are with the side that captured them, with what it has gained.
+  // Show captured pieces next to the side that captured them, with its gain.
   const counts = { first: 0, second: 0 };
   for (const [symbol, number] of Object.entries(scene.gone)) {
     const [identifier, name] = chart.pieces[symbol];
@@ -595,7 +595,6 @@ addEventListener("online", again);
 document.addEventListener("visibilitychange", () => { if (!document.hidden) again(); });
 
 root.addEventListener("arena:go", (event) => show(event.detail, { speak: true }));
-for (const control of document.querySelectorAll("button[data-go], [data-scripted]")) control.hidden = false;
 if (!root.requestFullscreen) root.querySelector('[data-go="full"]').hidden = true;
 for (const link of document.querySelectorAll("#moves a[data-ply]")) link.tabIndex = -1;
 setInterval(tick, 200);

@@ -161,7 +161,7 @@ class Archive:
             return Matches(session, search).count()
 
     def find(self, search: ArchiveSearch, *, limit: int | None = None, offset: int = 0) -> list[ArchivedGame]:
-        """Return the matching games whole, ordered by serial."""
+        """Return the matching games with all their data, ordered by serial."""
         with self._sessions.reading() as session:
             query = _page(session, Matches(session, search), col(ArchiveGame.serial))
             return games_of(session, list(session.scalars(query.offset(offset).limit(limit))))

@@ -42,7 +42,9 @@ class Imports:
         mine = waiting.where(col(StoredImport.created_by) == row.created_by)
         with self._sessions.writing() as session:
             if (session.scalar(mine) or 0) >= MAX_WAITING_PER_USER:
-                raise QuotaError(f"{MAX_WAITING_PER_USER} of your imports are being read", hint="wait until one is")
+                raise QuotaError(
+                    f"{MAX_WAITING_PER_USER} of your imports are being read", hint="wait until one is finished"
+                )
             if (session.scalar(waiting) or 0) >= MAX_WAITING:
                 raise QuotaError(f"{MAX_WAITING} imports are being read", hint="try again later")
             session.add(row)

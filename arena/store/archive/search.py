@@ -150,7 +150,7 @@ class Matches:
         return or_(*(self._is_in(side, names, is_free=False) for side in SEATS))
 
     def _conditions(self, *, is_free: bool) -> Iterator[ColumnElement[bool]]:
-        """Yield all conditions but those on either side; with `is_free` SQLite may use any index."""
+        """Yield all conditions but those on players of either side; with `is_free` SQLite may use any index."""
         search, game = self._search, ArchiveGame
         if search.id:
             yield col(game.game_id) == search.id
@@ -219,7 +219,7 @@ def _named(session: Session, search: ArchiveSearch, pool: str | None) -> Iterato
 
 
 def _seats(session: Session, search: ArchiveSearch) -> Iterator[list[int]]:
-    """Yield the ids of the names of which one must be on either side."""
+    """Yield sets of name ids: one of each set must play on either side."""
     if search.name:
         yield _numbers_of(session, "player", col(ArchiveName.name) == search.name)
     if search.player:

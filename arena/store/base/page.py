@@ -34,7 +34,7 @@ def read_cursor(text: str | None, *types: type) -> tuple[Any, ...] | None:
     try:
         keys = json.loads(base64.urlsafe_b64decode(text.encode() + b"=" * (-len(text) % 4)))
         if not isinstance(keys, list) or len(keys) != len(types):
-            raise ValueError("not what a cursor holds")
+            raise ValueError("not a list of the expected keys")
         return tuple(_read(key, kind) for key, kind in zip(keys, types, strict=True))
     except (binascii.Error, ValueError, TypeError, OverflowError, RecursionError):
         raise BadValueError(f"invalid cursor {text[:80]!r}; use the one of the last response") from None
@@ -49,7 +49,7 @@ def _read(key: Any, kind: type[Any]) -> Any:
     if kind is float and type(key) is int:
         return float(key)
     if type(key) is not kind or (kind is int and not -(2**63) <= key < 2**63) or (kind is str and "\0" in key):
-        raise ValueError("not of the type")
+        raise ValueError("a key of an unexpected type")
     return key
 
 

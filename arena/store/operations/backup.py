@@ -1,7 +1,7 @@
-"""Dumps of the whole database as text, and loading them: for backups and for moving from SQLite to PostgreSQL.
+"""Writes and loads dumps of the whole database as text, for backups and for moving from SQLite to PostgreSQL.
 
-A dump is NDJSON, compressed if the file name ends in `.zst`. The first line gives the schema revision, then follows one
-line per row, in an order in which all references exist. The last line gives the number of rows.
+A dump is NDJSON, compressed if the file name ends in `.zst`. The first line gives the schema revision. Then follows one
+line for each row; a row that others refer to comes before them. The last line gives the number of rows.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Machine clocks are never compared. A candidate watches the row by its own monotonic clock and takes the lease when it
 was not renewed for long enough. Writes of a former owner are rejected inside their transaction (`fencing`), even if
-that process was stopped, cut off or suspended and still believes to own the lease.
+that process was stopped, cut off or suspended and still believes that it owns the lease.
 """
 
 from __future__ import annotations

@@ -35,7 +35,7 @@ class TrustedDevices:
             return session.scalar(query) is not None
 
     def remember(self, user_id: int, digests: Collection[str], at: datetime | None = None) -> None:
-        """Store the digests of a successful log-in."""
+        """Store the device and the address of a successful log-in, as digests."""
         with self._sessions.writing() as session:
             for digest in sorted(digests):
                 session.merge(TrustedDevice(user_id=user_id, digest=digest, seen=at or now()))

@@ -135,7 +135,7 @@ class Users:
             return session.scalar(select(col(User.email)).where(col(User.id) == user_id)) or ""
 
     def with_email(self, email: str) -> list[UserItem]:
-        """Return the users with this e-mail address, in any capitals."""
+        """Return the users with this e-mail address, ignoring case."""
         query = select(*_USER).where(func.lower(col(User.email)) == email.lower()).order_by(col(User.id)).limit(10)
         with self._sessions.reading() as session:
             return [UserItem(*row) for row in fetch(session, query)] if email else []

@@ -174,7 +174,7 @@ class Tournaments:
             return of_attributes(TournamentItem, tournament)
 
     def enter(self, tournament_id: int, version_id: int, why: str) -> int:
-        """Enter one more version, for formats that allow it; return its seat. Raises ConflictError if it is entered."""
+        """Enter another version, for formats that allow it; return its seat. Raises ConflictError if it is in."""
         try:
             with self._sessions.writing() as session:
                 mine = select(func.max(col(Entry.seat))).where(col(Entry.tournament_id) == tournament_id)

@@ -1,8 +1,8 @@
 """Whole games in Aba-Pro notation: running text of numbered moves, a table of it, and the game written backwards.
 
 All readers accept move numbers, `(e)` marks, scores, `! ?`, `{comments}`, titles and doubled first cells (`e4e4e5`).
-They do not check legality. Tags before the moves hold the rest: `[Variant "..."]`, `[Position "..."]`, `[Result
-"..."]`, `[Rule.<option> "..."]` and any others.
+They do not check legality. Tags before the moves contain everything else: `[Variant "..."]`, `[Position "..."]`,
+`[Result "..."]`, `[Rule.<option> "..."]` and any others.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from referee.rules import gametable
 from referee.rules.abalone.notation import read_move, write_move
 from referee.rules.abalone.state import BY_BLACK, BY_WHITE, NUMBER, QUIET, SIDE, follow
 from referee.rules.abalone.tables import CELLS, NAMES, PLACES, is_cell, number
-from referee.rules.core import ParseError, UnknownNameError
+from referee.rules.core import ParseError, UnknownNameError, value_text
 from referee.rules.gametags import NAME, RULE, Draft, braced, placed, plain, remarked, split_mark, unescape, write_tag
 from referee.rules.gametitle import titled
 from referee.rules.reversible import REVERSIBLE
@@ -258,7 +258,7 @@ def _tags(game: GameText) -> list[str]:
     """Return the tag lines of a game, without default values. Raise ValueError for an invalid tag name."""
     pairs = [("Variant", game.variant), ("Position", game.position or "")]
     pairs += [("Result", "" if game.result == "*" else game.result)]
-    pairs += [(RULE + name, str(value).lower()) for name, value in game.options.items()]
+    pairs += [(RULE + name, value_text(value)) for name, value in game.options.items()]
     lines = [(name, value) for name, value in pairs if value]
     for name, value in game.tags.items():
         if not re.fullmatch(NAME, name) or name in OWN_TAGS or name.startswith(RULE):

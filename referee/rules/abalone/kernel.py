@@ -291,7 +291,7 @@ def _beside(x: Any) -> Any:
 
 @jit
 def may_win(state: Any, config: Any, moves: int) -> bool:
-    """Answer `Prospects.may_win`: are there ejections enough, or might the other side be left without a move?
+    """Answer `Prospects.may_win`: are there enough ejections, or might the other side be left without a move?
 
     The other side has a move while an empty cell touches its marbles. A move of the winning side takes away five such
     cells at most (one it fills by a push, and four that only the pushed marble touched). The other side can always

@@ -169,7 +169,7 @@ def frozen_squares(u: Any, v: Any, style: Any) -> Any:
 
 @jit
 def sweep_up(g: Any, e: Any, s: Any) -> Any:
-    """Return g and all squares reached from it over squares of e."""
+    """Return the set g and all squares reached from it upwards over the empty squares e."""
     g |= e & (g << s)
     e &= e << s
     s2 = s + s
@@ -180,7 +180,7 @@ def sweep_up(g: Any, e: Any, s: Any) -> Any:
 
 @jit
 def sweep_down(g: Any, e: Any, s: Any) -> Any:
-    """Return g and all squares reached from it over squares of e."""
+    """Return the set g and all squares reached from it downwards over the empty squares e."""
     g |= e & (g >> s)
     e &= e >> s
     s2 = s + s
@@ -191,7 +191,7 @@ def sweep_down(g: Any, e: Any, s: Any) -> Any:
 
 @jit
 def leaps_up(g: Any, e: Any, h: Any, s: Any, max_leaps: Any) -> Any:
-    """Return the squares reached by leaping single hurdles of h, at most `max_leaps` of them (0 = any number)."""
+    """Return the squares reached upwards by leaping over single pieces of h, at most `max_leaps` (0 = any number)."""
     d = NONE
     t = (((sweep_up(g, e, s) << s) & h) << s) & e
     while t:
@@ -206,7 +206,7 @@ def leaps_up(g: Any, e: Any, h: Any, s: Any, max_leaps: Any) -> Any:
 
 @jit
 def leaps_down(g: Any, e: Any, h: Any, s: Any, max_leaps: Any) -> Any:
-    """Return the squares reached by leaping single hurdles of h, at most `max_leaps` of them (0 = any number)."""
+    """Return the squares reached downwards by leaping over single pieces of h, at most `max_leaps` (0 = any number)."""
     d = NONE
     t = (((sweep_down(g, e, s) >> s) & h) >> s) & e
     while t:

@@ -13,10 +13,10 @@ WORDS: Final = Words(
     variants={
         "standard": ("Classique", "Standard"),
         "scrambled-eggs": ("Œufs brouillés",),
-        "loa12": ("Lignes d'action 12", "LOA 12"),
+        "loa12": ("Lignes d’action 12", "LOA 12"),
         "blackhole9": ("Trou noir", "Black hole"),
         "blackhole9-scrambled": ("Trou noir brouillé",),
-        "zen": ("Zen l'initié", "Zen"),
+        "zen": ("Zen l’initié", "Zen"),
     },
     terms={
         "black piece": ("pion noir",),

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from referee.rules import gametable
-from referee.rules.core import ParseError, UnknownNameError
+from referee.rules.core import ParseError, UnknownNameError, value_text
 from referee.rules.gametags import (
     MARK,
     NAME,
@@ -180,8 +180,7 @@ def _tag(name: str, value: object) -> str:
     name = re.sub(r"[^A-Za-z0-9_.-]", "_", name)
     if not name[:1].isalpha():
         name = "Tag_" + name
-    shown = str(value).lower() if isinstance(value, bool) else str(value)
-    return write_tag(name, shown).replace("\n", "\\n")
+    return write_tag(name, value_text(value)).replace("\n", "\\n")
 
 
 def _numbered(words: Sequence[str], *, every: int) -> Iterator[str]:
@@ -406,7 +405,7 @@ def write_otn(game: GameText, ruleset: Ruleset) -> str:
     score = {"1-0": scores[0], "0-1": scores[1], "1/2-1/2": "0"}.get(game.result, "?")
     tags = {name.lower(): value for name, value in game.tags.items() if re.fullmatch(r"[A-Za-z][A-Za-z-]*", name)}
     tags["result"] = score
-    options = [f"{name}={str(value).lower()}" for name, value in settled.overrides.items()]
+    options = [f"{name}={value_text(value)}" for name, value in settled.overrides.items()]
     tags["variant"] = " ".join([settled.variant.name, *options])
     if game.position is not None:
         board, *rest = settled.write(settled.read(game.position)).split()

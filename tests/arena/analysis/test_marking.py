@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.analysis.marking import EvaluatedPosition, mark_moves, summarise
+from arena.analysis.marking import EvaluatedPosition, mark_moves, summarise, swing
 from arena.analysis.win_model import WinModel
 from arena.documents.analysis import Accuracy, AnalysedMove, BlownWin, Blunders, Mark
 from referee.rules.core import SIDES, Side
@@ -132,6 +132,39 @@ def test_choice_that_turns_out_lost_is_not_the_best_move() -> None:
     assert (found.loss, found.mark) == (0, "")
 
 
+def test_win_at_once_counts_more_than_the_scores_of_a_search() -> None:
+    missed = at(0, wins_now=True, depths=((1, 0), (2, 0)))
+    assert one(missed, at(0, "second")).loss == 1
+    lets_win = at(0, "second", wins_now=True, depths=((1, 0), (2, 0)))
+    (found,) = mark_moves([at(0), lets_win], ["played"], WIN_MODEL, instead={1: searched(0, 0)})
+    assert (found.loss, found.mark) == (1, "??")
+
+
+DEEP = at(100, depths=((1, 100), (2, 100)))
+
+
+@pytest.mark.parametrize(
+    ("before", "chosen", "expected"),
+    [
+        (DEEP, searched(-100, -100), 0),
+        (DEEP, searched(100, 100), 2 * 0.4621),
+        (DEEP, searched(0, 0), 0.4621),
+        (DEEP, at(100, depths=((1, 100),)), 0),
+        (DEEP, at(-100, depths=((1, -100),)), 2 * 0.4621),
+        (DEEP, None, 0),
+        (DEEP, at(100, "second"), 0),
+        (at(100), searched(100, 100), 0),
+        (at(100, wins_now=True, depths=((1, 100),)), searched(100, 100), 0),
+        (DEEP, at(100, "second", wins_now=True, depths=((1, 100),)), 0),
+        (DEEP, at(None, "second", result=1, depths=((1, 100),)), 0),
+    ],
+)
+def test_swing_is_the_difference_between_two_searches(
+    before: EvaluatedPosition, chosen: EvaluatedPosition | None, expected: float
+) -> None:
+    assert swing(before, chosen, WIN_MODEL) == pytest.approx(expected, abs=1e-4)
+
+
 def test_chances_of_a_side_that_moves_twice_keep_their_sign() -> None:
     assert one(at(100), at(100)).loss == 0
     assert one(at(100), at(-100)).mark == "??"
@@ -148,6 +181,12 @@ def test_book_moves_have_no_marks() -> None:
 def test_missing_scores_leave_no_marks() -> None:
     found = one(at(None), at(0, "second"))
     assert (found.winning_chances, found.loss, found.mark) == (None, None, "")
+
+
+def test_accuracy_leaves_out_moves_of_unknown_loss() -> None:
+    analysed = mark_moves([at(None), at(0, "second"), at(0), at(0, "second")], ["a", "best", "best"], WIN_MODEL)
+    assert [one.loss for one in analysed] == [None, 0, 0]
+    assert summarise(analysed, "draw")[1] == Accuracy(100, 100)
 
 
 def test_summary_counts_blunders_and_blown_wins() -> None:

@@ -27,10 +27,15 @@ def test_the_site_is_served_with_its_parts(site: Site) -> None:
         assert fetch(site, path)[0] == 200, path
 
 
-@pytest.mark.parametrize(("language", "address"), [("en", "/docs/"), ("fr", "/docs/fr/")])
-def test_menu_leads_to_the_site_in_the_language_of_the_page(site: Site, language: str, address: str) -> None:
-    assert f'href="{address}"' in fetch(site, f"/play?lang={language}")[1]
-    assert fetch(site, address)[0] == 200
+@pytest.mark.parametrize("path", ["/play", "/tournaments", "/limits", "/games", "/problems/1"])
+@pytest.mark.parametrize(("language", "start"), [("en", "/docs/"), ("fr", "/docs/fr/")])
+def test_links_lead_to_the_site_in_the_language_of_the_page(site: Site, path: str, language: str, start: str) -> None:
+    targets = set(re.findall(r'href="(/docs/[^"#]*)', fetch(site, f"{path}?lang={language}")[1]))
+    assert start in targets
+    for target in targets:
+        assert fetch(site, target)[0] == 200, target
+        other = target.replace("/docs/fr/", "/docs/") if language == "en" else target.replace("/docs/", "/docs/fr/", 1)
+        assert target.startswith(start) or fetch(site, other)[0] == 404, f"{target} exists in {language}"
 
 
 def test_a_folder_without_slash_redirects_to_its_page(site: Site) -> None:

@@ -167,9 +167,12 @@ def test_numbers_and_dates_follow_the_language() -> None:
     at = datetime(2026, 11, 27, 20, 5, tzinfo=UTC)
     assert (language.number(12345.5), language.date(at)[:12]) == ("12,345.5", "Nov 27, 2026")
     assert language.number(2000) == "2,000"
+    assert (language.digits(-0.0025), language.digits(1.7149, 3)) == ("\u22120.0025", "1.71")
     token = language._CURRENT.set("fr")
     try:
         assert (language.number(12345.5), language.date(at)) == ("12\u202f345,5", "27 nov. 2026, 20:05:00")
+        assert language.digits(0.0025) == "0,0025"
+        assert language.month_name("2026-11") == "novembre 2026"
         assert language.texts("one variant", "%(count)s variants", 2) == "%(count)s variantes"
     finally:
         language._CURRENT.reset(token)
@@ -239,6 +242,7 @@ def test_all_errors_of_the_notations_of_a_family_are_translated(family: str) -> 
         ("Black 12 pieces, 2 groups", "Noirs\u202f: 12 pions, 2 groupes"),
         ("score 3-4 (to win: 6)", "score 3-4 (pour gagner\u202f: 6)"),
         ('no bot "zita"', 'pas de bot "zita"'),
+        ("0..10 except 1", "0..10 sauf 1"),
         ("zita v3", "zita v3"),
         (
             "unknown variant of loa 'zita'; known: scrambled",
@@ -280,3 +284,14 @@ def test_families_agree_on_common_words() -> None:
     for name in families():
         for english, french in load(name).words.translations["fr"].items():
             assert found.setdefault(english, french) == french
+
+
+def test_words_of_families_keep_their_meaning_on_pages() -> None:
+    """A message of the pages in the same words, such as `check`, would replace the family's own."""
+    token = language._CURRENT.set("fr")
+    try:
+        for name in families():
+            words = load(name).words.translations["fr"]
+            assert {english: language.translated(english) for english in words} == words
+    finally:
+        language._CURRENT.reset(token)

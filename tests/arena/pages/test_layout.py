@@ -63,3 +63,28 @@ def test_the_word_live_stays_when_parts_are_replaced(site: Site, page: Any, witn
 
 async def _publish(site: Site, tournament: int) -> None:
     site.server.context.arena.bus.publish(TournamentChanged(tournament=tournament, state="running"))
+
+
+SHIFT = """() => new Promise((done) => {
+    let sum = 0;
+    new PerformanceObserver((list) => { for (const one of list.getEntries()) sum += one.value; })
+        .observe({ type: "layout-shift", buffered: true });
+    setTimeout(() => done(sum), 100);
+})"""
+MAX_SHIFT = 0.01
+
+
+@pytest.mark.parametrize("width", [375, 1280])
+def test_pages_stay_where_they_are_when_scripts_start(site: Site, page: Any, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 740})
+    shifts = {}
+    for path in (
+        f"/tournaments/{site.stage.tournaments['tablut']}",
+        f"/games/{site.stage.finished['loa']}",
+        "/loa/board",
+    ):
+        visit(page, site, path)
+        if path.startswith("/tournaments/"):
+            reads(page, "#live", "Live")
+        shifts[path] = page.evaluate(SHIFT)
+    assert {path: shift for path, shift in shifts.items() if shift >= MAX_SHIFT} == {}

@@ -33,7 +33,8 @@ def schedule(cron: str, name: str = "Friday {date}") -> ScheduleItem:
         ("0 */6 * * *", "every 6 hours at minute 0"),
         ("5 * * * *", "every hour at minute 5"),
         ("*/10 * * * *", "every 10 minutes"),
-        ("0 12 1 * *", "on day 1 of every month at 12:00"),
+        ("0 12 1 * *", "on the first of every month at 12:00"),
+        ("0 12 15 * *", "on day 15 of every month at 12:00"),
     ],
 )
 def test_schedule_words_for_a_usual_expression_name_its_times(cron: str, words: str) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from arena.documents.standings import StandingItem
 from arena.store import Store
 from arena.store.base.models import Tournament
@@ -227,7 +229,47 @@ def test_the_strengths_count_lost_games_of_whoever_moved_first(sqlite_store: Sto
         ("ada v1", True),
         ("bob v1", False),
     ]
-    assert (found.tie_breaks, found.verdict) == (("Sonneborn-Berger", "wins"), None)
+    assert (found.tie_breaks, found.verdict, found.ratios) == (("Sonneborn-Berger", "wins"), None, ())
+
+
+def test_strengths_as_json_are_those_without_advantage_and_the_advantage(sqlite_store: Store) -> None:
+    field = Field(sqlite_store, ("ada", "bob"))
+    number = sqlite_store.tournaments.add(
+        cup(field, document("round-robin", 40)),
+        [(version.id or 0, "fit") for version in field.versions],
+    ).id
+    assert number is not None
+    for game in field.plan(40, number):
+        sqlite_store.results.commit(record_of(game, winner="second" if game.spec.sequence % 5 == 0 else "first"))
+    found = standing(sqlite_store, number)
+    assert found.advantage is not None
+    value, interval = found.advantage
+    assert value > 100
+    as_json = found.strengths_as_json()
+    assert (as_json["advantage"], as_json["advantage_interval"]) == pytest.approx((value, interval), abs=0.1)
+    assert [line["elo"] for line in as_json["strengths"]] == pytest.approx(
+        [strength.elo for strength in found.strengths.strengths], abs=0.1
+    )
+
+
+def test_table_of_a_sequential_test_has_a_ratio_before_and_after_each_pair(sqlite_store: Store) -> None:
+    field = Field(sqlite_store, ("ada", "bob"))
+    number = sqlite_store.tournaments.add(
+        cup(field, document("sprt") | {"entries": {"bots": ["ada", "bob"]}}),
+        [(version.id or 0, "fit") for version in field.versions],
+    ).id
+    assert number is not None
+    for game in field.plan(4, number):
+        sqlite_store.results.commit(record_of(game, winner="first" if game.spec.first.name == "ada v1" else "second"))
+    found = standing(sqlite_store, number)
+    assert found.verdict is not None
+    assert len(found.ratios) == 1 + 2
+    assert 0 == found.ratios[0] < found.ratios[1] < found.ratios[2]
+
+
+def test_ladder_ranks_a_bot_without_games_as_an_even_one() -> None:
+    found = table("ladder", 4, (1, 0, 1, 1.0))
+    assert [line.name for line in found] == ["a", "c", "d", "b"]
 
 
 def cup(field: Field, settings: dict[str, Any]) -> Tournament:

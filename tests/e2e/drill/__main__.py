@@ -10,6 +10,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+from referee.sandbox import LEVELS
 from tests.e2e.drill.contest import DrillError
 from tests.e2e.drill.exercise import drill, tell
 from tests.e2e.drill.machine import prepare
@@ -37,6 +38,7 @@ def main() -> int:
     parser.add_argument(
         "--only", action="append", default=[], metavar="LABEL", help="of faults that begin so, such as 'kill a bot'"
     )
+    parser.add_argument("--sandbox", choices=LEVELS, help="of the bots (default the strongest one here)")
     parser.add_argument("--keep", type=Path, metavar="DIR", help="leave logs and data here")
     parser.add_argument("--json", action="store_true", help="one JSON document on standard output")
     parser.add_argument("--remote", action="store_true", help="bots on their authors' machines (default 1000 games)")
@@ -56,6 +58,8 @@ def main() -> int:
         folder.chmod(0o755)
         try:
             stage = STAGES[name](folder, can_mount=can_mount, lease_s=arguments.lease, cut_s=arguments.cut)
+            if arguments.sandbox:
+                stage.environment |= {"ARENA_SANDBOX": arguments.sandbox, "ARENA_ALLOW_WEAK_SANDBOX": "1"}
             report = drill(
                 stage,
                 games=arguments.games,

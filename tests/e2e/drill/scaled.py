@@ -50,7 +50,7 @@ class Scaled(Stage):
     name = "scaled"
     pages = "pages"
     referee = "referee"
-    players = ("worker-1", "worker-2")
+    players: Sequence[str] = ("worker-1", "worker-2")
     network: Network | None = None
 
     @property
@@ -122,12 +122,11 @@ port = {self.port}
         self.service("scheduler", "scheduler", "--bind", bind, "--port", str(scheduler_port))
         self.service("pages", "serve", "--no-referee", "--data", str(self.data))
         for name in self.players:
-            host, prefix = "127.0.0.1", ()
-            if self.network and name == self.players[-1]:
-                host, prefix = near, self.network.far_prefix
+            is_far = self.network is not None and name == self.players[-1]
+            prefix = self.network.far_prefix if self.network and is_far else ()
             folder = self.folder / name
             self.disk(name, folder)
-            self._start_worker(name, folder, host=host, prefix=prefix)
+            self._start_worker(name, folder, host=near if is_far else "127.0.0.1", prefix=prefix)
         self.service("referee", "referee", "--data", str(self.data))
 
     def _start_worker(

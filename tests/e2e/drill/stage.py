@@ -259,8 +259,10 @@ class Embedded(Stage):
             yield
             connection.execute("ROLLBACK")
 
-    def without_database(self) -> contextlib.AbstractContextManager[None]:
-        return self.blocked()
+    @contextlib.contextmanager
+    def without_database(self) -> Iterator[None]:
+        with self.blocked():
+            yield
 
     def _start(self) -> None:
         self.init()
