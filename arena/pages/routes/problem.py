@@ -18,10 +18,11 @@ _HEADERS = ("Allow", "Retry-After", "Refresh")
 
 def page(request: web.Request, problem: Problem) -> web.Response:
     """Render an error. Neither database nor session is used: both may be what failed."""
+    from arena.pages.routes import documentation
     from arena.pages.site import asset, icon
 
     environment = _environment()
-    environment.globals |= {"asset": asset, "icon": icon}
+    environment.globals |= {"asset": asset, "icon": icon, "documentation": documentation.address}
     document = problem.document()
     near = [str(name) for name in document.get("near", [])]
     text = environment.get_template("problem.html").render(
