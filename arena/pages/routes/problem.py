@@ -9,6 +9,7 @@ import jinja2
 from aiohttp import web
 
 from arena.errors import did_you_mean
+from arena.http.middleware import is_data
 from arena.http.problem import Problem
 from arena.pages import filters, language
 from referee.rules import families, load
@@ -17,12 +18,17 @@ _HEADERS = ("Allow", "Retry-After", "Refresh")
 
 
 def page(request: web.Request, problem: Problem) -> web.Response:
-    """Render an error. Neither database nor session is used: both may be what failed."""
-    from arena.pages.routes import documentation
+    """Render an error in the language of the request: a page, or for scripts a problem document.
+
+    Neither database nor session is used: both may be what failed.
+    """
     from arena.pages.site import asset, icon
 
+    language.choose(request)
+    if is_data(request):
+        return problem.response(language.translated)
     environment = _environment()
-    environment.globals |= {"asset": asset, "icon": icon, "documentation": documentation.address}
+    environment.globals |= {"asset": asset, "icon": icon}
     document = problem.document()
     near = [str(name) for name in document.get("near", [])]
     text = environment.get_template("problem.html").render(
