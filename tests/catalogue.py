@@ -35,6 +35,14 @@ _KINDS: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
 """Sources of messages: how to read them, and the functions that mark a message."""
 _ERRORS = ("arena/http", "arena/pages", "arena/services", "arena/documents", "arena/tournaments", "arena/submission")
 """Folders whose errors pages show."""
+_NOTATIONS = (
+    *(f"referee/rules/{one}.py" for one in ("gametags", "gametitle", "ply_reference", "position", "position_setup")),
+    *("referee/rules/reversible.py", "referee/rules/variations.py", "referee/solver/condition.py"),
+    "referee/game/spec.py",
+)
+"""Modules that read what people write; each family reads its own positions, moves and games."""
+_RAISING = ("Error", "Problem", "not_found", "fail")
+"""Ends of the names of what makes an error."""
 
 
 def translated() -> tuple[str, ...]:
@@ -75,27 +83,47 @@ def _sentences() -> Iterator[tuple[str, str]]:
     """Return the sentences and hints of errors, with `{}` for values."""
     for folder in _ERRORS:
         for path in sorted((ROOT / folder).rglob("*.py")):
-            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-                if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "hint":
-                    for one in node.value.values if isinstance(node.value, ast.BoolOp) else [node.value]:
-                        if sentence := _as_pattern(one):
-                            yield path.relative_to(ROOT).as_posix(), sentence
-                name = getattr(node.func, "id", getattr(node.func, "attr", "")) if isinstance(node, ast.Call) else ""
-                if not isinstance(node, ast.Call) or not name.endswith(("Error", "Problem", "not_found")):
-                    continue
-                hints = [one.value for one in node.keywords if one.arg == "hint"]
-                is_noun = name in ("NotFoundError", "not_found")
-                for argument in (*node.args[: 1 if is_noun else 2], *hints):
-                    sentence = _as_pattern(argument)
-                    if (" " in sentence or is_noun) and sentence.replace("{}", "").strip(" ,;:"):
-                        yield path.relative_to(ROOT).as_posix(), sentence
+            yield from ((path.relative_to(ROOT).as_posix(), one) for one in errors_of(path))
+    for name in _NOTATIONS:
+        yield from ((name, one) for one in errors_of(ROOT / name))
+
+
+def errors_of(path: Path) -> Iterator[str]:
+    """Return the sentences and hints of the errors of a module, with `{}` for values.
+
+    A sentence may be in a constant or variable of the module.
+    """
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    named: dict[str, list[ast.expr]] = {}
+    for node in ast.walk(tree):
+        match node:
+            case (
+                ast.Assign(targets=[ast.Name(name)], value=value)
+                | ast.AnnAssign(target=ast.Name(name), value=ast.expr() as value)
+            ):
+                named.setdefault(name, []).extend(value.values if isinstance(value, ast.BoolOp) else [value])
+    yield from filter(None, map(_as_pattern, named.get("hint", ())))
+    for node in ast.walk(tree):
+        name = getattr(node.func, "id", getattr(node.func, "attr", "")) if isinstance(node, ast.Call) else ""
+        if not isinstance(node, ast.Call) or not name.endswith(_RAISING) or name == "UnknownNameError":
+            continue  # the sentences of an unknown name are in `tests.vocabulary`
+        hints = [one.value for one in node.keywords if one.arg == "hint"]
+        is_noun = name in ("NotFoundError", "not_found")
+        for argument in (*node.args[: 1 if is_noun else None if name == "fail" else 2], *hints):
+            for meant in named.get(argument.id, []) if isinstance(argument, ast.Name) else [argument]:
+                sentence = _as_pattern(meant)
+                if (" " in sentence or is_noun) and sentence.replace("{}", "").strip(" ,;:"):
+                    yield sentence
 
 
 def _as_pattern(node: ast.expr) -> str:
-    if isinstance(node, ast.Constant) and isinstance(node.value, str):
-        return node.value
-    if isinstance(node, ast.JoinedStr):
-        return "".join(str(one.value) if isinstance(one, ast.Constant) else "{}" for one in node.values)
+    match node:
+        case ast.Constant(value=str(said)):
+            return said
+        case ast.JoinedStr():
+            return "".join(str(one.value) if isinstance(one, ast.Constant) else "{}" for one in node.values)
+        case ast.BinOp(left=left, op=ast.Add(), right=right):
+            return (_as_pattern(left) or "{}") + (_as_pattern(right) or "{}")
     return ""
 
 

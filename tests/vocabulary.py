@@ -47,6 +47,13 @@ OTHERS = (
     "most informative: {} apart, {} ± {}",
     "in doubt: is {} ahead of {}? Evidence {} of {}",
     "every bot meets all others equally often",
+    *("there is no win in {}", "there is no win in {} within {} moves of search", "the solver failed: {}"),
+    "nothing is proved within {} moves of search",
+    "the win in {} has too many solutions or too long ones to list them all within {} moves",
+    *("{} at column {} of {}", "legal moves: {}", "the game is over", "known: {}", "did you mean {}? known: {}"),
+    'no page or family "{}"',
+    *("unknown {} {}; {}", "unknown value of option {} {}; {}"),
+    *(f"unknown {one} of {{}} {{}}; {{}}" for one in ("variant", "option", "setup", "condition")),
     *("Third place", "Round of 16", "Round of 32", "Round of 64", "Round of {}"),
     *("choose from {}", "allowed: {}", "did you mean {}?", "unknown {} {}"),
 )

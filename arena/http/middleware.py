@@ -1,6 +1,6 @@
 """Outermost middleware: request number, log line, metrics, security headers, CORS, and exceptions as responses.
 
-An error is a problem document under `/api` and at `.json` addresses, and a page elsewhere. No error shows a traceback.
+An error is a problem document under `/api`, and what the pages make of it elsewhere. No error shows a traceback.
 """
 
 from __future__ import annotations
@@ -46,11 +46,15 @@ _logger = log.logger("web")
 
 def is_data(request: web.BaseRequest) -> bool:
     """Return whether the address serves programs rather than people."""
-    return request.path.startswith("/api/") or request.path == "/api" or request.path.endswith(".json")
+    return _is_api(request) or request.path.endswith(".json")
+
+
+def _is_api(request: web.BaseRequest) -> bool:
+    return request.path.startswith("/api/") or request.path == "/api"
 
 
 def middleware(page: ErrorPage) -> Middleware:
-    """Return the outermost middleware; `page` renders errors for browsers."""
+    """Return the outermost middleware; `page` renders errors for browsers and for the scripts of pages."""
 
     @web.middleware
     async def handle(request: web.Request, handler: Next) -> web.StreamResponse:
@@ -84,7 +88,7 @@ async def _respond(request: web.Request, handler: Next, page: ErrorPage, number:
         problem = _missing(request) if error.status == 404 else from_http(error)
     except Exception as error:
         problem = _HUNG_UP if isinstance(error, ConnectionError) and _is_gone(request) else problem_of(error, number)
-    if is_data(request):
+    if _is_api(request):
         return problem.response()
     try:
         return page(request, problem)

@@ -7,7 +7,7 @@ The kinds are those of `arena.errors`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from aiohttp import web
@@ -56,11 +56,13 @@ class Problem(ArenaError):  # noqa: N818 - the word of RFC 9457
         }
         return {name: value for name, value in members.items() if value not in ("", None, [])}
 
-    def response(self) -> web.Response:
-        """Return the response; caches must not store it."""
+    def response(self, translate: Callable[[str], str] = str) -> web.Response:
+        """Return the response; caches must not store it. `translate` is applied to its sentences."""
+        document = self.document()
+        document |= {name: translate(document[name]) for name in ("title", "detail", "hint") if name in document}
         return web.Response(
             status=self.status,
-            body=as_json(self.document()).encode("utf-8", "replace"),
+            body=as_json(document).encode("utf-8", "replace"),
             headers={"Content-Type": CONTENT_TYPE, "Cache-Control": "no-store", **self.headers},
         )
 

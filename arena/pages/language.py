@@ -54,6 +54,11 @@ def language_of(request: web.Request) -> str:
     return preferred_language(request.headers.get("Accept-Language", ""), tuple(LANGUAGES))
 
 
+def choose(request: web.Request) -> None:
+    """Make the language in which to answer a request the current one."""
+    _CURRENT.set(language_of(request))
+
+
 def current() -> str:
     """Return the language of the page that is being made."""
     return _CURRENT.get()
@@ -199,7 +204,7 @@ Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 @web.middleware
 async def language_middleware(request: web.Request, handler: Handler) -> web.StreamResponse:
     """Answer in the language of the request, and remember one that its address names."""
-    _CURRENT.set(language_of(request))
+    choose(request)
     response = await handler(request)
     wish = request.query.get(PARAMETER, "")
     if wish in LANGUAGES and not response.prepared:

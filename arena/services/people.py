@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 import secrets
 from collections.abc import Mapping
@@ -85,13 +86,14 @@ class Visitor:
 
 
 def opponents(arena: Arena, family: str) -> list[OpponentItem]:
-    """Return the bots that people may play against, with their ratings."""
+    """Return the bots that people may play against, with their ratings: the weakest first, those without one last."""
     found = arena.store.people.opponents(family)
     ratings = arena.store.ratings.strengths(family, [one.version_id for one in found])
-    return [
+    rated = (
         replace(one, rating=round(rating.mu - 3 * rating.sigma, 1)) if (rating := ratings.get(one.version_id)) else one
         for one in found
-    ]
+    )
+    return sorted(rated, key=lambda one: math.inf if one.rating is None else one.rating)
 
 
 def families_of(arena: Arena, bot: str) -> list[str]:

@@ -9,6 +9,7 @@ import jinja2
 from aiohttp import web
 
 from arena.errors import did_you_mean
+from arena.http.middleware import is_data
 from arena.http.problem import Problem
 from arena.pages import filters, language
 from referee.rules import families, load
@@ -17,9 +18,15 @@ _HEADERS = ("Allow", "Retry-After", "Refresh")
 
 
 def page(request: web.Request, problem: Problem) -> web.Response:
-    """Render an error. Neither database nor session is used: both may be what failed."""
+    """Render an error in the language of the request: a page, or for scripts a problem document.
+
+    Neither database nor session is used: both may be what failed.
+    """
     from arena.pages.site import asset, icon
 
+    language.choose(request)
+    if is_data(request):
+        return problem.response(language.translated)
     environment = _environment()
     environment.globals |= {"asset": asset, "icon": icon}
     document = problem.document()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -187,6 +188,50 @@ def test_an_error_is_a_page(server: Server) -> None:
 
 
 @pytest.mark.parametrize(
+    ("address", "detail", "hint"),
+    [
+        (
+            "/loa/board/scenes.json?moves=b1",
+            "coup 1 : ce n’est pas un coup : 'b1'",
+            "écrivez les cases de départ et d’arrivée, comme b1b3, ou pass",
+        ),
+        ("/loa/board/scenes.json?moves=b1b4", "le coup 1 est illégal : 'b1b4'", "coups permis"),
+        ("/play/0123456789abcdef/state.json", "pas de partie", ""),
+    ],
+)
+def test_an_error_for_scripts_is_in_the_language_of_their_page(
+    server: Server, address: str, detail: str, hint: str
+) -> None:
+    reply = server.get(address, headers={"Accept-Language": "fr"})
+    assert reply.headers["Content-Type"] == "application/problem+json"
+    assert reply.json["detail"].replace("\u202f", " ").startswith(detail)
+    assert reply.json.get("hint", "").startswith(hint)
+
+
+def test_an_error_of_the_interface_is_in_english(server: Server) -> None:
+    reply = server.get("/api/v1/games/0123456789abcdef", headers={"Accept-Language": "fr"})
+    assert reply.json["title"] == "Not found"
+
+
+def test_an_error_before_the_page_is_in_the_language_of_the_request(server: Server) -> None:
+    reply = server.get("/" + "x" * 8_000, headers={"Accept-Language": "fr"})
+    assert '<html lang="fr">' in reply.body.decode()
+
+
+@pytest.mark.parametrize("family", families())
+def test_all_errors_of_the_notations_of_a_family_are_translated(family: str) -> None:
+    reader = inspect.getfile(load(family).notation.read_move)
+    modules = [path for path in Path(reader).parent.glob("*.py") if path.stem in ("notation", "start", "gametext")]
+    said = [one for path in modules for one in catalogue.errors_of(path)]
+    assert said
+    token = language._CURRENT.set("fr")
+    try:
+        assert [one for one in said if language.translated(one) == one] == []
+    finally:
+        language._CURRENT.reset(token)
+
+
+@pytest.mark.parametrize(
     ("english", "french"),
     [
         ("running", "en cours"),
@@ -199,6 +244,10 @@ def test_an_error_is_a_page(server: Server) -> None:
         ('no bot "zita"', 'pas de bot "zita"'),
         ("0..10 except 1", "0..10 sauf 1"),
         ("zita v3", "zita v3"),
+        (
+            "unknown variant of loa 'zita'; known: scrambled",
+            "variante de loa inconnue\u202f: 'zita'\u202f; possibles\u202f: scrambled",
+        ),
     ],
 )
 def test_words_from_below_the_pages_are_translated(english: str, french: str) -> None:
