@@ -92,7 +92,7 @@ def _described(one: Field[Any], hint: Any) -> QueryField:
         text=known.pop("description", ""),
         label=known.pop("label", ""),
         group=known.pop("group", ""),
-        metavar=known.pop("metavar", "") or {int: "N", datetime: "TIME"}.get(kind, one.name.upper()),
+        metavar=known.pop("metavar", "") or {int: "NUMBER", datetime: "TIME"}.get(kind, one.name.upper()),
         choices={value: words.get(value, value.replace("_", " ")) for value in values},
         bounds=known,
     )

@@ -15,7 +15,12 @@ from arena.pages.drawing import plot
 from arena.pages.language import digits, locale, number, text
 
 MAX_ROWS = 150
-_SHORT_S = 5 * 86_400
+MAX_DOTS = 30
+"""Most games of a bot that are dots on the line of a comparison."""
+_HOUR_S, _DAY_S = 3600, 86_400
+_STEPS_S = (60, 300, 900, *(hours * _HOUR_S for hours in (1, 3, 6, 12)), *(days * _DAY_S for days in (1, 2, 7, 14, 28)))
+"""Distances of the labels of a time axis: whole days begin at midnight UTC."""
+_SHORT_S = 5 * _DAY_S
 """Below this span the time axis shows hours as well as days."""
 
 
@@ -85,7 +90,7 @@ def comparison_plot(pool: str, bots: Mapping[str, Sequence[ChangeItem]], by: str
                 change.finished_at.timestamp() if by == "date" and change.finished_at else float(count),
                 change.mu,
                 2 * change.sigma,
-                f"{bot} · mu {number(change.mu, 2)}",
+                f"{bot} · mu {number(change.mu, 2)}" if len(changes) <= MAX_DOTS else "",
             )
             for count, change in enumerate(changes, 1)
         ]
@@ -95,12 +100,15 @@ def comparison_plot(pool: str, bots: Mapping[str, Sequence[ChangeItem]], by: str
         if by == "date"
         else text("Ratings in %(pool)s by game number: mu with bands of two sigma")
     )
-    return plot.lines(form % {"pool": pool}, series, _time_axis(series, by))
+    size = {"width": plot.WIDE_WIDTH, "height": plot.WIDE_HEIGHT}
+    return plot.lines(form % {"pool": pool}, series, _time_axis(series, by), **size)
 
 
 def _time_axis(series: Sequence[plot.Series], by: str, breaks: Sequence[tuple[float, str]] = ()) -> plot.Axis:
     places = [point.x for one in series for point in one.points]
     span = max(places) - min(places) if places else 0.0
     is_short = span < _SHORT_S
-    date = _second if span < 3600 else _hour if is_short else _day
-    return plot.Axis(text=date if by == "date" else digits, breaks=breaks, ticks=4 if is_short else 6)
+    date = _second if span < _HOUR_S else _hour if is_short else _day
+    if by != "date":
+        return plot.Axis(text=digits, breaks=breaks)
+    return plot.Axis(text=date, breaks=breaks, ticks=4 if is_short else 6, steps=_STEPS_S)

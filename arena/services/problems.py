@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -275,21 +274,17 @@ def rating(arena: Arena, family: str, by: Identity | None) -> TrueSkillRating:
     return arena.store.attempts.rating(family, by.user_id) if by else TrueSkillRating()
 
 
-def next_problem(arena: Arena, family: str, by: Identity | None) -> WinProblemResponse:
-    """Return the problem nearest to the caller's strength that they have not tried yet; without an account any recent
-    one.
+def next_problem(arena: Arena, family: str, by: Identity | None, tried: Collection[int] = ()) -> WinProblemResponse:
+    """Return the problem nearest to the caller's strength that they have not tried yet, nor is among `tried`.
 
     Raises NotFoundError.
     """
     _require_family(family)
-    if by is None:
-        recent = arena.store.problems.page(WinProblemQuery(family=family)).items
-        number = random.choice(recent).id if recent else None
-    else:
-        number = arena.store.problems.nearest(family, rating(arena, family, by).mu, by.user_id)
+    user_id = by.user_id if by else None
+    number = arena.store.problems.nearest(family, rating(arena, family, by).mu, user_id, tried)
     if number is None:
         raise NotFoundError("untried problem of", family)
-    return arena.store.problems.get(number, by.user_id if by else None)
+    return arena.store.problems.get(number, user_id)
 
 
 # -- finding -----------------------------------------------------------------------------------------------------------

@@ -71,14 +71,15 @@ def measured(count: int, bots: int, games: int, shown: Sequence[int] = (1000, 10
         yield Figure("plans", "games planned, handed out and recorded", played / spent_s, "games/s CPU")
         grown = _disk(folder) - size
         yield Figure("plans", "disk of a played game with a record of 60 plies", grown / played, "bytes")
-        with Server(f"sqlite:///{folder}/arena.sqlite3") as server, connected(server.port) as (client,):
+        with Server(f"sqlite:///{folder}/arena.sqlite3") as server:
             path = f"/tournaments/{numbers[0]}"
             for more in shown:
                 _play(coordinator, hands, more * count)
                 games = store.tournaments.get(numbers[0]).finished_games
                 for kind in ("first page of a process", "page after 100 more results"):
                     before = server.tell("cpu")
-                    client.get(path)
+                    with connected(server.port) as (client,):  # an idle connection is closed meanwhile
+                        client.get(path)
                     spent_ms = 1e3 * (server.tell("cpu") - before)
                     yield Figure("plans", f"{games:,} results, {kind} (CPU)", spent_ms, "ms")
                     _play(coordinator, hands, 100 * count)

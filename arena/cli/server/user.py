@@ -69,7 +69,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     invite.add_argument(
         "--role", choices=("author", "organiser"), default="author", help="role of the new accounts (default author)"
     )
-    invite.add_argument("--uses", type=positive, default=1, metavar="N", help="number of accounts (default 1)")
+    invite.add_argument("--uses", type=positive, default=1, metavar="COUNT", help="number of accounts (default 1)")
     invite.add_argument(
         "--days", type=positive, default=14, metavar="DAYS", help="days until the link expires (default 14)"
     )

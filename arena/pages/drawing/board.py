@@ -216,9 +216,9 @@ def _ground(where: Geometry, *, flip: bool, is_small: bool) -> Markup:
     motifs = Markup("")
     tray = Markup("")
     if where.is_rimmed:
-        tray = Markup('<path class="trough" d="{}"/><path class="tray" d="{}"/>').format(
-            where.hexagon(where.rim + _TROUGH), where.hexagon(where.rim)
-        )
+        tray = Markup('<path class="tray" d="{}"/>').format(where.hexagon(where.rim))
+        if not is_small:
+            tray = Markup('<path class="trough" d="{}"/>{}').format(where.hexagon(where.rim + _TROUGH), tray)
     for cell in where.board.cells:
         outline = where.pit(cell, flip=flip) if where.is_rimmed else where.outline(cell, flip=flip)
         paths.setdefault(_shade(cell, is_hex=where.is_hex), []).append(outline)

@@ -15,6 +15,8 @@ from markupsafe import Markup
 from arena.pages.language import digits
 
 WIDTH, HEIGHT = 560, 220
+WIDE_WIDTH, WIDE_HEIGHT = 800, 320
+"""Size of charts of several lines, which are shown larger."""
 SMALL_WIDTH, SMALL_HEIGHT = 380, 150
 """Size of charts side by side, drawn smaller so that their letters keep their size."""
 _LEFT, _RIGHT, _TOP, _BOTTOM = 44, 10, 12, 26
@@ -71,8 +73,10 @@ class Axis:
     breaks: Sequence[tuple[float, str]] = field(default_factory=tuple)
     ticks: int = 6
     """Approximate number of labels on the x axis."""
+    steps: Sequence[float] = ()
+    """Distances to choose from for the labels on the x axis; beyond the last, and without any, round numbers."""
     bounds: tuple[float, float] | None = None
-    """The ends of the y axis, by default those of the values."""
+    """The ends of the y axis, by default those of the values. Bands are cut off there."""
     spans: Sequence[tuple[float, float]] = field(default_factory=tuple)
     """Shaded intervals of the x axis."""
     span_name: str = ""
@@ -81,13 +85,15 @@ class Axis:
     """Horizontal lines with their names, such as bounds. They are always in sight."""
 
 
-def ticks(low: float, high: float, count: int = 5) -> list[float]:
-    """Return about `count` round values within the bounds."""
+def ticks(low: float, high: float, count: int = 5, steps: Sequence[float] = ()) -> list[float]:
+    """Return about `count` round values within the bounds, if possible multiples of one of the `steps`."""
     if not high > low:
         return [low]
     raw = (high - low) / count
     power = 10.0 ** math.floor(math.log10(raw))
-    step = next(size * power for size in (1, 2, 2.5, 5, 10) if size * power >= raw * 0.999)
+    step = next((step for step in steps if step >= raw), 0.0) or next(
+        size * power for size in (1, 2, 2.5, 5, 10) if size * power >= raw * 0.999
+    )
     start = math.ceil(low / step - 1e-9)
     return [round(index * step, 10) for index in range(start, math.floor(high / step + 1e-9) + 1)]
 
@@ -124,7 +130,7 @@ def _frame(x: _Scale, y: _Scale, axis: Axis, height: int, width: int) -> Markup:
                 _LEFT, y(value), width - _RIGHT, _LEFT - 5, y(value) + 4, digits(value)
             )
         )
-    for value in ticks(x.low, x.high, axis.ticks):
+    for value in ticks(x.low, x.high, axis.ticks, axis.steps):
         parts.append(
             Markup('<text x="{}" y="{}" text-anchor="{}">{}</text>').format(
                 x(value), height - 8, "end" if x(value) > width - _NEAR_EDGE else "middle", axis.text(value)
@@ -164,8 +170,8 @@ def lines(
     parts = [_frame(x, y, axis, height, width)]
     for one in drawn:
         if any(point.spread for point in one.points):
-            upper = [f"{x(p.x)},{y(p.y + p.spread)}" for p in one.points]
-            lower = [f"{x(p.x)},{y(p.y - p.spread)}" for p in reversed(one.points)]
+            upper = [f"{x(p.x)},{y(min(p.y + p.spread, high))}" for p in one.points]
+            lower = [f"{x(p.x)},{y(max(p.y - p.spread, low))}" for p in reversed(one.points)]
             parts.append(Markup('<polygon class="band s{}" points="{}"/>').format(one.style, " ".join(upper + lower)))
         way = " ".join(f"{x(p.x)},{y(p.y)}" for p in one.points)
         parts.append(

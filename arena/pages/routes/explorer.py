@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from aiohttp import web
+from markupsafe import Markup
 from yarl import URL
 
 from arena import services
@@ -13,13 +15,14 @@ from arena.documents.explorer import ExplorerQuery, ExplorerResponse, PlayedMove
 from arena.errors import ArenaError
 from arena.pages import language
 from arena.pages.columns import text_column
-from arena.pages.drawing import board
+from arena.pages.drawing import board, plot
 from arena.pages.drawing.scene import Scenes
 from arena.pages.html_table import Column, sorted_table
 from arena.pages.language import marked
 from arena.pages.page import allow_parameters, arena_of, error_sentence, path_family, render, run, run_use_case
 from arena.pages.query_form import form_names, read_form
 from arena.pages.routes.archive import source_options
+from arena.pages.routes.game import is_first_light
 from referee.rules import families, load
 from referee.rules.rules import Rules
 
@@ -27,7 +30,7 @@ routes = web.RouteTableDef()
 _COLUMNS = (
     text_column("move", marked("Move")),
     Column("games", marked("Games")),
-    Column("", marked("Results")),
+    text_column("", marked("Results")),
     Column("score", marked("Score"), marked("share of the points of the side to move")),
     Column("rating", marked("Strength"), marked("mean of the current mu of the bots that played it")),
     Column(
@@ -80,6 +83,7 @@ async def show(request: web.Request) -> web.Response:
         },
         sprites=board.sprites([rules]),
         drawing=await run(_drawing, rules, found),
+        outcomes=partial(_outcomes, is_first_light(rules)),
     )
 
 
@@ -92,6 +96,12 @@ def _link(request: web.Request, found: ExplorerResponse, move: str) -> str:
     kept = {name: value for name, value in request.query.items() if name not in ("position", "moves", "sort")}
     query = {**kept, "variant": found.variant, "position": found.position, "moves": move}
     return str(URL(request.path).with_query(query))
+
+
+def _outcomes(is_light: bool, one: ExplorerResponse | PlayedMoveItem) -> Markup:
+    """Draw the results of a move as a bar in the colours of the sides; the page shows the numbers below it."""
+    first, second = ("light", "dark") if is_light else ("dark", "light")
+    return plot.share(((first, one.first), ("even", one.draw), (second, one.second)))
 
 
 def _drawing(rules: Rules, found: ExplorerResponse) -> Any:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
 from aiohttp import web
+from markupsafe import Markup
 
 from arena import services
 from arena.documents.analysis import AnalysisResponse
@@ -121,6 +122,17 @@ async def live_board(request: web.Request, game: GameItem, spec: GameSpec, *, is
     replay = await run(request.app[REPLAYS].of_moves, game, spec, plies)
     moved_at = known.moved_at if known else None
     return {**drawn(game, replay, is_small=is_small), "moved_at": moved_at, "event": spec.event}
+
+
+async def live_boards(request: web.Request, games: Sequence[GameItem]) -> list[dict[str, Any]]:
+    """Draw running games as small boards."""
+    specs = await run(lambda: [services.game.spec_of(arena_of(request), game.id) for game in games])
+    return [await live_board(request, game, spec) for game, spec in zip(games, specs, strict=True)]
+
+
+def sprites_of(boards: Sequence[Mapping[str, Any]]) -> Markup:
+    """Return the shapes of the pieces on some boards, once per page."""
+    return board.sprites({one["rules"].family: one["rules"] for one in boards}.values())
 
 
 async def _canonical(request: web.Request) -> str:

@@ -13,12 +13,11 @@ from arena.documents.game import GameQuery
 from arena.errors import NotFoundError
 from arena.http.problem import Problem
 from arena.pages import columns
-from arena.pages.drawing import board
 from arena.pages.html_table import choice
 from arena.pages.page import allow_parameters, arena_of, render, run
 from arena.pages.query_form import form_names, read_form
 from arena.pages.routes.archive import order_by
-from arena.pages.routes.game import live_board
+from arena.pages.routes.game import live_boards, sprites_of
 from referee.rules import families, load
 
 routes = web.RouteTableDef()
@@ -45,13 +44,12 @@ async def index(request: web.Request) -> web.Response:
     except NotFoundError as error:  # 400 rather than 404: the page exists, its query is wrong
         raise Problem("bad-request", str(error), hint=error.hint, field=error.noun, **error.extra) from None
     running = [] if by else await run(services.game.in_state, arena, "running", MAX_RUNNING)
-    shown = running[:MAX_BOARDS]
-    boards = [await live_board(request, one, await run(services.game.spec_of, arena, one.id)) for one in shown]
+    boards = await live_boards(request, running[:MAX_BOARDS])
     return render(
         request,
         "games.html",
         boards=boards,
-        sprites=board.sprites({one["rules"].family: one["rules"] for one in boards}.values()),
+        sprites=sprites_of(boards),
         games=found,
         table=columns.sort_games(
             request, found.items, "" if by else "-finished_at", with_family=True, parameter="sort"

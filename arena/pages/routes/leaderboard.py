@@ -20,7 +20,7 @@ from arena.pages.language import marked, text, translated
 from arena.pages.page import allow_parameters, arena_of, path_family, render, run
 from arena.pages.query_form import form_names, read_form
 from arena.tournaments import time_class
-from referee.rules import load
+from referee.rules import families, load
 from referee.rules.core import SIDES
 
 routes = web.RouteTableDef()
@@ -98,6 +98,7 @@ async def show(request: web.Request) -> web.Response:
         request,
         "leaderboard.html",
         rules=rules,
+        families=[load(name) for name in families()],
         chosen=chosen,
         is_mine=is_mine,
         paces=time_class.NAMES,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -23,13 +24,14 @@ from arena.documents.win_problem import (
     WinProblemResponse,
 )
 from arena.errors import ArenaError, BadValueError, NotFoundError
-from arena.http.identity import session_of
+from arena.http.identity import give_cookie, read_cookie, session_of
 from arena.http.json_text import as_json
 from arena.http.request_context import CONTEXT
 from arena.pages import language
 from arena.pages.drawing import board
 from arena.pages.drawing.scene import Scene, Scenes
 from arena.pages.html_table import choice
+from arena.pages.html_table import number as whole_number
 from arena.pages.page import (
     ANALYSIS_LINES,
     allow_parameters,
@@ -48,7 +50,7 @@ from arena.pages.query_form import NOT_IN_FORMS, form_names
 from arena.pages.query_form import read_form as read_query
 from arena.pages.routes.game import grid, legal_as_json, piece_key
 from arena.pages.session import checked_form, own_form
-from arena.services.problems import ProblemLine, follow, this_month
+from arena.services.problems import ProblemLine, follow
 from referee.rules import load
 from referee.rules.position import Position
 from referee.rules.rules import Rules
@@ -61,6 +63,12 @@ MAX_SHOWN = 400
 _MAX_LINE = 400
 """Maximum length of the text of a line of play."""
 _NOT_IN_FORM = (*NOT_IN_FORMS, "state", "author")
+TRIED_COOKIE = "arena-problems"
+"""The problems that a browser without an account has tried, latest last."""
+MAX_TRIED = 100
+_NUMBERS = re.compile(r"[0-9]{1,9}(-[0-9]{1,9})*", re.ASCII)
+_YEAR_S = 365 * 24 * 3600
+_MINED_SOURCE = re.compile(r"(?:(.+), )?ply ([0-9]+)")
 _FIELDS = ("position", "variant", "options", "max_moves", "condition", "title", "text", "source")
 
 
@@ -75,9 +83,9 @@ async def index(request: web.Request) -> web.Response:
 
 
 @routes.get("/{family}/problems")
-@allow_parameters(*form_names(WinProblemQuery, _NOT_IN_FORM), "after")
+@allow_parameters(*form_names(WinProblemQuery, _NOT_IN_FORM), "after", "tried")
 async def of_family(request: web.Request) -> web.Response:
-    """Show the problems and the best solvers of a family."""
+    """Show the problems and the best solvers of a family; `?tried=all` says that none is left to try."""
     return await _list(request, path_family(request))
 
 
@@ -97,7 +105,7 @@ async def _list(request: web.Request, rules: Rules | None = None) -> web.Respons
         form=form,
         found=found,
         month=month,
-        month_name=this_month(),
+        are_all_tried=choice(request.query, "tried", ("all",)) == "all",
         drawings=drawn,
         sentences={one.id: sentence(one) for one in [*found.items, *([month] if month else [])]},
         solvers=await run(_solvers, arena, rules),
@@ -148,6 +156,17 @@ def sentence(problem: WinProblemItem) -> str:
     return text + language.text(", with at most %(most)s %(what)s moved in all") % {"most": most, "what": what}
 
 
+def source_of(problem: WinProblemItem) -> str:
+    """Return where a problem comes from; `arena problems find` writes `PLAYERS, ply NUMBER`."""
+    found = _MINED_SOURCE.fullmatch(problem.source)
+    if found is None:
+        return problem.source
+    players, ply = found.groups()
+    if not players:
+        return language.text("ply %(number)s") % {"number": ply}
+    return language.text("%(title)s, ply %(ply)s") % {"title": players, "ply": ply}
+
+
 @routes.get("/problems/feed.atom")
 @allow_parameters()
 async def feed(request: web.Request) -> web.Response:
@@ -174,15 +193,32 @@ async def feed(request: web.Request) -> web.Response:
 
 
 @routes.get("/{family}/problems/next")
-@allow_parameters()
+@allow_parameters("after")
 async def next_(request: web.Request) -> web.Response:
-    """Redirect to a problem near the visitor's strength."""
+    """Redirect to an untried problem near the visitor's strength, other than that of `?after=`."""
     rules = path_family(request)
+    tried = [*_tried(request), whole_number(request.query, "after", 0, low=1, high=10**9)]
+    identity = await session_of(request)
     try:
-        found = await run(services.problems.next_problem, arena_of(request), rules.family, await session_of(request))
+        found = await run(services.problems.next_problem, arena_of(request), rules.family, identity, tried)
     except NotFoundError:
-        return redirect(f"/{rules.family}/problems")
+        return redirect(f"/{rules.family}/problems?tried=all")
     return redirect(f"/problems/{found.id}")
+
+
+def _tried(request: web.Request) -> list[int]:
+    """Return the problems that this browser has tried without an account, latest last."""
+    kept = read_cookie(request, TRIED_COOKIE)
+    return [int(one) for one in kept.split("-")][-MAX_TRIED:] if _NUMBERS.fullmatch(kept) else []
+
+
+def _remember(request: web.Request, response: web.Response, number: int, by: Identity | None) -> web.Response:
+    """Remember in the browser of a visitor without an account that they have tried a problem."""
+    tried = _tried(request)
+    if by is None and number not in tried:
+        kept = "-".join(map(str, [*tried, number][-MAX_TRIED:]))
+        give_cookie(response, request.app[CONTEXT], TRIED_COOKIE, kept, _YEAR_S)
+    return response
 
 
 # -- solving -----------------------------------------------------------------------------------------------------------
@@ -236,6 +272,7 @@ async def _render(request: web.Request, view: _View, status: int = 200) -> web.R
         keep="no-store",
         problem=problem,
         question=sentence(problem),
+        source=source_of(problem),
         rules=rules,
         ruleset=ruleset,
         scene=scene,
@@ -252,7 +289,6 @@ async def _render(request: web.Request, view: _View, status: int = 200) -> web.R
         grid=grid(rules, scene),
         piece_key=piece_key(rules),
         solution=await run_use_case(_solution, problem) if view.shows and problem.is_open else None,
-        month_name=this_month(),
         may_remove=identity is not None and services.problems.may_remove(problem, identity),
     )
 
@@ -290,12 +326,13 @@ async def solve(request: web.Request) -> web.Response:
         if what == "hint":
             hints = await run_use_case(services.problems.hint, arena, problem.id, moves, identity)
             line = await run_use_case(follow, problem, moves)
-            return await _render(request, _View((await _read(request))[0], line, hints=hints.cells))
+            page = await _render(request, _View((await _read(request))[0], line, hints=hints.cells))
+            return _remember(request, page, problem.id, identity)
         if what == "solution":
             await run_use_case(services.problems.solution, arena, problem.id, identity)
-            return await _render(
-                request, _View((await _read(request))[0], await run_use_case(follow, problem, ()), shows=True)
-            )
+            line = await run_use_case(follow, problem, ())
+            page = await _render(request, _View((await _read(request))[0], line, shows=True))
+            return _remember(request, page, problem.id, identity)
         found = await run_use_case(
             services.problems.attempt, arena, problem.id, [*moves, *fields.get("move", "").split()], identity
         )
@@ -307,9 +344,11 @@ async def solve(request: web.Request) -> web.Response:
     if found.state == "wrong":
         line = await run_use_case(follow, problem, moves)
         fresh, _ = await _read(request)
-        return await _render(request, _View(fresh, line, _verdict(found, problem)))
+        page = await _render(request, _View(fresh, line, _verdict(found, problem)))
+        return _remember(request, page, problem.id, identity)
     address = request.rel_url.with_path(f"/problems/{problem.id}").with_query(line=" ".join(found.moves))
-    return redirect(str(address))
+    page = redirect(str(address))
+    return _remember(request, page, problem.id, identity) if found.state == "solved" else page
 
 
 @routes.post("/problems/{number}/remove")
@@ -319,6 +358,15 @@ async def remove(request: web.Request) -> web.Response:
     problem, identity = await _read(request)
     await run_use_case(services.problems.remove, arena_of(request), problem.id, identity)
     return redirect(f"/{problem.family}/problems")
+
+
+@routes.post("/problems/{number}/month")
+async def choose_of_month(request: web.Request) -> web.Response:
+    """Make this the problem of the present month, for organisers."""
+    await checked_form(request)
+    problem, identity = await _read(request)
+    await run_use_case(services.problems.choose_of_month, arena_of(request), problem.id, None, identity)
+    return redirect(f"/problems/{problem.id}")
 
 
 def _followed(problem: WinProblemResponse, moves: Sequence[str]) -> ProblemLine:
@@ -336,8 +384,11 @@ def _verdict(found: AttemptResponse, problem: WinProblemResponse) -> str:
     if found.state == "solved":
         text = language.text("Solved.")
     else:
-        values = {"move": _displayed(problem, found.moves), "count": problem.moves}
-        text = language.text("%(move)s does not win in %(count)s. Try again.") % values
+        text = language.texts(
+            "%(move)s does not win in %(count)s. Try again.",
+            "%(move)s does not win in %(count)s. Try again.",
+            problem.moves or 0,
+        ) % {"move": _displayed(problem, found.moves), "count": problem.moves}
     if found.attempt is None:
         return text
     if problem.attempt is not None:
@@ -367,7 +418,8 @@ async def move(request: web.Request) -> web.Response:
     kept = moves if found.state == "wrong" else list(found.moves)
     line = await run_use_case(follow, problem, kept)
     body = {"state": found.state, "message": _verdict(found, problem), **await _scenes(request, line, len(moves))}
-    return web.json_response(body, dumps=as_json, headers={"Cache-Control": "no-store"})
+    response = web.json_response(body, dumps=as_json, headers={"Cache-Control": "no-store"})
+    return response if found.state == "continue" else _remember(request, response, problem.id, identity)
 
 
 @routes.get("/problems/{number}/scenes.json")

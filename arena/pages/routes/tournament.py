@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, get_args
 from urllib.parse import quote
@@ -33,17 +33,23 @@ from arena.pages.html_table import Column, choice, number, sorted_table, sorting
 from arena.pages.page import allow_parameters, arena_of, path_number, redirect, render, run
 from arena.pages.query_form import form_names, read_form
 from arena.pages.recurrence import Appointment, calendar, schedule_name
+from arena.pages.routes.game import live_boards, sprites_of
 from arena.pages.routes.steering import Controls
 from arena.services import Arena
 from arena.services.standings import TournamentView
 from arena.services.standings_cache import TournamentStandings
 from arena.tournaments import crosstable, time_class
+from arena.tournaments.crosstable import Row
 from arena.tournaments.settings import read as read_settings
-from referee.rules import terminations
+from referee.rules import families, load, terminations
 
 routes = web.RouteTableDef()
 GAME_STATES: tuple[GameState, ...] = get_args(GameState)
 PAGE = 50
+MAX_RUNNING = 8
+"""Most running tournaments shown before the list."""
+MAX_BOARDS = 6
+"""Most running games shown as boards."""
 CALENDAR_DAYS = 14
 MAX_APPOINTMENTS = 100
 """Most scheduled tournaments in the calendar."""
@@ -143,9 +149,10 @@ async def index(request: web.Request) -> web.Response:
     arena = arena_of(request)
     form = read_form(request, TournamentQuery, after=request.query.get("after") or None)
     at = datetime.now(UTC)
-    found, schedules, scheduled, fires = await run(
+    found, running, schedules, scheduled, fires = await run(
         lambda: (
             services.tournament.page(arena, form.query),
+            () if form.is_filled or form.query.after else _read_running(arena),
             services.schedule.read_all(arena),
             services.tournament.page(arena, TournamentQuery(state="scheduled", limit=MAX_APPOINTMENTS)).items,
             services.schedule.coming(arena, at, CALENDAR_DAYS),
@@ -159,12 +166,19 @@ async def index(request: web.Request) -> web.Response:
         request,
         "tournaments.html",
         tournaments=found,
+        running=running,
+        rules={name: load(name) for name in families()},
         table=sorted_table(request, _TOURNAMENTS, found.items),
         schedules=sorted_table(request, _RECURRING, schedules, parameter="recurring"),
         calendar=calendar(appointments, at, CALENDAR_DAYS) if appointments else (),
         now=at,
         form=form,
     )
+
+
+def _read_running(arena: Arena) -> Sequence[TournamentItem]:
+    """Return the latest of the running tournaments, shown before all others."""
+    return services.tournament.page(arena, TournamentQuery(state="running", limit=MAX_RUNNING)).items
 
 
 def _eta(tournament: TournamentItem, at: datetime) -> float | None:
@@ -195,6 +209,7 @@ def _read(arena: Arena, tournament_id: int, request: web.Request) -> dict[str, A
         offset=(at - 1) * PAGE,
     )
     return {
+        "running": services.tournament.games(arena, tournament_id, PlanQuery(state="running", limit=MAX_BOARDS)).items,
         "tournament": view.standings.tournament,
         "view": view,
         "course": view.progress,
@@ -238,6 +253,7 @@ async def show(request: web.Request) -> web.Response:
     rows, columns = (slice((number - 1) * BLOCK, number * BLOCK) for number in (row, against))
     arena = arena_of(request)
     table = await run(services.standings.block, arena, tables, rows, columns)
+    boards = await live_boards(request, found["running"])
     row_number = number(request.query, "row", 0, high=max(1, len(order)))
     chosen = None
     if row_number and order:
@@ -268,6 +284,7 @@ async def show(request: web.Request) -> web.Response:
         else (),
         blocks=blocks,
         places={line.name: line.rank for line in order},
+        letters=_letters(table),
         block=(row, against),
         findings=tables.findings,
         comparison=tables.comparison if len(strengths) >= MIN_COMPARED_BOTS else None,
@@ -289,8 +306,22 @@ async def show(request: web.Request) -> web.Response:
         settings_text=json.dumps(tournament.settings, indent=2, ensure_ascii=False, sort_keys=True),
         controls=Controls.of(tournament, view.entries),
         is_live=not is_over,
+        boards=boards,
+        sprites=sprites_of(boards),
         is_followed=await run(services.follow.has, arena, "tournament", str(tournament.id), await session_of(request)),
     )
+
+
+def _letters(table: Sequence[Row]) -> dict[tuple[str, int], str]:
+    """Return the results of the games that a crosstable lists, by bot and number of the game."""
+    return {
+        (row.standing.name, number): letter
+        for row in table
+        for cell in row.cells
+        if cell and cell.numbers
+        for pair in cell.linked
+        for letter, number in pair
+    }
 
 
 def _winner(tables: TournamentStandings) -> StandingItem | None:
@@ -323,9 +354,13 @@ def _curves(arena: Arena, tables: TournamentStandings) -> Markup | None:
             if count >= MIN_CURVE_GAMES:
                 spread = 1.96 * math.sqrt(max(sums[name][2] / count - mean * mean, 0.0) / count)
                 curves[name].append(plot.Point(at, 100 * mean, 100 * spread))
+    for points in curves.values():
+        if points:  # all lines end at the last game
+            points.append(replace(points[-1], x=len(results)))
     series = [plot.Series(plain(name, 60), curves[name], index) for index, name in enumerate(names, 1)]
     title = language.text("Score in percent by number of games")
-    return plot.lines(title, series, plot.Axis(bounds=(0.0, 100.0))) or None
+    size = {"width": plot.WIDE_WIDTH, "height": plot.WIDE_HEIGHT}
+    return plot.lines(title, series, plot.Axis(bounds=(0.0, 100.0)), **size) or None
 
 
 def _columns(form: str, *, is_over: bool) -> tuple[Column, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -137,9 +137,9 @@ class Problems:
         except IntegrityError:  # another one was chosen at the same time
             return None
 
-    def nearest(self, family: str, mu: float, user_id: int | None) -> int | None:
-        """Return the accepted problem whose strength is nearest, without those that the user has tried."""
-        query = select(_number).where(_accepted, col(StoredProblem.family) == family)
+    def nearest(self, family: str, mu: float, user_id: int | None, without: Collection[int] = ()) -> int | None:
+        """Return the accepted problem whose strength is nearest, except those in `without` or tried by the user."""
+        query = select(_number).where(_accepted, col(StoredProblem.family) == family, _number.not_in(without))
         if user_id is not None:
             tried = select(col(ProblemAttempt.problem_id)).where(col(ProblemAttempt.user_id) == user_id)
             query = query.where(_number.not_in(tried))

@@ -53,6 +53,26 @@ def test_a_swiss_shows_rounds_with_byes(server: Server, field: Field) -> None:
     assert re.search(r"\b[0-2½]+–[0-2½]+ #\d", shown)
 
 
+def test_a_swiss_shows_the_results_of_the_games_of_each_round(server: Server, field: Field) -> None:
+    number = hold(field, "swiss", rounds=2)
+    letters = re.findall(r"[\d½]+–[\d½]+ #\d ([WDL](?: [WDL])*)", text(server, f"/tournaments/{number}"))
+    assert len(letters) == 2 * 2 * 2  # in each round two pairings and a bye, each pairing on two lines
+    assert "Game 1: " in server.get(f"/tournaments/{number}").body.decode()
+
+
+def test_a_running_game_is_a_board_on_the_page_of_its_tournament(server: Server, field: Field) -> None:
+    number = hold(field, "round-robin", most=1)
+    path, store = f"/tournaments/{number}", server.store
+    assert 'class="boards strip' not in server.get(path).body.decode()
+    game = store.queue.waiting(number, 1)[0].game.id
+    store.queue.hand_out([game], "worker")
+    store.queue.start(game)
+    shown = server.get(path).body.decode()
+    assert re.search(
+        rf'data-live-every="10">\s*<ul class="boards strip compact".*?href="/games/{game}"', shown, re.DOTALL
+    )
+
+
 def test_a_ladder_shows_what_it_asks_next(server: Server, field: Field) -> None:
     shown = text(server, f"/tournaments/{hold(field, 'ladder', most=4, ladder={'games': 60})}")
     assert "In progress: " in shown

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import pytest
 
@@ -36,6 +37,35 @@ def test_links_lead_to_the_site_in_the_language_of_the_page(site: Site, path: st
         assert fetch(site, target)[0] == 200, target
         other = target.replace("/docs/fr/", "/docs/") if language == "en" else target.replace("/docs/", "/docs/fr/", 1)
         assert target.startswith(start) or fetch(site, other)[0] == 404, f"{target} exists in {language}"
+
+
+@pytest.mark.parametrize(
+    ("words", "place"),
+    [
+        ("stderr", "how-to/debug-a-bot/"),
+        ("takeback", "players/play/"),
+        ("play a friend", "players/play/"),
+        ("upload size", "reference/bot-files/"),
+        ("csv", "how-to/manage-a-tournament/"),
+        ("late entry", "how-to/manage-a-tournament/"),
+        ("delete account", "how-to/give-roles-and-scopes/"),
+        ("new version rating", "explanation/ratings/"),
+        ("10+0.1", "how-to/choose-a-format/"),
+        ("run tests", "contributing/write-tests/"),
+    ],
+)
+def test_search_for_the_words_of_readers_finds_their_page_first(site: Site, page: Any, words: str, place: str) -> None:
+    page.goto(f"{site.url}/docs/")
+    page.fill("header input[name=q]", words)
+    page.keyboard.press("Enter")
+    first = page.locator("#search-results ul.search > li > a").first
+    assert f"/docs/{place}" in f"{first.evaluate('link => link.href')}"
+
+
+def test_search_in_french_finds_the_page_for_players_first(site: Site, page: Any) -> None:
+    page.goto(f"{site.url}/docs/fr/search/?q=jouer+contre+un+ami")
+    first = page.locator("#search-results ul.search > li > a").first
+    assert "/docs/fr/players/play/#" in f"{first.evaluate('link => link.href')}"
 
 
 def test_a_folder_without_slash_redirects_to_its_page(site: Site) -> None:

@@ -19,7 +19,7 @@ from arena.coordinator.leadership import LEASE
 from arena.coordinator.outage_log import OutageLog
 from arena.documents.human_game import OpponentItem
 from arena.store import Store
-from referee.rules import load
+from referee.rules import families, load
 from referee.rules.move_input import ways_of
 from referee.rules.position import Position
 from tests.arena.api.server import Server, settings_in
@@ -250,6 +250,29 @@ def test_the_choice_of_moves_covers_nothing_on_a_phone(browser: Any, store: Stor
         assert page.locator("#entry button.main").count() == 2
         assert page.locator(".bar").bounding_box() == before
         assert place_of(page, chart, "a1")[1] + 10 < before["y"]
+
+
+COVERED = """() => [...document.querySelectorAll("main :is(button, a, input, summary)")].filter((one) => {
+    one.scrollIntoView({ block: "nearest" });
+    const { x, y, width, height } = one.getBoundingClientRect();
+    const top = width && one.checkVisibility() && document.elementFromPoint(x + width / 2, y + height / 2);
+    return top && top.closest(".bar") && !one.contains(top) && !top.contains(one);
+}).map((one) => one.outerHTML.slice(0, 80))"""
+"""The controls that lie below the bar of the board after they were scrolled to."""
+
+
+@pytest.mark.parametrize("family", families())
+def test_the_bar_of_a_game_covers_no_control_on_a_phone(
+    family: str, browser: Any, store: Store, tmp_path: Path
+) -> None:
+    store.samples.ensure({"first": "bots.first"}, {family: [one.name for one in load(family).variants]})
+    with window(browser, 320, 568, has_touch=True) as page, _open(store, tmp_path) as server:
+        page.goto(f"{server.url}/play?family={family}")
+        page.click("text=Play now")
+        page.wait_for_selector(".hit", state="attached")
+        assert page.evaluate(COVERED) == []
+        page.goto(f"{server.url}/{family}/problems/new")
+        assert page.evaluate(COVERED) == []
 
 
 def test_a_rematch_has_the_other_side(browser: Any, store: Store, tmp_path: Path) -> None:

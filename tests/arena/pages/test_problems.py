@@ -12,9 +12,12 @@ import pytest
 from arena.coordinator.problem_prover import ProblemProver
 from arena.credentials import hash_password
 from arena.documents.win_problem import WinProblemRequest
+from arena.pages import language
+from arena.pages.routes.problems import MAX_TRIED, source_of
 from arena.services import problems
 from arena.store import Store
 from arena.store.base.models import StoredProblem
+from arena.store.problems.problems import Proof
 from tests.arena.api.server import Server
 from tests.arena.pages.conftest import window
 from tests.arena.pages.stage import PASSWORD
@@ -61,10 +64,13 @@ def test_lists_show_the_problem_with_its_question(server: Server, number: int) -
         assert "Three &lt;b&gt;moves&lt;/b&gt;" in text
     assert "Problem of the month" in server.get("/problems").body.decode()
     assert "No problems." in server.get("/loa/problems?level=hard").body.decode()
+    assert f'href="/problems/{number}"><svg' in server.get("/").body.decode()
+    assert 'class="piece' in server.get("/").body.decode()
     feed = server.get("/problems/feed.atom").body.decode()
     assert "Lines of Action, Black to move wins in 3" in feed
     assert server.get("/loa/problems/next").headers["Location"] == f"/problems/{number}"
-    assert server.get("/tablut/problems/next").headers["Location"] == "/tablut/problems"
+    assert server.get("/tablut/problems/next").headers["Location"] == "/tablut/problems?tried=all"
+    assert b"You have tried all" not in server.get("/tablut/problems?tried=all").body
     assert server.get(f"/problems/{number}.json").json["moves"] == 3
 
 
@@ -91,6 +97,54 @@ def test_a_wrong_move_a_hint_and_the_solution_without_scripts(server: Server, nu
     assert server.get(f"{path}?line=a1a2").status == 200
     reply = server.ask("POST", path, data=b"move=d2c2", headers={**FORM, "Origin": "http://elsewhere.example"})
     assert reply.status == 403
+
+
+def test_the_next_problem_without_an_account_is_none_that_this_browser_has_tried(server: Server, number: int) -> None:
+    cookie = send(server, f"/problems/{number}", line="", move="d2c2").headers["Set-Cookie"].partition(";")[0]
+    assert cookie == f"arena-problems={number}"
+    hint = server.ask(
+        "POST", f"/problems/{number}", data=b"do=hint", headers={**FORM, "Origin": server.url, "Cookie": cookie}
+    )
+    assert "Set-Cookie" not in hint.headers
+    for path, sent in (("/loa/problems/next", cookie), (f"/loa/problems/next?after={number}", "")):
+        reply = server.get(path, headers={"Cookie": sent})
+        assert reply.headers["Location"] == "/loa/problems?tried=all"
+    assert b"You have tried all problems of this game." in server.get("/loa/problems?tried=all").body
+    for sent in ("arena-problems=nonsense", "arena-problems=" + "9-" * 500, f"arena-problems={number + 1}"):
+        reply = server.get("/loa/problems/next", headers={"Cookie": sent})
+        assert reply.headers["Location"] == f"/problems/{number}"
+
+
+def test_a_browser_remembers_a_bounded_number_of_problems(server: Server, number: int) -> None:
+    many = "-".join(str(one) for one in range(number + 1, number + 1 + MAX_TRIED))
+    headers = {**FORM, "Origin": server.url, "Cookie": f"arena-problems={many}"}
+    reply = server.ask("POST", f"/problems/{number}/move.json", data=b"move=d2c2", headers=headers)
+    kept = reply.headers["Set-Cookie"].partition(";")[0].partition("=")[2].split("-")
+    assert (len(kept), kept[0], kept[-1]) == (MAX_TRIED, str(number + 2), str(number))
+
+
+def test_a_solution_is_shown_in_french(server: Server, number: int) -> None:
+    text = server.get(f"/problems/{number}?show=solution&lang=fr").body.decode()
+    assert '<span class="quiet">gagne</span>' in text
+    text = send(server, f"/problems/{number}?lang=fr", line="", move="d2c2").body.decode()
+    assert "d2-c2 ne gagne pas en 3 coups." in text
+
+
+@pytest.mark.parametrize(
+    ("source", "shown"),
+    [
+        ("champion - champion-2, ply 40", "champion - champion-2, demi-coup 40"),
+        ("ply 7", "demi-coup 7"),
+        ("a column, ply of May", "a column, ply of May"),
+    ],
+)
+def test_the_source_of_a_mined_problem_is_in_the_language_of_the_page(server: Server, source: str, shown: str) -> None:
+    found = problems.read(server.context.arena, _stored(server.store, digest=source, source=source))
+    token = language._CURRENT.set("fr")
+    try:
+        assert source_of(found) == shown
+    finally:
+        language._CURRENT.reset(token)
 
 
 @pytest.mark.parametrize("way", ["mouse", "touch", "keyboard"])
@@ -184,11 +238,7 @@ def test_a_wrong_problem_is_explained_above_its_form(server: Server) -> None:
 def test_an_author_removes_a_problem_after_a_confirmation(server: Server, browser: Any) -> None:
     store = server.store
     owner = store.users.add("owner", "author", hash_password(PASSWORD, "owner")).id
-    row = StoredProblem(
-        **{"digest": "mine", "family": "loa", "variant": "standard", "position": POSITION, "side": "first"},
-        **{"max_moves": 3, "mu": 25.0, "sigma": 8.0, "created_by": owner},
-    )
-    number = store.problems.add(row)
+    number = _stored(store, digest="mine", created_by=owner)
     assert b"Remove this problem" not in server.get(f"/problems/{number}").body
     assert send(server, f"/problems/{number}/remove").status == 401
     with window(browser, is_apart=True) as page:
@@ -198,3 +248,30 @@ def test_an_author_removes_a_problem_after_a_confirmation(server: Server, browse
         page.click("main details button:text-is('Remove')")
         page.wait_for_url(f"{server.url}/loa/problems")
     assert server.get(f"/problems/{number}").status == 404
+
+
+def _stored(store: Store, **given: Any) -> int:
+    """Store a problem that waits for its proof; return its number."""
+    known = {"family": "loa", "variant": "standard", "position": POSITION, "side": "first", "max_moves": 3}
+    return store.problems.add(StoredProblem(**known, mu=25.0, sigma=8.0, **given))
+
+
+def test_an_organiser_chooses_the_problem_of_the_month_by_page(server: Server, browser: Any, number: int) -> None:
+    store = server.store
+    store.users.add("chooser", "organiser", hash_password(PASSWORD, "chooser"))
+    chosen = _stored(store, digest="chosen", title="Chosen by hand")
+    store.problems.accept(chosen, Proof(1, True, True, 0, "easy", {"d2f4": {}}, 20.0))
+    assert b"Make it the problem of the month" not in server.get(f"/problems/{chosen}").body
+    assert send(server, f"/problems/{chosen}/month").status == 401
+    with window(browser, is_apart=True) as page:
+        _log_in(page, server, "chooser", f"/problems/{chosen}")
+        page.click("text=Make it the problem of the month")
+        month = language.month_name(problems.this_month())
+        reads(page, ".crumbs", re.compile(f"problem of the month, {month}$"))
+    try:
+        assert f'href="/problems/{chosen}"' in server.get("/").body.decode()
+        assert f"Problem of the month ({month})" in server.get("/problems").body.decode()
+        assert "Chosen by hand" in server.get("/problems/feed.atom").body.decode()
+    finally:
+        store.problems.choose(number, problems.this_month())
+        store.problems.remove(chosen)

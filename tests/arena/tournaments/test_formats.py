@@ -205,6 +205,36 @@ def test_swiss_pairs_colours_that_balance_before_the_fold(is_odd: bool, pairs: s
         assert {first for first, _ in found} == {1, 3}, "who moved second moves first"
 
 
+def test_swiss_prefers_several_small_imbalances_to_a_large_one() -> None:
+    field = [swiss.SeatScore(seat, balance=balance) for seat, balance in enumerate((2, 1, 2, 1))]
+    assert {frozenset(one) for one in swiss.pair(field, 2, is_odd=True)} == {frozenset((0, 3)), frozenset((1, 2))}
+
+
+def test_swiss_looks_at_colours_where_matches_have_an_odd_number_of_games() -> None:
+    """Seats 0 and 2 were first against absent bots: they meet only if their match is balanced in itself."""
+    for games, rivals in ((1, {1, 3}), (2, {2}), (3, {1, 3})):
+        played = [
+            TournamentGame(1 + 4 * number + game, 1, 1 + number, one, two, "done", 0.5, 1)
+            for number, (one, two) in enumerate(((0, 1), (2, 3)))
+            for game in range(games)
+        ]
+        step = swiss.step(3, games, seeds(4), played)
+        pairs = [{meeting.first, meeting.second} for meeting in step.matches]
+        assert next(pair for pair in pairs if 0 in pair) - {0} <= rivals, games
+
+
+def test_swiss_sides_of_equals_alternate_by_board_and_round() -> None:
+    field = [swiss.SeatScore(seat) for seat in range(8)]
+    for number in (1, 2, 3):
+        firsts = [first < second for first, second in swiss.pair(field, number)]
+        assert firsts == [(number + board) % 2 == 1 for board in range(4)]
+
+
+def test_swiss_open_games_count_nothing_yet() -> None:
+    games = [TournamentGame(1, 1, 1, 0, 1, "open"), TournamentGame(2, 1, 1, 1, 0, "done", 1.0, 1)]
+    assert [line.points for line in swiss.lines(seeds(2), games, 2)] == [0, 1]
+
+
 def test_swiss_has_enough_rounds_for_a_winner_and_no_more_than_all_play_all() -> None:
     players = (2, 3, 4, 5, 8, 9, 16, 17)
     assert [swiss.default_rounds(count) for count in players] == [1, 3, 3, 4, 4, 5, 5, 6]

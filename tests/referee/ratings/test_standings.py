@@ -109,7 +109,8 @@ def test_a_crosstable_by_hand() -> None:
 def test_a_forfeit_is_counted_for_whoever_lost_by_it() -> None:
     records = results("a b 1-0", "b a 1-0", "a b 1-0", "a b =")
     lost = [replace(record, kind=Kind.FORFEIT, termination=Termination.TIME) for record in records[1:3]]
-    table = {line.name: line.forfeits for line in standings([records[0], *lost, records[3]], ["a", "b"])}
+    neither = replace(records[3], kind=Kind.FORFEIT)
+    table = {line.name: line.forfeits for line in standings([records[0], *lost, neither], ["a", "b"])}
     assert table == {"a": 1, "b": 1}
     assert {line.forfeits for line in standings(records, ["a", "b"])} == {0}
 

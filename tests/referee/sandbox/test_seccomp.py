@@ -219,7 +219,8 @@ def test_files_send_no_signals_and_hold_no_more_than_they_do(machine: tuple[int,
     column, name = machine
     program = SyscallFilter().program(name)
     fcntl = seccomp._FCNTL[column]
-    for command in (0, 1, 2, 3, 5, 36, 1030, 1032):
+    owner, lease, copy, pipe, seals, hints = (9, 11, 16), (1025, 1027), 1030, 1032, 1034, (1035, 1036, 1037, 1038)
+    for command in (0, 1, 2, 3, 5, 36, *owner, *lease, copy, pipe, seals, *hints):
         assert verdict(program, MACHINES[name], fcntl, 3, command, 0x2000) == 0
     for command in (8, 10, 15, 1024, 1026, 1031, 1040):
         assert verdict(program, MACHINES[name], fcntl, 3, command) == errno.EPERM
@@ -275,6 +276,7 @@ def test_the_numbers_are_the_kernels() -> None:
         single = {"fcntl": seccomp._FCNTL, "setpriority": seccomp._SET_PRIORITY, "prctl": seccomp._PRCTL}
         single |= {"setsockopt": seccomp._SET_SOCKET_OPTION, "close_range": seccomp._CLOSE_RANGE}
         single |= {"mmap": seccomp._MAP, "flock": seccomp._LOCK}
+        single |= {"clone": seccomp._CLONE, "socket": seccomp._SOCKET, "ioctl": seccomp._IOCTL}
         tables = (
             seccomp._REFUSED,
             seccomp._ABSENT,
