@@ -102,7 +102,7 @@ def errors_of(path: Path) -> Iterator[str]:
                 | ast.AnnAssign(target=ast.Name(name), value=ast.expr() as value)
             ):
                 named.setdefault(name, []).extend(value.values if isinstance(value, ast.BoolOp) else [value])
-    yield from filter(None, map(_as_pattern, named.get("hint", ())))
+    yield from (one for one in map(_as_pattern, named.get("hint", ())) if any(map(str.isalpha, one)))
     for node in ast.walk(tree):
         name = getattr(node.func, "id", getattr(node.func, "attr", "")) if isinstance(node, ast.Call) else ""
         if not isinstance(node, ast.Call) or not name.endswith(_RAISING) or name == "UnknownNameError":
