@@ -57,7 +57,7 @@ class DaskConnection:
         """The ids of quarantined workers, and why."""
 
     async def linked(self) -> DaskLink | None:
-        """Wait for a link and return it; None if it was lost at once."""
+        """Wait for a connected client and return it; None if it was lost at once."""
         await self._is_linked.wait()
         return self.link
 
@@ -114,7 +114,7 @@ class DaskConnection:
         await client.set_metadata(METADATA, metadata)
 
     async def quarantine(self, worker_id: str, why: str) -> None:
-        """Quarantine a worker: tell it why, and remove it from the scheduler."""
+        """Quarantine a worker: publish the reason, and remove the worker from the scheduler."""
         self.quarantined[worker_id] = why
         if self.link:
             with contextlib.suppress(OSError, TimeoutError, ValueError, CancelledError):
@@ -168,7 +168,7 @@ class DaskConnection:
             first = first or identity["id"]
             if identity["id"] != first or client.status != "running":
                 return
-            # Again: after a cut too short to be noticed here, the scheduler has lost the subscriptions.
+            # Subscribe again: a short loss of the connection, not noticed here, removes the scheduler's subscriptions.
             self._subscribe(client)
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(POLL_INTERVAL_S):

@@ -31,7 +31,7 @@ class EventStream:
         self._loop: asyncio.AbstractEventLoop | None = None
 
     def open(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Send in this event loop from now on."""
+        """Send events in this event loop from now on."""
         self._loop = loop
 
     def close(self) -> None:
@@ -44,7 +44,7 @@ class EventStream:
         self._topics.update(dict.fromkeys(games, topic))
 
     def forget(self, games: Iterable[str]) -> None:
-        """Remove these games, which are over."""
+        """Stop sending the events of these games, which are over."""
         for game in games:
             self._topics.pop(game, None)
 

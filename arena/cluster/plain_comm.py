@@ -66,7 +66,7 @@ def _without_bytes(value: Any) -> Any:
 
 
 def _plain_key(key: Any) -> Any:
-    """Return a key without bytes, still hashable: those of Dask's metrics are tuples."""
+    """Return a dictionary key without bytes. A tuple, as in Dask's metrics, stays a tuple, which is hashable."""
     return tuple(map(_plain_key, key)) if isinstance(key, tuple) else _without_bytes(key)
 
 
@@ -92,7 +92,7 @@ async def _read_plain(comm: TCP) -> Any:
 
 
 async def _read_first(stream: Any, size: int) -> memoryview:
-    """Read a message of that size, and the parts that follow it, and return its first part. Raises ValueError."""
+    """Read a message of this size with the parts that follow it; return the first part. Raises ValueError."""
     if not 16 <= size <= MAX_MESSAGE_BYTES:
         raise ValueError(f"{size} bytes")
     data = memoryview(await stream.read_bytes(size))
@@ -146,7 +146,7 @@ class PlainTLSConnector(TLSConnector):  # type: ignore[misc]
 
 
 class PlainBackend(Backend):  # type: ignore[misc]
-    """A transport of Dask that can only connect; addresses are those of another one."""
+    """A Dask transport that can connect, but not listen; `addresses` is the transport that parses its addresses."""
 
     def __init__(self, addresses: Backend, connector: type[TCPConnector | TLSConnector]) -> None:
         self._addresses, self._connector = addresses, connector

@@ -27,7 +27,7 @@ async def serve(
     there.
 
     A worker without a heartbeat for `worker_ttl_s` seconds is lost. `dashboard` is HOST:PORT of Dask's dashboard;
-    without it only the scheduler is reachable.
+    without it, other machines reach only the scheduler itself.
     """
     configure()
     scheduler = Scheduler(

@@ -109,7 +109,7 @@ class ResultAuditor:
     def reverify(self) -> set[int]:
         """Verify the next batch of results of quarantined workers; return the tournaments with games to play again.
 
-        Raises StoreUnavailableError; the batch is repeated then.
+        Raises StoreUnavailableError; the next call then repeats the batch.
         """
         while self._unnoted:
             self._note(*self._unnoted[-1])
@@ -159,7 +159,7 @@ class ResultAuditor:
         self._unnoted.append((QUARANTINED, worker))
 
     def _time(self, worker: str, game: PlannedGame, record: GameRecord) -> None:
-        """Quarantine the worker if bots are slower there. The result stays, as both bots were equally slow."""
+        """Quarantine the worker if bots are too slow on it. The result stays, as both bots were equally slow."""
         if self._throttle is None:
             return
         present = self._present()

@@ -208,12 +208,13 @@ class Coordinator:
         )
 
     def _importing(self, conditions: Conditions) -> Background:
-        # A portion that is being read dies with this process; the next coordinator repeats it.
+        # Reading a portion of a text ends with this process; the next coordinator reads the portion again.
         return Background("imports", TICK_INTERVAL_S, ArchiveImporter(self._store).work, conditions)
 
     def _maintaining(self, maintenance: Maintenance, conditions: Conditions) -> Background:
         maintenance.on_done = lambda name, at: self.metrics.task_done(name, at.timestamp())
-        # Its transactions are long, and fencing would keep the lease from being renewed. The tasks are idempotent.
+        # Daily tasks are not fenced: in their long transactions, fencing would block the renewal of the lease. They are
+        # idempotent.
         unfenced = replace(conditions, fenced=contextlib.nullcontext)
 
         def work(stop: threading.Event) -> None:
@@ -271,7 +272,7 @@ class Coordinator:
         self._wake_up()
 
     def order(self, tournament_id: int | None) -> None:
-        """Check a tournament at once (None: all of them, 0: only other orders). Thread-safe."""
+        """Run a turn at once that checks this tournament (None: all of them, 0: no particular one). Thread-safe."""
         self._ordered.put(tournament_id)
         self._wake_up()
         self._checks.wake()
@@ -308,7 +309,7 @@ class Coordinator:
             self._note_outage(error)
             await self._rest(stop, RETRY_INTERVAL_S)
         finally:
-            # Without waiting: its bots die with this process, and the next coordinator repeats the check.
+            # Do not wait for a running check: its bots die with this process, and the next coordinator repeats it.
             self._checks.end()
             await self._in(work, self.human_games.stop)
             await self._in(work, background.stop, self._background)
@@ -412,8 +413,8 @@ class Coordinator:
                 self._loop.call_soon_threadsafe(self._wake.set)
 
     def _wake_up_soon(self) -> None:
-        """Wake the task at once if jobs of half the slots have ended, which leaves enough for the others; else wait for
-        more to come in. Thread-safe.
+        """Wake the task at once if at least half as many jobs have ended as there are slots, else after a short time in
+        which more may end. Thread-safe.
         """
         if 2 * self.recorder.ended_jobs >= slots_of(self._executor):
             self._wake_up()
@@ -426,7 +427,7 @@ class Coordinator:
             self._batch = self._loop.call_later(BATCH_WINDOW_S, self._wake.set)
 
     def _end_batch(self) -> None:
-        """Clear what woke the task: the turn that begins handles all that has come in."""
+        """Clear the wake-up and its timer: the turn that begins handles everything that has arrived."""
         self._wake.clear()
         if self._batch is not None:
             self._batch.cancel()
@@ -488,7 +489,7 @@ class Coordinator:
             self.recorder.collect()
 
     def _review(self) -> None:
-        """Drop waiting results that the active coordinator has made superfluous."""
+        """Drop waiting results whose games are over in the database or unknown to it."""
         with contextlib.suppress(StoreUnavailableError):
             self.recorder.review()
 

@@ -1,6 +1,6 @@
-"""Suspends bots of a tournament that repeatedly fail to get ready: their open games are forfeited.
+"""Suspends bots that repeatedly fail to get ready from their tournament: their open games are forfeited.
 
-Bots are checked only after such a failure, and from the database alone, so that every coordinator decides the same.
+A bot is checked only after such a failure, by the database alone, so that every coordinator decides the same.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ LOOK_BACK = 4
 
 
 class EntrySuspender:
-    """Processes the bots in `in_flight.failed_starts` once a turn."""
+    """Suspends bots in `in_flight.failed_starts` and forfeits their games, once a turn of the coordinator."""
 
     def __init__(
         self, store: Store, bus: EventBus, in_flight: InFlightJobs, dispatcher: JobDispatcher, recorder: Recorder

@@ -1,4 +1,4 @@
-"""Opens the `concurrent.futures.Executor` of game slots, and publishes its events on the bus.
+"""Opens the `concurrent.futures.Executor` that plays games in slots, and publishes its events on the bus.
 
 A record that arrives with an event is stored in the spool before the event is published.
 """

@@ -1,8 +1,8 @@
 """Games of humans against bots: background work of the coordinator, one thread and one sandboxed bot for each game.
 
-They have slots of their own, and their bots run at a lower priority than those of rated games. Every ply is committed
-before it is published, so that the next coordinator can continue with a fresh bot. Actions of humans arrive through the
-database, from whichever web process has the page; an event wakes this process earlier.
+These games have slots of their own, and their bots run at a lower priority than those of rated games. Every ply is
+committed before it is published, so that the next coordinator can continue the game with a new bot process. The web
+process that serves a page stores the human's actions in the database, and sends an event so that they are read at once.
 """
 
 from __future__ import annotations
@@ -146,7 +146,11 @@ class HumanGames:
                 self._start(self._store.people.get(game))
 
     def _has_left(self, pending: PendingAction, *, is_waiting: bool = False) -> bool:
-        """Return whether a guest's page is gone. While a game waits, pages without scripts reload themselves."""
+        """Return whether a guest has left: their page has not contacted the server for a while.
+
+        A running game counts only if its page follows the stream. While a game waits, every page contacts the server:
+        pages without scripts reload themselves.
+        """
         absent_s = (now() - max(pending.seen_at, self._begun_at)).total_seconds()
         return pending.is_guest and (pending.is_streamed or is_waiting) and absent_s > ABSENCE_TIMEOUT_S
 

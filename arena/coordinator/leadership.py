@@ -45,9 +45,9 @@ class Leadership:
         self._log = logger("coordinator")
 
     def take(self) -> bool:
-        """Acquire the lease when it is free, when its owner has died on this machine, or when it is not renewed.
+        """Acquire the lease if it is free, its owner has died on this machine, or its owner no longer renews it.
 
-        Raises StoreUnavailableError.
+        Returns whether this process owns it. Raises StoreUnavailableError.
         """
         began = self._clock()
         found = self._leases.get(LEASE)
@@ -83,8 +83,8 @@ class Leadership:
     async def renew(self, thread: Executor, lost: asyncio.Event) -> None:
         """Renew the lease in time, in a thread, until the database reports that it is `lost`.
 
-        An unavailable database loses nothing: no other process can acquire the lease either, and all writes are fenced
-        by it.
+        An outage of the database does not end the ownership: no other process can acquire the lease meanwhile, and all
+        writes are fenced by it.
         """
         loop = asyncio.get_running_loop()
         while not lost.is_set():

@@ -146,7 +146,7 @@ class Lobby:
         # A private folder with a short path: paths of sockets are limited to 107 bytes.
         _sweep()
         place = Path(tempfile.mkdtemp(prefix=_FOLDER)) / "seats"
-        # Rename it once it listens: another lobby removes sockets that refuse connections as leftovers.
+        # Rename the socket once it listens: other lobbies remove sockets that refuse connections as leftovers.
         unnamed = place.with_name("new")
         self._server = await asyncio.start_unix_server(self._serve, unnamed, limit=MAX_BACKLOG_BYTES)
         self.place = str(unnamed.rename(place))
@@ -181,8 +181,9 @@ class Lobby:
         *,
         is_open: bool = False,
     ) -> None:
-        """Serve a connection until `listening`, which calls `receive` and `pong`, ends. It replaces the bot's earlier
-        one.
+        """Serve a connection until the coroutine `listening` ends, which calls `receive` and `pong`.
+
+        The connection replaces an earlier connection of the same bot.
         """
         connection = RelayConnection(version_id, bot, most_games, wire, is_open)
         if earlier := self._connections.get(bot):

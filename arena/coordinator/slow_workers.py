@@ -55,7 +55,7 @@ class SlowWorkerDetector:
         self._workers: dict[str, _Worker] = defaultdict(_Worker)
 
     def add(self, worker: str, speeds: Sequence[Speed], among: Container[str]) -> str:
-        """Add the speeds of one game of a worker; compare them with the workers `among`.
+        """Add the speeds of one game of a worker; compare them with those on the workers in `among`.
 
         Returns why the worker is too slow, or an empty string.
         """
@@ -78,8 +78,9 @@ class SlowWorkerDetector:
         )
 
     def _difference(self, worker: str, bot: object, speed: float, among: Container[str]) -> float | None:
-        """Return how much faster a bot was than elsewhere, or None if too few games are known; then add the game to
-        those known.
+        """Return the logarithm of a bot's speed relative to its speed elsewhere, None if too few games are known.
+
+        Then add the game to the known ones.
         """
         known = self._known.pop(bot, None) or deque(maxlen=MAX_GAMES_PER_BOT)
         self._known[bot] = known  # move it to the end

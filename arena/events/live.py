@@ -1,6 +1,6 @@
-"""The live state, from events: running games, checks and workers, with notification of changes to a subject.
+"""The live state, built from events: running games, checks and workers, with notification of changes to a subject.
 
-It is best-effort: streams read missed events from the database.
+It may miss events: streams then read the state from the database.
 """
 
 from __future__ import annotations
@@ -83,7 +83,10 @@ class Live:
         return self._running.games
 
     def of(self, line: Planned) -> RunningGame | None:
-        """Return the running game, or None if the database is newer because events were lost."""
+        """Return the running game that a line of the database describes.
+
+        Returns None if the game is not running, or if events were lost and the database has a later attempt.
+        """
         found = self.games.get(line.id)
         return None if found is None or line.state == "planned" or found.attempt < line.attempt else found
 

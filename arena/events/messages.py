@@ -228,7 +228,7 @@ class TournamentGameEnded(_Outcome):
     """planned: void, to be played again."""
 
     def of_game(self) -> GameEnded | GameAborted:
-        """Convert it to the event of the game itself."""
+        """Convert this event to the event of the game itself."""
         return GameAborted(game=self.game) if self.state == "planned" else GameEnded(**asdict(self))
 
 

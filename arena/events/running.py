@@ -67,7 +67,7 @@ class RunningGames:
         self._early.pop(game, None)
 
     def _add(self, name: str, number: int, ply: PlyPayload) -> None:
-        """Append a ply. After a gap nothing is appended, until a snapshot or the end of the game repairs it."""
+        """Append a ply. After a gap nothing is appended until a snapshot fills it or the game ends."""
         game = self.games.get(name)
         if game is not None and number == len(game.plies) + 1:
             game.plies.append(ply)

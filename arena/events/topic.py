@@ -1,4 +1,4 @@
-"""The tree of topics at the broker. Version 1 of the tree."""
+"""The topics at the broker: they form a tree, here in version 1."""
 
 from __future__ import annotations
 

@@ -109,9 +109,9 @@ class ArchivedGame:
 
 
 def entries_of(games: Sequence[ArchivedGame]) -> list[PositionEntries]:
-    """Return the index entries of each game for positions and first moves, with serial 0. Raises ValueError.
+    """Return the entries of each game for the position index: its positions and its first moves, with serial 0.
 
-    Pass several games at a time: most of the work is per set of rules, not per game.
+    Pass several games at a time: most of the work is per set of rules, not per game. Raises ValueError.
     """
     found: dict[int, PositionEntries] = {}
     alike: dict[str, list[int]] = {}

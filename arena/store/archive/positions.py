@@ -121,7 +121,7 @@ def add(session: Session, first: int, last: int, entries: PositionEntries) -> No
 
 
 def _to_merge(session: Session, first: int, last: int) -> list[Row[int | None, int]]:
-    """Return the parts to merge with new games: those no larger than everything after them, ordered by serial."""
+    """Return the parts to merge with new games, ordered by serial: each has no more games than all that follow it."""
     query = (
         select(col(ArchivePart.id), col(ArchivePart.first))
         .where(col(ArchivePart.last) < first, col(ArchivePart.first) > last - MAX_PART_GAMES)
