@@ -106,7 +106,7 @@ class MqttConnection:
         self._task: asyncio.Task[None] | None = None
 
     async def open(self) -> None:
-        """Connect once and then reconnect in a task. Return even if the first attempt fails.
+        """Start the task that connects and reconnects, and wait for its first attempt, which may fail.
 
         Raises BusError when the broker rejects this client.
         """

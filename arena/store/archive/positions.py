@@ -71,7 +71,7 @@ def joined(several: Sequence[PositionEntries]) -> PositionEntries:
 
 
 def _pack(entries: PositionEntries, first: int) -> bytes:
-    """Compress sorted entries: differences of keys in byte planes (the upper bytes are mostly zero), serials, tags."""
+    """Compress sorted entries: key differences in byte planes (the upper bytes are mostly zero), serials, tags."""
     steps = np.diff(entries.keys, prepend=np.uint64(0)).astype("<u8")
     planes = steps.view(np.uint8).reshape(-1, 8).T.tobytes()
     places = (entries.serials - first).astype("<u2").tobytes()
@@ -89,7 +89,7 @@ def _unpack(data: bytes, first: int) -> PositionEntries:
 
 
 def look_up(session: Session, key: int) -> PositionEntries:
-    """Read the entries of a key, by serial."""
+    """Read the entries with this key, ordered by serial."""
     parts = session.execute(select(col(ArchivePart.id), col(ArchivePart.first), col(ArchivePart.bits))).all()
     found: dict[int, PositionEntries] = {}
     for bits in {part.bits for part in parts}:  # a query for each: SQLite uses no index for a join on the bucket

@@ -45,9 +45,9 @@ class VersionChecks:
         log: str = "",
         problem: str = "",
     ) -> Version:
-        """Store a verdict: active without a problem, else failed. Raises ConflictError if no check is running.
+        """Store the verdict on a version: it becomes `active` without a problem, else `failed`.
 
-        The families of the version become those of `variants`.
+        Its families become those in `variants`. Raises NotFoundError, and ConflictError if no check is running.
         """
         with self._sessions.writing() as session:
             version = session.get(Version, version_id, with_for_update=True)

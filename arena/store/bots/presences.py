@@ -41,7 +41,7 @@ class Presences:
         self._sessions = sessions
 
     def report(self, present: Mapping[int, PresenceReport]) -> None:
-        """Report that exactly these versions are connected."""
+        """Store that these versions, and no others, are connected."""
         at = now()
         with self._sessions.writing() as session:
             known = {row.version_id: row for row in session.scalars(select(RemotePresence))}

@@ -79,7 +79,7 @@ class Leases:
         return True
 
     def renew(self, name: str, owner: str, seconds: float) -> bool:
-        """Renew a lease for `seconds`; return False if this owner has lost it: another one may have acted since."""
+        """Renew a lease for `seconds`; return False if this owner has lost it: another owner may have acted since."""
         self._adopt(seconds)
         with self._sessions.writing() as session:
             self._bound(session)
@@ -88,7 +88,7 @@ class Leases:
             return bool(session.execute(update(Lease).where(*mine).values(until=until)).rowcount)  # type: ignore[attr-defined]
 
     def release(self, name: str, owner: str) -> None:
-        """Release a lease if it is still owned."""
+        """Release a lease if this owner still has it."""
         with self._sessions.writing() as session:
             session.execute(delete(Lease).where(col(Lease.name) == name, col(Lease.owner) == owner))
 
@@ -117,11 +117,11 @@ class Leases:
             yield
 
     def _adopt(self, seconds: float) -> None:
-        """Bound transactions by a lease of this length from now on."""
+        """Limit the idle time of transactions to the length of this lease, within bounds, from now on."""
         self._idle_s = max(_IDLE_S[0], min(seconds, _IDLE_S[1]))
 
     def _bound(self, session: Session) -> None:
-        """Let PostgreSQL end this transaction if its process is stopped, as its lock would block a standby."""
+        """Let PostgreSQL end this transaction if this process is stopped: its row locks would block a standby."""
         if _is_postgresql(session):
             idle_ms = int(self._idle_s * 1000)
             session.execute(_BOUND, {"idle": str(idle_ms), "statement": str(2 * idle_ms)})

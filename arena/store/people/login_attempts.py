@@ -1,6 +1,6 @@
 """Log-in back-off and rate limits: counters shared by all web processes.
 
-Delays grow with each wrong attempt, but never become permanent: attempts are forgiven after a while. Keys are digests.
+Delays grow with each wrong attempt, but never become permanent: attempts stop counting after a while. Keys are digests.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ ATTEMPTS_RETENTION = timedelta(days=2)
 
 @dataclass(frozen=True, slots=True)
 class BackoffPolicy:
-    """A backoff policy: the number of `free` attempts, the seconds after which one is forgiven, and the longest wait.
+    """A backoff policy: the number of `free` attempts, the seconds until one attempt fewer counts, the longest wait.
 
-    After the free attempts, the wait starts at one second and doubles with each further one.
+    After the free attempts, the wait starts at one second and doubles with each further attempt.
     """
 
     free: int
@@ -83,7 +83,7 @@ class LoginAttempts:
         return 0.0
 
     def give_back(self, keys: Collection[str]) -> None:
-        """Subtract the last attempt from the counters, because it was right."""
+        """Subtract the last attempt from the counters of these keys, because it was right."""
         mine = col(LoginAttempt.key).in_(keys)
         with self._sessions.writing() as session:
             session.execute(

@@ -100,7 +100,7 @@ class Users:
     def change(
         self, name: str, *, role: str | None = None, password_hash: str | None = None, is_active: bool | None = None
     ) -> UserItem:
-        """Change the given fields. All browser sessions of the user end.
+        """Change the given fields of a user, and end all browser sessions of the user.
 
         Raises NotFoundError, and ConflictError if no administrator would be left.
         """

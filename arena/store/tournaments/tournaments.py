@@ -60,9 +60,10 @@ class Tournaments:
         entries: Sequence[tuple[int, str]],
         refused: Sequence[tuple[int, str]] = (),
     ) -> TournamentItem:
-        """Store a tournament with its entries as (version, why it may play) in seat order.
+        """Store a tournament with its entries in seat order, given as (version id, reason why it may play).
 
-        The refused versions follow, with reasons. Raises ConflictError if its schedule has already fired for that time.
+        The refused versions follow, with the reasons. Raises ConflictError if the tournament's schedule has already
+        created one for this time.
         """
         try:
             with self._sessions.writing() as session:
@@ -145,9 +146,9 @@ class Tournaments:
         refused: Sequence[tuple[int, str]] = (),
         settings: Mapping[str, object] | None = None,
     ) -> None:
-        """Replace all entries of a tournament that has not started, in seat order, then the refused ones with reasons.
+        """Replace all entries of a tournament that has not started, in seat order; then the refused ones with reasons.
 
-        Raises NotFoundError, and ConflictError once it has started.
+        Raises NotFoundError, and ConflictError once the tournament has started.
         """
         with self._sessions.writing() as session:
             tournament = _not_begun(session, tournament_id)
@@ -162,9 +163,9 @@ class Tournaments:
         entries: Sequence[tuple[int, str]],
         refused: Sequence[tuple[int, str]],
     ) -> TournamentItem:
-        """Copy the settings of another tournament to one that has not started, with these entries.
+        """Give a tournament that has not started the settings of `like`, and these entries.
 
-        Raises NotFoundError, ConflictError.
+        Raises NotFoundError, and ConflictError once the tournament has started.
         """
         with self._sessions.writing() as session:
             tournament = _not_begun(session, tournament_id)
@@ -174,7 +175,7 @@ class Tournaments:
             return of_attributes(TournamentItem, tournament)
 
     def enter(self, tournament_id: int, version_id: int, why: str) -> int:
-        """Enter another version, for formats that allow it; return its seat. Raises ConflictError if it is in."""
+        """Enter another version, in formats that allow it; return its seat. Raises ConflictError if it is entered."""
         try:
             with self._sessions.writing() as session:
                 mine = select(func.max(col(Entry.seat))).where(col(Entry.tournament_id) == tournament_id)
@@ -186,9 +187,9 @@ class Tournaments:
         return seat
 
     def withdraw(self, tournament_id: int, version_id: int, suspended: str = "") -> None:
-        """Withdraw an entry, which is not paired any more. Withdrawing twice is harmless.
+        """Withdraw an entry, so that it is not paired any more. Withdrawing twice is harmless.
 
-        `suspended` is the reason if the referee withdraws it.
+        `suspended` is the reason if the coordinator withdraws the entry.
         """
         with self._sessions.writing() as session:
             session.execute(
@@ -211,7 +212,7 @@ class Tournaments:
     ) -> TournamentItem:
         """Change the state of a tournament. Raises NotFoundError, and ConflictError naming its present state.
 
-        `only_from` restricts what `NEXT_STATES` allows. Sets `started` and `finished` accordingly.
+        `only_from` limits the present states that `NEXT_STATES` allows. `started_at` and `finished_at` are set too.
         """
         with self._sessions.writing() as session:
             tournament = _locked(session, tournament_id)
