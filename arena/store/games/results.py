@@ -162,6 +162,7 @@ class Results:
         """Count the results of versions, or only those against others, by players, family, winner and termination.
 
         Void games are not counted.
+        """
         keys = [col(getattr(Game, name)) for name in Tally.__dataclass_fields__ if name != "count"]
         parts = []
         for mine, theirs in ((Game.first_id, Game.second_id), (Game.second_id, Game.first_id)):
@@ -179,7 +180,7 @@ class Results:
 
     def sides(self, pool: str) -> dict[tuple[str, str], int]:
         """Count the rated results of a pool by side: (variant, `first`/`second`/`draw`) -> games."""
-        # Add the results with higher commit numbers to the cached counts; count all anew if results were undone.
+        # Add the results with higher commit numbers to the cached counts; recount everything if results were undone.
         last, then, before = self._sides.get(pool, (0, 0, {}))
         undone = self.undone()
         if then != undone:

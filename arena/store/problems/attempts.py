@@ -59,7 +59,7 @@ class Attempts:
         self._sessions = sessions
 
     def decide(self, number: int, user_id: int, *, is_solved: bool) -> FirstAttempt:
-        """Store the first attempt of a user at a problem and rate it. A later call changes nothing and returns the first.
+        """Store and rate the first attempt of a user at a problem. A later call changes nothing and returns the first.
 
         Raises NotFoundError, ConflictError for a problem that is not accepted.
         """

@@ -106,7 +106,7 @@ class _FoldedRatings:
         return [(old, new) for old, new in wrong if old != new]
 
     def _stored(self, session: Session, until: int) -> dict[str, dict[int, _Row]]:
-        """Return the changes by the next games, by game and version: as stored, or as this rebuild has corrected them."""
+        """Return the changes by the next games, by game and version: as stored, or as this rebuild corrects them."""
         which: dict[str, Any] = {"after": self.last, "until": until}
         found: dict[str, dict[int, _Row]] = defaultdict(dict)
         for row in session.execute(select(*_CHANGE).where(_CHANGES.c.game_id.in_(_PORTION)), which):
