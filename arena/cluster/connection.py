@@ -25,9 +25,9 @@ CONNECT_TIMEOUT_S = 5.0
 RETRY_INTERVAL_S = 0.5
 CLOSE_TIMEOUT_S = 3.0
 _ALLOWED_FAILURES = "arena-allowed-failures"
-"""The key in the scheduler's metadata for how often it retries a job."""
+"""The key in the scheduler's metadata under which it publishes how often it retries a job."""
 _FOREIGN_TOPICS = ("print", "warn")
-"""Topics on which workers could print or warn in this process: Dask subscribes to them."""
+"""Topics to which Dask subscribes, and through which workers could print or warn in this process."""
 
 
 @dataclass(slots=True, eq=False)
@@ -103,7 +103,7 @@ class DaskConnection:
 
     async def _check_settings(self, client: Client) -> None:
         """Warn if the scheduler, such as a plain `dask scheduler`, retries games itself."""
-        await client.run_on_scheduler(_publish_allowed_failures)  # its result would be pickled, so it is not read
+        await client.run_on_scheduler(_publish_allowed_failures)  # returns nothing: a result would be pickled
         if failures := await client.get_metadata([_ALLOWED_FAILURES], 0):
             advice = "start it with DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES=0, or use `arena scheduler`"
             self._log.warning("scheduler retries games", address=self._address, allowed_failures=failures, hint=advice)

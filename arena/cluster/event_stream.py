@@ -11,9 +11,9 @@ from typing import Any
 from referee.play.slot import follows
 
 BATCH_WINDOW_S = 0.02
-"""How long an event waits for following ones: every message costs scheduler and arena a millisecond."""
+"""How long an event waits for further events to be sent with: a message costs scheduler and arena a millisecond."""
 PLY_BATCH_WINDOW_S = 0.2
-"""How long plies wait for following ones."""
+"""How long plies wait for further plies to be sent with."""
 
 
 class EventStream:

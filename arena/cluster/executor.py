@@ -48,10 +48,10 @@ class _Job:
     function: Callable[..., Any]
     arguments: tuple[Any, ...]
     is_taken: bool = False
-    """Whether a worker has started it."""
+    """Whether a worker has started the job."""
     remote: Any = None
     answer: Mapping[str, Any] | None = None
-    """The event with its result."""
+    """The event with the result of the job, or with its error."""
 
 
 class ClusterExecutor(Executor):

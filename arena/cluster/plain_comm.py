@@ -17,9 +17,9 @@ from distributed.comm.tcp import TCP, TLS, TCPBackend, TCPConnector, TLSBackend,
 
 MAX_MESSAGE_BYTES = 2**28
 UNREADABLE = "<not plain data>"
-"""Replaces everything that is not plain data."""
+"""The text that replaces everything that is not plain data."""
 _MARKS = ("__Pickled__", "__Serialized__", "__Enum__")
-"""Keys of Dask's placeholders for data outside of a message, and for objects of modules."""
+"""Keys by which Dask marks pickled or serialised data and enum members."""
 _SCHEMES = {"tcp://": "plain://", "tls://": "plains://"}
 
 
@@ -85,7 +85,7 @@ async def _read_plain(comm: TCP) -> Any:
     except (ValueError, TypeError, RecursionError, struct.error, msgpack.UnpackException) as error:
         comm.abort()
         raise CommClosedError(f"invalid message: {error}") from error
-    except BaseException:  # it is not known what was read, as in Dask's own
+    except BaseException:  # a message may be half read; Dask's own transports abort too
         comm.abort()
         raise
     return found

@@ -56,7 +56,7 @@ class Spool:
         self.folder = folder
         self._lock = threading.Lock()
         self._in_memory: dict[str, tuple[GameRecord, float]] = {}
-        """Results that the disk has refused, with the time of their arrival."""
+        """Results that could not be written, with the time of their arrival."""
         self._stuck: set[str] = set()
         """Results whose file could not be removed."""
         self._log = logger("coordinator")
@@ -68,7 +68,7 @@ class Spool:
         """Return the games with a waiting result, sorted by id."""
         with self._lock:
             found = set(self._in_memory)
-        with contextlib.suppress(OSError):  # no folder yet; errors of writing are logged there
+        with contextlib.suppress(OSError):  # no folder yet; `keep` logs errors of writing
             found.update(entry.name[: -len(_SUFFIX)] for entry in os.scandir(self.folder) if _is_result(entry.name))
         return sorted(found - self._stuck)
 

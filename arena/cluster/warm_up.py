@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from arena.cluster.jobs import Jobs
 
 POLL_INTERVAL_S = 0.1
-"""How often a waiting game checks whether it is still wanted."""
+"""How often a game that waits for its family checks whether its job was cancelled."""
 
 
 class WarmUp:

@@ -25,7 +25,7 @@ from referee.machine.pool import JobError, WorkerLostError
 MIN_IDLE_S = 60.0
 """Idle time before a game is analysed without a request."""
 BATCH_POSITIONS = 8
-"""Positions a job: bounds how long an analysis continues once a game is in flight."""
+"""Positions that are evaluated together: limits how long an analysis continues once a game is in flight."""
 POLL_INTERVAL_S = 0.25
 """How often an analysis checks whether games are still in flight."""
 

@@ -76,7 +76,7 @@ class ResultAuditor:
         self._quarantined: dict[str, str] = {}
         """Quarantined workers, and why: the fault of a record, or how slow the worker is."""
         self._suspects: deque[tuple[str, int]] = deque()
-        """Workers whose earlier results are to be verified, and the last commit number that was."""
+        """Workers whose earlier results are to be verified, and the commit number of the last verified result."""
         self._unnoted: list[tuple[str, str]] = []
         """Entries for the audit log: `QUARANTINED` or `THROTTLED`, and the worker."""
         self._log = logger("coordinator")

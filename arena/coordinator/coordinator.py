@@ -62,7 +62,7 @@ T = TypeVar("T")
 TICK_INTERVAL_S = 1.0
 """Longest pause between two turns: the greatest delay of schedules and orders."""
 BATCH_WINDOW_S = 0.5
-"""Longest wait of results and starts of games for others, as a turn costs the same for one of them and for many."""
+"""How long a result or a start of a game waits for others: a turn costs the same for one of them and for many."""
 WORKERS_TICKS = 3
 """Number of ticks between two reports of the workers."""
 GRACE_S = 20.0
@@ -74,7 +74,7 @@ RETRY_INTERVAL_S = 1.0
 PRESENCE_BATCH_WINDOW_S = 0.5
 """Shortest time between two updates of the connected remote bots."""
 MAINTENANCE_INTERVAL_S = 10.0
-"""How often due daily tasks are looked for."""
+"""How often the coordinator checks whether daily tasks are due."""
 
 
 class Coordinator:
@@ -185,7 +185,7 @@ class Coordinator:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._wake = asyncio.Event()
         self._batch: asyncio.TimerHandle | None = None
-        """Wakes the task for what has come in."""
+        """The timer that wakes the task when the batch window ends."""
 
     def _following(self, conditions: Conditions) -> Background:
         follower = ArchiveIndexer(self._store)
@@ -227,7 +227,7 @@ class Coordinator:
 
         def say(stop: threading.Event) -> None:
             self._store.presences.report({one.version_id: one for one in lobby.present.values()})
-            stop.wait(PRESENCE_BATCH_WINDOW_S)  # batch the changes of this time
+            stop.wait(PRESENCE_BATCH_WINDOW_S)  # changes in this time are reported together
 
         def note() -> None:
             found.wake()
@@ -369,7 +369,7 @@ class Coordinator:
         is_taken = self.leadership.take()
         if is_taken:
             try:
-                self._store.require()  # detects an upgrade until here; a later one takes the lease away
+                self._store.require()  # detects an upgrade up to this moment; a later upgrade deletes the lease
             except SchemaError:
                 self.leadership.release()
                 raise

@@ -19,7 +19,7 @@ from referee.play.suspension import Suspension
 
 _CONSEQUENCE = "; its other games are forfeited"
 LOOK_BACK = 4
-"""Games that are read, as a multiple of the limit: failures of the opponent at the start do not count."""
+"""Number of games that are read, as a multiple of the limit: games that the opponent failed to start do not count."""
 
 
 class EntrySuspender:
@@ -79,7 +79,7 @@ class EntrySuspender:
     def _forfeit(self, tournament_id: int, entry: EntryItem, why: str) -> bool:
         """Record the open games of an entry as lost, and cancel the running ones: their results would come too late.
 
-        Returns whether there were any.
+        Returns whether the entry had open games.
         """
         in_flight = self._in_flight
         games = self._store.queue.of_version(tournament_id, entry.version_id)

@@ -93,7 +93,7 @@ def publisher(bus: EventBus, spool: Spool) -> Callable[[dict[str, Any]], None]:
                 try:
                     if "record" in event:
                         spool.take(event["record"], game, worker)
-                except RecordError as error:  # the game has no result then; its job reports that
+                except RecordError as error:  # then the game has no result, which the end of its job shows
                     log.error("record rejected", game=game, worker=worker, error=str(error))
                 bus.publish(SlotFinished(game=game))
 

@@ -42,9 +42,9 @@ if TYPE_CHECKING:
 POLL_INTERVAL_S = 1.0
 """How often the database is polled for actions, in case an event is lost."""
 NICENESS = 5
-"""Niceness of the bots, relative to those of rated games."""
+"""Niceness of the bots in these games, relative to bots in rated games."""
 ABSENCE_TIMEOUT_S = 60.0
-"""Time after which a game of a guest ends whose page is gone. Guests on a page without scripts have the idle time."""
+"""Time after which a guest's game ends if the guest's page is gone. Pages without scripts have the idle timeout."""
 
 
 @dataclass
@@ -62,7 +62,7 @@ class _HumanGame:
     offered_at: int = -1
     """Number of plies before the last draw offer of the human."""
     takes_back: bool = False
-    """Whether it was interrupted to take back a move, and continues."""
+    """Whether the game was interrupted to take back a move, after which it continues."""
 
     def call_off(self) -> None:
         """Wake the game thread so that it stops."""
@@ -103,7 +103,7 @@ class HumanGames:
         self._store, self._bus, self._owner, self._place = store, bus, owner, place
         self._spool, self._conditions, self._on_done = spool, conditions, on_done
         self.elsewhere: dict[str, Callable[[BotSpec, BotLimits], Seat]] = {}
-        """Further seats that are not local processes, by their place."""
+        """Functions that open further seats, those that are not local processes, by the place of the bot."""
         self._slots, self._guest_slots = settings.human_slots, settings.guest_slots
         self._idle_s = settings.human_idle_timeout_minutes * 60
         self._sandbox_name = settings.sandbox

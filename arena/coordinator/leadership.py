@@ -19,7 +19,7 @@ from arena.store import Store
 from arena.store.operations.leases import OwnedLease
 
 LEASE = "referee"
-"""Its name in the database."""
+"""The name of the lease in the database."""
 POLL_INTERVAL_S = 1.0
 """How often a standby checks the lease; more often if the lease is short."""
 
@@ -41,7 +41,7 @@ class Leadership:
         self._seen: OwnedLease | None = None
         """The lease at the last check."""
         self._since = self._looked = 0.0
-        """When this state of the lease was first seen."""
+        """When this state of the lease was first seen, and when the database last answered."""
         self._log = logger("coordinator")
 
     def take(self) -> bool:
@@ -59,7 +59,7 @@ class Leadership:
             self._log.info("lease owner is dead", owner=found.owner)
         try:
             return self._leases.take(LEASE, self.name, self.seconds, seen=found)
-        finally:  # the database answers, also while this waits for a lock of the owner's last transaction
+        finally:  # waiting for a lock of the owner's last transaction is no outage of the database
             self._looked = self._clock()
 
     def _is_stale(self, found: OwnedLease | None, took_s: float) -> bool:

@@ -28,14 +28,14 @@ from referee.bot.remote.seat import PING_MS
 
 _MS = 1_000_000
 LATENCY_SAMPLES = 16
-"""Latest round round_trips from which the latency of a connection is computed."""
+"""Number of latest round trips from which the latency of a connection is computed."""
 PING_INTERVAL_S = PING_MS / 1000
 IDLE_PING_INTERVAL_S = 10.0
 """How often an idle connection is pinged."""
 SILENCE_TIMEOUT_S = 12.0
 """A connection that does not answer a ping for so long is lost."""
 MAX_BACKLOG_BYTES = 2**20
-"""Output of a program that its seat has not read; a program with more is dropped."""
+"""Most output of a program that its seat has not read; a program with more output is dropped."""
 _FOLDER = "arena-lobby-"
 
 
@@ -61,7 +61,7 @@ class ConnectedBot:
     most_games: int
     latency_ms: float | None
     is_open: bool
-    """Whether other users may challenge it."""
+    """Whether other users may challenge the bot."""
 
 
 @dataclass(eq=False)

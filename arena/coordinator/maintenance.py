@@ -44,7 +44,7 @@ class Task:
     work: Callable[[MustStop], int]
     of_process: bool = False
     next_look: int = 0
-    """The day of the next check, which spares the database a query every turn."""
+    """The day on which the task is checked next, so that the database is not queried every turn."""
     not_before: float = 0.0
 
 

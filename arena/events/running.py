@@ -18,7 +18,7 @@ from arena.events.messages import (
 )
 
 MAX_GAMES = 5_000
-"""Running games that are kept."""
+"""Most running games that are kept."""
 
 
 @dataclass(slots=True)
@@ -29,7 +29,7 @@ class RunningGame:
     plies: list[PlyPayload] = field(default_factory=list)
     tournament: int = 0
     moved_at: float = field(default_factory=time.time)
-    """When its last ply arrived, or it started (Unix time)."""
+    """When the last ply arrived, or before that, when the game started (Unix time)."""
 
     def snapshot(self, game: str) -> GameSnapshot:
         """Return the whole game without principal variations, so that a long game fits into a message."""

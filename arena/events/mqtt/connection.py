@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from arena.metrics import Metrics
 
 BATCH_WINDOW_S = 0.25
-"""Shortest time between two rounds of sending: messages of this time are batched."""
+"""Shortest time between two rounds of sending: plies that arrive in between are batched."""
 QOS = 1
 """At least once, in order. Snapshots and the database make up for messages that a lost connection drops."""
 BACKOFF_RANGE_S = (0.25, 5.0)

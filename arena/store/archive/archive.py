@@ -44,8 +44,8 @@ FOLLOWED_COUNTER = "archive-followed"
 SORTS = {"number": ArchiveGame.serial, "date": ArchiveGame.day, "length": ArchiveGame.plies}
 """Sort keys of lists, each with its column."""
 SCAN_RATIO = 4
-"""Games are scanned in sort order if at least one game in this many matches, or more than are counted, because that
-finds a page sooner than the filters.
+"""Games are scanned in sort order if at least one of this many games matches, or if more games match than are counted:
+the scan then finds a page sooner than an index of a filter.
 """
 
 

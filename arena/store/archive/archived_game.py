@@ -46,7 +46,7 @@ class ArchivedGame:
     text: str = ""
     tags: Mapping[str, str] = field(default_factory=dict)
     serial: int = 0
-    """Its number in the whole archive; 0 if it is not stored."""
+    """The game's number in the whole archive; 0 if it is not stored."""
 
     def ruleset(self) -> Ruleset:
         """Return the rules it was played by."""

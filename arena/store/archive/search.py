@@ -77,7 +77,7 @@ class Matches:
         self._among = _indexed(session, search, among)
         if len(search.first_moves) > MAX_OPENING_PLIES:
             self._among = self._beginning_with(search.first_moves)
-            del self._found  # the comparison read it
+            del self._found  # cached by the comparison for the former serials
 
     def count(self, limit: int | None = None) -> int:
         """Count the matching games, up to `limit`."""

@@ -27,7 +27,7 @@ T = TypeVar("T")
 BATCH = 500
 """Rows per statement, within the parameter limits of both databases."""
 BUSY_MS = 5000
-"""Time for which a SQLite writer waits for another one, and a PostgreSQL reader for a free connection."""
+"""How long a SQLite writer waits for another writer, and a PostgreSQL session for a free connection."""
 
 _KEEP_ALIVE = {"keepalives_idle": 4, "keepalives_interval": 2, "keepalives_count": 3, "tcp_user_timeout": 10_000}
 """TCP keep-alive settings: a lost server is noticed within ten seconds, not hours."""

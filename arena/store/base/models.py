@@ -187,7 +187,7 @@ class Version(SQLModel, table=True):
     log: str = Field(default="", sa_column=Column(Text, nullable=False))
     problem: str = ""
     place: str = Field(default="", max_length=16)
-    """Where it runs: empty for the arena's sandbox, `remote` for its author's machine."""
+    """Where the version runs: empty for the arena's sandbox, `remote` for its author's machine."""
     follows_id: int | None = Field(default=None, foreign_key="versions.id", index=True)
     """The version from whose ratings this one starts (its mu, with a wide sigma)."""
     created_at: datetime = _created()

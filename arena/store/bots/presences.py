@@ -16,7 +16,7 @@ from arena.store.base.engine import Sessions
 from arena.store.base.models import RemotePresence
 
 REPORT_INTERVAL_S = 15.0
-"""Interval of the reports."""
+"""How often the process that has the connections reports them."""
 _STALE = timedelta(seconds=3 * REPORT_INTERVAL_S)
 """Age after which a report is ignored: the reporting process is gone."""
 

@@ -280,7 +280,7 @@ class Results:
 
 def _results(rows: Sequence[Sequence[Any]]) -> list[FinishedGame]:
     """Convert rows of `_RESULT` to results."""
-    ways = {way: (Kind(way[0]), Termination(way[1])) for way in {row[-2:] for row in rows}}  # few distinct ones
+    ways = {way: (Kind(way[0]), Termination(way[1])) for way in {row[-2:] for row in rows}}  # few distinct endings
     return [FinishedGame._make((*row[:-2], *ways[row[-2:]])) for row in rows]
 
 

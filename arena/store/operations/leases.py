@@ -26,9 +26,11 @@ _LEASES = table_of(Lease)
 _OWNER = select(_LEASES.c.owner).where(_LEASES.c.name == bindparam("lease")).with_for_update(read=True)
 """Reads the owner with a row lock if supported: the lease cannot be taken between this check and the commit."""
 _IDLE_S = (2.0, 10.0)
-"""Shortest and longest time after which PostgreSQL ends an idle transaction of an owner: the lease's, within these.
+"""Shortest and longest time after which PostgreSQL ends an idle transaction of an owner; between them, the length of
+the lease counts.
 
-Its row locks would block a standby if the owner is stopped or cut off. A single statement may take twice as long.
+The transaction's row locks would block a standby if the owner is stopped or cut off. A single statement may take twice
+as long.
 """
 _BOUND = text(
     "SELECT set_config('idle_in_transaction_session_timeout', :idle, true), "

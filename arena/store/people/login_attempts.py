@@ -19,7 +19,7 @@ from arena.store.base.engine import Sessions
 from arena.store.base.models import LoginAttempt
 
 ATTEMPTS_RETENTION = timedelta(days=2)
-"""Retention of a key without attempts."""
+"""Time after the last attempt for which a key is kept."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,7 +32,7 @@ class Notices:
     def of(self, user_id: int, since: datetime | None = None) -> list[Notice]:
         """Return the notices of a user, latest first: the latest of each kind, or those after a given time."""
         parts = (self._checks, self._faults, self._suspensions, self._ended, self._followed)
-        found = dict.fromkeys(one for part in parts for one in part(user_id, since))  # an own bot may be followed too
+        found = dict.fromkeys(one for part in parts for one in part(user_id, since))  # users may follow their own bots
         return sorted(found, key=lambda one: one.at, reverse=True)
 
     def read_until(self, user_id: int) -> datetime | None:

@@ -13,7 +13,7 @@ from arena.store.base.engine import Sessions
 from arena.store.base.models import TrustedDevice
 
 DEVICES_RETENTION = timedelta(days=180)
-"""Retention of a device without a log-in."""
+"""Time after the last log-in for which a device is kept."""
 
 
 class TrustedDevices:

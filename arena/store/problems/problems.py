@@ -42,7 +42,7 @@ class Proof:
     level: str
     tree: Mapping[str, Any]
     mu: float
-    """The strength from which its rating starts."""
+    """The strength from which the rating of the problem starts."""
 
 
 class Problems:
