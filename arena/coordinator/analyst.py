@@ -39,8 +39,8 @@ class AnalysisInterrupted(Exception):  # noqa: N818 - not an error
 class Analyst:
     """Analyses one game after another while `is_busy()` is false.
 
-    Each day, up to `budget` games without a request are analysed with `nodes` a position. `ask` calls the
-    engine (None: in a helper process).
+    Each day, up to `budget` games without a request are analysed, with `nodes` nodes for each position. `ask` calls
+    the engine (None: the engine runs in a helper process).
     """
 
     def __init__(

@@ -20,8 +20,8 @@ from arena.tournaments import permanent
 class SubmissionChecks:
     """The checks of uploaded versions. `check` checks one claimed version.
 
-    A version that passes joins the ladders of its families. Missing ladders are created with `ladder_time_control`; if
-    it is empty, the version joins none.
+    A version that passes joins the ladders of its families. Missing ladders are created with `ladder_time_control`
+    (empty: no ladder is created).
     """
 
     def __init__(

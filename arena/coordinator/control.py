@@ -53,9 +53,10 @@ class TournamentControl:
         self._openings.close()
 
     def steer(self, at: datetime, orders: set[int | None]) -> list[LiveTournament]:
-        """Start and advance the tournaments that are due or named in `orders`; return the running tournaments.
+        """Cancel the jobs of stopped tournaments, start and advance others; return the running ones.
 
-        None in `orders` names all tournaments. Raises StoreUnavailableError.
+        Tournaments are advanced if they are due or named in `orders`, where None names all. Raises
+        StoreUnavailableError.
         """
         live = self._store.tournaments.live()
         self._obey(live)

@@ -59,7 +59,7 @@ class Leadership:
             self._log.info("lease owner is dead", owner=found.owner)
         try:
             return self._leases.take(LEASE, self.name, self.seconds, seen=found)
-        finally:  # waiting for a lock of the owner's last transaction is no outage of the database
+        finally:  # waiting for a lock of the owner's last transaction does not count as an outage
             self._looked = self._clock()
 
     def _is_stale(self, found: OwnedLease | None, took_s: float) -> bool:

@@ -320,7 +320,7 @@ class Lobby:
                 await self._send_ping(connection, seat, int(message["check"]))
 
     def _open(self, seat: _Seat) -> None:
-        """Start a program under a new number, so that late output of an earlier one is ignored."""
+        """Start the program for a seat under a new number, so that late output of an earlier program is ignored."""
         self._leave(seat)
         connection = self._connections.get(seat.bot)
         if connection is None:

@@ -91,7 +91,7 @@ def _row(game: ArchivedGame, serial: int) -> dict[str, Any]:
 
 
 def _shared_names(game: ArchivedGame, pool: str) -> tuple[tuple[str, str, str], ...]:
-    """Return (column, kind, name) of the properties a game shares with others."""
+    """Return (column, kind, name) for each property of a game whose name is stored once for all games."""
     return (
         ("variant_id", "variant", f"{game.family} {game.variant}"),
         ("first_id", "player", game.first),

@@ -36,7 +36,7 @@ Floats = npt.NDArray[np.float64]
 class ExplorerTally:
     """Counts of a group of games; `other` have no known result.
 
-    Strengths are mean mu of the rated players, `last` is a day such as 20260731.
+    Strengths are the mean mu of the rated players. `last` is the latest day of play, such as 20260731.
     """
 
     games: int = 0
@@ -55,7 +55,7 @@ class ExplorerTally:
 
 @dataclass(frozen=True, slots=True)
 class Explored:
-    """A position: the games that reached it, and those with each tag (see `arena.store.archive.positions`)."""
+    """A position: the games that reached it, and by tag (see `arena.store.archive.positions`) how they continued."""
 
     whole: ExplorerTally
     moves: Mapping[int, ExplorerTally]
@@ -156,7 +156,7 @@ def _strengths(session: Session, pool: str, games: _Games) -> Floats:
 
 
 def _rated(pool: str, *columns: Any) -> Select[Any]:
-    """Select these columns of the players' names and ratings in a pool."""
+    """Return a query for these columns of the names and ratings of the players in a pool."""
     return (
         select(*columns)
         .join_from(ArchiveName, Version, col(Version.name) == col(ArchiveName.name))

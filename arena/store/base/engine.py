@@ -183,7 +183,7 @@ class Sessions:
             self.written = next(self._commits)
 
     def require_writable(self) -> None:
-        """Try to write. Raises StorageError for a read-only database, else StoreUnavailableError on failure."""
+        """Try to write. Raises StorageError for a read-only database, StoreUnavailableError for a locked one."""
         with self.writing() as session:
             session.execute(_NO_CHANGE)
 

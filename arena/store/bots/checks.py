@@ -30,7 +30,7 @@ class VersionChecks:
         return version
 
     def give_back(self) -> int:
-        """Return the versions whose check died with its process to the queue; return how many."""
+        """Queue the versions again whose check ended with its process; return how many."""
         with self._sessions.writing() as session:
             found = session.execute(update(Version).where(col(Version.state) == "checking").values(state="uploaded"))
             return int(found.rowcount)  # type: ignore[attr-defined]

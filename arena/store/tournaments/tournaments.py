@@ -128,7 +128,7 @@ class Tournaments:
             return dict(fetch(session, query))
 
     def entries(self, tournament_id: int) -> list[EntryItem]:
-        """Return the entries in seat order."""
+        """Return the entries of a tournament in seat order."""
         query = (
             select(*_ENTRY)
             .join(Version, col(Version.id) == col(Entry.version_id))
@@ -253,7 +253,7 @@ class Tournaments:
             return [key for key in session.scalars(query.order_by(col(Tournament.id))) if key is not None]
 
     def extend(self, tournament_id: int, settings: Mapping[str, object]) -> None:
-        """Replace the settings document, for formats that can be extended."""
+        """Replace the settings document of a tournament, in formats that can be extended."""
         self._set(tournament_id, settings=dict(settings))
 
     def _set(self, tournament_id: int, **values: object) -> None:
@@ -293,7 +293,7 @@ def _not_begun(session: Session, tournament_id: int) -> Tournament:
 def _seat(
     session: Session, tournament_id: int, entries: Sequence[tuple[int, str]], refused: Sequence[tuple[int, str]]
 ) -> None:
-    """Replace all entries of a tournament."""
+    """Replace all entries of a tournament; refused versions become withdrawn entries."""
     at = now()
     session.execute(delete(Entry).where(col(Entry.tournament_id) == tournament_id))
     for seat, (version_id, why) in enumerate([*entries, *refused]):
