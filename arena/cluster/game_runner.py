@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class BundlePlace:
-    """The location of bundles, as a job carries it to another process. An http(s) `url` is the address of an arena."""
+    """The location of bundles, which a job carries to another process. An http(s) `url` is the address of an arena."""
 
     url: str
     cache: str

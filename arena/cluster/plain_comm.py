@@ -1,4 +1,4 @@
-"""Connections of the arena to a scheduler that never unpickle: they read only plain data, such as JSON.
+"""Connections of the arena to a scheduler. They unpickle nothing, and read only plain data, such as JSON.
 
 Dask unpickles parts of most messages wherever it reads them, and its client unpickles more, so anyone who reached a
 scheduler or worker could run programs in every client. Here, pickled data and bytes are replaced by a text. This is a

@@ -1,4 +1,4 @@
-"""The scheduler of a cluster, as a separate process: Dask's, configured for the arena.
+"""The scheduler of a cluster: Dask's scheduler, configured for the arena, in a separate process.
 
 It only forwards tasks; losing its whole state does no harm.
 """

@@ -176,8 +176,9 @@ def security_of(settings: Settings, address: str) -> Security | None:
 
 
 async def ask_arena(address: str, security: Security | None) -> Mapping[str, Any] | None:
-    """Return the metadata of the arena that uses a scheduler, or None before one has connected. Raises OSError,
-    TimeoutError.
+    """Return the metadata of the arena that uses a scheduler, or None before an arena has connected.
+
+    Raises OSError, TimeoutError.
 
     `version` is always present. `parts` has the digests that the version combines, by name. `quarantined` maps the ids
     of quarantined workers to the reasons.

@@ -1,7 +1,7 @@
 """Audits the results of cluster workers: a sample of their records is verified by the rules before it is committed.
 
 A worker with a wrong record is quarantined: its later results are void, and its earlier ones are verified and voided
-where they are wrong. The audit log says whether that is finished, so that the next coordinator can continue. A worker
+where they are wrong. The audit log shows whether this is finished, so that the next coordinator can continue. A worker
 on which bots run slower than elsewhere is quarantined too, but its results stay.
 """
 
@@ -41,7 +41,7 @@ class VerifierProcess:
         self._log = logger("coordinator")
 
     def problem(self, line: str | bytes, spec: GameSpec, game_id: str) -> str:
-        """Return what is wrong with a record; empty also where the verification itself fails."""
+        """Return what is wrong with a record; empty if nothing is, or if the verification itself fails."""
         try:
             return self._process.call(problem_of, line, spec, game_id)
         except (JobError, WorkerLostError) as error:

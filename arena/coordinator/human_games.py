@@ -85,7 +85,7 @@ def kept_of(move: str, ply: Ply, *, offers_draw: bool = False) -> list[Any]:
 class HumanGames:
     """The human games of one coordinator, active between `begin` and `stop`; `wake` is thread-safe.
 
-    `on_done` is called in any thread with the game whose result is in the spool.
+    `on_done` is called in any thread with the id of a game when its result is in the spool.
     """
 
     def __init__(

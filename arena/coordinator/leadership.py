@@ -1,7 +1,7 @@
 """The lease that makes one process the coordinator: acquire, renew and release it.
 
-Everything here reads the database; a renewal must not wait for the coordinator's work. No clock of this machine is
-compared with that of another, so that a wrong clock neither steals the lease nor loses it.
+All of this waits for the database, so use a dedicated thread: a renewal must not wait for the coordinator's work. The
+clocks of two machines are never compared, so that a machine with a wrong clock neither steals nor loses the lease.
 """
 
 from __future__ import annotations

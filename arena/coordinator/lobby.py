@@ -66,7 +66,7 @@ class ConnectedBot:
 
 @dataclass(eq=False)
 class _Seat:
-    """A side of a game that a slot plays."""
+    """The side of a remote bot in a game that a slot plays."""
 
     writer: asyncio.StreamWriter
     bot: str
@@ -269,7 +269,7 @@ class Lobby:
             await connection.wire.send(await connection.outbox.get())
 
     async def _ping(self, connection: RelayConnection) -> None:
-        """Ping the connection, more often while it plays; return when it is lost."""
+        """Ping the connection, more often while its bot plays; return when it is lost."""
         pinged_ns = 0
         while True:
             now = time.monotonic_ns()

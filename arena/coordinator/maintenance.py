@@ -35,7 +35,7 @@ MustStop = Callable[[], bool]
 class Task:
     """A daily task, due from `hour` (UTC) on.
 
-    `work` gets a function that returns whether to stop; it returns a count for the log. A task with `of_process` runs
+    `work` gets a function that returns whether to stop, and returns a count for the log. A task with `of_process` runs
     in every process that becomes the active coordinator: at first after the start, then daily.
     """
 

@@ -50,15 +50,15 @@ class Planned(Protocol):
 
     @property
     def id(self) -> str:
-        """Its id."""
+        """The id of the game."""
 
     @property
     def state(self) -> str:
-        """Its state."""
+        """The state of the game."""
 
     @property
     def attempt(self) -> int:
-        """Number of its dispatches."""
+        """How often the game was dispatched."""
 
 
 class Live:
@@ -91,7 +91,7 @@ class Live:
         return None if found is None or line.state == "planned" or found.attempt < line.attempt else found
 
     def mark(self, name: str) -> tuple[int, int]:
-        """Return the attempt and the number of plies of a running game: the validator of cached views of it."""
+        """Return the attempt and the number of plies of a running game, by which cached views of it are validated."""
         game = self.games.get(name)
         return (game.attempt, len(game.plies)) if game else (0, 0)
 

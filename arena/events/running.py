@@ -38,7 +38,7 @@ class RunningGame:
 
 
 class RunningGames:
-    """Running games by their id; the latest start is at the end."""
+    """Running games by their id; the game that started last is at the end."""
 
     def __init__(self, size: int = MAX_GAMES) -> None:
         self.games: OrderedDict[str, RunningGame] = OrderedDict()

@@ -49,7 +49,7 @@ class ArchivedGame:
     """The game's number in the whole archive; 0 if it is not stored."""
 
     def ruleset(self) -> Ruleset:
-        """Return the rules it was played by."""
+        """Return the rules by which the game was played."""
         return load(self.family).settle(self.variant, self.options)
 
     def states(self) -> States:

@@ -113,7 +113,7 @@ class Token(SQLModel, table=True):
 
     @property
     def has_expired(self) -> bool:
-        """True once its expiry has passed."""
+        """True once the time `expires` has passed."""
         return self.expires is not None and self.expires <= now()
 
 
@@ -195,7 +195,7 @@ class Version(SQLModel, table=True):
 
 
 class RemotePresence(SQLModel, table=True):
-    """The last reported connection of a remote version at `seen`; it may be outdated. `latency_ms` is a round trip."""
+    """The last report, at `seen`, on the connection of a remote version. `latency_ms` is the time of a round trip."""
 
     __tablename__ = "presences"
     version_id: int = Field(primary_key=True, foreign_key="versions.id", sa_column_kwargs={"autoincrement": False})
@@ -220,7 +220,7 @@ class VersionFamily(SQLModel, table=True):
 
 
 class Schedule(SQLModel, table=True):
-    """A recurring tournament: a cron expression in a time zone, and the template of what it creates.
+    """A recurring tournament: a cron expression in a time zone, and the template of its tournaments.
 
     `catch_up` is the reaction to fire times missed during downtime: `skip` (none), `once` (one run for all) or `all`.
     """

@@ -48,7 +48,7 @@ class OwnedLease:
 
     @property
     def is_alive(self) -> bool:
-        """True until it expires."""
+        """True until the lease expires."""
         return self.left_s > 0
 
 

@@ -34,11 +34,11 @@ class BackoffPolicy:
     longest_s: float
 
     def left(self, count: float, elapsed_s: float) -> float:
-        """Return how many attempts still count `elapsed_s` after the last one."""
+        """Return how many of `count` attempts still count `elapsed_s` seconds after the last attempt."""
         return max(0.0, count - elapsed_s / self.forgiven_s)
 
     def wait_s(self, count: float, elapsed_s: float) -> float:
-        """Return the seconds until the next attempt is allowed, `elapsed_s` after the last one; 0 = now."""
+        """Return the seconds until the next attempt is allowed, `elapsed_s` seconds after the last attempt; 0 = now."""
         beyond = math.ceil(self.left(count, elapsed_s)) - self.free
         if beyond < 0:
             return 0.0

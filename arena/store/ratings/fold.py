@@ -56,7 +56,7 @@ class RatingTable(Protocol):
         """Return the current rating, None for a version new to the pool."""
 
     def follows(self, version_id: int) -> int | None:
-        """Return the version that this one continues, if any."""
+        """Return the predecessor of a version, if any."""
 
     def put(self, pool: str, version_id: int, line: FoldedRating) -> None:
         """Set the rating."""

@@ -206,7 +206,7 @@ def _note(session: Session, lines: _FoldedRatings, wrong: list[_Difference]) -> 
 
 
 def _columns(old: _Row | None, new: _Row | None) -> dict[str, Any]:
-    """Return the columns of a corrected change; without numbers if it must be deleted."""
+    """Return the columns of a corrected change; those from `wins` on are None if the change must be deleted."""
     names = [one.name for one in _CHANGE]
     if new is not None:
         return dict(zip(names, new, strict=True))

@@ -1,7 +1,8 @@
 """Games of people: players, progress, and actions that the referee has not processed yet.
 
 In lists of games, ratings and records, a person is a special bot with one version, called `@name`. All people without
-an account share one, called `guest`. Their games belong to a tournament per family that is always open.
+an account share one such bot, called `guest`. In each family, people's games belong to one tournament, which is always
+open.
 """
 
 from __future__ import annotations

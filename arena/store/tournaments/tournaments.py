@@ -1,6 +1,6 @@
 """Tournaments and their entries.
 
-Formats decide the pairings elsewhere and store them through `arena.store.tournaments.queue`.
+Pairings are planned by the formats in `arena.tournaments`, and stored through `arena.store.tournaments.queue`.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ class Tournaments:
             )
 
     def live(self) -> list[LiveTournament]:
-        """Return the tournaments that are or will be played, earliest first; the coordinator polls this."""
+        """Return the tournaments that are or will be played, earliest first. The coordinator polls this list."""
         query = select(*_LIVE).where(col(Tournament.state).in_(("scheduled", "running", "draining")))
         with self._sessions.reading() as session:
             return [
