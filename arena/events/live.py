@@ -58,7 +58,7 @@ class Planned(Protocol):
 
     @property
     def attempt(self) -> int:
-        """How often the game was dispatched."""
+        """Number of dispatches of the game."""
 
 
 class Live:
