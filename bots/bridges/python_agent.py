@@ -33,9 +33,9 @@ APIS = ("position", "text", "course")
 
 
 def find(what: str) -> tuple[ModuleType, Any]:
-    """Import the module of `module:name` or `file.py:name`; return it and the named object (the module without a name).
+    """Import the module of `module:name` or `file.py:name`; return it and the object of that name.
 
-    Raises BridgeError.
+    If no name is given, the object is the module itself. Raises BridgeError.
     """
     place, _, name = what.rpartition(":") if not what.endswith(".py") else (what, "", "")
     if not place:

@@ -90,14 +90,19 @@ PLAIN: SearchParameters = (NO_COUNTERMOVES, *UNTRAINED[1:])
 
 
 class Net(NamedTuple):
-    """A net in the layout of the compiled search: weights int32 [row, unit], the last row all zeros, and the map."""
+    """A net in the layout of the compiled search.
+
+    `rows` holds the weights [row, unit]; in a net with hidden units, the last row is all zeros, for bits without a
+    feature. `maps` holds the parameters in row 0, and in each other row which weights an element of a state
+    uses.
+    """
 
     rows: npt.NDArray[np.int32]
     maps: npt.NDArray[np.int64]
 
 
 def feature_count(features: Features) -> int:
-    """Count the features: cells times planes, anchored planes times directions, values of numbers."""
+    """Count the features: planes times cells, bitboard planes times directions, and the values of each counter."""
     ways = board_plane_count(features) * direction_count(features)
     return plane_count(features) * features.cells + ways + sum(most + 1 for _, most in features.counts)
 
@@ -107,7 +112,7 @@ def plane_count(features: Features) -> int:
 
 
 def board_plane_count(features: Features) -> int:
-    """Return the number of planes of bitboards. They are the first ones."""
+    """Return the number of bitboard planes, which come before the other planes."""
     return 1 + max(plane for _, plane, _ in features.boards)
 
 
