@@ -2,8 +2,8 @@
 
 The program reads the position from the first line of its standard input and the legal moves from the second. Its move
 is the last non-empty line of its standard output. Environment variables: `ARENA_FAMILY`, `ARENA_VARIANT`, `ARENA_SIDE`
-(first or second), `ARENA_TIME_MS` (time it may take), `ARENA_PLY`. Its standard error is that of the bot. The bridge
-waits a little longer than the clock lasts, because the referee decides about losses on time.
+(first or second), `ARENA_TIME_MS` (time it may take), `ARENA_PLY`. Its standard error becomes that of the bot. The
+bridge waits a little longer than the clock lasts, because the referee decides about losses on time.
 """
 
 from __future__ import annotations

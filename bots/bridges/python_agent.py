@@ -1,6 +1,6 @@
 """`python -m bots.bridges.python_agent WHAT --family FAMILY`: a Python function or class as a UGI bot.
 
-`WHAT` is `module:name` or `path/to/file.py:name`. `--api` says how it is called:
+`WHAT` is `module:name` or `path/to/file.py:name`. `--api` says how the function or class is called:
 
     position   function(position, clock) -> move, or a class with choose(position, clock); one object plays one game
     text       function(position: str, moves: list[str], milliseconds: float) -> move; the same for a class

@@ -366,8 +366,10 @@ def probe(st: SearchState, ply: int) -> tuple[int, int, int]:
 
 @compiled
 def store(st: SearchState, ply: int, depth: int, forced: int, move: int, score: int, alpha: int, beta: int) -> None:
-    """Write a result to the transposition table: to the first bucket if that is older, shallower or of this position,
-    else to the second.
+    """Write the result of a search to the transposition table.
+
+    It replaces the entry of the first bucket if that is from an earlier search, not deeper, or of the same position;
+    else it replaces the entry of the second bucket.
     """
     work, table = st.work, st.table
     slot = np.int64(st.keys[ply] & np.uint64(table.shape[0] - 2))

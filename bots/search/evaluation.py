@@ -1,6 +1,6 @@
 """Evaluation of positions in a search: the static score of the family's kernel, learned linear features, a net.
 
-Loaded once per family (see the package). `st` is the `SearchState` of `bots.search.alphabeta` in every function. The
+Loaded once per family (see `bots.search`). `st` is the `SearchState` of `bots.search.alphabeta` in every function. The
 first layer of the net is updated incrementally from ply to ply.
 """
 

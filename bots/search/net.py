@@ -1,13 +1,13 @@
 """A small learned evaluation: its features and weights, and how they are stored.
 
 One layer of `HIDDEN` units sums a row of weights for every feature that is present (`referee.rules.rules.Features`).
-Their values, clipped to 0..ACTIVATION_ONE, are weighted by one of two heads, that of the side to move. The sum corrects
-the static score of the family. All numbers are integers, so a search finds the same on every machine. A move changes
-few features, so the sums are updated incrementally (NNUE: Yu Nasu, 2018, for shogi).
+The values of the units, clipped to 0..ACTIVATION_ONE, are weighted by one of two heads, that of the side to move. The
+weighted sum corrects the static score of the family. All numbers are integers, so a search finds the same on every
+machine. A move changes few features, so the sums are updated incrementally (NNUE: Yu Nasu, 2018, for shogi).
 
-A family whose kernel has linear features (`referee.rules.rules.LinearFeatures`) may have a weight for each instead,
-summed up in every position: many more weights, and no sums to update. They are stored in the rows of a net, one after
-the other.
+A family whose kernel has linear features (`referee.rules.rules.LinearFeatures`) may instead have a weight for each
+feature. There are many more such weights, and they are summed up from scratch in every position. They are stored in
+the rows of a net, one after the other.
 """
 
 from __future__ import annotations

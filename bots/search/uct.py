@@ -1,8 +1,8 @@
 """Monte Carlo tree search (UCT) over one family's kernel: short random playouts from the leaves, static scores as
 priors.
 
-Loaded once per family (see the package). The same position, history, limits and random seed give the same tree. Certain
-wins and losses are proven and backpropagated.
+Loaded once per family (see `bots.search`). The same position, history, limits and random seed give the same tree.
+Certain wins and losses are proven and backpropagated.
 
 A node's `value` is the sum of its results, each from 0 to 1, for the side whose move led to it. Its `proof` is for the
 same side: 1 won, -1 lost, 2 drawn, 0 unknown.

@@ -62,7 +62,7 @@ def quiet_positions(ruleset: Ruleset, states: States) -> npt.NDArray[np.bool_]:
 
 
 def piece_counts(ruleset: Ruleset, states: States) -> Floats:
-    """Return feature counts, shape (positions, piece values), from the perspective of the side to move."""
+    """Return the factor of each piece value in the score for the side to move, shape (positions, piece values)."""
     kernel, config = tactics_of(ruleset), ruleset.config
     units = np.eye(len(kernel.PIECE_VALUES), dtype=np.int64)
     return np.array([[kernel.quiet_eval(state, config, unit) for unit in units] for state in states], dtype=np.float32)
