@@ -17,7 +17,7 @@ Form = Literal["auto", "json", "text"]
 
 
 class _Stderr:
-    """The current standard error: a replaced stream may be closed already."""
+    """Writes to the present `sys.stderr`: an earlier one may be closed."""
 
     def write(self, text: str) -> int:
         return sys.stderr.write(text)

@@ -140,7 +140,7 @@ class CoordinatorMetrics:
         self.coordinator_up.set(is_mine or is_anothers)
 
     def task_done(self, task: str, at_s: float) -> None:
-        """Set when a daily task was done, in Unix time."""
+        """Set the time at which a daily task was done (Unix time)."""
         self._tasks.labels(task).set(at_s)
 
 

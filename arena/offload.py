@@ -29,7 +29,7 @@ class OffloadProcess:
         return self._pool is not None
 
     def call(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Call a module-level function there and wait for its result. Raises JobError, WorkerLostError."""
+        """Call a module-level function in the process and wait for its result. Raises JobError, WorkerLostError."""
         if self._pool is None:
             self._pool = SlotPool(1)
         return self._pool.submit(function, *args, **kwargs).result()

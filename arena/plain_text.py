@@ -1,4 +1,4 @@
-"""Text of strangers, made safe to show: control, invisible and bidirectional characters become `�`.
+"""Makes text from users safe to show: control, invisible and bidirectional characters become `�`.
 
 Such characters move the cursor of a terminal, or rearrange the text around them on a terminal and on a page.
 """

@@ -63,7 +63,7 @@ class ConnectQuery(In):
 def message_rate(games: int) -> Rate:
     """Return how many messages a connection may send: 50 a second, plus 20 for each of its concurrent games.
 
-    Messages of 20 seconds may come at once. See `message_cost`.
+    In a burst, the messages of 20 seconds may come at once. See `message_cost`.
     """
     per_second = 50 + 20 * games
     return Rate(60 * per_second, 20 * per_second)

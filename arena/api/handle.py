@@ -150,8 +150,8 @@ def read_model(model: Model, content: bytes) -> Any:
 
 
 def read_query(model: Model, request: web.Request) -> Any:
-    """Validate the query string. Raises Problem for unknown names, repeated names that are no lists, and malformed
-    numbers.
+    """Validate the query string. Raises Problem for an unknown name, a repeated name that takes no list, or a
+    malformed number.
     """
     given: dict[str, Any] = {}
     hints = hints_of(model)
@@ -203,7 +203,7 @@ def _unknown_query(name: str, known: tuple[str, ...]) -> Problem:
 
 
 def invalid(error: ValidationError, model: Model) -> Problem:
-    """Return the problem for a failed validation; `errors` lists all of them."""
+    """Return the problem for a failed validation; its `errors` lists all invalid fields."""
     first = error.errors(include_url=False, include_context=False, include_input=False)[0]
     if first["type"] == "json_invalid":
         return Problem("bad-request", "the body is not valid JSON", hint="send one JSON object")

@@ -214,7 +214,7 @@ def _figures(tallies: Sequence[_Tally], nodes: int) -> list[StartFigures]:
         is_alone = len(tallies) < 2  # no family mean to shrink towards
         weight = 1.0 if is_alone else prior / (prior + doubt)
         middle = mean + weight * (one.share - mean)
-        # The uncertainty of the spread and of the mean counts: an estimated spread of 0 may be chance.
+        # The interval includes the uncertainty of the spread and of the mean: an estimated spread of 0 may be chance.
         spread = prior if is_alone else prior + doubt * sqrt(2 / (len(tallies) - 1))
         width = 1.0 if is_alone else spread / (spread + doubt)
         error = Z95 * sqrt(width * doubt + (1 - weight) ** 2 * variance / sum(each.games for each in tallies))
@@ -265,9 +265,9 @@ def _two_sided(z: float) -> float:
 
 
 def _agreement(tallies: Sequence[_Tally], groups: Mapping[str, _Tally]) -> float | None:
-    """Return the p-value of the differences between symmetric starts if they are equal; None without symmetric starts.
+    """Return the p-value of a test whether symmetric starts are equally fair; None without symmetric starts.
 
-    A chi-square test with Wilson and Hilferty's cube root.
+    The test is chi-square, with the cube-root approximation of Wilson and Hilferty.
     """
     freedom = sum(one.members - 1 for one in groups.values())
     if not freedom:

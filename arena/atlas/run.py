@@ -52,12 +52,12 @@ class AtlasBatch:
 
     @property
     def key(self) -> str:
-        """Key of its line in the file."""
+        """Key of the batch's line in `games.ndjson`."""
         return f"{self.nodes} {self.start.name}"
 
 
 def batches_of(plan: AtlasPlan) -> list[AtlasBatch]:
-    """List all batches of a plan, strength by strength, so that an interrupted run has all starts at the lower ones."""
+    """List all batches of a plan, strength by strength: an interrupted run then has all starts at the first ones."""
     starts = starts_of(plan)
     return [AtlasBatch(start, nodes) for nodes in plan.nodes for start in starts]
 
@@ -189,7 +189,7 @@ _started: set[_Program] = set()
 
 
 def play_batch(task: str) -> str:
-    """Play a batch in this thread's program, which stays for further ones, and return its line. Raises RunError."""
+    """Play a batch in this thread's program, which keeps running for others; return its line. Raises RunError."""
     program: _Program | None = getattr(_local, "program", None)
     if program is not None and not program.is_there:  # clearing a slot ends the programs it started
         program.close()

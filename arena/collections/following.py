@@ -51,8 +51,8 @@ def with_entries(games: Sequence[ArchivedGame]) -> list[NewArchivedGame]:
 
 
 def rebuild(store: Store, tell: Callable[[int], None] = lambda done: None) -> int:
-    """Rebuild the position index from all games; return how many. Games not yet reached are missing from searches by
-    position.
+    """Rebuild the position index from all games; return how many. Meanwhile, searches by position miss games
+    that are not indexed yet.
     """
     last, count = store.archive.forget_positions(), 0
     for first in range(1, last + 1, BATCH_SIZE):

@@ -1,6 +1,6 @@
 """Uploaded texts of games, read portion by portion into what the archive stores.
 
-A stranger's text can be long, and its notation is guessed. So it is read, and the positions of its games are indexed,
+An uploaded text can be long, and its notation is guessed. So it is read, and the positions of its games are indexed,
 in a process of its own, which is ended if a portion needs too much time or memory.
 """
 
@@ -30,7 +30,7 @@ _BATCH = 100
 
 @dataclass(frozen=True, slots=True)
 class UploadedText:
-    """A text for the collection `source`, and its notation; empty: the one that fits its beginning best."""
+    """A text for the collection `source`. `notation`: empty for the one that fits the text's beginning best."""
 
     text: str
     source: str

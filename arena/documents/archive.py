@@ -52,7 +52,7 @@ class ArchiveItem:
 
     @property
     def label(self) -> str:
-        """The number in its collection, empty without one."""
+        """The number in its collection; empty if it has none."""
         return "" if self.number == str(self.serial) else self.number
 
 
@@ -130,7 +130,7 @@ class ImportReport:
 class ImportResponse(ImportReport):
     """An import on a server: its progress, and the result so far.
 
-    `read` of the `lines` of its text are stored. A `failed` import keeps the games stored before the `problem`.
+    The first `read` of the `lines` of its text are stored. If it `failed`, the games before the `problem` are kept.
     """
 
     id: int

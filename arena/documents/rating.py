@@ -107,7 +107,7 @@ class ResultCount:
 
 @dataclass(slots=True)
 class Score:
-    """A sum of results: those of a player, or of a part of the games under a heading, its `name`."""
+    """A sum of results: of one player, or of the games under one heading; `name` is the player or the heading."""
 
     name: str = ""
     wins: int = 0
@@ -183,7 +183,7 @@ class LeaderboardQuery(PageQuery):
 
     @property
     def is_filtered(self) -> bool:
-        """True if it is not the current leaderboard of active versions, or of all."""
+        """True for a part of the games, one owner, a past time, or retired versions alone."""
         return bool(self.is_part or self.owner or self.at or self.state == "retired")
 
 

@@ -61,7 +61,7 @@ class TournamentItem:
 
     @property
     def is_over(self) -> bool:
-        """True once the standings are final, unless it is extended."""
+        """True once the standings are final; only an extension changes them then."""
         return self.state in OVER
 
 

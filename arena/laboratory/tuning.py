@@ -1,7 +1,7 @@
 """A tuning run: trials played in game slots, their results in a file that survives a kill at any moment.
 
-A line of `pairs.ndjson` is one finished trial, in the order of completion; it counts when it is complete. The trials
-follow from the run's header and these lines.
+A line of `pairs.ndjson` is one finished trial, in the order of completion; an incomplete line does not count. The
+trials follow from the run's header and these lines.
 """
 
 from __future__ import annotations

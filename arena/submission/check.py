@@ -1,7 +1,7 @@
 """Checks an uploaded version in the sandbox. The verdict lists the families and variants it can play, or the reason.
 
 Every claimed family is tested: handshake, time, quitting, and legal moves in every announced variant. A variant that
-the bot does not announce is not a fault: the bot is only not entered for it.
+the bot does not announce is not a fault: the bot merely plays no games of it.
 """
 
 from __future__ import annotations
@@ -142,7 +142,7 @@ def problem_of(report: CheckReport) -> str:
 
 
 def _can_play(found: Capabilities, ruleset: Ruleset) -> bool:
-    """Return whether the bot has announced the options these rules require."""
+    """Return whether the bot has announced what it needs to play by these rules."""
     plan = negotiate_options(found.option_map, found.families, ruleset, startpos_only=found.startpos_only)
     return not isinstance(plan, Ineligible)
 

@@ -28,7 +28,7 @@ def bracket(players: int) -> list[int | None]:
 class Tie:
     """One match of the bracket. A seat is None while it is unknown and for a bye; `winner` is None until decided.
 
-    Decided without a winner: both players withdrew.
+    If it is decided without a winner, both players withdrew.
     """
 
     round: int

@@ -85,7 +85,7 @@ class _Ladder:
 
     def choose(self) -> LadderChoice | None:
         """Choose the next match and count it as planned; return None if fewer than two bots have two games left, or if
-        all may rest.
+        all have `rest` games.
         """
         ready = [player for player in self.players.values() if not self.cap or player.games + 2 <= self.cap]
         active = [player for player in ready if not self.rest or player.games + 2 <= self.rest]

@@ -61,7 +61,7 @@ class RoundResult:
 
 @dataclass(frozen=True, slots=True)
 class UpcomingMatch:
-    """A match that is running or comes next; the latter have a reason."""
+    """A match that is running or comes next; upcoming ones have a reason."""
 
     first: str
     second: str

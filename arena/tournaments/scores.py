@@ -20,7 +20,7 @@ _POINTS: Mapping[str | None, float] = {"first": 1.0, "second": 0.0}
 
 @dataclass(slots=True)
 class PlayerScore:
-    """The games of one version: all, and those without a partner, counted by 0, ½ and 1 points; pairs by 0, ½ … 2."""
+    """Numbers of a version's games with 0, ½ and 1 points (`singles`: without a partner) and pairs with 0, ½ … 2."""
 
     games: list[int] = field(default_factory=lambda: [0] * 3)
     singles: list[int] = field(default_factory=lambda: [0] * 3)
