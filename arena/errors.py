@@ -14,7 +14,7 @@ ArenaError
     │   └── EmptyDatabaseError  it has no tables or no rows
     ├── NotFoundError           the object does not exist
     ├── ConflictError           the object's state does not allow it
-    │   └── TakenError          a name or place is taken: choose another one
+    │   └── TakenError          a name is taken: choose another one
     ├── QuotaError              the user's limit is exceeded
     └── BadValueError           an invalid value or cursor
 """

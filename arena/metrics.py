@@ -63,7 +63,7 @@ class Metrics:
             "1 if any coordinator owns the lease, as far as this process knows.",
             registry=self.registry,
         )
-        # Cached, as every request uses them.
+        # The metrics of each combination of labels are cached, as every request uses them.
         self._count_of: Callable[..., Counter] = cache(self.requests.labels)
         self._time_of: Callable[..., Histogram] = cache(self.seconds.labels)
 

@@ -77,7 +77,7 @@ def _bounded(bounds: Bounds, function: Callable[..., T], args: tuple[object, ...
     """Limit this process, and call the function."""
     used = resource.getrusage(resource.RUSAGE_SELF)
     cpu_s = ceil(used.ru_utime + used.ru_stime) + bounds.cpu_s
-    pages = int(Path("/proc/self/statm").read_text("ascii").split()[5])  # of data and stack
+    pages = int(Path("/proc/self/statm").read_text("ascii").split()[5])  # pages of data and stack
     data_bytes = pages * resource.getpagesize() + bounds.memory_bytes
     for limit, value in (
         (resource.RLIMIT_CORE, 0),

@@ -214,7 +214,7 @@ def _without_null(schema: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def kinds_of(route: Route) -> list[str]:
-    """Return the kinds of problems of a route, sorted by status."""
+    """Return the kinds of problems that a route may respond with, sorted by status."""
     kinds = {
         "too-many",
         "unavailable",

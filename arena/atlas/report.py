@@ -5,8 +5,8 @@ Raw figures of thousands of starts mislead: the most extreme ones are extreme by
 starts of a family are taken as drawn from one normal distribution, whose mean and variance are estimated by the method
 of moments. Each start is shrunk towards the mean according to the uncertainty of its own games (James and Stein; Efron
 and Morris 1975). Its interval covers the error of the estimated variance and may be read for all starts at once; fair
-starts and handicaps are selected by it. Uneven starts are found by tests of all of them together: Benjamini and
-Hochberg's procedure bounds the share of false ones among them to 5 %.
+starts and handicaps are selected by it. Uneven starts are found by tests of all starts together: Benjamini and
+Hochberg's procedure bounds the expected share of false findings to 5 %.
 
 Elo differences are those of Davidson's model, in which draws carry no information about strength: 400
 log10(wins/losses).

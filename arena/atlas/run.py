@@ -35,7 +35,7 @@ class RunError(PlanError):
 
 @dataclass(frozen=True, slots=True)
 class AtlasProgress:
-    """Progress of a run. `left_s` is None before there is an estimate."""
+    """Progress of a run. `left_s` is the estimated time left; None before there is an estimate."""
 
     done: int
     total: int
@@ -183,8 +183,7 @@ class _Program:
 
 
 _local = threading.local()
-"""Attribute `program`: that of this thread, or of a cluster's slot. It ends with its input, that is, with this process.
-"""
+"""Attribute `program`: the program of this thread or cluster slot. It ends when its input does: with this process."""
 _started: set[_Program] = set()
 
 
@@ -228,7 +227,7 @@ def _played(
                 batch = running.pop(future)
                 try:
                     yield future.result()
-                except CancelledError:  # the scheduler was lost before it began
+                except CancelledError:  # the scheduler was lost before the batch began
                     waiting.append(batch)
                 except WorkerLostError as error:
                     lost[batch.key] += 1

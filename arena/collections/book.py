@@ -49,7 +49,7 @@ def candidates(ruleset: Ruleset, plies: int, seed: int, setups: str | None) -> I
             found = [_prolonged(ruleset, one, plies, seed + taken + place) for place, one in enumerate(found)]
         else:
             drawn = random_openings(ruleset, plies, wanted, seed)
-            is_exhausted = len(set(drawn)) < wanted  # then they repeat
+            is_exhausted = len(set(drawn)) < wanted  # then the openings repeat
             found = list(dict.fromkeys(drawn))[taken:]
         yield from found
         taken, wanted = wanted, 2 * wanted

@@ -30,12 +30,12 @@ _BEGINNING = re.compile(r"\s*(?:\[|#\s*\[|#!|[a-z][0-9]{1,3}\s*:|\{\")")
 """A tag, a setup line or a JSON object."""
 _NUMBER_ONE = re.compile(r"[\s|]*1(?:\.(?!\.|[wb]\s)|\)|\s+[^\s.]|\s*\|)")
 _FIRST = 10
-"""Pieces of a long text from which its possible notations are detected."""
+"""Number of pieces of a long text from which its possible notations are detected."""
 _BODY = re.compile(r"[\s|]*[0-9]{1,6}[.)\s|]|.*[a-z][1-9]|\{\"")
 _LOCATED = 20
-"""Problems of a text whose line is searched; those after them have the line at which their game begins."""
+"""Number of problems whose line is searched; later ones get the line at which their game begins."""
 _UNREADABLE = 3
-"""Lines of a game after which its beginning may be unreadable, as within a comment, when a line is searched."""
+"""Beginnings of a game that are tried at a line: one that ends within a comment, say, is unreadable."""
 
 
 @dataclass(frozen=True, slots=True)

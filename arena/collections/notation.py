@@ -1,4 +1,4 @@
-"""Games in the notations of their family."""
+"""Writes games in the notations of their family."""
 
 from __future__ import annotations
 

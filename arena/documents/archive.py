@@ -144,7 +144,7 @@ class ImportResponse(ImportReport):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArchiveQuery(AnalysedGamesQuery):
     """Filters and order of games. `moves` and `position` need a `family`. Filters by analysis, and sorting by its
-    figures, leave out games without one.
+    figures, leave out unanalysed games.
     """
 
     id: str | None = described("the ID of one game", words.WORDS)
@@ -184,7 +184,7 @@ class ArchiveQuery(AnalysedGamesQuery):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotationQuery(Query):
-    """The notation of the family to write the game in. Without one, the text is the imported one."""
+    """The family's notation in which to write the game; by default the game is returned as imported."""
 
     notation: str | None = described("a notation of the family", words.NOTATION)
 

@@ -66,7 +66,7 @@ class WinProblemResponse(WinProblemItem):
     max_moves: int
     text: str
     attempt: FirstAttempt | None = hidden(None)
-    """The first attempt of the reader, None without one or without an account."""
+    """The first attempt of the reader; None if they made none or have no account."""
     tree: Mapping[str, Any] = hidden(MISSING)
     """All solutions (see `referee.solver.tree`)."""
 

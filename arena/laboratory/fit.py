@@ -37,9 +37,9 @@ class EvaluationFit:
 
     weights: Matrix
     scale: float
-    """Score in centipawns that stands for one such unit, a winning probability of 73 %."""
+    """Score in centipawns of one unit of the logistic function, a winning probability of 73 %."""
     measures: dict[str, Measure]
-    """`train` and `held_out` of these weights; `static_held_out` of a fit of `BASIS` alone."""
+    """Measures `train` and `held_out` of these weights, and `static_held_out` of a fit of `BASIS` alone."""
 
 
 def logistic(logit: Matrix) -> Matrix:

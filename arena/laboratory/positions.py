@@ -89,7 +89,7 @@ def positions_of(ruleset: Ruleset, record: GameRecord, game: int) -> Positions:
 
 
 class SeenPositions:
-    """Set of positions, equal up to symmetry."""
+    """Set of positions, in which symmetric positions count as equal."""
 
     def __init__(self, ruleset: Ruleset) -> None:
         self._ruleset = ruleset

@@ -47,7 +47,7 @@ class Spsa:
         self._maximum = np.array([one.maximum for one in parameters], dtype=np.float64)
         self._step = np.array([one.step for one in parameters], dtype=np.float64)
         self.trajectory: npt.NDArray[np.float64] = np.zeros((pairs + 1, len(parameters)))
-        """Values after each number of trials, as far as `applied`."""
+        """Values after 0, 1 … `applied` trials."""
         self.trajectory[0] = [one.start for one in parameters]
         self.applied = 0
         self._results: dict[int, float | None] = {}

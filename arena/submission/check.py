@@ -164,7 +164,7 @@ def _short(report: CheckReport) -> dict[str, Any]:
 
 
 def _plain(text: str) -> str:
-    """Return the text without characters that some database cannot store."""
+    """Return the text without characters that some databases cannot store."""
     return text.replace("\0", "\ufffd").encode("utf-8", "replace").decode("utf-8")
 
 
@@ -173,7 +173,7 @@ def _verdict(is_passed: bool) -> str:
 
 
 def storable(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Return JSON data without characters that some database cannot store."""
+    """Return JSON data without characters that some databases cannot store."""
     return {key: _cleaned(value) for key, value in data.items()}
 
 

@@ -16,7 +16,7 @@ PLAN_AFTER = PlanAfter.EACH_RESULT
 
 
 def bracket(players: int) -> list[int | None]:
-    """Return the seats in the order of the matches of the first round, two by two; None is a bye."""
+    """Return the seats in the order of the first round's matches, two for each match; None is a bye."""
     size = 1 << max(1, math.ceil(math.log2(max(2, players))))
     order = [0]
     while len(order) < size:
@@ -46,7 +46,7 @@ class Tie:
 
 
 class Bracket:
-    """The whole bracket as far as games decide it, and in `due` the matches to plan now."""
+    """The bracket as far as games decide it; `due` has the matches to plan now."""
 
     def __init__(
         self,

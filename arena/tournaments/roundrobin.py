@@ -16,7 +16,7 @@ PLAN_AFTER = PlanAfter.ALL_OVER
 WINDOW = 250
 """Pairs of games that wait to be played, unless there are more slots to fill."""
 MAX_OPEN = 8 * WINDOW
-"""Pairs of games that are stored without a result at most, if the games of absent bots cannot be played."""
+"""Most pairs of games that are stored without a result; games of absent bots cannot be played yet."""
 
 
 def plan(format: Format, games: int, seeds: Sequence[Seed], start: int = 0) -> Iterator[PlannedMatch]:

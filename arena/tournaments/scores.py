@@ -94,7 +94,7 @@ class Scores:
                 player.pairs[points_twice + before[version]] += 1
 
     def between(self, one: int, two: int) -> list[int]:
-        """Return the counts of the games of two versions, with the points of `one`."""
+        """Return the numbers of games between two versions in which `one` scored 0, ½ and 1 points."""
         first, second = self.meetings.get((one, two), [0] * 3), self.meetings.get((two, one), [0] * 3)
         return [first[points] + second[2 - points] for points in range(3)]
 

@@ -206,7 +206,7 @@ async def watch(call: RequestContext, game: GameId, query: StreamQuery) -> web.S
 
 
 class _GameSource:
-    """Stream source of a game: memory while it runs, the database when it is over."""
+    """Stream source of a game: reads memory while the game runs, the database once it is over."""
 
     def __init__(self, call: RequestContext, game: str) -> None:
         self._call = call

@@ -153,7 +153,7 @@ async def watch(call: RequestContext, tournament: Number, query: StreamQuery) ->
 
 
 class _TournamentSource:
-    """Stream source of a tournament: the database."""
+    """Stream source of a tournament: reads the database."""
 
     def __init__(self, call: RequestContext, tournament: int) -> None:
         self._call = call
