@@ -1,4 +1,4 @@
-"""Calls functions that would block this process, such as those of the rules, in a separate one."""
+"""Calls functions that would block this process, such as those of the rules, in a process of their own."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Search budgets: multiples of the number of nodes that a caller sets.
 
-`tests/bench/analysis.py` chose the figures. With them the engine finds nine in ten of the blunders that it would find
-if it searched every position with `SECOND_PASS_FACTOR`, at lower cost.
+The figures come from `tests/bench/analysis.py`. With them the engine finds nine in ten of the blunders that it would
+find if it searched every position with `SECOND_PASS_FACTOR`, at lower cost.
 """
 
 from __future__ import annotations

@@ -86,7 +86,7 @@ async def run(route: Route, call: RequestContext, arguments: Mapping[str, Any]) 
 
 
 def render(request: web.Request, given: RouteResult[Any], model: Model | None, *, is_private: bool) -> web.Response:
-    """Return an answer as JSON of the given model. A page has a `Link` header to the next one."""
+    """Return an answer as JSON of the given model. A part of a list has a `Link` header to the next part."""
     headers = dict(given.headers)
     if isinstance(given.body, PageResponse) and given.body.next:
         target = request.rel_url.update_query(after=given.body.next)

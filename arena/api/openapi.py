@@ -50,7 +50,7 @@ Errors are problem documents (RFC 9457). Times are UTC."""
 
 
 def mount(app: web.Application, routes: Iterable[Route]) -> None:
-    """Serve the document at `/api/v1/openapi.json`, and store it under the key `OPENAPI`."""
+    """Serve the document at `/api/v1/openapi.json`, and keep it in the application under the key `OPENAPI`."""
     app[OPENAPI] = found = document(routes)
     body = json.dumps(found, ensure_ascii=False, separators=(",", ":")).encode()
 

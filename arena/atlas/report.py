@@ -185,7 +185,7 @@ def _tallies(starts: Sequence[Start], nodes: int, games: Mapping[str, Any]) -> t
 
 
 def _variance(tallies: Sequence[_Tally]) -> float:
-    """Estimate the variance of the points of one game within starts. Half a point added for each side keeps it above
+    """Estimate the variance of the points in a game of one start. Half a point added for each side keeps it above
     zero.
     """
     points = sum(one.first + one.draw / 4 for one in tallies) + 0.5

@@ -44,7 +44,7 @@ class TokenItem:
 
     @property
     def has_expired(self) -> bool:
-        """True once its expiry has passed."""
+        """True once the token has expired."""
         return self.expires is not None and self.expires <= now()
 
 

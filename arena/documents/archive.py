@@ -47,12 +47,12 @@ class ArchiveItem:
 
     @property
     def is_played_here(self) -> bool:
-        """True if the arena has a record of it."""
+        """True if the arena has a record of the game."""
         return self.source == HERE
 
     @property
     def label(self) -> str:
-        """The number in its collection; empty if it has none."""
+        """The game's number in its collection; empty if it has none."""
         return "" if self.number == str(self.serial) else self.number
 
 

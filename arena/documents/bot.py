@@ -72,7 +72,7 @@ class SubmissionResponse(VersionItem):
 
     @property
     def is_moving(self) -> bool:
-        """True while its check is pending or running."""
+        """True while the version's check is pending or running."""
         return self.state in ("uploaded", "checking")
 
 

@@ -53,7 +53,7 @@ class WinProblemItem:
 
     @property
     def is_open(self) -> bool:
-        """True once it is proved, so that people can solve it."""
+        """True once the problem is proved, so that people can solve it."""
         return self.state == "accepted"
 
 
@@ -133,7 +133,7 @@ class WinProblemQuery(PageQuery):
 class WinProblemRequest(Query):
     """A problem to set: the side to move wins in at most `max_moves` moves, which the solver proves first.
 
-    `condition` limits what it does, such as `marbles<=7`.
+    `condition` limits what that side does, such as `marbles<=7`.
     """
 
     family: str = described("a family", words.FAMILY, default=MISSING)
@@ -177,6 +177,6 @@ class SolverLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MonthRequest(Query):
-    """The month whose problem this becomes; by default the current month."""
+    """The month of which the problem becomes the problem of the month; by default the current month."""
 
     month: str | None = described("a month, such as 2026-11", {"pattern": r"^[0-9]{4}-(0[1-9]|1[0-2])$"})

@@ -124,7 +124,7 @@ class Tuner:
 
 
 def raise_if_unready(record: GameRecord) -> None:
-    """Raise LaboratoryError for a game that a bot lost before its start: all others would fail alike."""
+    """Raise LaboratoryError for a game that a bot lost before its start: all other games would fail likewise."""
     if record.at_start:
         raise LaboratoryError(
             f"the bot did not get ready for a game: {record.detail or record.termination}",

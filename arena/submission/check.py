@@ -47,7 +47,7 @@ def check_version(
     """Check a version in state `checking`, store the verdict and return the version.
 
     `on_step` receives progress messages. Raises ConflictError if the version is not in state `checking`. Raises
-    BundleError and StoreUnavailableError if it cannot be checked now: it then stays `checking` and can be given back.
+    BundleError and StoreUnavailableError if it cannot be checked now: it then stays `checking` until queued again.
     """
     version = store.versions.get(version_id)
     if version.state != "checking":

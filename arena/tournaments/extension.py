@@ -1,4 +1,4 @@
-"""Length of a tournament in the unit its format counts, longer documents, and their size. Pure functions."""
+"""Extends tournaments: their length in the unit of their format, longer settings, and the new size. Pure functions."""
 
 from __future__ import annotations
 

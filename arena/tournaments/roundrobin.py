@@ -22,7 +22,7 @@ MAX_OPEN = 8 * WINDOW
 def plan(format: Format, games: int, seeds: Sequence[Seed], start: int = 0) -> Iterator[PlannedMatch]:
     """Yield every match from number `start` (from 0) on, `games` per pairing.
 
-    A cycle has a pair of games for each pairing; if `games` is odd, the last one has a single game.
+    A cycle has a pair of games for each pairing; if `games` is odd, the last cycle has single games.
     """
     players = len(seeds)
     boards, rounds = _table(format, players)

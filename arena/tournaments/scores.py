@@ -1,6 +1,6 @@
 """Sums of the results of a tournament, from which its standings follow.
 
-They grow with the pairings, not with the games, and new results are added to them.
+Their size grows with the pairings, not with the games. New results are added to them.
 """
 
 from __future__ import annotations
