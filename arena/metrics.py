@@ -106,7 +106,7 @@ class CoordinatorMetrics:
         )
         self.waiting = Gauge("arena_results_waiting", "Results in the spool that are not committed yet.", registry=one)
         self.waiting_seconds = Gauge(
-            "arena_results_waiting_seconds", "Time for which the oldest of these results has waited.", registry=one
+            "arena_results_waiting_seconds", "Time for which the oldest result in the spool has waited.", registry=one
         )
         self.dropped = Counter(
             "arena_results_dropped_total",

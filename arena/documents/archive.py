@@ -148,7 +148,7 @@ class ArchiveQuery(AnalysedGamesQuery):
     """
 
     id: str | None = described("the ID of one game", words.WORDS)
-    number: str | None = described("the number in the archive, or in its collection", words.WORDS, label="Number")
+    number: str | None = described("the game's number in the archive or in its collection", words.WORDS, label="Number")
     player: str | None = described("part of either player's name", words.WORDS, label="Player")
     family: str | None = described("a family", words.FAMILY, label="Family")
     variant: str | None = described("a variant of the family", words.VARIANT, label="Variant")
@@ -165,7 +165,7 @@ class ArchiveQuery(AnalysedGamesQuery):
     since: str | None = described(
         "the first day, 2003-07-31; a month or a year will do", words.DAY, label="From", metavar="DAY"
     )
-    until: str | None = described("the last day, in the same way", words.DAY, label="To", metavar="DAY")
+    until: str | None = described("the last day; a month or a year will do", words.DAY, label="To", metavar="DAY")
     min_plies: int | None = described("the minimum number of plies", _PLIES, label="Plies: minimum")
     max_plies: int | None = described("the maximum number of plies", _PLIES, label="maximum")
     moves: str | None = described(

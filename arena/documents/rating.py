@@ -159,7 +159,7 @@ class SideResults:
 class LeaderboardQuery(PageQuery):
     """Filters of the ratings of a family."""
 
-    pool: str | None = described("a rules class of the family (default: the family's own)", words.POOL)
+    pool: str | None = described("a pool for rules with other moves or results (default: the usual rules)", words.POOL)
     retired: bool = described("retired versions too, as with `state=all`", default=False)
     state: Literal["active", "all", "retired"] = described("states of the versions", default="active")
     owner: str | None = described("the owner of the bots", words.NAME)
@@ -168,7 +168,7 @@ class LeaderboardQuery(PageQuery):
         "count only games of this time class"
     )
     at: str | None = described(
-        "a past day (its end) or time, such as 2026-11-30 or 2026-11-30T12:00", {"max_length": 40}
+        "ratings at the end of a past day, or at a time, such as 2026-11-30 or 2026-11-30T12:00", {"max_length": 40}
     )
 
     @property

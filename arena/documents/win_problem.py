@@ -125,7 +125,7 @@ class WinProblemQuery(PageQuery):
     level: Level | None = described("the level", label="Level")
     moves: int | None = described("the length of the win, in moves of the winning side", _MOVES, label="Moves")
     unique: Literal["yes", "no"] | None = described("whether a single first move wins", label="One solution")
-    author: str | None = described("the user who set it", words.NAME)
+    author: str | None = described("the user who set the problem", words.NAME)
     state: WinProblemState = described("the state", default="accepted")
 
 
@@ -144,7 +144,7 @@ class WinProblemRequest(Query):
     condition: str = described("a limit, such as marbles<=7", {"max_length": 60}, default="")
     title: str = described("a title", {**words.ONE_LINE, "min_length": 0}, default="")
     text: str = described("the problem in words", words.PROSE, default="")
-    source: str = described("where it comes from, such as a game", {**words.ONE_LINE, "min_length": 0}, default="")
+    source: str = described("the origin, such as a game", {**words.ONE_LINE, "min_length": 0}, default="")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
