@@ -75,7 +75,7 @@ def message_cost(data: str | bytes) -> float:
 
 
 async def _messages(socket: web.WebSocketResponse, games: int) -> AsyncIterator[aiohttp.WSMessage]:
-    """Yield the messages of a bot. Ends with the connection, which is closed if the bot sends too many."""
+    """Yield the messages of a bot until its connection ends. A bot that sends too many is disconnected."""
     rate = message_rate(games)
     limiter = RateLimiter(rate)
     async for message in socket:

@@ -194,7 +194,7 @@ def _variance(tallies: Sequence[_Tally]) -> float:
 
 
 def _estimate_spread(tallies: Sequence[_Tally]) -> tuple[float, float]:
-    """Estimate mean and standard deviation of the true shares by the method of moments."""
+    """Estimate mean and standard deviation of the true shares of points by the method of moments."""
     games = sum(one.games for one in tallies)
     mean = sum(one.games * one.share for one in tallies) / games
     if len(tallies) < 2:
@@ -308,7 +308,7 @@ HEAD = """\
 
 
 def describe(one: Spread) -> str:
-    """Describe one strength in one sentence."""
+    """Describe the results at one strength in one sentence."""
     agree = "" if one.images_agree is None else f"; images of one start agree (chance {one.images_agree:.0%})"
     return (
         f"{one.nodes} nodes: {one.starts} starts, {one.games:,} games, first side {one.mean:+z.1%} on average, "

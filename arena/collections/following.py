@@ -40,7 +40,7 @@ def prepared(records: Sequence[bytes]) -> list[NewArchivedGame]:
 
 
 def with_entries(games: Sequence[ArchivedGame]) -> list[NewArchivedGame]:
-    """Add positions to games. A game that cannot be replayed gets none: only a search by position misses it."""
+    """Add positions to games. A game that cannot be replayed gets none, so searches by position miss it."""
     try:
         return [NewArchivedGame(game, entries) for game, entries in zip(games, entries_of(games), strict=True)]
     except ValueError:

@@ -57,7 +57,7 @@ class NewToken(TokenItem):
 
 @dataclass(frozen=True, slots=True)
 class AccountLinkResponse:
-    """A secret link, shown only in this response. It is a path if the server has no public address."""
+    """A link with a secret, shown only in this response. It is a path if the server has no public address."""
 
     link: str
     expires: datetime

@@ -94,7 +94,7 @@ class ChangeItem:
 
 @dataclass(frozen=True, slots=True)
 class ResultCount:
-    """Number of rated games of two versions in one tournament and variant with the same result."""
+    """Number of rated games between two versions with the same result, in one tournament and variant."""
 
     tournament_id: int
     variant: str

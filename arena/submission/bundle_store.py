@@ -250,7 +250,7 @@ class BundleStore:
         return spec
 
     def resolve_game(self, game: PlannedGame) -> PlannedGame:
-        """Return the game with both bots resolved and the same id."""
+        """Return the same game with both bots resolved, see `resolve`."""
         spec = game.spec
         return replace(game, spec=replace(spec, first=self.resolve(spec.first), second=self.resolve(spec.second)))
 

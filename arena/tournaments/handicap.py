@@ -89,7 +89,7 @@ def fastest(version: str, usual: TimeControl, handicaps: Iterable[Handicap]) -> 
 
 
 def rules_met_by(version: str, handicaps: Iterable[Handicap]) -> list[Handicap]:
-    """Return the handicaps whose rules may apply to a version's games: its own, and others' against it or all bots."""
+    """Return the handicaps whose rules may apply to a version's games: its own, and those against it or all bots."""
     names = (version, version.rpartition(" v")[0])
     return [one for one in handicaps if one.rule_options and (one.against is None or {one.bot, one.against} & {*names})]
 

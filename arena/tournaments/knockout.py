@@ -126,7 +126,7 @@ def _arrived(seat: int | None) -> Tie:
 def step(
     games: int, tiebreak_pairs: int, third_place: bool, seeds: Sequence[Seed], played: Sequence[TournamentGame]
 ) -> NextStep:
-    """Plan every match whose players are known, and extra pairs of drawn matches."""
+    """Plan every match whose players are known, and extra pairs of games for drawn matches."""
     tree = Bracket(seeds, played, games, tiebreak_pairs, third_place=third_place)
     if tree.due:
         return NextStep(tuple(tree.due))

@@ -1,8 +1,8 @@
 """Standings of a tournament: one line per entry, ranked as its format requires, with order-independent strengths.
 
-A Swiss counts byes and breaks ties by Buchholz. A knockout ranks by the round reached, a race by what is decided and
-the share of points. Other formats rank by points and Sonneborn-Berger. The table also has Davidson's Bradley-Terry
-strengths, and for two bots the sequential test.
+A Swiss counts byes and breaks ties by Buchholz. A knockout ranks by the round reached, a race by the bots decided so
+far, then by the share of points. Other formats rank by points and Sonneborn-Berger. The table also has Davidson's
+Bradley-Terry strengths, and for two bots the sequential test.
 """
 
 from __future__ import annotations
