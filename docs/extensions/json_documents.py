@@ -1,4 +1,4 @@
-"""The keys of the JSON documents of the command line, for the reference and for the test that compares the code with them.
+"""Keys of the JSON documents of the command line, for the reference and for the test that compares them with the code.
 
 Add a new key here. If you remove a key or change its meaning, raise `SCHEMA` of `arena.cli.terminal.output`.
 """
