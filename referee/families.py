@@ -51,7 +51,7 @@ def folder(family: str) -> Path:
     try:
         return folder_of(module)
     except LookupError:
-        problem = f"the family {family!r} is said to be the package {module}, which is not there"
+        problem = f"the family {family!r} names the package {module}, which is not there; reinstall the family"
         raise FamilyPackageError(problem) from None
 
 

@@ -171,8 +171,8 @@ def at_home(spec: BotSpec, place: Path) -> BotSpec:
     """Return the bot with a folder of its own and its command's files relative to it, as a sandbox shows them.
 
     The folder is the working folder if all files that the command names are in it, else the smallest folder that
-    contains them; `place` if the command names none. Raises ValueError if the folder is a home folder or
-    a large part of the machine.
+    contains them; `place` if the command names none. Raises ValueError if the folder is a home folder or a large part
+    of the machine.
     """
     if spec.folder is not None:
         return spec

@@ -1,7 +1,7 @@
 """The time by which a bot exceeds its move times: an expected value at first, then learned from its answers.
 
-The second slowest of the latest answers counts, so that one slow answer has no effect. The first answer of a
-process, which may have to load and compile, is measured separately.
+The second slowest of the latest answers counts, so that one slow answer has no effect. The first answer of a process,
+which may have to load and compile, is measured separately.
 """
 
 from __future__ import annotations

@@ -74,7 +74,7 @@ class Hand:
 
 
 class PersonSeat:
-    """A side that a person plays. In a game without a clock, `idle_s` seconds without a decision resign it."""
+    """A side that a person plays. Without a clock, they resign by making no decision for `idle_s` seconds."""
 
     def __init__(self, spec: BotSpec, limits: BotLimits, hand: Hand, idle_s: float) -> None:
         self.spec, self.limits = spec, limits

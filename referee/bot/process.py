@@ -24,9 +24,9 @@ _BY_LIMIT = (Termination.CRASHED, Termination.STALLED, Termination.HANDSHAKE_FAI
 class Process:
     """A process to be started in `sandbox` and watched by `watchdog`.
 
-    `is_sound` is False once the bot failed or misbehaved: such a process is never used again. `child`,
-    `ponder_limiter` (limits its processor time while it is not to move) and `queue` (measures its run-queue delay while
-    it is) exist from `start` to `end`.
+    `is_sound` is False once the bot failed or misbehaved: such a process is never used again. `child`, `ponder_limiter`
+    (limits its processor time while it is not to move) and `queue` (measures its run-queue delay while it is) exist
+    from `start` to `end`.
     """
 
     def __init__(self, spec: BotSpec, limits: BotLimits, sandbox: Sandbox, watchdog: Watchdog) -> None:

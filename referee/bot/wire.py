@@ -36,10 +36,10 @@ _HELD_MS = 50
 class Wire:
     """Standard input, output and error of a process.
 
-    `arrived_ns` is when the last bytes came. `lag_ns` is how late this process read them: the kernel's run-queue
-    delay, and at least the time by which the wait exceeded its timeout. `held_ns` is the time since the clock was
-    started in which this process was neither woken nor runnable: it is charged to no one. `transcript` is a list that
-    collects every line (`> ` to the bot, `< ` from it), if set.
+    `arrived_ns` is when the last bytes came. `lag_ns` is how late this process read them: the kernel's run-queue delay,
+    and at least the time by which the wait exceeded its timeout. `held_ns` is the time since the clock was started in
+    which this process was neither woken nor runnable: it is charged to no one. `transcript` is a list that collects
+    every line (`> ` to the bot, `< ` from it), if set.
     """
 
     def __init__(self, process: Process, limits: BotLimits, stop_fd: int | None) -> None:

@@ -35,7 +35,7 @@ from referee.sandbox import Sandbox
 LEGAL_S = 60.0
 """Seconds in which legal moves are requested; afterwards one answer per further variant is enough."""
 _SEVERAL = 3
-"""Number of answers from which a bot's usual time is computed, at least."""
+"""Minimum number of answers to compute a bot's usual time from."""
 HANDSHAKE, FIRST_MOVE, QUITS = "start and handshake", "first move", "quits"
 _FIRST_MOVE_MS = (50, 200, 1000, 5000)
 """Move times at which a first move is requested, until a legal one comes."""

@@ -17,7 +17,7 @@ MOVE_TIMES_MS = (50, 100, 200, 500, 1000, 2000, 5000, 10_000, 15_000)
 _QUICK_MS, _QUICK_TRIES, _TRIES = 200, 7, 3
 """Move times up to `_QUICK_MS` get `_QUICK_TRIES` tries, longer ones `_TRIES`."""
 _FAR = 4
-"""After two answers that took this many times the move time, no more are requested at it."""
+"""After two answers that took this many times the move time, no more are requested at that move time."""
 
 Ask = Callable[[int, float], float]
 """Asks for a move with this move time, waits for it at most the second time, and returns the milliseconds taken. May
@@ -71,9 +71,9 @@ class Timing:
 def find(ask: Ask, move_times_ms: Sequence[int] = MOVE_TIMES_MS, margin_ms: float = 20) -> Timing:
     """Request moves at one move time after the other until most answers are in time; return the measured speed.
 
-    As in games, the bot's overshoot so far is subtracted from the move time, down to half of it. The first answer,
-    for which a bot may load and compile, is not judged. For an answer slower than the longest move time, `ask` raises:
-    with the usual move times this bounds the whole to a minute and a half.
+    As in games, the bot's overshoot so far is subtracted from the move time, down to half of it. The first answer, for
+    which a bot may load and compile, is not judged. For an answer slower than the longest move time, `ask` raises: with
+    the usual move times this bounds the whole to a minute and a half.
     """
     timeout_ms = max(move_times_ms[-1], MOVE_TIMES_MS[-1]) + margin_ms
     found, least_ms = Timing(), move_times_ms[0]

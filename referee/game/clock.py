@@ -1,4 +1,4 @@
-"""The clocks of one game: the time left to each side, less the time of each move. The caller measures the time."""
+"""The clocks of one game: the time left to each side. The caller measures the time of each move and charges it."""
 
 from __future__ import annotations
 

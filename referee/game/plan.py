@@ -12,8 +12,8 @@ from referee.ratings.pairings import Format, pairings
 from referee.rules.rules import Ruleset
 
 Sides = Literal["alternate", "random"]
-"""Sides of games that are not paired with one on swapped sides: the bots move first in turns, or at random.
-`random` also draws which side moves first, for each pair of games, if the rules leave that open."""
+"""Sides of games that are not paired with one on swapped sides: the bots move first in turns, or at random. `random`
+also draws which side moves first, for each pair of games, if the rules leave that open."""
 SIDES: tuple[Sides, ...] = get_args(Sides)
 
 

@@ -1,7 +1,7 @@
 """A local executor of game slots: the standard `Executor` interface over one process per slot.
 
-A slot that dies fails only its present job (`WorkerLostError`) and is replaced. If several slots in a
-row die before they are ready, their jobs fail with `SlotStartError`: submitting these again would not help.
+A slot that dies fails only its present job (`WorkerLostError`) and is replaced. If several slots in a row die before
+they are ready, their jobs fail with `SlotStartError`: submitting these again would not help.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 MAX_FAILED_STARTS = 3
-"""Number of slots in a row that die before they are ready, from which `SlotStartError` is raised."""
+"""If this many slots in a row die before they are ready, `SlotStartError` is raised."""
 _SHOWN_BYTES = 2000
 _END_S = 5.0
 """Seconds to wait for the end of a dead slot's standard error: children of it may hold the pipe."""

@@ -1,8 +1,8 @@
 """Compiles the code of the sample bots that play, before a local bot needs it.
 
 A sample in a sandbox may read compiled code but not write it. On a new machine each of its processes would compile for
-a minute during a game, and could lose on time. So code that starts samples has theirs compiled here first, once for
-the machine: a marker file next to the compiled code has a digest of the sources in its name.
+a minute during a game, and could lose on time. Therefore this module compiles the code of samples before they are
+started, once for the machine: a marker file next to the compiled code has a digest of the sources in its name.
 
 `python -m referee.machine.sample_warmup` compiles everything for all families without importing the arena, so that
 changes of the arena do not invalidate this layer of the container image. Otherwise use `arena warmup --bots`.

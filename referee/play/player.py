@@ -16,8 +16,8 @@ from referee.rules.core import Termination
 class Player:
     """A bot that has been sent the options of a game. Raises BotError if it cannot play by the rules, or fails.
 
-    `passes_phase`: the referee passes for the bot in the phase before regular play, and sends it the position after
-    the phase.
+    `passes_phase`: the referee passes for the bot in the phase before regular play, and sends it the position after the
+    phase.
     """
 
     __slots__ = ("_question", "_separator", "_shares", "bot", "passes_phase")

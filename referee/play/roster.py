@@ -31,8 +31,8 @@ class Roster:
     """The processes of one slot.
 
     `is_reaper` means that stray children of this process are killed: descendants of bots. `spare` idle bots beyond
-    those of the last game are kept running, for bots that are slow to start. An idle bot is frozen while others
-    play or no game runs (`end_idle`), and ended after `IDLE_S`. `number` is the number of the slot on its machine.
+    those of the last game are kept running, for bots that are slow to start. An idle bot is frozen while others play or
+    no game runs (`end_idle`), and ended after `IDLE_S`. `number` is the number of the slot on its machine.
     """
 
     def __init__(

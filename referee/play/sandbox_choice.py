@@ -34,10 +34,10 @@ class Complaint:
 def choose(name: str, specs: Sequence[BotSpec], limits: BotLimits) -> tuple[Sandbox, tuple[str, ...]]:
     """Return the sandbox of that name; for `auto` the strongest that works here and in which these bots start.
 
-    The bots belong to the person who started this process, and may open the same files. Also returns notes to
-    show: which bot required a weaker sandbox, and why. Bots that start in no sandbox, and bots that start but do not
-    answer, are ignored. Raises ValueError with what to do if the sandbox of that name does not work; `auto` always
-    finds one, at worst `none`.
+    The bots belong to the person who started this process, and may open the same files. Also returns notes to show:
+    which bot required a weaker sandbox, and why. Bots that start in no sandbox, and bots that start but do not answer,
+    are ignored. Raises ValueError with what to do if the sandbox of that name does not work; `auto` always finds one,
+    at worst `none`.
     """
     if name != "auto":
         return open_sandbox(name, is_own=True), ()

@@ -313,7 +313,7 @@ def _named_cycles(test: _CycleTest) -> list[tuple[str, ...]]:
 
 
 def _surprises(test: _CycleTest) -> list[Surprise]:
-    """List the pairs with significant deviations, the bot that scored more than expected first, largest first."""
+    """List the pairs with significant deviations, largest first; `bot` is the one that scored more than expected."""
     met, residual = test.field.met, test.residual
     around = residual / test.field.deviation
     points, games = met.points, met.games

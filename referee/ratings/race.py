@@ -11,8 +11,8 @@ of these observations is the difference.
 
 A stake on "ahead" multiplies the wealth by `1 + stake * observation`. If the player is not ahead, the product over a
 cycle has an expectation of at most 1: a product of independent factors is at most the power of their mean. By Ville's
-inequality the probability that the wealth ever reaches 1/error is at most `error`, however the next games are chosen.
-A wrong decision on the first k of n needs one of k(n - k) such errors, so each gets an equal part of the total error.
+inequality the probability that the wealth ever reaches 1/error is at most `error`, however the next games are chosen. A
+wrong decision on the first k of n needs one of k(n - k) such errors, so each gets an equal part of the total error.
 
 Games are assumed to be independent. Games of deterministic bots that repeat a small opening book are not.
 """

@@ -1,8 +1,8 @@
 """The sequential probability ratio test over pairs of games with swapped sides (pentanomial results).
 
-The log-likelihood ratio (LLR) is that of the normal approximation of the generalised SPRT: N (s1 - s0)
-(2 m - s0 - s1) / (2 v) with m, v the mean and variance of the score per game over N pairs (M. Van den Bergh,
-"A practical introduction to the GSPRT"). The bounds are Wald's.
+The log-likelihood ratio (LLR) is that of the normal approximation of the generalised SPRT:
+N (s1 - s0) (2 m - s0 - s1) / (2 v), with m, v the mean and variance of the score per game over N pairs
+(M. Van den Bergh, "A practical introduction to the GSPRT"). The bounds are Wald's.
 """
 
 from __future__ import annotations

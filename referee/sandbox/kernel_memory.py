@@ -23,7 +23,7 @@ _ANCESTOR_BYTES = 64
 _WATCH_BYTES = 200
 """Kernel memory of a descriptor watched by epoll. Programs may watch one file under many numbers."""
 _MANY = 4096
-"""Number of mappings from which on the system's maximum is assumed, since counting them would take long."""
+"""If a process has this many mappings, the system's maximum is assumed, since counting them would take long."""
 _PIPE_BYTES = 16 * 4096 // 2
 """Pipe buffer per end of the pipe. The filter refuses larger pipes."""
 _PAGE = os.sysconf("SC_PAGE_SIZE")

@@ -42,8 +42,8 @@ def _filter(version: int) -> SyscallFilter:
 def wrap(request: Request) -> Launch:
     """Compose the command of the launcher, which confines the bot.
 
-    If the bot's user may not enter a folder above the Python or the bot's folder (an arena under `/root`), the bot may
-    open every file that Landlock allows, regardless of the file's mode.
+    If the bot's user may not enter a folder above the arena's Python or the bot's folder (an arena under `/root`), the
+    bot may open every file that Landlock allows, regardless of the file's mode.
     """
     user = pick_user()
     view = make_view(request.command, request.folder)

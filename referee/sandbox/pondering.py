@@ -1,7 +1,8 @@
 """Limit the processor time that a bot uses while its opponent is to move (pondering control).
 
-A bot that uses no processor time while it waits is left alone. A bot that has used more than `PONDER_GRACE_NS` is
-stopped in every later wait, with all its processes: by its control group, or else by signals.
+A bot that uses no processor time while it waits is left alone. A bot that has used more than it is allowed
+(`PONDER_GRACE_NS`, `PONDER_SHARE`) is stopped in every later wait, with all its processes: by its control group, or
+else by signals.
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ _MEDIUM, _HARD = 3, 5
 
 @dataclass(frozen=True, slots=True)
 class MiningLimits:
-    """The problems to look for: their lengths in moves of the winning side; and the limit of nodes for one position."""
+    """The problems to look for: their lengths in moves of the winning side, and the limit of nodes for one position."""
 
     shortest: int = 2
     longest: int = 5

@@ -34,8 +34,8 @@ _CHUNK = 65_536
 
 @dataclass(frozen=True, slots=True)
 class LinkAllowance:
-    """The allowances of a connection in milliseconds: uncharged latency per move and per game, and how long
-    the connection may be lost in a game.
+    """The allowances of a connection in milliseconds: uncharged latency per move and per game, and how long the
+    connection may be lost in a game.
     """
 
     move_ms: float = 300
