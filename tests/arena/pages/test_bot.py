@@ -39,12 +39,12 @@ def body(server: Server, path: str) -> str:
 
 def test_a_bot_of_several_families_has_a_tab_for_each(server: Server) -> None:
     whole = body(server, "/bots/ada")
-    assert re.findall(r'<a href="\?family=(\w+)#ratings"', whole) == ["abalone", "loa"]
+    assert re.findall(r'<a class="chip" href="\?family=(\w+)#ratings"', whole) == ["abalone", "loa"]
     assert "Results by opponent" in body(server, "/bots/ada?family=loa")
     empty = body(server, "/bots/ada?family=abalone")
     assert "Results by opponent" not in empty
     assert "No rated games yet" in empty
-    assert '<a href="?family=' not in body(server, "/bots/bob")
+    assert 'href="?family=' not in body(server, "/bots/bob")
 
 
 def test_the_list_of_bots_is_filtered_by_family_and_owner(server: Server) -> None:
@@ -162,7 +162,7 @@ def test_the_head_of_a_bot_has_ratings_and_latest_results(server: Server) -> Non
     timeline = re.search(r'<p class="timeline">.*?</p>', shown, re.DOTALL)
     assert timeline
     assert len(re.findall(r'<a href="/games/[0-9a-f]+" title="[^"]+"><b class="[WDL]">', timeline[0])) == 10
-    assert shown.index('class="tiles ratings"') < shown.index('id="ratings"') < shown.index("<h2>Versions</h2>")
+    assert shown.index('class="tiles ratings"') < shown.index('id="ratings"') < shown.index('id="versions"')
 
 
 def plain(server: Server, path: str = "/bots/homer") -> str:
