@@ -118,7 +118,7 @@ class Adjudication:
     resign_moves: int = 0
     resign_score: int = 1000
     resign_both: bool = True
-    """True if the scores of both bots must show the win; False if that of the losing bot is enough."""
+    """The scores of both bots must show the win, not that of the losing bot alone."""
     max_plies: int = 0
     """The game is drawn (`max-plies`) after this many plies; 0 = no limit."""
     draw_agreement: bool = True
@@ -145,7 +145,7 @@ class BotLimits:
     move_ms: int = 120_000
     """Time for a `bestmove` without a clock (depth, nodes)."""
     margin_ms: int = 20
-    """Time that a side may exceed its clock by, for scheduling noise; the record says what each ply was charged."""
+    """Time by which a side may exceed its clock, for scheduling noise; the record says what each ply was charged."""
     grace_ms: int = 250
     """Time to wait for a late answer after the flag fell, to distinguish `time` from `stalled`."""
     quit_ms: int = 500
