@@ -22,13 +22,14 @@ def page(request: web.Request, problem: Problem) -> web.Response:
 
     Neither database nor session is used: both may be what failed.
     """
+    from arena.pages.routes import documentation
     from arena.pages.site import asset, icon
 
     language.choose(request)
     if is_data(request):
         return problem.response(language.translated)
     environment = _environment()
-    environment.globals |= {"asset": asset, "icon": icon}
+    environment.globals |= {"asset": asset, "icon": icon, "documentation": documentation.address}
     document = problem.document()
     near = [str(name) for name in document.get("near", [])]
     text = environment.get_template("problem.html").render(
