@@ -31,7 +31,7 @@ MIN_QUERY_INTERVAL_S = 0.2
 
 @dataclass(slots=True)
 class Batch:
-    """The lines of a source after some `seq`."""
+    """Lines of a source that follow a given `seq`. If `is_final`, no more will come."""
 
     lines: list[StreamLine] = field(default_factory=list)
     is_final: bool = False
@@ -44,9 +44,9 @@ query again.
 
 
 class Subscriber:
-    """One open stream that has caught up. `cut` closes its connection when it is too slow.
+    """One open stream that has sent all earlier lines. `cut` closes its connection when the client is too slow.
 
-    `after` is None, or the last `seq` it has received while it is ahead of the broadcast.
+    `after` is the last `seq` that the client has received while it is ahead of the broadcast, else None.
     """
 
     def __init__(self, form: str, after: int | None, cut: Callable[[], None]) -> None:
@@ -89,7 +89,7 @@ class Subscriber:
 
 @dataclass(frozen=True, slots=True)
 class BroadcastLine:
-    """A line with the number of its batch. `is_repeat` marks a new version of a `seq` that was sent before."""
+    """A line with the number of its batch. `is_repeat`: a line with this `seq` was sent before."""
 
     batch_number: int
     line: StreamLine
@@ -109,7 +109,7 @@ class BroadcastPosition:
 
 
 class Broadcasts(dict[Subject, "Broadcast"]):
-    """The broadcasts of a process by subject. `closing` ends them all."""
+    """The broadcasts of a web process by subject. The event `closing` ends them all."""
 
     def __init__(self, live: Live, closing: asyncio.Event) -> None:
         super().__init__()
@@ -151,11 +151,11 @@ class Broadcast:
 
     @property
     def position(self) -> BroadcastPosition:
-        """Current position. A client that queries the source after reading it, and then joins, misses nothing."""
+        """Current position. A client that reads it, then queries the source, and then joins misses nothing."""
         return BroadcastPosition(self._batch_number, self._after)
 
     def join(self, form: str, after: int, since: BroadcastPosition, cut: Callable[[], None]) -> Subscriber | None:
-        """Add a client that has all lines up to `after`, read later than `since`; None if it must query again."""
+        """Add a client that read position `since`, then all lines up to `after`; None if it must query again."""
         if self.is_over:
             return None
         if self._broadcasts.setdefault(self._subject, self) is not self:
@@ -173,7 +173,7 @@ class Broadcast:
         return subscriber
 
     def _begin(self, after: int) -> None:
-        """Start again after `after`; clients that queried earlier must query again."""
+        """Broadcast the lines that follow `after`; clients that queried earlier must query again."""
         self._batch_number += 1
         self._after, self._kept_since = after, self._batch_number
         self._recent.clear()

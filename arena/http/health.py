@@ -87,7 +87,7 @@ async def _writability(context: WebContext) -> str:
 async def metrics(request: web.Request) -> web.Response:
     """Return the Prometheus metrics to admins and to the networks in `metrics_from`.
 
-    An address of this machine is not enough: it may be that of a proxy.
+    A client address of this machine is not enough: the client may be a proxy.
     """
     context = request.app[CONTEXT]
     if not is_in_networks(client_address(request), context.scrapers):

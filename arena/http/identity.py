@@ -105,7 +105,7 @@ async def _refused(request: web.Request, context: WebContext, detail: str) -> Pr
 async def with_name_and_password(
     call: RequestContext, use: Callable[[Arena, str, str, LoginOrigin], T], name: str, password: str
 ) -> T:
-    """Run a use case that takes the name and the password of an anonymous client. Raises as `with_password`."""
+    """Run a use case that takes name and password of an anonymous client. Raises what `with_password` raises."""
     place = place_of(call.request)
     context = call.context
     is_known = await call.run(is_trusted_origin, call.arena, name, place)
@@ -130,7 +130,7 @@ async def _tried(call: RequestContext, use: Callable[P, T], *args: P.args, **kwa
 
 
 def place_of(request: web.Request) -> LoginOrigin:
-    """Return the address and the device of a log-in."""
+    """Return the origin of a log-in: its address, and its device cookie if that is well-formed."""
     device = read_cookie(request, DEVICE_COOKIE)
     return LoginOrigin(address_key(request), device if _COOKIE.fullmatch(device) else "")
 
@@ -159,7 +159,7 @@ def is_same_origin(request: web.BaseRequest) -> bool:
 def is_from_own_page(request: web.BaseRequest, identity: Identity, token: str | None = None) -> bool:
     """Return whether a write carries the session's CSRF token and comes from our own pages.
 
-    `token` is the one of a form; without it the header counts.
+    `token` comes from a form; without it the request header is checked.
     """
     given = token if token is not None else request.headers.get(CSRF_HEADER, "")
     is_ours = secrets.compare_digest(given.encode("utf-8", "replace"), (identity.csrf or "").encode())

@@ -1,6 +1,6 @@
 """Outermost middleware: request number, log line, metrics, security headers, CORS, and exceptions as responses.
 
-An error is a problem document under `/api`, and what the pages make of it elsewhere. No error shows a traceback.
+Under `/api` an error becomes a problem document, elsewhere the pages render it. No error shows a traceback.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ def _is_gone(request: web.Request) -> bool:
 
 
 def _without_type(error: web.HTTPException) -> dict[str, str]:
-    """Return the headers of an error without those of aiohttp's default body."""
+    """Return the headers of an aiohttp error without those that describe its default body."""
     return {name: value for name, value in error.headers.items() if name not in ("Content-Type", "Content-Length")}
 
 
@@ -178,7 +178,7 @@ def _add_headers(request: web.Request, response: web.StreamResponse, context: We
 
 
 async def add_headers(request: web.Request, response: web.StreamResponse) -> None:
-    """Add the same headers to streams, which are sent before the middleware sees them. For `on_response_prepare`."""
+    """Add the middleware's headers to streams, which send theirs before it sees them. For `on_response_prepare`."""
     if "X-Request-Id" not in response.headers:
         number = str(structlog.contextvars.get_contextvars().get("request", ""))
         _add_headers(request, response, request.app[CONTEXT], number)

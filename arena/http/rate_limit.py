@@ -50,7 +50,7 @@ class RateLimiter:
         self._buckets: LRUCache[Hashable, _Bucket] = LRUCache(capacity)
 
     def take(self, key: Hashable, cost: float = 1) -> float:
-        """Take `cost` tokens, at most a full bucket; return 0 if it holds them, else the seconds until it does."""
+        """Take `cost` tokens, at most `burst`, and return 0. If too few are left, return the seconds to wait."""
         now, cost = self._clock(), min(cost, self.rate.burst)
         per_second = self.rate.per_minute / 60
         bucket = self._buckets.get(key) or _Bucket(self.rate.burst, now)
@@ -63,7 +63,7 @@ class RateLimiter:
         return (cost - bucket.tokens) / per_second
 
     async def admit(self, key: Hashable, cost: float = 1) -> float:
-        """Take tokens of all web processes together; return 0 or the seconds to wait, like `take`."""
+        """Take tokens like `take`. A shared limiter counts those taken by all web processes."""
         return self.take(key, cost)
 
     def left(self, key: Hashable) -> int:
@@ -86,7 +86,7 @@ class SharedRateLimiter(RateLimiter):
         self._batch = max(1, rate.burst // 4)
 
     async def admit(self, key: Hashable, cost: float = 1) -> float:
-        """Take tokens of all processes together. Without the database each process applies its own limit."""
+        """Take tokens of the limit that all processes share. Without the database each process has its own limit."""
         if wait := self.take(key, cost):
             return wait
         bucket = self._buckets[key]
@@ -105,7 +105,7 @@ class SharedRateLimiter(RateLimiter):
 
 
 class ConcurrencyLimiter:
-    """Limits how many streams, exports or connections are open at a time: per key and in total."""
+    """A limit on the streams, exports or connections that are open at a time: per key and in total."""
 
     def __init__(self, each: int, total: int) -> None:
         self.each, self.total = each, total
@@ -113,7 +113,7 @@ class ConcurrencyLimiter:
         self.count = 0
 
     def enter(self, key: Hashable) -> bool:
-        """Take a place; return False if all are taken."""
+        """Count one more for a key; return False if the limit is reached."""
         if self.count >= self.total or self._open.get(key, 0) >= self.each:
             return False
         self._open[key] = self._open.get(key, 0) + 1
@@ -121,7 +121,7 @@ class ConcurrencyLimiter:
         return True
 
     def leave(self, key: Hashable) -> None:
-        """Give the place back."""
+        """Count one less for a key."""
         self.count -= 1
         self._open[key] -= 1
         if not self._open[key]:

@@ -39,8 +39,9 @@ def _networks(texts: Iterable[str]) -> tuple[Network, ...]:
 
 
 def _limiters(arena: Arena) -> dict[str, RateLimiter]:
-    """Return the rate limiters by cost of a route, shared by all web processes; keyed by user, or by address without a
-    token.
+    """Return the rate limiters that all web processes share, by the cost of a route.
+
+    Their keys are users, or the addresses of anonymous clients.
     """
     settings = arena.settings
     rates = {
@@ -124,7 +125,7 @@ IDENTITY: web.RequestKey[Identity] = web.RequestKey("identity", Identity)
 
 @dataclass(slots=True)
 class RouteResult(Generic[T]):
-    """A route's result with more than a document: a status, headers, a cache policy."""
+    """The result of a route: a document, a status, headers, a cache policy."""
 
     body: T
     status: int = 200

@@ -33,7 +33,7 @@ Make = Callable[[], Awaitable[web.StreamResponse]]
 
 @dataclass(frozen=True, slots=True)
 class CachedResponse:
-    """A cached response. `packed` is the gzipped body, if worth it; `etag` is empty where caching is forbidden."""
+    """A cached response. `packed` is a long body gzipped, else None; `etag` is empty where caching is forbidden."""
 
     mark: Hashable
     headers: dict[str, str]
@@ -56,10 +56,10 @@ class CachedResponse:
 
 
 class Revisions(Protocol):
-    """The revision of the database: equal marks mean that nothing was committed between them."""
+    """Marks of the database's revision: equal marks mean that nothing was committed between them."""
 
     def mark(self) -> Hashable | None:
-        """Return the current mark without blocking, or None: then call `look` from a thread."""
+        """Return the current mark without blocking. If it is None, call `look` from a thread."""
 
     def look(self) -> Hashable:
         """Query the database for the current mark. Raises StoreUnavailableError."""
@@ -88,10 +88,10 @@ class ResponseCache:
     ) -> web.StreamResponse:
         """Return the cached response, or the result of `make`, which is cached if it is public.
 
-        `cookie` is the name of the session cookie. `extra` identifies inputs of the response other than the database,
-        `variant` one of the few responses of an address, such as its language.
+        `cookie` is the name of the session cookie. `extra` stands for inputs of the response other than the
+        database. `variant` tells apart the responses of one address, such as those in several languages.
         """
-        # The key contains no header: strangers can vary any.
+        # The key contains no header: clients could fill the cache by varying it.
         key = f"{variant} {request.raw_path}"
         is_known_to_us = "Authorization" in request.headers or (
             "Cookie" in request.headers and cookie in request.cookies

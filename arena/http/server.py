@@ -96,7 +96,7 @@ class HttpConnection(web.RequestHandler):
             self.force_close()
 
     def connection_lost(self, exc: BaseException | None) -> None:
-        """Release the place of the connection."""
+        """Stop counting the connection."""
         if self._counted_as:
             self._connections.leave(self._counted_as)
             self._counted_as = ""
@@ -122,7 +122,7 @@ class HttpConnection(web.RequestHandler):
         return response
 
     def log_exception(self, *args: Any, **words: Any) -> None:
-        """Log an error outside the application: briefly if the rest of the client's body, unread so far, is invalid."""
+        """Log an error outside the application, but only briefly an invalid body or a lost connection."""
         error = words.get("exc_info")
         if isinstance(error, web.RequestPayloadError | ConnectionError):
             _logger.info("invalid http", reason=type(error).__name__)

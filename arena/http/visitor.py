@@ -28,7 +28,7 @@ async def visitor_of(request: web.Request) -> Visitor:
 
 @asynccontextmanager
 async def presence(call: RequestContext, game: str) -> AsyncIterator[None]:
-    """Note the presence of a game's player inside this context; requests of others have no effect."""
+    """Record the presence of a game's human player during this context; do nothing for other visitors."""
     visitor = await visitor_of(call.request)
     if not await call.run(people.follows, call.arena, game, visitor):
         yield

@@ -37,7 +37,7 @@ def sort_games(
 ) -> SortedTable[GameItem]:
     """Return a table of games in the order that the request names, by default the latest result first.
 
-    The store orders results by their commit, which may differ by seconds.
+    The store orders results by their commit, which may come seconds after the end of the game.
     """
     columns = (GAMES[0], _FAMILY, *GAMES[1:]) if with_family else GAMES
     return sorted_table(request, columns, lines, default, parameter=parameter)

@@ -253,7 +253,7 @@ def letter(result: str) -> str:
 def letters(pairs: Iterable[Iterable[tuple[str, int]]], tournament: int) -> Markup:
     """Return the result letters of a crosstable's cell, opening by opening; each links to its game."""
     shown = {one: letter(one) for one in "WDL"}
-    # Without Markup.format, for speed: a large crosstable has thousands of them, and nothing needs escaping.
+    # Without Markup.format, for speed: a large crosstable has thousands of letters, and nothing needs escaping.
     found = []
     for pair in pairs:
         links = [

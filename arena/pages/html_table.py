@@ -93,7 +93,7 @@ def sorted_table(
     parameter: str = "sort",
     value: Callable[[T, str], Any] = getattr,
 ) -> SortedTable[T]:
-    """Return a table in the order that `?parameter=` names, else in the default one. Raises Problem (400).
+    """Return a table in the order that the query `parameter` names, else in the default one. Raises Problem (400).
 
     An empty default keeps the rows as given.
     """

@@ -5,7 +5,7 @@ Every text of a page is a message of the catalogue:
 - Templates mark their texts with `{% trans %}` and `_()`.
 - Code that makes a page calls `text` and `texts`.
 - A constant, such as the title of a column, is `marked`; the template shows it with the filter `translated`.
-- Words and sentences from below the pages (states, terminations, errors, the families' own words) are in English, as
+- Words and sentences from lower layers (states, terminations, errors, the families' own words) are in English, as
   the JSON interface sends them; the filter `translated` finds their message, with values in the place of `{}`.
 - Scripts call `message` of `static/text.js`.
 """
@@ -88,7 +88,7 @@ def texts(one: str, many: str, count: int) -> str:
 
 
 def translated(english: str) -> str:
-    """Return a word or sentence from below the pages in the language of the page; an unknown one stays as it is.
+    """Return a word or sentence from a lower layer in the language of the page; an unknown one stays as it is.
 
     A sentence with values, such as `White to move`, is found by its message `{} to move`, and its values are translated
     too. A list of sentences, separated by commas or semicolons, is translated one by one.

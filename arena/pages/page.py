@@ -37,7 +37,7 @@ _MAX_NUMBER = 2**31 - 1
 
 
 async def run(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Run a blocking function in a thread. An invalid value, which came from the address, raises Problem (400)."""
+    """Run a blocking function in a thread. A BadValueError concerns the address and becomes Problem (400)."""
     try:
         return await asyncio.to_thread(function, *args, **kwargs)
     except BadValueError as error:

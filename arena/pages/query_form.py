@@ -45,7 +45,7 @@ def form_names(query: type, without: Collection[str] = NOT_IN_FORMS) -> tuple[st
 def read_form(
     request: web.Request, query: type[Q], *, without: Collection[str] = NOT_IN_FORMS, **known: Any
 ) -> QueryForm[Q]:
-    """Return the form in the address, with `known` values for fields that it lacks; fields of a group come last.
+    """Return the form in the address; fields of a group come last. `known` are values of the query without a field.
 
     Raises Problem (400).
     """
@@ -85,7 +85,7 @@ def _decimal(one: QueryField, text: str) -> float:
 
 
 def _day(name: str, text: str) -> datetime:
-    """Return the beginning of a day in UTC."""
+    """Parse a day such as `2026-11-30`; return its beginning in UTC."""
     try:
         found = datetime.strptime(text, "%Y-%m-%d").replace(tzinfo=UTC)
         _ = found + timedelta(days=1)

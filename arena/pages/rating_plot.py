@@ -26,7 +26,7 @@ _SHORT_S = 5 * _DAY_S
 
 @dataclass(frozen=True, slots=True)
 class RatingPlot:
-    """The plot of the ratings of some versions in a pool, with its numbers, latest first."""
+    """A plot of the ratings of some versions in a pool, and the plotted rating changes, latest first."""
 
     pool: str
     drawing: Any

@@ -36,7 +36,7 @@ def schedule_name(schedule: ScheduleItem) -> str:
 def schedule_words(schedule: ScheduleItem) -> str:
     """Describe when a schedule fires, such as `every Friday at 20:00 (Europe/Paris)`.
 
-    An expression without words of its own is shown as it is.
+    An expression that has no such description is returned as it is.
     """
     words = _words(schedule.cron)
     return f"{words} ({plain(schedule.timezone, 60)})" if words else plain(f"{schedule.cron} {schedule.timezone}", 160)

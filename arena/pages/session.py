@@ -124,7 +124,7 @@ def is_own_form(request: web.Request, fields: Mapping[str, str]) -> bool:
 
 
 def logged_in(request: web.Request, target: str, session: services.account.BrowserSession) -> web.Response:
-    """Redirect a person who has just logged in by such a form, with the cookies of their session."""
+    """Redirect a person who has just logged in by a `stranger_form`, and set the cookies of their session."""
     context = request.app[CONTEXT]
     response = redirect(target)
     begin_session(response, context, session)

@@ -186,7 +186,7 @@ def setup(app: web.Application) -> None:
 
 
 def warm_up(app: web.Application) -> None:
-    """Compile all templates and load the rules of all families, so that the first visitor does not wait for it."""
+    """Compile all templates and load the rules of all families, so that the first visitor need not wait for this."""
     for name in families():
         load(name)
     environment = aiohttp_jinja2.get_env(app)

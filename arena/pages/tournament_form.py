@@ -27,7 +27,8 @@ _SUGGESTED: Mapping[str, Sequence[str]] = {
 
 @dataclass(frozen=True, slots=True)
 class FormField:
-    """One key and its value, as a `text`, `number`, `check`, `choice`, `lines`, `options` or `moment`.
+    """One key of the document and its value. Its `kind` is `text`, `number`, `check`, `choice`, `lines`, `options` or
+    `moment`.
 
     `name` is its path, such as `entries.bots`. `least` and `most` bound numbers, `choices` are the allowed values,
     `suggested` are examples.
@@ -57,7 +58,7 @@ class FormField:
 
     @property
     def format(self) -> str:
-        """The only format that uses the key; empty for all."""
+        """The only tournament format that uses the key; empty if all use it."""
         return "swiss" if self.name == "rounds" else ""
 
     @property
@@ -69,7 +70,7 @@ class FormField:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A table of the document. `format` is the only format that uses it; empty for all."""
+    """A table of the document. `format` is the only tournament format that uses it; empty if all do."""
 
     name: str
     text: str

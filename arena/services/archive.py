@@ -82,7 +82,7 @@ def _variant(rules: Rules | None, name: str | None) -> str | None:
 
 
 def _rulesets(rules: Rules, variant: str | None) -> Sequence[Ruleset]:
-    """Return the rules to read by: those of the given variant, else of each variant in order."""
+    """Return the rules with which to parse: those of the given variant, else of each variant in order."""
     if variant:
         return [rules.settle(variant)]
     return [rules.settle(one.name) for one in rules.variants]

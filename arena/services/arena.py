@@ -28,13 +28,13 @@ MAX_GROWTH = 1.02
 
 
 class FirstMoveAdvantages:
-    """Cache of the advantage per pool; a pool that has grown only a little is not fitted again."""
+    """Cache of the first-move advantage of each pool; a pool that has grown only a little is not fitted again."""
 
     def __init__(self) -> None:
         self._known: dict[str, tuple[int, FirstMoveAdvantage | None]] = {}
 
     def of(self, store: Store, pool: str, games: int) -> FirstMoveAdvantage | None:
-        """Return the advantage in a pool with this number of games; None for an empty or too large one."""
+        """Return the advantage in a pool that has this number of games; None for an empty or too large pool."""
         before, found = self._known.get(pool, (-1, None))
         if not before <= games <= before * MAX_GROWTH:
             found = _fitted(store, pool, games)
@@ -68,7 +68,7 @@ class Arena:
 
     @property
     def changes(self) -> Changes:
-        """The revisions of the database, to cache what is made from it."""
+        """The revisions of the database, for caches of data derived from it."""
         return self.store.changes
 
     @cached_property

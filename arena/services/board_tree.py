@@ -33,7 +33,7 @@ _NOT_IN_NOTES = re.compile(r"[\[\]{}\s]+")
 
 @dataclass(slots=True)
 class _Branch:
-    """A move of a tree, its note, and the next moves: that of its line, then the alternatives to it."""
+    """A move of a tree, its note, and the next moves: first the one of its line, then the alternatives to that."""
 
     move: str = ""
     parent: _Branch | None = None
@@ -42,7 +42,7 @@ class _Branch:
 
 
 def write(line: Study, tree: str, notation: str) -> str:
-    """Return a tree in a notation; without a tree, the moves of the line, which also gives rules and start.
+    """Return a tree in a notation; without a tree, the moves of `line`, which also has the rules and the start.
 
     Raises BadValueError.
     """
@@ -114,7 +114,7 @@ def _words(line: Variation) -> Iterator[str]:
         alternatives.setdefault(one.ply, []).append(one)
     for ply, move in enumerate(line.moves, line.ply):
         yield move
-        # In a variation, the comment before its first move has no other place.
+        # The comment before the first move of a variation becomes part of that move's note.
         before = line.comments.get(ply - 1, "") if ply == line.ply > 1 else ""
         yield _note(line.marks.get(ply, ""), f"{before} {line.comments.get(ply, '')}")
         for one in alternatives.get(ply, ()):
@@ -158,9 +158,9 @@ def _parsed(tree: str) -> _Branch:
 
 
 def _followed(branch: _Branch, at: Position, ply: int) -> Variation:
-    """Return the moves after a branch, which follows `ply` plies, with their alternatives.
+    """Return the moves that follow a branch at ply `ply`, with their alternatives.
 
-    Raise ParseError, IllegalMoveError.
+    Raises ParseError, IllegalMoveError.
     """
     moves: list[str] = []
     marks: dict[int, str] = {}
@@ -183,7 +183,7 @@ def _followed(branch: _Branch, at: Position, ply: int) -> Variation:
 
 
 def _alternative(branch: _Branch, at: Position, ply: int) -> Variation:
-    """Return an alternative, the move `ply`, with the moves after it."""
+    """Return an alternative to the move at `ply`, with the moves after it."""
     line = _Branch(children={branch.move: branch})
     return _followed(line, at, ply - 1)
 

@@ -52,7 +52,7 @@ def read(arena: Arena, name: str) -> BotResponse:
 class BotResults:
     """A bot with ratings and results of all its versions, or of one, in all families or in one.
 
-    `families` are all that they play or have played, `curves` the rating changes by pool and version name.
+    `families` are all in which the versions play or have played, `curves` the rating changes by pool and version name.
     """
 
     bot: BotResponse
@@ -105,7 +105,7 @@ def version(arena: Arena, name: str, number: int, by: Identity | None) -> Submis
 
 
 def changes(arena: Arena, name: str, number: int, query: ChangeQuery) -> PageResponse[ChangeItem]:
-    """Return what every game did to a version's rating in a pool, in order. Raises NotFoundError."""
+    """Return the changes of a version's rating in a pool, game by game. Raises NotFoundError."""
     version_id = _version_id(arena, name, number)
     return arena.store.ratings.changes(version_id, query.pool, limit=query.limit, after=query.after)
 

@@ -105,7 +105,7 @@ def _moves_by_tag(position: Position) -> dict[int, list[int]]:
 
 
 def _figures(tally: ExplorerTally, side: Side) -> dict[str, Any]:
-    """Return the fields of `PlayedFigures`."""
+    """Return the fields of `PlayedFigures` for some games, with the score of `side`."""
     known = tally.first + tally.draw + tally.second
     points = (tally.first if side == "first" else tally.second) + tally.draw / 2
     return {

@@ -35,9 +35,10 @@ Ratings = Mapping[tuple[str, int], float]
 
 @dataclass(frozen=True, slots=True)
 class FrontPage:
-    """The running games, the strongest first, with their plans; without any, the game of the day.
+    """Contents of the front page: running games with their plans, the strongest first; if there are none, `of_the_day`.
 
-    `schedules` are enabled, the next first. `following` are the next games. `ratings` are of the shown bots.
+    `schedules` are the enabled ones, the next to fire first. `following` are queued games. `ratings` are those of
+    the shown bots.
     """
 
     leaders: dict[str, tuple[int, Sequence[LeaderboardLine]]]
@@ -88,7 +89,7 @@ def leaders(arena: Arena, limit: int) -> dict[str, tuple[int, Sequence[Leaderboa
 
 
 def _is_of_bots(game: GameItem) -> bool:
-    """Return whether no person plays; guests may have left their game."""
+    """Return whether only bots play. People may have left their games."""
     return not game.pool.endswith("/people")
 
 

@@ -134,7 +134,7 @@ def record_of(arena: Arena, game_id: str) -> GameRecord | None:
 
 
 def complete_id(arena: Arena, prefix: str) -> str | None:
-    """Return the only id with this beginning; None if there are none or several."""
+    """Return the only game id that begins with `prefix`; None if there are none or several."""
     return arena.store.rating_history.game_of(prefix)
 
 

@@ -103,7 +103,7 @@ def _present(arena: Arena, pool: str, query: LeaderboardQuery) -> PageResponse[L
 
 
 def _filtered(arena: Arena, pool: str, query: LeaderboardQuery, at: datetime | None) -> PageResponse[LeaderboardLine]:
-    """Return one page of the lines that match; cursors name the place in the whole pool."""
+    """Return one page of the lines that match; a cursor is the place of a line in the whole pool."""
     store, with_retired = arena.store, query.with_retired
     until = store.rating_history.commit_at(pool, at) if at else None
     if until is not None:

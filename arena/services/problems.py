@@ -160,8 +160,8 @@ def remove(arena: Arena, number: int, by: Identity | None) -> None:
 class ProblemLine:
     """A line of play from the position of a problem, as far as it is in the tree of solutions.
 
-    `rest` is the tree after it: that of the winning side's next moves, without moves if the problem is solved. `wrong`
-    is the last move, which does not win in time, else empty.
+    `rest` is the subtree of the moves that win next; it is empty if the problem is solved. `wrong` is the last move if
+    it does not win in time, else empty.
     """
 
     study: Study
@@ -177,7 +177,7 @@ class ProblemLine:
 def follow(problem: WinProblemResponse, moves: Sequence[str]) -> ProblemLine:
     """Return the line of these moves, with the best defence appended if the other side is to move.
 
-    Raises BadValueError for an illegal move, or one of the defence that is not in the tree.
+    Raises BadValueError for an illegal move, and for a move outside the tree unless it is the winning side's last.
     """
     ruleset = load(problem.family).settle(problem.variant, problem.options)
     line = study.read(ruleset, problem.position, moves)
@@ -275,7 +275,7 @@ def rating(arena: Arena, family: str, by: Identity | None) -> TrueSkillRating:
 
 
 def next_problem(arena: Arena, family: str, by: Identity | None, tried: Collection[int] = ()) -> WinProblemResponse:
-    """Return the problem nearest to the caller's strength that they have not tried yet, nor is among `tried`.
+    """Return the problem nearest to the caller's strength that they have not tried and that is not among `tried`.
 
     Raises NotFoundError.
     """

@@ -99,7 +99,7 @@ def request_reset(arena: Arena, name_or_email: str, translate: Callable[[str], s
     """Send the users of that name or address, if there are any, a mail with a link that sets a new password.
 
     `translate` returns `RESET_SUBJECT` and `RESET_TEXT` in the language of the person who asked. Run this in the
-    background: neither its result nor its duration may tell a stranger whether an account exists.
+    background: neither its result nor its duration may reveal whether an account exists.
     """
     log = logger("mail")
     for user, email in _with_email(arena, name_or_email):

@@ -126,11 +126,11 @@ def challenge(
     games: int = 2,
     time: str = "10+0.1",
 ) -> TournamentItem:
-    """Create a match of the caller's bot against a sample, an own bot, or a bot that is open to people or challenges.
+    """Create a match of the caller's bot against a sample, another own bot, or a bot open to people or challenges.
 
-    It starts at once. A match of a remote bot counts in the remote pool, unless both bots are the caller's; test games
-    of an uploaded bot are unrated, short, and use what tournaments leave. Raises NotFoundError, ForbiddenError,
-    ChallengeError, QuotaError, SettingsError.
+    The match starts at once. A match of a remote bot counts in the remote pool, unless both bots are the caller's.
+    Test games of an uploaded bot are unrated, short, and use what tournaments leave. Raises NotFoundError,
+    ForbiddenError, ChallengeError, QuotaError, SettingsError.
     """
     mine, other = _find(arena, bot), _find(arena, opponent)
     if arena.store.bots.get(mine.bot_id).owner_id != by.user_id:

@@ -47,7 +47,7 @@ def coming(arena: Arena, at: datetime, days: int) -> list[tuple[datetime, Schedu
 
 @dataclass(frozen=True, slots=True)
 class ScheduleView:
-    """A schedule with its next dates and its document as TOML. Both are empty if it cannot be read."""
+    """A schedule with its next dates and its document as TOML. Dates and text are empty if the document is invalid."""
 
     schedule: ScheduleItem
     dates: list[datetime]
@@ -55,7 +55,7 @@ class ScheduleView:
 
 
 def show(arena: Arena, schedule_id: int) -> ScheduleView:
-    """Return a schedule with what follows from it; a disabled one has no dates. Raises NotFoundError."""
+    """Return a schedule with its next dates and its text; a disabled one has no dates. Raises NotFoundError."""
     row = get(arena, schedule_id)
     try:
         dates = list(islice(cron.fires(row.cron, row.timezone, now()), UPCOMING)) if row.is_enabled else []

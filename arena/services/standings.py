@@ -92,7 +92,7 @@ def results_in_order(arena: Arena, table: TournamentStandings) -> list[FinishedG
 
 
 def block(arena: Arena, table: TournamentStandings, rows: slice, columns: slice) -> list[Row]:
-    """Return some rows and columns of the crosstable, cells of many games without the games' numbers."""
+    """Return some rows and columns of the crosstable; cells with many games do not list them."""
     order, scores = table.standing.lines, table.standing.scores
     shown = {(row.version_id, column.version_id) for row in order[rows] for column in order[columns]}
     few = [one for one in shown if 0 < sum(scores.between(*one)) <= MAX_LISTED]
@@ -125,8 +125,8 @@ def _cell(table: TournamentStandings, bot: str, rival: str, cell: CrosstableCell
 class TournamentView:
     """All that the page of a tournament shows, except the list of its games.
 
-    `changes` are conservative ratings before and after by version, `games` counts games by state, `restarted` those
-    dispatched more than once.
+    `changes` are the conservative ratings of each version before and after. `games` counts games by state, `restarted`
+    the games that were dispatched more than once.
     """
 
     standings: TournamentStandings

@@ -28,7 +28,7 @@ CACHE_SIZE = 8
 class TournamentStandings:
     """A tournament with the standings that follow from its current results.
 
-    `endings` counts the results by termination, `restarted` those of games that were dispatched more than once.
+    `endings` counts the results by termination, `restarted` the games that were dispatched more than once.
     `ends` has the first and the last rated game of each version and pool.
     """
 
@@ -47,12 +47,12 @@ class TournamentStandings:
 
     @property
     def findings(self) -> Mapping[str, Any] | None:
-        """Statistical findings of a finished tournament; None before its end, and with few bots."""
+        """Statistical findings of a finished tournament; None before its end, or with too few bots."""
         return self.tournament.findings or None if self.tournament.state == "finished" else None
 
     @cached_property
     def comparison(self) -> Comparison | None:
-        """Scores of all pairs compared with those expected from their strengths; None before the end."""
+        """Scores between all bots, compared with the scores that their strengths predict; None before the end."""
         standing = self.standing
         return Comparison(standing.results, standing.strengths, standing.sided) if self.is_final else None
 
@@ -89,7 +89,7 @@ class _Sums:
         self._scores, self._undone = Scores(), 0
 
     def read(self, store: Store, tournament_id: int) -> Scores:
-        """Add the results that are new, or read all if any was undone meanwhile."""
+        """Add the new results, or read all again if any was undone since the last call; return the sums."""
         undone = store.results.undone()
         if undone != self._undone:
             self._scores, self._undone = Scores(), undone

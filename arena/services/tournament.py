@@ -70,7 +70,7 @@ def games(arena: Arena, tournament_id: int, query: PlanQuery) -> PageResponse[Ga
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Part of the games of a tournament; `count` is the number of all that match, `openings` is by game id."""
+    """Part of the games of a tournament; `count` is the number of all that match, `openings` are keyed by game id."""
 
     games: Sequence[GameItem]
     count: int
@@ -78,7 +78,7 @@ class Plan:
 
 
 def plan(arena: Arena, tournament_id: int, query: PlanQuery, *, sort: str, is_descending: bool, offset: int) -> Plan:
-    """Return games of a tournament in the order of a column of `GameItem`, from a number on."""
+    """Return games of a tournament, sorted by a column of `GameItem`, from `offset` on."""
     lines, count = arena.store.games.schedule(
         tournament_id, query, sort=sort, is_descending=is_descending, offset=offset
     )

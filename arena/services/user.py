@@ -1,4 +1,4 @@
-"""Reads and manages users. Passwords are stored only as hashes."""
+"""Users: read and manage them. Passwords are stored only as hashes."""
 
 from __future__ import annotations
 

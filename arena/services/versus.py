@@ -15,7 +15,7 @@ from arena.services.arena import Arena
 
 @dataclass(frozen=True, slots=True)
 class HeadToHead:
-    """Results and games between versions of two bots. `openings` are those of the games that have one, by game.
+    """Results and games between versions of two bots. `openings` maps games to their openings, if any.
 
     `mine` and `theirs` are the ids of the compared versions, `versions` the names of all versions of both bots.
     """

@@ -36,9 +36,9 @@ class AnalysisLines:
         with self._lock:
             if kept := self._kept.get(line):
                 return list(kept.items)
-            # Taken out while it is extended: its positions share a history, which one thread at a time may use.
+            # Remove the line while it is extended: its positions share a history, which one thread at a time may use.
             found = self._kept.pop(line[:-1], None) if moves else None
-        # Without the lock: other requests do not wait for a long line.
+        # Extend it without the lock, so that other requests do not wait for a long line.
         found = found or Scenes(ruleset, start)
         found.extend(moves)
         with self._lock:

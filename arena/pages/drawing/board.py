@@ -66,8 +66,8 @@ def _number(value: float) -> str:
 class Geometry:
     """Positions of the cells of a board on the drawing.
 
-    A hexagon of cells whose numbers run along straight lines is rimmed: it has its labels on a rim, and a trough around
-    that for pieces that left the board.
+    A hexagonal board whose cell numbers run along straight lines is rimmed: its labels are on a rim, and a trough
+    around the rim holds the pieces that left the board.
     """
 
     def __init__(self, board: Board) -> None:
@@ -103,13 +103,13 @@ class Geometry:
         return {"first": [(a, y - b) for a, b in row], "second": [(a, y + b) for a, b in row]}
 
     def hexagon(self, radius: float) -> str:
-        """Return the path of a hexagon around the middle with corners left and right."""
+        """Return the path of a hexagon around the middle of the board, with corners left and right."""
         x, y = self.middle
         r, h, d = _number(radius), _number(radius / 2), _number(radius * sqrt(3) / 2)
         return f"M{_number(x - radius)} {_number(y)}l{h}-{d}h{r}l{h} {d}l-{h} {d}h-{r}z"
 
     def frame(self, *, is_small: bool) -> tuple[float, float, float, float]:
-        """Return the visible part of the drawing: left, top, width, height. Small ones have no labels and no trough."""
+        """Return the visible part of the drawing: left, top, width, height; if small, without labels and trough."""
         if not is_small:
             return 0, 0, self.width, self.height
         if self.is_rimmed:
@@ -140,7 +140,7 @@ class Geometry:
 
 
 def _numbered_lines(board: Board) -> dict[str, list[Cell]]:
-    """Return the cells of each number from the top down, if those of every number lie on a line; else nothing."""
+    """Return the cells by the number in their names, from the top down; empty if some number's are not on a line."""
     found: dict[str, list[Cell]] = {}
     for cell in sorted(board.cells, key=lambda cell: -cell.y):
         if (name := _ALGEBRAIC.fullmatch(cell.name)) is None:

@@ -69,7 +69,7 @@ _BASE_LINE = "M-5 6.2H5"
 class Look:
     """The appearance of a piece: its tone, and its emblem as a path, or as text without one.
 
-    `handles` are open rings of the emblem. A `is_bare` one has no token below it.
+    `handles` are open rings of the emblem. If `is_bare`, no token is below the emblem.
     """
 
     symbol: str

@@ -104,8 +104,9 @@ class Replay:
         return found
 
     def line(self, number: int) -> list[Scene]:
-        """Return the principal variation reported at a ply, as scenes from before that ply, as far as its moves are
-        legal.
+        """Return the principal variation reported at a ply, up to its first illegal move, as scenes.
+
+        The first scene is the position before that ply.
         """
         pv = self.plies[number - 1].pv.split() if 0 < number <= len(self.plies) else []
         if not pv or self.ruleset is None:

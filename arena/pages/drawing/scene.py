@@ -155,7 +155,7 @@ class Scenes:
         )
 
     def _effect(self, code: int, before: Position, after: Position) -> Effect:
-        """Return the effect of a move that only the family can describe."""
+        """Return the effect of a move as the family describes it; an empty one if it describes none."""
         tell = self.rules.effect
         return tell(code, before.state, after.state, before.ruleset.config) if tell else Effect()
 
@@ -194,7 +194,7 @@ def piece_names(rules: Rules) -> dict[str, str]:
 
 
 def _shift(left: Sequence[Cell], came: Sequence[Cell]) -> tuple[tuple[str, ...], ...]:
-    """Return lines from cells to cells if all are equally far apart in one direction, else none."""
+    """Return a line for each piece if all moved equally far in the same direction, else none."""
     one, two = (sorted(cells, key=lambda cell: (round(cell.y, 2), cell.x)) for cells in (left, came))
     steps = {(round(b.x - a.x, 2), round(b.y - a.y, 2)) for a, b in zip(one, two, strict=True)}
     return tuple((a.name, b.name) for a, b in zip(one, two, strict=True)) if len(steps) == 1 else ()

@@ -121,7 +121,7 @@ async def change_email(request: web.Request) -> web.Response:
 
 @routes.post("/account/tokens")
 async def make(request: web.Request) -> web.Response:
-    """Create a token and show its secret this once."""
+    """Create a token and show its secret, which is never shown again."""
     fields = await checked_form(request)
     identity = request[IDENTITY]
     name = fields.get("name", "").strip()

@@ -138,7 +138,7 @@ async def player(request: web.Request) -> web.Response:
 @routes.get("/archive/month")
 @allow_parameters("month", "family", "by")
 async def month(request: web.Request) -> web.Response:
-    """Show the game of a month and the runners-up, ranked by turning points among blown wins, or by another figure."""
+    """Show the game of a month and the runners-up by a figure; by default blown wins, ranked by turning points."""
     chosen = request.query.get("month", "") or f"{now():%Y-%m}"
     if not re.fullmatch(r"[1-9][0-9]{3}-(0[1-9]|1[0-2])", chosen):
         raise Problem(
@@ -191,12 +191,12 @@ async def _turning_point(request: web.Request, game: ArchiveItem) -> dict[str, A
 
 
 def order_by(figure: str) -> dict[str, Any]:
-    """Return the fields of a query that ask for games by a figure of their analysis, the worst games first."""
+    """Return the query fields that sort games by a figure of their analysis, the worst games first."""
     return {"sort": figure, "order": "rising" if figure.endswith("accuracy") else "falling"}
 
 
 def _neighbours(month: str) -> tuple[str, str]:
-    """Return the months before and after one."""
+    """Return the month before a month, and the one after it."""
     year, number_of = map(int, month.split("-"))
     before, following = 12 * year + number_of - 2, 12 * year + number_of
     return tuple(f"{at // 12:04}-{at % 12 + 1:02}" for at in (before, following))  # type: ignore[return-value]

@@ -79,7 +79,7 @@ async def of_problems(request: web.Request) -> web.Response:
 async def _booklet(
     request: web.Request, name: str, games: Sequence[BookletGame], problems: Sequence[BookletProblem] = ()
 ) -> web.Response:
-    """Make a booklet in a thread, within the limit of exports at once."""
+    """Make a booklet in a thread, within the limit on simultaneous exports."""
     limiter, key = request.app[CONTEXT].exports, address_key(request)
     chosen: Mapping[str, Any] = {
         "layout": choice(request.query, "layout", ("text", "presentation"), "text"),

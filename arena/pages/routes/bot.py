@@ -157,7 +157,7 @@ async def _page(request: web.Request, number: str = "") -> web.Response:
 
 
 def _tiles(found: services.bot.BotResults) -> list[tuple[Rules, PoolRating, Markup]]:
-    """Return the rating of the newest version in each pool, with its course over all versions."""
+    """Return for each pool the rating of the newest version, and a small curve of the ratings of all versions."""
     newest = {line.pool: line for line in sorted(found.ratings, key=lambda line: line.version_id)}
     return [
         (
@@ -171,7 +171,7 @@ def _tiles(found: services.bot.BotResults) -> list[tuple[Rules, PoolRating, Mark
 
 @routes.post("/bots/{bot}/challenge")
 async def challenge(request: web.Request) -> web.Response:
-    """Start a match of the user's bot, this one or `challenger`, against `opponent` or this one."""
+    """Start a match of the user's bot `challenger` against `opponent`; each defaults to the bot in the address."""
     fields = await checked_form(request)
     games, name = fields.get("games", "2"), request.match_info["bot"]
     row = await run_use_case(

@@ -47,7 +47,7 @@ _RATES = (text_column("0", "Kind"), Column("1", "Per minute"), Column("2", "Burs
 
 
 def _part(row: tuple[Any, ...], key: str) -> Any:
-    """Return a column of a row that is a tuple."""
+    """Return the value of a row, which is a tuple, in the column whose key is its index."""
     return row[int(key)]
 
 
@@ -124,7 +124,7 @@ def _rendered(path: Path, family: str) -> Any:
 
 
 def _link(target: str, family: str) -> str:
-    """Return the address on this site of a document's link."""
+    """Return the address on this site to which a link in a document leads."""
     if target.startswith(("http://", "https://", "#", "/")):
         return target
     name, _, anchor = target.partition("#")

@@ -206,7 +206,7 @@ async def write(request: web.Request) -> web.Response:
 def _shown(
     request: web.Request, rules: Rules, line: _Line, *, problem: str = "", tree: str = "", pasted: str = ""
 ) -> dict[str, Any]:
-    """Return what the template shows: `tree` is not in the address, `pasted` a text that could not be read."""
+    """Return the template variables: `tree` is not in the address, `pasted` is a text that could not be parsed."""
     scenes, ruleset = line.scenes, line.study.ruleset
     scene, flip = scenes[-1], choice(request.query, "flip", ("0", "1"), "0") == "1"
     return {
@@ -240,7 +240,7 @@ def _shown(
 
 
 def _link(rules: Rules, line: _Line, ply: int) -> str:
-    """Return the address of the line up to a ply; empty for those far from both ends."""
+    """Return the address of the line up to a ply; empty except for the start and the last plies."""
     return line.address(rules, ply) if ply == 0 or ply > len(line.scenes) - 1 - _LINKED_PLIES else ""
 
 

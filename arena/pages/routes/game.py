@@ -85,7 +85,7 @@ def sentence(line: GameItem, replay: Replay) -> str:
 
 
 def players(line: GameItem | ArchiveItem, replay: Replay) -> dict[str, object]:
-    """Return the values of a sentence on a game: `first` and `second` with their sides, and the last `ply`."""
+    """Return the values for a sentence on a game: `first` and `second` with their sides, and the last `ply`."""
     names = zip(("first", "second"), (line.first, line.second), replay.sides, strict=True)
     return {"ply": replay.last, **{name: f"{filters.plain(player, 80)} ({side})" for name, player, side in names}}
 
@@ -311,7 +311,7 @@ def viewer_context(request: web.Request, replay: Replay, analysis: AnalysisRespo
 
 
 def board_label(rules: Rules, ply: int) -> str:
-    """Return the text that stands for the drawing of a board."""
+    """Return the alternative text for the drawing of a board."""
     values = {"family": language.translated(rules.title), "ply": ply}
     return (
         language.text("%(family)s board after ply %(ply)s") if ply else language.text("%(family)s board, start")
@@ -446,7 +446,7 @@ async def scenes(request: web.Request) -> web.Response:
         **scenes_body(replay, after, await run(services.analysis.read, arena_of(request), found.line.id)),
     }
     response = web.json_response(body, dumps=as_json)
-    # The analysis of a game that is over may still come.
+    # A game that is over may still be analysed: cache the response for a minute only.
     response.enable_compression()
     return in_a_language(response, "public, max-age=60" if is_over else "no-store")
 

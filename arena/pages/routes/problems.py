@@ -135,7 +135,7 @@ def drawing(problem: WinProblemResponse) -> Markup:
 
 
 def _label(problem: WinProblemItem) -> str:
-    """Return the text that stands for the drawing of a problem."""
+    """Return the alternative text for the drawing of a problem."""
     return f"{language.translated(load(problem.family).title)} – {sentence(problem)}"
 
 
@@ -226,7 +226,7 @@ def _remember(request: web.Request, response: web.Response, number: int, by: Ide
 
 @dataclass(frozen=True, slots=True)
 class _View:
-    """A problem and the line of play that the page shows. `hints` are cells; `shows` means that of the solution."""
+    """A problem and the line of play that the page shows. `hints` are cells; `shows`: the solution is shown."""
 
     problem: WinProblemResponse
     line: ProblemLine
@@ -302,7 +302,7 @@ def _solution(problem: WinProblemResponse) -> dict[str, Any]:
 
 
 def _nested(position: Position, tree: Tree, line: tuple[str, ...], left: list[int]) -> list[dict[str, Any]]:
-    """Return the moves of a tree: text, address of the line, and the moves after it, at most `left[0]` in all."""
+    """Return the moves of a tree: text, value of `?line=`, and the moves after it; at most `left[0]` in all."""
     found = []
     for move, rest in tree.items():
         if left[0] <= 0:

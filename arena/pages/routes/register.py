@@ -1,4 +1,4 @@
-"""Accounts for strangers: registration, and a new password by a secret link."""
+"""Pages for visitors who are not logged in: registration, and setting a new password by a secret link."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ async def request_reset(request: web.Request) -> web.Response:
 
 @routes.post("/reset")
 async def reset(request: web.Request) -> web.Response:
-    """Set a new password by the secret of a link."""
+    """Set a new password for the user of a secret link."""
     fields, context = await read_form(request), request.app[CONTEXT]
     secret, user = fields.get("secret", "")[:100], ""
     if not is_own_form(request, fields):

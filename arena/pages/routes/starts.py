@@ -46,7 +46,7 @@ _WIDTH, _HEIGHT, _BARS = 560, 160, 40
 
 @dataclass(frozen=True, slots=True)
 class StartLine:
-    """A start at the greatest engine strength, and its advantage at the others: (nodes, share)."""
+    """The figures of a start for the strongest engine, and its advantage for the weaker ones: (nodes, share)."""
 
     figures: StartFigures
     others: Sequence[tuple[int, float]]

@@ -74,7 +74,7 @@ MIN_COMPARED_BOTS = 4
 
 @dataclass(frozen=True, slots=True)
 class _Linked:
-    """A bot of the crosstable, prepared once for its many cells: parts of their addresses, and its name."""
+    """A bot of the crosstable, prepared once for its many cells: its parts of their addresses, and its name."""
 
     bot: str
     version: str

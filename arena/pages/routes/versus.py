@@ -52,7 +52,7 @@ async def versus(request: web.Request) -> web.Response:
 
 
 def _by_opening(found: HeadToHead) -> list[tuple[str, Score]]:
-    """Count the results of one side by opening, or by variant for games from its start; the most frequent first."""
+    """Count the results of `mine` by opening, or by variant for games without an opening; the most frequent first."""
     rows: dict[str, Score] = {}
     for game in found.games.items:
         opening = found.openings.get(game.id, "")
