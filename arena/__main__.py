@@ -19,9 +19,9 @@ def hold_streams() -> None:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command line (`sys.argv` by default) and return its exit code."""
     hold_streams()
-    # Before numpy is imported: on our small matrices its threads cost more than they gain.
+    # Set before numpy is imported: on our small matrices the threads of OpenBLAS cost more than they gain.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    # Imported objects live for ever: with the usual garbage collection of them, starting would take a tenth longer.
+    # Collect garbage rarely: imported objects live forever, and searching them for garbage slows the start by a tenth.
     gc.set_threshold(20_000)
     from arena.cli.terminal.run import run
 

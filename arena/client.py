@@ -231,7 +231,10 @@ def keyring() -> Path:
 
 
 def read_keys() -> dict[str, Any]:
-    """Return `{"server": the last one, "tokens": {server: token}}`; empty without a file. Raises ClientError."""
+    """Return `{"server": the last server, "tokens": {server: token}}`; without a file both are empty.
+
+    Raises ClientError.
+    """
     try:
         found = json.loads(keyring().read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -244,7 +247,7 @@ def read_keys() -> dict[str, Any]:
 
 
 def change_keys(change: Callable[[dict[str, Any]], None]) -> None:
-    """Rewrite the file, readable by its owner only."""
+    """Change the file of servers and tokens, which only its owner can read."""
     keys = read_keys()
     change(keys)
     path = keyring()

@@ -263,7 +263,7 @@ class Settings(BaseSettings):
         False, description="Show the host names of coordinators and workers to everybody, not only to organisers."
     )
 
-    # All web processes together count against these limits.
+    # These limits hold for all web processes together.
     reads_per_minute: int = Field(600, ge=1, description="Rate limit of requests that read, per user or address.")
     writes_per_minute: int = Field(60, ge=1, description="Rate limit of requests that write, per user.")
     pages_per_minute: int = Field(1200, ge=1, description="Rate limit of pages and page fragments, per address.")

@@ -27,7 +27,8 @@ def is_passed_through() -> bool:
 def make_folder(folder: Path, *, is_passage: bool = False) -> None:
     """Create a folder and its missing parents, private to this user. Raises OSError.
 
-    `is_passage`: bundles lie below. If bots run as other users, these may then traverse the folder, but not list it.
+    `is_passage`: bundles are stored below it. If bots run as other users, these may then traverse the folder, but not
+    list it.
     """
     mode = PASSABLE if is_passage and is_passed_through() else PRIVATE
     for place in reversed([each for each in (folder, *folder.parents) if not each.is_dir()]):

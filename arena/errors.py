@@ -14,7 +14,7 @@ ArenaError
     │   └── EmptyDatabaseError  it has no tables or no rows
     ├── NotFoundError           the object does not exist
     ├── ConflictError           the object's state does not allow it
-    │   └── TakenError          a name or place is taken: choose another one
+    │   └── TakenError          a name is taken: choose another one
     ├── QuotaError              the user's limit is exceeded
     └── BadValueError           an invalid value or cursor
 """
@@ -195,7 +195,7 @@ class EmptyDatabaseError(SchemaError):
 
 
 class NotFoundError(StoreError, LookupError):
-    """The object does not exist. `noun` and `name` describe it; similar names of `known` are suggested."""
+    """The object does not exist. `noun` and `name` describe it; similar names in `known` are suggested."""
 
     kind = "not-found"
 
@@ -220,7 +220,7 @@ class ConflictError(StoreError):
 
 
 class TakenError(ConflictError):
-    """The requested name or place is taken, or the database is not empty."""
+    """The requested name is taken, the problem exists already, or the database is not empty."""
 
     own_exit = Exit.USAGE  # the user must give another name on the command line
 

@@ -17,7 +17,7 @@ Form = Literal["auto", "json", "text"]
 
 
 class _Stderr:
-    """The current standard error: a replaced stream may be closed already."""
+    """Writes to the present `sys.stderr`: an earlier one may be closed."""
 
     def write(self, text: str) -> int:
         return sys.stderr.write(text)
@@ -35,7 +35,7 @@ def _written(event: Any, **_: Any) -> str:
 
 
 def _plain(_: Any, __: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
-    """Replace characters of foreign text that are unsafe on a terminal, such as those of a logged address."""
+    """Replace characters that are unsafe on a terminal: a logged address, for example, is text from outside."""
     for name, value in event.items():
         if isinstance(value, str):
             event[name] = plain(value)
@@ -82,7 +82,7 @@ def configure(form: Form = "auto", level: str = "info") -> None:
 
 
 class Logger:
-    """A logger with a part name. structlog is imported with the first message: most commands log none."""
+    """A logger for a part of the program. structlog is imported with the first message: most commands log none."""
 
     def __init__(self, part: str) -> None:
         self._part = part

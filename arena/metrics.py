@@ -63,7 +63,7 @@ class Metrics:
             "1 if any coordinator owns the lease, as far as this process knows.",
             registry=self.registry,
         )
-        # Cached, as every request uses them.
+        # The metrics of each combination of labels are cached, as every request uses them.
         self._count_of: Callable[..., Counter] = cache(self.requests.labels)
         self._time_of: Callable[..., Histogram] = cache(self.seconds.labels)
 
@@ -106,7 +106,7 @@ class CoordinatorMetrics:
         )
         self.waiting = Gauge("arena_results_waiting", "Results in the spool that are not committed yet.", registry=one)
         self.waiting_seconds = Gauge(
-            "arena_results_waiting_seconds", "Time for which the oldest of these results has waited.", registry=one
+            "arena_results_waiting_seconds", "Time for which the oldest result in the spool has waited.", registry=one
         )
         self.dropped = Counter(
             "arena_results_dropped_total",
@@ -140,7 +140,7 @@ class CoordinatorMetrics:
         self.coordinator_up.set(is_mine or is_anothers)
 
     def task_done(self, task: str, at_s: float) -> None:
-        """Set when a daily task was done, in Unix time."""
+        """Set the time at which a daily task was done (Unix time)."""
         self._tasks.labels(task).set(at_s)
 
 

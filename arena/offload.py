@@ -1,4 +1,4 @@
-"""Calls functions that would block this process, such as those of the rules, in a separate one."""
+"""Calls functions that would block this process, such as those of the rules, in a process of their own."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class OffloadProcess:
         return self._pool is not None
 
     def call(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Call a module-level function there and wait for its result. Raises JobError, WorkerLostError."""
+        """Call a module-level function in the process and wait for its result. Raises JobError, WorkerLostError."""
         if self._pool is None:
             self._pool = SlotPool(1)
         return self._pool.submit(function, *args, **kwargs).result()
@@ -77,7 +77,7 @@ def _bounded(bounds: Bounds, function: Callable[..., T], args: tuple[object, ...
     """Limit this process, and call the function."""
     used = resource.getrusage(resource.RUSAGE_SELF)
     cpu_s = ceil(used.ru_utime + used.ru_stime) + bounds.cpu_s
-    pages = int(Path("/proc/self/statm").read_text("ascii").split()[5])  # of data and stack
+    pages = int(Path("/proc/self/statm").read_text("ascii").split()[5])  # pages of data and stack
     data_bytes = pages * resource.getpagesize() + bounds.memory_bytes
     for limit, value in (
         (resource.RLIMIT_CORE, 0),

@@ -1,4 +1,4 @@
-"""Text of strangers, made safe to show: control, invisible and bidirectional characters become `�`.
+"""Makes text from users safe to show: control, invisible and bidirectional characters become `�`.
 
 Such characters move the cursor of a terminal, or rearrange the text around them on a terminal and on a page.
 """
@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 
 BIDI_CONTROLS = r"\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
-"""Bidirectional control characters, as the inside of a regular expression's character class."""
+"""Bidirectional control characters, in the form of a regular expression's character class without brackets."""
 UNSAFE = rf"\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200d\u2028\u2029\u2060-\u2065\ufeff{BIDI_CONTROLS}"
-"""Characters that are not shown as they are, likewise; tabs and line feeds are."""
+"""All unsafe characters, in the same form; tabs and line feeds are safe."""
 _UNSAFE = re.compile(f"[{UNSAFE}]")
 _REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 

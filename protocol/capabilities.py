@@ -36,7 +36,7 @@ class Capabilities:
     - `newgame`: it accepts `uginewgame`
     - `result`: it accepts the line `result …`
     - `depth`, `nodes`: it obeys `go depth N`, `go nodes N`
-    - `overshoot_ms`: by how much it typically exceeds a `movetime` at worst
+    - `overshoot_ms`: nearly all of its answers exceed a `movetime` by at most this
     - `first_overshoot_ms`: the same for the first answer of a process
     - `fit_from_ms`: the shortest `movetime` that it keeps, 0 if unknown
     - `startpos_only`: it cannot set up positions
@@ -92,8 +92,8 @@ class Capabilities:
 def shares_of_game(game_moves: int) -> int:
     """Return the number of shares into which a bot without clock support divides its remaining time.
 
-    In games of `game_moves` moves a side it then uses about four fifths of the time of a strong bot with a clock, which
-    spends a tenth of its remaining time on every move.
+    If each side makes `game_moves` moves, the bot then uses about four fifths of the time that a strong bot with clock
+    support uses, namely a tenth of its remaining time for every move.
     """
     return min(MOVES_TO_GO, MIN_MOVES_TO_GO + game_moves // 3)
 
@@ -109,11 +109,11 @@ def movetime_for(
 ) -> int:
     """Compute the `movetime` for a bot without clock support: a share of its remaining time, less its overshoot.
 
-    The share is the clock divided by `shares`, plus three quarters of the increment; a sixth of it is kept in reserve.
-    If time is added after fewer moves, the divisor is `moves_to_go`. `usual_ms` and `worst_ms` are the usual and the
-    worst overshoot. The usual overshoot is subtracted from the share, but at most half of the share as long as the
-    clock can pay for the overshoot of all expected moves. Time for the worst overshoot is never part of a share.
-    Returns at least 1.
+    The share is the remaining time divided by `shares` (MOVES_TO_GO without an increment), plus three quarters of the
+    increment; a sixth of the share is kept in reserve. If time is added after fewer moves, the divisor is
+    `moves_to_go`. `usual_ms` and `worst_ms` are the usual and the worst overshoot. The usual overshoot is subtracted
+    from the share, but at most half of the share as long as the clock can pay for the overshoot of all expected moves.
+    Time for the worst overshoot is never part of a share. Returns at least 1.
     """
     shares = shares if inc_ms else MOVES_TO_GO  # without an increment nothing comes back
     moves = min(moves_to_go or shares, shares)

@@ -45,7 +45,7 @@ class LineSplitter:
 
     @property
     def is_empty(self) -> bool:
-        """True if the next byte begins a line."""
+        """True if no unfinished line is buffered or being dropped: the next byte begins a line."""
         return not (self._held or self._dropping or self._after)
 
     def feed(self, data: bytes) -> list[bytes]:

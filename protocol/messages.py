@@ -176,7 +176,10 @@ class SetPosition:
 
 @dataclass(frozen=True, slots=True)
 class Go:
-    """`go …`: search and answer `bestmove`. Times are in milliseconds; p1 is the side that moves first in the game."""
+    """`go …`: search and answer `bestmove`. Times are in milliseconds.
+
+    p1 is the side that moves first in the variant's start position.
+    """
 
     p1time: int | None = None
     p2time: int | None = None

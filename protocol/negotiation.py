@@ -25,7 +25,8 @@ class Agreement:
     """The messages to send before the first position: `setoptions` in this order.
 
     `use_startpos`: the game begins at the bot's own start position, so `position startpos` is enough; otherwise it
-    needs `fen`. `passes_phase`: the referee plays the phase before play for the bot and sends the position after it.
+    needs `fen`. `passes_phase`: the referee passes for the bot in the phase before play, and sends the position after
+    that phase.
     """
 
     setoptions: tuple[SetOption, ...] = ()
@@ -172,7 +173,7 @@ def plan_setoptions(
         binding = rule_kinds.get(name, "moves") in ("moves", "result") and name != phase_rule
         as_implied = name in implied and _written(implied[name]) == _written(value)
         if option is not None and option.accepts(_written(value, option)):
-            # Setting the variant also sets the variant's own value, whatever default the bot announced.
+            # Once the variant is set, this rule has the variant's value, not the default that the bot announced.
             if not option.is_default(_written(value, option)) or (variant_told and not as_implied):
                 told.append(SetOption(RULE_PREFIX + name, option.check(_written(value, option))))
         elif binding and (option is not None or not as_implied):

@@ -18,7 +18,7 @@ EMPTY = "<empty>"
 
 _HINT = "write: option name N type check|spin|combo|string|button [default V] [min A] [max B] [var V]..."
 
-# The keywords of each type: the default of a string option may contain the word `max`.
+# The keywords of each option type. Other words are text: the default of a string option may contain the word `max`.
 _WORDS: dict[OptionType, frozenset[str]] = {
     "check": frozenset({"name", "type", "default"}),
     "spin": frozenset({"name", "type", "default", "min", "max"}),

@@ -227,7 +227,7 @@ class Engine:
         return f"{words}; its last message: {said[-1][:200]}" if said else words
 
     def other_processes(self) -> list[int]:
-        """List the living processes that it started, regardless of their present parent; Linux only."""
+        """List the living processes that the engine started, regardless of their present parent; Linux only."""
         mark, found = f"{MARK}={id(self)}".encode(), []
         for folder in Path("/proc").glob("[0-9]*"):
             with contextlib.suppress(OSError):
@@ -236,7 +236,7 @@ class Engine:
         return [one for one in found if one != self.process.pid]
 
     def close(self) -> None:
-        """Kill all its processes, wait for it, and close its pipes."""
+        """Kill all processes of the engine, wait for its end, and close its pipes."""
         with contextlib.suppress(OSError):
             os.killpg(self.process.pid, signal.SIGKILL)
         for one in self.other_processes():

@@ -50,7 +50,7 @@ def test_diagram_shows_the_position_after_its_moves(tmp_path: Path) -> None:
     ("option", "reason"),
     [
         (":moves: b1b4", "b1b4"),
-        (":illegal: b1b3", "legal after all"),
+        (":illegal: b1b3", "but legal: b1b3"),
         (":ends: connection", "not by connection"),
         (":targets: a1", "no legal move begins at a1"),
     ],

@@ -26,7 +26,7 @@ class EngineBusyError(ArenaError):
 
 
 class BoardEngine:
-    """The process, which starts with the first position. Thread-safe."""
+    """The engine's process, which starts with the first position to evaluate. Thread-safe."""
 
     def __init__(self) -> None:
         self._process = OffloadProcess()

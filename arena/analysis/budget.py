@@ -1,7 +1,7 @@
 """Search budgets: multiples of the number of nodes that a caller sets.
 
-`tests/bench/analysis.py` chose the figures. With them the engine finds nine in ten of the blunders that it would find
-if it searched every position with `SECOND_PASS_FACTOR`, at lower cost.
+The figures come from `tests/bench/analysis.py`. With them the engine finds nine in ten of the blunders that it would
+find if it searched every position with `SECOND_PASS_FACTOR`, at lower cost.
 """
 
 from __future__ import annotations
@@ -9,20 +9,20 @@ from __future__ import annotations
 DEFAULT_NODES = 10_000
 """Nodes that the factors multiply, unless the caller sets another number."""
 FIRST_PASS_FACTOR, SECOND_PASS_FACTOR, MAX_NODES = 8, 100, 8_000_000
-"""Factors of the first pass, over all positions, and the second, over borderline ones. Neither exceeds MAX_NODES."""
+"""Factors of the first pass (all positions) and the second (borderline ones). No search exceeds MAX_NODES."""
 BORDERLINE_LOSS = (0.15, 0.5)
 """Losses in this range are borderline and searched again in the second pass."""
 MAX_SWING = 0.1
-"""A move is also borderline if the position after the engine's choice differs by this much from the position before."""
+"""A move is also borderline if the engine's choice changes the evaluation by this much."""
 MAX_PLIES = 1_000
 """Longer games are analysed up to this ply."""
 
 
 def first_pass_nodes(nodes: int) -> int:
-    """Return the nodes per position of the first pass."""
+    """Return how many nodes the first pass searches for each position."""
     return max(nodes, min(FIRST_PASS_FACTOR * nodes, MAX_NODES))
 
 
 def second_pass_nodes(nodes: int) -> int:
-    """Return the nodes per position of the second pass."""
+    """Return how many nodes the second pass searches for each position."""
     return max(nodes, min(SECOND_PASS_FACTOR * nodes, MAX_NODES))

@@ -81,7 +81,7 @@ class _Place:
 
 
 class AnalysisEngine:
-    """A bot that analyses one game up to `moves`. The context manager takes it from the roster and returns it."""
+    """A bot that analyses the positions of a game with these moves. The context manager borrows it from the roster."""
 
     def __init__(self, spec: BotSpec, roster: Roster, game: GameRecord | GameSpec, moves: Sequence[str]) -> None:
         self._spec, self._roster, self._game, self._moves = spec, roster, game, moves

@@ -1,7 +1,7 @@
 """Fits the win model of a family to engine scores and game results.
 
-The scale of a logistic curve through the even game is fitted by maximum likelihood. A draw counts as half a win and
-half a loss. Forced wins are left out: they are certain under every scale.
+The model is a logistic curve on which a score of 0 means even chances. Its scale is fitted by maximum likelihood. A
+draw counts as half a win and half a loss. Forced wins are left out: they are certain under every scale.
 """
 
 from __future__ import annotations

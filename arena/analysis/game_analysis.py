@@ -45,7 +45,7 @@ def analyse(record: GameRecord, evaluate: Evaluate, *, nodes: int, win_model: Wi
 
 
 class _GameEvaluations:
-    """Evaluations of a game so far: its positions, and the positions after the engine's choices."""
+    """The evaluations made so far: of the game's positions, and of those after the engine's choices."""
 
     def __init__(self, evaluate: Evaluate, moves: Sequence[str], book: Container[int]) -> None:
         self._evaluate_positions, self._moves, self._book = evaluate, moves, book
@@ -93,7 +93,7 @@ class _GameEvaluations:
         return 0.0 if number in self._book else swing(at, chosen, win_model)
 
     def analysed(self, win_model: WinModel) -> list[AnalysedMove]:
-        """Return the moves by the present evaluations."""
+        """Return the moves with losses and marks, from the evaluations made so far."""
         scored = [self._scored[place] for place in range(len(self._moves) + 1)]
         return mark_moves(scored, self._moves, win_model, self._book, self._instead)
 
@@ -151,9 +151,9 @@ def annotated(record: GameRecord, data: Mapping[str, Any]) -> GameRecord:
 
 
 def _variations(record: GameRecord, lines: Mapping[int, Sequence[str]]) -> Iterator[Variation]:
-    """Yield the legal beginnings of lines by the plies they replace, up to an illegal move of the record.
+    """Yield the legal beginning of each line as a variation of its ply; `lines` has the engine's lines by ply.
 
-    A bot wrote the lines.
+    Stop at an illegal move of the record.
     """
     before = Position.start(ruleset_of(record), record.position or None)
     write = before.ruleset.rules.notation.write_move

@@ -108,9 +108,7 @@ def _compare(
 
 
 def swing(at: EvaluatedPosition, chosen: EvaluatedPosition | None, win_model: WinModel) -> float:
-    """Return how much the chances differ between the position after the engine's choice and the one before; 0 if
-    unknown.
-    """
+    """Return how much the chances differ between the positions before and after the engine's choice; 0 if unknown."""
     if chosen is None or at.wins_now or _is_ended(chosen) or not (at.depths and chosen.depths):
         return 0.0
     after = _mean(chosen, win_model)
@@ -122,8 +120,8 @@ def _level(
 ) -> tuple[float, float] | None:
     """Return the chances of two positions at a common depth, each for its side to move; None if one is unknown.
 
-    A search favours the side that moves last in it, and a deeper search sees more. So both count up to the depth that
-    both reached, as the mean of that depth and the one before. Certain results need no such correction.
+    A search favours the side that moves last in it, and a deeper search sees more. So each position counts with
+    the mean of its last two depths up to the one that both searches reached. Certain results need no such correction.
     """
     chosen_chance = _own(chosen, win_model)
     if chosen_chance is None:
@@ -138,7 +136,7 @@ def _level(
 def _mean(at: EvaluatedPosition, win_model: WinModel, most: int | None = None) -> float:
     """Return the mean chances of the last two depths up to `most`, or those of the last one if they are certain.
 
-    A search that started deeper counts with its first depth.
+    If the search started deeper than `most`, its first depth counts.
     """
     reached = [one for one in at.depths if most is None or one[0] <= most] or at.depths[:1]
     chances = [win_model.winning_chances(score) for _, score in reached[-2:]]
@@ -150,7 +148,7 @@ def _is_ended(at: EvaluatedPosition) -> bool:
 
 
 def _own(at: EvaluatedPosition, win_model: WinModel) -> float | None:
-    """Return the chances of a position by its own evaluation."""
+    """Return the chances of a position from its own result or score; None without a score."""
     if at.result is not None:
         return float(at.result)
     if at.wins_now:
@@ -181,7 +179,7 @@ def _mark(at: EvaluatedPosition, before: float, later: float, loss: float) -> Ma
 def summarise(
     analysed: Sequence[AnalysedMove], winner: Winner | None, book: Container[int] = ()
 ) -> tuple[Blunders, Accuracy, int, BlownWin]:
-    """Return the figures of a game with this winner; the number is that of turning points."""
+    """Return the blunders, the accuracy, the number of turning points, and the blown wins of a game."""
     blunders, accuracy, blown_win = [], [], []
     for side in SIDES:
         mine = [one for one in analysed if one.side == side and one.number not in book]

@@ -63,7 +63,7 @@ class ConnectQuery(In):
 def message_rate(games: int) -> Rate:
     """Return how many messages a connection may send: 50 a second, plus 20 for each of its concurrent games.
 
-    Messages of 20 seconds may come at once. See `message_cost`.
+    In a burst, the messages of 20 seconds may come at once. See `message_cost`.
     """
     per_second = 50 + 20 * games
     return Rate(60 * per_second, 20 * per_second)
@@ -75,7 +75,7 @@ def message_cost(data: str | bytes) -> float:
 
 
 async def _messages(socket: web.WebSocketResponse, games: int) -> AsyncIterator[aiohttp.WSMessage]:
-    """Yield the messages of a bot. The iteration ends with the connection, which is closed if it sends too many."""
+    """Yield the messages of a bot until its connection ends. A bot that sends too many is disconnected."""
     rate = message_rate(games)
     limiter = RateLimiter(rate)
     async for message in socket:

@@ -86,7 +86,7 @@ async def run(route: Route, call: RequestContext, arguments: Mapping[str, Any]) 
 
 
 def render(request: web.Request, given: RouteResult[Any], model: Model | None, *, is_private: bool) -> web.Response:
-    """Return an answer as JSON of the given model. A page has a `Link` header to the next one."""
+    """Return an answer as JSON of the given model. A part of a list has a `Link` header to the next part."""
     headers = dict(given.headers)
     if isinstance(given.body, PageResponse) and given.body.next:
         target = request.rel_url.update_query(after=given.body.next)
@@ -150,8 +150,8 @@ def read_model(model: Model, content: bytes) -> Any:
 
 
 def read_query(model: Model, request: web.Request) -> Any:
-    """Validate the query string. Raises Problem for unknown names, repeated names that are no lists, and malformed
-    numbers.
+    """Validate the query string. Raises Problem for an unknown name, a repeated name that takes no list, or a
+    malformed number.
     """
     given: dict[str, Any] = {}
     hints = hints_of(model)
@@ -203,7 +203,7 @@ def _unknown_query(name: str, known: tuple[str, ...]) -> Problem:
 
 
 def invalid(error: ValidationError, model: Model) -> Problem:
-    """Return the problem for a failed validation; `errors` lists all of them."""
+    """Return the problem for a failed validation; its `errors` lists all invalid fields."""
     first = error.errors(include_url=False, include_context=False, include_input=False)[0]
     if first["type"] == "json_invalid":
         return Problem("bad-request", "the body is not valid JSON", hint="send one JSON object")

@@ -50,7 +50,7 @@ Errors are problem documents (RFC 9457). Times are UTC."""
 
 
 def mount(app: web.Application, routes: Iterable[Route]) -> None:
-    """Serve the document at `/api/v1/openapi.json`, and store it under the key `OPENAPI`."""
+    """Serve the document at `/api/v1/openapi.json`, and keep it in the application under the key `OPENAPI`."""
     app[OPENAPI] = found = document(routes)
     body = json.dumps(found, ensure_ascii=False, separators=(",", ":")).encode()
 
@@ -214,7 +214,7 @@ def _without_null(schema: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def kinds_of(route: Route) -> list[str]:
-    """Return the kinds of problems of a route, sorted by status."""
+    """Return the kinds of problems that a route may respond with, sorted by status."""
     kinds = {
         "too-many",
         "unavailable",

@@ -33,8 +33,8 @@ class Route:
 
     `scope` is the scope a caller needs, None for a public route. `forms` maps media types other than JSON to their
     meaning. `problems` lists kinds of errors beyond those that follow from the types. `example` is the rest of a
-    runnable `curl` command. `confides` says which message contains a secret: a stored repetition must not reveal it,
-    and a response with a secret is sent only once.
+    runnable `curl` command. `confides` says which message contains a secret: the stored digest of a
+    `request` must not reveal it, and an `answer` with a secret is sent only once.
     """
 
     method: Method

@@ -45,14 +45,14 @@ class _Document(BaseModel):
 
 
 class ExtraStarts(_Document):
-    """Starts with rule options on top of their own."""
+    """Starts that are played with further rule options, in addition to their own."""
 
     variants: Annotated[list[str], Field(min_length=1)]
     options: dict[str, Any]
 
 
 class AtlasPlan(_Document):
-    """A plan as written."""
+    """A plan as its file states it."""
 
     family: str
     starts: list[str] = []

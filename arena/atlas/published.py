@@ -70,7 +70,7 @@ def fair_openings(ruleset: Ruleset, bound: float, seed: int) -> list[Opening]:
 
 
 def handicaps(family: str) -> list[tuple[int, StartFigures]]:
-    """Return, for steps of Elo, the start that compensates for them if the weaker bot has the better side."""
+    """Return Elo differences, each with a start that makes up for it if the weaker bot has the better side."""
     found: list[tuple[int, StartFigures]] = []
     for step in STEPS:
         near = min(

@@ -5,8 +5,8 @@ Raw figures of thousands of starts mislead: the most extreme ones are extreme by
 starts of a family are taken as drawn from one normal distribution, whose mean and variance are estimated by the method
 of moments. Each start is shrunk towards the mean according to the uncertainty of its own games (James and Stein; Efron
 and Morris 1975). Its interval covers the error of the estimated variance and may be read for all starts at once; fair
-starts and handicaps are selected by it. Uneven starts are found by tests of all of them together: Benjamini and
-Hochberg's procedure bounds the share of false ones among them to 5 %.
+starts and handicaps are selected by it. Uneven starts are found by tests of all starts together: Benjamini and
+Hochberg's procedure bounds the expected share of false findings to 5 %.
 
 Elo differences are those of Davidson's model, in which draws carry no information about strength: 400
 log10(wins/losses).
@@ -185,7 +185,7 @@ def _tallies(starts: Sequence[Start], nodes: int, games: Mapping[str, Any]) -> t
 
 
 def _variance(tallies: Sequence[_Tally]) -> float:
-    """Estimate the variance of the points of one game within starts. Half a point added for each side keeps it above
+    """Estimate the variance of the points in a game of one start. Half a point added for each side keeps it above
     zero.
     """
     points = sum(one.first + one.draw / 4 for one in tallies) + 0.5
@@ -194,7 +194,7 @@ def _variance(tallies: Sequence[_Tally]) -> float:
 
 
 def _estimate_spread(tallies: Sequence[_Tally]) -> tuple[float, float]:
-    """Estimate mean and standard deviation of the true shares by the method of moments."""
+    """Estimate mean and standard deviation of the true shares of points by the method of moments."""
     games = sum(one.games for one in tallies)
     mean = sum(one.games * one.share for one in tallies) / games
     if len(tallies) < 2:
@@ -214,7 +214,7 @@ def _figures(tallies: Sequence[_Tally], nodes: int) -> list[StartFigures]:
         is_alone = len(tallies) < 2  # no family mean to shrink towards
         weight = 1.0 if is_alone else prior / (prior + doubt)
         middle = mean + weight * (one.share - mean)
-        # The uncertainty of the spread and of the mean counts: an estimated spread of 0 may be chance.
+        # The interval includes the uncertainty of the spread and of the mean: an estimated spread of 0 may be chance.
         spread = prior if is_alone else prior + doubt * sqrt(2 / (len(tallies) - 1))
         width = 1.0 if is_alone else spread / (spread + doubt)
         error = Z95 * sqrt(width * doubt + (1 - weight) ** 2 * variance / sum(each.games for each in tallies))
@@ -265,9 +265,9 @@ def _two_sided(z: float) -> float:
 
 
 def _agreement(tallies: Sequence[_Tally], groups: Mapping[str, _Tally]) -> float | None:
-    """Return the p-value of the differences between symmetric starts if they are equal; None without symmetric starts.
+    """Return the p-value of a test whether symmetric starts are equally fair; None without symmetric starts.
 
-    A chi-square test with Wilson and Hilferty's cube root.
+    The test is chi-square, with the cube-root approximation of Wilson and Hilferty.
     """
     freedom = sum(one.members - 1 for one in groups.values())
     if not freedom:
@@ -308,7 +308,7 @@ HEAD = """\
 
 
 def describe(one: Spread) -> str:
-    """Describe one strength in one sentence."""
+    """Describe the results at one strength in one sentence."""
     agree = "" if one.images_agree is None else f"; images of one start agree (chance {one.images_agree:.0%})"
     return (
         f"{one.nodes} nodes: {one.starts} starts, {one.games:,} games, first side {one.mean:+z.1%} on average, "

@@ -35,7 +35,7 @@ class RunError(PlanError):
 
 @dataclass(frozen=True, slots=True)
 class AtlasProgress:
-    """Progress of a run. `left_s` is None before there is an estimate."""
+    """Progress of a run. `left_s` is the estimated time left; None before there is an estimate."""
 
     done: int
     total: int
@@ -52,12 +52,12 @@ class AtlasBatch:
 
     @property
     def key(self) -> str:
-        """Key of its line in the file."""
+        """Key of the batch's line in `games.ndjson`."""
         return f"{self.nodes} {self.start.name}"
 
 
 def batches_of(plan: AtlasPlan) -> list[AtlasBatch]:
-    """List all batches of a plan, strength by strength, so that an interrupted run has all starts at the lower ones."""
+    """List all batches of a plan, strength by strength: an interrupted run then has all starts at the first ones."""
     starts = starts_of(plan)
     return [AtlasBatch(start, nodes) for nodes in plan.nodes for start in starts]
 
@@ -183,13 +183,12 @@ class _Program:
 
 
 _local = threading.local()
-"""Attribute `program`: that of this thread, or of a cluster's slot. It ends with its input, that is, with this process.
-"""
+"""Attribute `program`: the program of this thread or cluster slot. It ends when its input does: with this process."""
 _started: set[_Program] = set()
 
 
 def play_batch(task: str) -> str:
-    """Play a batch in this thread's program, which stays for further ones, and return its line. Raises RunError."""
+    """Play a batch in this thread's program, which keeps running for others; return its line. Raises RunError."""
     program: _Program | None = getattr(_local, "program", None)
     if program is not None and not program.is_there:  # clearing a slot ends the programs it started
         program.close()
@@ -228,7 +227,7 @@ def _played(
                 batch = running.pop(future)
                 try:
                     yield future.result()
-                except CancelledError:  # the scheduler was lost before it began
+                except CancelledError:  # the scheduler was lost before the batch began
                     waiting.append(batch)
                 except WorkerLostError as error:
                     lost[batch.key] += 1

@@ -17,9 +17,10 @@ _NEW_KEY = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes
 
 
 def create(folder: Path) -> None:
-    """Create `ca.pem`, `ca.key`, and `ROLE.pem` and `ROLE.key` of each role in a new folder, for their owner alone.
+    """Create a new folder with `ca.pem`, `ca.key`, and `ROLE.pem` and `ROLE.key` for each role.
 
-    Raises ClusterError if the folder has files already, cannot be written, or openssl is not installed or fails.
+    Only the owner can read the files. Raises ClusterError if the folder has files already or cannot be written, or if
+    openssl is not installed or fails.
     """
     program = shutil.which("openssl")
     if program is None:

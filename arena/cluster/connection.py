@@ -25,9 +25,9 @@ CONNECT_TIMEOUT_S = 5.0
 RETRY_INTERVAL_S = 0.5
 CLOSE_TIMEOUT_S = 3.0
 _ALLOWED_FAILURES = "arena-allowed-failures"
-"""The key in the scheduler's metadata for how often it retries a job."""
+"""The key in the scheduler's metadata under which it publishes how often it retries a job."""
 _FOREIGN_TOPICS = ("print", "warn")
-"""Topics on which workers could print or warn in this process: Dask subscribes to them."""
+"""Topics to which Dask subscribes, and through which workers could print or warn in this process."""
 
 
 @dataclass(slots=True, eq=False)
@@ -57,7 +57,7 @@ class DaskConnection:
         """The ids of quarantined workers, and why."""
 
     async def linked(self) -> DaskLink | None:
-        """Wait for a link and return it; None if it was lost at once."""
+        """Wait for a connected client and return it; None if it was lost at once."""
         await self._is_linked.wait()
         return self.link
 
@@ -103,7 +103,7 @@ class DaskConnection:
 
     async def _check_settings(self, client: Client) -> None:
         """Warn if the scheduler, such as a plain `dask scheduler`, retries games itself."""
-        await client.run_on_scheduler(_publish_allowed_failures)  # its result would be pickled, so it is not read
+        await client.run_on_scheduler(_publish_allowed_failures)  # returns nothing: a result would be pickled
         if failures := await client.get_metadata([_ALLOWED_FAILURES], 0):
             advice = "start it with DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES=0, or use `arena scheduler`"
             self._log.warning("scheduler retries games", address=self._address, allowed_failures=failures, hint=advice)
@@ -114,7 +114,7 @@ class DaskConnection:
         await client.set_metadata(METADATA, metadata)
 
     async def quarantine(self, worker_id: str, why: str) -> None:
-        """Quarantine a worker: tell it why, and remove it from the scheduler."""
+        """Quarantine a worker: publish the reason, and remove the worker from the scheduler."""
         self.quarantined[worker_id] = why
         if self.link:
             with contextlib.suppress(OSError, TimeoutError, ValueError, CancelledError):
@@ -168,7 +168,7 @@ class DaskConnection:
             first = first or identity["id"]
             if identity["id"] != first or client.status != "running":
                 return
-            # Again: after a cut too short to be noticed here, the scheduler has lost the subscriptions.
+            # Subscribe again: a short loss of the connection, not noticed here, removes the scheduler's subscriptions.
             self._subscribe(client)
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(POLL_INTERVAL_S):

@@ -11,9 +11,9 @@ from typing import Any
 from referee.play.slot import follows
 
 BATCH_WINDOW_S = 0.02
-"""How long an event waits for following ones: every message costs scheduler and arena a millisecond."""
+"""How long an event waits for further events to be sent with: a message costs scheduler and arena a millisecond."""
 PLY_BATCH_WINDOW_S = 0.2
-"""How long plies wait for following ones."""
+"""How long plies wait for further plies to be sent with."""
 
 
 class EventStream:
@@ -31,7 +31,7 @@ class EventStream:
         self._loop: asyncio.AbstractEventLoop | None = None
 
     def open(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Send in this event loop from now on."""
+        """Send events in this event loop from now on."""
         self._loop = loop
 
     def close(self) -> None:
@@ -44,7 +44,7 @@ class EventStream:
         self._topics.update(dict.fromkeys(games, topic))
 
     def forget(self, games: Iterable[str]) -> None:
-        """Remove these games, which are over."""
+        """Stop sending the events of these games, which are over."""
         for game in games:
             self._topics.pop(game, None)
 

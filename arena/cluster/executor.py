@@ -48,10 +48,10 @@ class _Job:
     function: Callable[..., Any]
     arguments: tuple[Any, ...]
     is_taken: bool = False
-    """Whether a worker has started it."""
+    """Whether a worker has started the job."""
     remote: Any = None
     answer: Mapping[str, Any] | None = None
-    """The event with its result."""
+    """The event with the result of the job, or with its error."""
 
 
 class ClusterExecutor(Executor):
@@ -95,9 +95,9 @@ class ClusterExecutor(Executor):
     # -- jobs --------------------------------------------------------------------------------------------------------
 
     def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
-        """Queue a call of a module-level function that returns JSON, and whose first argument may be planned games.
+        """Queue a call of a module-level function. It must return JSON; its first argument may be planned games.
 
-        The job waits for a scheduler and a worker without a timeout. Raises RuntimeError after shutdown.
+        The job waits without a timeout for a scheduler and a worker. Raises RuntimeError after shutdown.
         """
         if kwargs:
             raise TypeError("jobs of a cluster take positional arguments only")
@@ -213,7 +213,7 @@ class ClusterExecutor(Executor):
             job.remote.release()
 
     def _settle_ended(self, job: _Job) -> None:
-        """Settle the future of a job whose Dask task has ended, with the answer received before."""
+        """Settle the future of a job whose Dask task has ended, with the answer that its worker has sent, if any."""
         if job.answer:
             _settle_answer(job.future, job.answer)
         elif job.remote.status == "error" and not job.is_taken:  # a queued job did not kill the worker
@@ -222,7 +222,7 @@ class ClusterExecutor(Executor):
             _settle(job.future, error=WorkerLostError(f"the worker {job.future.worker} was lost"))
 
     def _handle_events(self, event: tuple[float, Sequence[Mapping[str, Any]]]) -> None:
-        """Handle events of jobs: the start on a worker, and events of games.
+        """Handle events of jobs: their start on a worker, their answers, and the events of their games.
 
         The record of a game is passed on only for the job that has this game.
         """

@@ -1,6 +1,6 @@
-"""The job that plays planned games: fetches the bundles of both bots, then plays in this slot.
+"""The job that plays planned games: fetches the bundles of both bots, then plays in the slot that runs the job.
 
-The coordinator submits it to an executor, so it runs on any machine.
+The coordinator submits the job to an executor, so it may run on another machine.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class BundlePlace:
-    """The location of bundles, as a job carries it to another process. An http(s) `url` is the address of an arena."""
+    """The location of bundles, which a job carries to another process. An http(s) `url` is the address of an arena."""
 
     url: str
     cache: str
@@ -40,7 +40,7 @@ class BundlePlace:
 
     @classmethod
     def of(cls, settings: Settings) -> BundlePlace:
-        """Return the location in a server's settings."""
+        """Return the location of the bundles that a server's settings give."""
         return cls(
             settings.bundles_url,
             str(settings.data / "unpacked"),
@@ -60,7 +60,7 @@ class BundlePlace:
         return replace(here, url=settings.worker_bundles)
 
     def open(self) -> BundleStore:
-        """Open the bundles, with one object for each process and location. Raises BundleError."""
+        """Return the bundle store of this location, one object for each process and location. Raises BundleError."""
         return _open(self.url, self.cache, canonical(dict(self.options)), self.bounds, self.cache_bytes)
 
 
@@ -78,8 +78,8 @@ def play_bundled(
 ) -> list[str]:
     """Play planned games one after the other, with the bundles on this machine.
 
-    The result of each game is written to `spool` when the game ends, and an event points there. Without a spool on this
-    machine, or if the disk refuses, the event carries the record as plain JSON.
+    When a game ends, its result is written to `spool` and an event announces it. If this machine has no spool, or the
+    write fails, the event carries the record as plain JSON.
 
     Returns the void attempts, as lines of JSON. If a bundle is unavailable, the first game is void and none is played.
     A cancelled game is void and ends the job.
@@ -102,7 +102,7 @@ def play_bundled(
 
 
 def _record_field(record: GameRecord, spool: Path | None) -> dict[str, str]:
-    """Write a result to the spool; return the fields of the event that carry it otherwise."""
+    """Write a result to the spool; if that is impossible, return the event fields that carry the record."""
     if spool is not None:
         with contextlib.suppress(OSError, ValueError):
             Spool(spool).write(record)

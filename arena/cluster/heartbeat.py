@@ -1,4 +1,5 @@
-"""The heartbeat file of a worker, for liveness and readiness probes: content is the state, mtime the heartbeat.
+"""The heartbeat file of a worker, for liveness and readiness probes: its content is the worker's state, its mtime the
+time of the last heartbeat.
 
 States: `warming` up, `waiting` for a scheduler, `ready`, `leaving`. Probes read the file and need no port.
 """

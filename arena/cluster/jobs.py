@@ -44,7 +44,7 @@ class Jobs:
         return self._pool.submit(function, *arguments)
 
     def call(self, function: Callable[..., Any], *arguments: Any) -> list[Any]:
-        """Run a function once in every slot and wait; return all results. Raises its exception."""
+        """Run a function once in every slot and wait; return all results. Raises the function's exception."""
         return [done.result() for done in [self._pool.submit(function, *arguments) for _ in range(self.slots)]]
 
     async def play(

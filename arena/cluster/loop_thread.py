@@ -22,7 +22,7 @@ class LoopThread:
         self._thread.start()
 
     def run(self, work: Coroutine[Any, Any, T], timeout_s: float | None = None) -> T:
-        """Run a coroutine in the loop and wait for it, from another thread. Raises its exception, and TimeoutError."""
+        """Run a coroutine in the loop and wait for it, in another thread. Raises TimeoutError, and its exceptions."""
         return asyncio.run_coroutine_threadsafe(work, self._loop).result(timeout_s)
 
     def call(self, function: Callable[P, None], *args: P.args, **_: P.kwargs) -> None:

@@ -1,4 +1,4 @@
-"""Connections of the arena to a scheduler that never unpickle: they read only plain data, such as JSON.
+"""Connections of the arena to a scheduler. They unpickle nothing, and read only plain data, such as JSON.
 
 Dask unpickles parts of most messages wherever it reads them, and its client unpickles more, so anyone who reached a
 scheduler or worker could run programs in every client. Here, pickled data and bytes are replaced by a text. This is a
@@ -17,9 +17,9 @@ from distributed.comm.tcp import TCP, TLS, TCPBackend, TCPConnector, TLSBackend,
 
 MAX_MESSAGE_BYTES = 2**28
 UNREADABLE = "<not plain data>"
-"""Replaces everything that is not plain data."""
+"""The text that replaces everything that is not plain data."""
 _MARKS = ("__Pickled__", "__Serialized__", "__Enum__")
-"""Keys of Dask's placeholders for data outside of a message, and for objects of modules."""
+"""Keys by which Dask marks pickled or serialised data and enum members."""
 _SCHEMES = {"tcp://": "plain://", "tls://": "plains://"}
 
 
@@ -66,7 +66,7 @@ def _without_bytes(value: Any) -> Any:
 
 
 def _plain_key(key: Any) -> Any:
-    """Return a key without bytes, still hashable: those of Dask's metrics are tuples."""
+    """Return a dictionary key without bytes. A tuple, as in Dask's metrics, stays a tuple, which is hashable."""
     return tuple(map(_plain_key, key)) if isinstance(key, tuple) else _without_bytes(key)
 
 
@@ -85,14 +85,14 @@ async def _read_plain(comm: TCP) -> Any:
     except (ValueError, TypeError, RecursionError, struct.error, msgpack.UnpackException) as error:
         comm.abort()
         raise CommClosedError(f"invalid message: {error}") from error
-    except BaseException:  # it is not known what was read, as in Dask's own
+    except BaseException:  # a message may be half read; Dask's own transports abort too
         comm.abort()
         raise
     return found
 
 
 async def _read_first(stream: Any, size: int) -> memoryview:
-    """Read a message of that size, and the parts that follow it, and return its first part. Raises ValueError."""
+    """Read a message of this size with the parts that follow it; return the first part. Raises ValueError."""
     if not 16 <= size <= MAX_MESSAGE_BYTES:
         raise ValueError(f"{size} bytes")
     data = memoryview(await stream.read_bytes(size))
@@ -146,7 +146,7 @@ class PlainTLSConnector(TLSConnector):  # type: ignore[misc]
 
 
 class PlainBackend(Backend):  # type: ignore[misc]
-    """A transport of Dask that can only connect; addresses are those of another one."""
+    """A Dask transport that can connect, but not listen; `addresses` is the transport that parses its addresses."""
 
     def __init__(self, addresses: Backend, connector: type[TCPConnector | TLSConnector]) -> None:
         self._addresses, self._connector = addresses, connector

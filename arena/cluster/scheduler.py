@@ -1,4 +1,4 @@
-"""The scheduler of a cluster, as a separate process: Dask's, configured for the arena.
+"""The scheduler of a cluster: Dask's scheduler, configured for the arena, in a separate process.
 
 It only forwards tasks; losing its whole state does no harm.
 """
@@ -27,7 +27,7 @@ async def serve(
     there.
 
     A worker without a heartbeat for `worker_ttl_s` seconds is lost. `dashboard` is HOST:PORT of Dask's dashboard;
-    without it only the scheduler is reachable.
+    without it, other machines reach only the scheduler itself.
     """
     configure()
     scheduler = Scheduler(

@@ -1,6 +1,6 @@
-"""Measures the speed of a worker under load: in all of its slots at once, again every hour.
+"""Measures the speed of a worker under load: at the start and then every hour, in all of its slots.
 
-A busy slot measures after its game, while the others play.
+A busy slot measures when its game has ended, while other slots play.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ MEASURE_INTERVAL_S = 3600.0
 
 
 class SpeedMeter:
-    """The measured speed of a worker's slots. `run` is a task."""
+    """The measured speed of a worker's slots. `run` measures it, as a task."""
 
     def __init__(self, jobs: Jobs, name: str) -> None:
         self._jobs, self._name = jobs, name
@@ -34,7 +34,7 @@ class SpeedMeter:
             await asyncio.sleep(interval_s)
 
     async def measure(self) -> None:
-        """Measure once in every slot; failures are logged, and keep the last value."""
+        """Measure once in every slot. Failures are logged; if all slots fail, the last value is kept."""
         waiting = [asyncio.wrap_future(self._jobs.submit(speed.measure)) for _ in range(self._jobs.slots)]
         found = await asyncio.gather(*waiting, return_exceptions=True)
         measured = [one for one in found if not isinstance(one, BaseException)]

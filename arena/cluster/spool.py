@@ -1,11 +1,11 @@
 """The spool: finished results that are not in the database yet, each a file in the data folder.
 
-Results arrive only here. The process that plays a game writes the file; if that is on another machine, or the disk
-refuses, the process that dispatched the game stores the record it receives. All events about finished games are hints
-to look here.
+Every result passes through the spool. The process that plays a game writes the file; if it runs on another machine, or
+the write fails, the process that dispatched the game stores the record it receives. All events about finished games are
+hints to read the spool.
 
-The owner of the lease on this data folder commits what it finds, whichever process wrote it. The state of the game in
-the database decides what happens to a result:
+The owner of the lease on this data folder commits all results in the spool, whichever process wrote them. The state of
+the game in the database decides what happens to a result:
 
     planned, queued, running   commit it, whichever process has the game now: the first result counts
     finished, void, cancelled  drop it: the game is over
@@ -49,14 +49,14 @@ class Backlog:
 class Spool:
     """The results in `folder`, by the id of their game. Thread-safe.
 
-    Results that the disk refuses stay in memory until it accepts them.
+    Results that cannot be written stay in memory until a write succeeds.
     """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._lock = threading.Lock()
         self._in_memory: dict[str, tuple[GameRecord, float]] = {}
-        """Results that the disk has refused, with the time of their arrival."""
+        """Results that could not be written, with the time of their arrival."""
         self._stuck: set[str] = set()
         """Results whose file could not be removed."""
         self._log = logger("coordinator")
@@ -68,7 +68,7 @@ class Spool:
         """Return the games with a waiting result, sorted by id."""
         with self._lock:
             found = set(self._in_memory)
-        with contextlib.suppress(OSError):  # no folder yet; errors of writing are logged there
+        with contextlib.suppress(OSError):  # no folder yet; `keep` logs errors of writing
             found.update(entry.name[: -len(_SUFFIX)] for entry in os.scandir(self.folder) if _is_result(entry.name))
         return sorted(found - self._stuck)
 
@@ -92,7 +92,7 @@ class Spool:
         self.keep(replace(record, worker=worker))
 
     def keep(self, record: GameRecord) -> None:
-        """Store a finished result, in memory if the disk refuses it."""
+        """Store a finished result, in memory if it cannot be written."""
         try:
             self.write(record)
         except (OSError, ValueError) as error:
@@ -138,7 +138,7 @@ class Spool:
         return record
 
     def forget(self, game_id: str) -> None:
-        """Remove a result that is committed, or never will be."""
+        """Remove a result that is committed or will never be committed."""
         with self._lock:
             self._in_memory.pop(game_id, None)
         try:
@@ -148,7 +148,7 @@ class Spool:
             self._log.warning("result not removed", game=game_id, error=str(error), folder=str(self.folder))
 
     def write(self, record: GameRecord) -> None:
-        """Write a finished result: it survives this process at once, and a power failure after `sync`.
+        """Write a finished result to a file, which survives a crash of this process, and after `sync` a power failure.
 
         Raises OSError, ValueError.
         """

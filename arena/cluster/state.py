@@ -47,7 +47,7 @@ class ClusterState:
 def state_of(address: str, identity: Mapping[str, Any], quarantined: Mapping[str, str] | None = None) -> ClusterState:
     """Parse the identity of a scheduler; Dask workers without game slots are left out.
 
-    `quarantined` has the ids of quarantined workers, and why.
+    `quarantined` maps the ids of quarantined workers to the reasons.
     """
     workers = []
     for place, known in identity["workers"].items():

@@ -15,15 +15,15 @@ if TYPE_CHECKING:
     from arena.cluster.jobs import Jobs
 
 POLL_INTERVAL_S = 0.1
-"""How often a waiting game checks whether it is still wanted."""
+"""How often a game that waits for its family checks whether its job was cancelled."""
 
 
 class WarmUp:
     """The warm-up of a worker, for all of its families.
 
-    Until the first family is ready, every slot compiles one; from then on one slot is left for games, if there are
-    several. A family with waiting games is compiled next. Other slots load a compiled family with their first game of
-    it.
+    Until the first family is ready, every slot compiles a family; after that, a worker with several slots leaves one
+    slot for games. A family with waiting games is compiled next. The other slots load a compiled family when they play
+    their first game of it.
     """
 
     def __init__(self, jobs: Jobs, families: Sequence[str], name: str) -> None:

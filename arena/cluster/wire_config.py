@@ -51,7 +51,7 @@ _SETTINGS: dict[str, Any] = {
     "distributed.scheduler.work-stealing-interval": "500ms",
     "distributed.scheduler.events-cleanup-delay": "1m",
     "distributed.scheduler.active-memory-manager.start": False,
-    # Records are small, and slots and bots are separate processes: nothing to spill or pause.
+    # No memory limits: this process keeps only small records, as slots and bots are separate processes.
     "distributed.worker.memory.target": False,
     "distributed.worker.memory.spill": False,
     "distributed.worker.memory.pause": False,
@@ -110,7 +110,7 @@ def configure() -> None:
 
 
 def version() -> str:
-    """Return what both sides must share: package version, wire version, and the digest of the judging sources."""
+    """Return what arena and worker must share: package version, wire version, and the digest of the judging sources."""
     return f"{source.release()}/{WIRE}/{source.digest()}"
 
 
@@ -176,10 +176,12 @@ def security_of(settings: Settings, address: str) -> Security | None:
 
 
 async def ask_arena(address: str, security: Security | None) -> Mapping[str, Any] | None:
-    """Return the metadata of the arena that uses a scheduler, or None before one has connected. Raises OSError,
-    TimeoutError.
+    """Return the metadata of the arena that uses a scheduler, or None before an arena has connected.
 
-    `version` is always present; `parts` has the parts of its digest, `quarantined` the quarantined workers and why.
+    Raises OSError, TimeoutError.
+
+    `version` is always present. `parts` has the digests that the version combines, by name. `quarantined` maps the ids
+    of quarantined workers to the reasons.
     """
     arguments = security.get_connection_args("worker") if security else {}
     async with rpc(address, connection_args=arguments) as scheduler:

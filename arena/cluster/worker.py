@@ -141,7 +141,7 @@ class ClusterWorker:
             _worker = None
 
     async def _join(self, address: str, security: Security | None, connect_timeout_s: float) -> DaskWorker:
-        """Register with the scheduler as soon as it answers and its arena has our version."""
+        """Register with the scheduler as soon as it answers, unless its arena has another version."""
         loop = asyncio.get_running_loop()
         self.heartbeat.become("waiting")
         until, is_logged = loop.time() + connect_timeout_s, False
@@ -247,7 +247,9 @@ def _families_of(arguments: tuple[Any, ...]) -> set[str]:
 
 
 def _has_results(dask: DaskWorker) -> bool:
-    """Return whether a result was not fetched yet; if the worker stopped now, its games would be played again."""
+    """Return whether the scheduler has not fetched some result yet; the worker must not stop before, as the games of
+    that result would be played again.
+    """
     return any(task.state in ("executing", "memory") for task in dask.state.tasks.values())
 
 

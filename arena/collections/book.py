@@ -24,7 +24,10 @@ class BookError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class BookLine:
-    """One opening of a book, its score in centipawns for the side to move (None: not searched), and other evidence."""
+    """One opening of a book. `score` is in centipawns for the side to move (None: not searched).
+
+    `evidence` describes the results of its games.
+    """
 
     opening: Opening
     score: int | None
@@ -46,7 +49,7 @@ def candidates(ruleset: Ruleset, plies: int, seed: int, setups: str | None) -> I
             found = [_prolonged(ruleset, one, plies, seed + taken + place) for place, one in enumerate(found)]
         else:
             drawn = random_openings(ruleset, plies, wanted, seed)
-            is_exhausted = len(set(drawn)) < wanted  # then they repeat
+            is_exhausted = len(set(drawn)) < wanted  # then the openings repeat
             found = list(dict.fromkeys(drawn))[taken:]
         yield from found
         taken, wanted = wanted, 2 * wanted
@@ -74,7 +77,7 @@ def make_book(
     """Return `count` openings that lead to different positions, each within `margin` centipawns for both sides.
 
     `score_of` returns a position's score in centipawns for the side to move; without it nothing is searched.
-    Deterministic by seed. Raises BookError if there are too few.
+    Deterministic by seed. Raises BookError if it finds too few openings.
     """
     if plies == 0 and setups is None:
         raise BookError("a book without plies contains only the start; pass --plies 4, or --setups")

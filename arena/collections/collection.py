@@ -30,12 +30,12 @@ _BEGINNING = re.compile(r"\s*(?:\[|#\s*\[|#!|[a-z][0-9]{1,3}\s*:|\{\")")
 """A tag, a setup line or a JSON object."""
 _NUMBER_ONE = re.compile(r"[\s|]*1(?:\.(?!\.|[wb]\s)|\)|\s+[^\s.]|\s*\|)")
 _FIRST = 10
-"""Pieces of a long text from which its possible notations are detected."""
+"""Number of pieces of a long text from which its possible notations are detected."""
 _BODY = re.compile(r"[\s|]*[0-9]{1,6}[.)\s|]|.*[a-z][1-9]|\{\"")
 _LOCATED = 20
-"""Problems of a text whose line is searched; those after them have the line at which their game begins."""
+"""Number of problems whose line is searched; later ones get the line at which their game begins."""
 _UNREADABLE = 3
-"""Lines of a game after which its beginning may be unreadable, as within a comment, when a line is searched."""
+"""Beginnings of a game that are tried at a line: one that ends within a comment, say, is unreadable."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +161,7 @@ def best_reading(text: str, ruleset: Ruleset, forms: tuple[GameFormat, ...]) -> 
 
 def best_reading_of(parts: Sequence[tuple[int, str]], ruleset: Ruleset, forms: tuple[GameFormat, ...]) -> Collection:
     """Return the best reading of some parts of a text, as `best_reading` does. Raises ValueError."""
-    # Parts are read independently: a notation that fails on the first parts is no better than one that reads them.
+    # Parts are read independently: a notation that fails in the first parts cannot be better than one that reads all.
     able = forms
     if len(parts) > _FIRST:
         readings = _readings(parts[:_FIRST], forms, ruleset)
@@ -238,13 +238,13 @@ def _read_piece(part: tuple[int, str], form: GameFormat, ruleset: Ruleset, found
 
 
 def _whole_words(text: str) -> str:
-    """Return a text without the beginning of a word at its end."""
+    """Return a text without the incomplete word at its end."""
     words = text.rsplit(maxsplit=1)
     return text if not words or text[-1].isspace() else text[: -len(words[-1])]
 
 
 def _written(found: CollectedGame, form: GameFormat) -> str:
-    """Return the text of a game in its notation; empty if that cannot express it."""
+    """Return the text of a game in its notation; empty if the notation cannot express the game."""
     for game in (found.game, replace(found.game, tags={})):
         with suppress(ValueError):
             return form.write(game, found.ruleset)
@@ -292,7 +292,7 @@ def _contradiction(result: str, outcome: Outcome) -> str:
 
 
 def _progress(prefix: str, form: GameFormat, ruleset: Ruleset) -> tuple[int, str]:
-    """Return the ply that follows the beginning of a game, and its position."""
+    """Return the number of the ply after `prefix`, the beginning of a game, and the position before that ply."""
     try:
         games = form.read(prefix, ruleset)
         if not games:
@@ -304,7 +304,7 @@ def _progress(prefix: str, form: GameFormat, ruleset: Ruleset) -> tuple[int, str
 
 
 def _line_of(piece: str, number: int, ply: int, form: GameFormat, ruleset: Ruleset) -> int:
-    """Return the line, from 0 within the piece, of a ply of its game `number` (from 0)."""
+    """Return in which line of the piece a ply of a game stands; lines and games are numbered from 0."""
     lines = piece.splitlines(keepends=True)
 
     def is_reached(count: int) -> bool:

@@ -20,7 +20,7 @@ NUMBER_TAGS = ("number", "game", "gameid", "id", "no")
 def to_archived(found: CollectedGame, source: str, form: str) -> ArchivedGame:
     """Convert a game of a collection to one of the archive. Its id is a hash of its content, so duplicates share it.
 
-    The content is players, moves and rules in any notation. The number belongs to the collection, not to the content.
+    The content is players, moves and rules in any notation, without the game's number in the collection.
     """
     ruleset, game = found.ruleset, found.game
     first, second = players_of(game.tags, ruleset)
@@ -50,8 +50,8 @@ def to_archived(found: CollectedGame, source: str, form: str) -> ArchivedGame:
 def to_text(game: ArchivedGame, form: GameFormat | None = None, analysed: GameRecord | None = None) -> str:
     """Return a game of the archive as imported, or in a notation of its family. Raises ValueError.
 
-    The marks and variations are those of `analysed`, the game with its analysis, or of its text. A game imported as a
-    record is written in the family's first notation, because records are not for people.
+    The marks and variations are those of `analysed` (the game with its analysis), by default those of its text. A game
+    imported as a record is written in the family's first notation, because records are not for people.
     """
     if form is None and game.text and any(known.name == game.format for known in game.ruleset().rules.formats):
         return game.text

@@ -167,8 +167,9 @@ class Dumps:
         return MonthFile(self.folder, month, before, heading)
 
     def _publish(self, index: DumpIndex, through: int, dumps: list[Dump]) -> DumpIndex:
-        """Replace the old files by the new ones. After an interruption, the excess ends of longer files are written
-        again.
+        """Replace the old files by the new ones, then the index.
+
+        If that is interrupted, files may be longer than the index states. The next update then writes their ends again.
         """
         for dump in dumps:
             os.replace(self.folder / f"{dump.file}.new", self.folder / dump.file)

@@ -40,7 +40,7 @@ def prepared(records: Sequence[bytes]) -> list[NewArchivedGame]:
 
 
 def with_entries(games: Sequence[ArchivedGame]) -> list[NewArchivedGame]:
-    """Add positions to games. A game that cannot be replayed gets none: only a search by position misses it."""
+    """Add positions to games. A game that cannot be replayed gets none, so searches by position miss it."""
     try:
         return [NewArchivedGame(game, entries) for game, entries in zip(games, entries_of(games), strict=True)]
     except ValueError:
@@ -51,8 +51,8 @@ def with_entries(games: Sequence[ArchivedGame]) -> list[NewArchivedGame]:
 
 
 def rebuild(store: Store, tell: Callable[[int], None] = lambda done: None) -> int:
-    """Rebuild the position index from all games; return how many. Games not yet reached are missing from searches by
-    position.
+    """Rebuild the position index from all games; return how many. Meanwhile, searches by position miss games
+    that are not indexed yet.
     """
     last, count = store.archive.forget_positions(), 0
     for first in range(1, last + 1, BATCH_SIZE):

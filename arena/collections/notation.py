@@ -1,4 +1,4 @@
-"""Games in the notations of their family."""
+"""Writes games in the notations of their family."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def write(form: GameFormat, ruleset: Ruleset, position: str, moves: tuple[str, .
 
 
 def write_record(record: GameRecord, name: str) -> str:
-    """Return a record in a notation of its family, by name. Raises UnknownNameError."""
+    """Return a record as text in the named notation of its family. Raises UnknownNameError."""
     ruleset = load(record.family).settle(record.variant, record.options)
     tags = {"First": record.first, "Second": record.second, "Date": record.started[:10], "Id": record.id}
     tags = {name: value for name, value in tags.items() if value}

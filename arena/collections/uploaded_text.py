@@ -1,6 +1,6 @@
 """Uploaded texts of games, read portion by portion into what the archive stores.
 
-A stranger's text can be long, and its notation is guessed. So it is read, and the positions of its games are indexed,
+An uploaded text can be long, and its notation is guessed. So it is read, and the positions of its games are indexed,
 in a process of its own, which is ended if a portion needs too much time or memory.
 """
 
@@ -23,14 +23,14 @@ from referee.rules.rules import GameFormat
 BOUNDS = Bounds(cpu_s=60, memory_bytes=2**30)
 """What the reading of one portion may use: a usual game takes some milliseconds."""
 PORTION_S = 5.0
-"""Processor time after which a portion ends, as it is read again if its process dies."""
+"""Processor time after which a portion ends. Portions are short because they are read again if their process dies."""
 _BATCH = 100
 """Parts of a text that are read together; the notation is detected from the first ones."""
 
 
 @dataclass(frozen=True, slots=True)
 class UploadedText:
-    """A text for the collection `source`, and its notation; empty: the one that fits its beginning best."""
+    """A text for the collection `source`. `notation`: empty for the one that fits the text's beginning best."""
 
     text: str
     source: str
@@ -40,15 +40,15 @@ class UploadedText:
 
     @property
     def lines(self) -> int:
-        """The number of lines."""
+        """Number of lines of the text."""
         return len(self.text.splitlines())
 
 
 @dataclass(slots=True)
 class UploadedGames:
-    """Games of a text in the notation `format`, as the archive stores them, and its problems.
+    """Games of a portion in the notation `format`, as the archive stores them, and its problems.
 
-    `end` is the number of lines of the text after which the next portion begins.
+    The next portion begins after line `end` of the text.
     """
 
     format: str

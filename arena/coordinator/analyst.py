@@ -25,7 +25,7 @@ from referee.machine.pool import JobError, WorkerLostError
 MIN_IDLE_S = 60.0
 """Idle time before a game is analysed without a request."""
 BATCH_POSITIONS = 8
-"""Positions a job: bounds how long an analysis continues once a game is in flight."""
+"""Positions that are evaluated together: limits how long an analysis continues once a game is in flight."""
 POLL_INTERVAL_S = 0.25
 """How often an analysis checks whether games are still in flight."""
 
@@ -39,8 +39,8 @@ class AnalysisInterrupted(Exception):  # noqa: N818 - not an error
 class Analyst:
     """Analyses one game after another while `is_busy()` is false.
 
-    Each day, up to `budget` games without a request are analysed with `nodes` a position. `ask` calls the
-    engine (None: in a helper process).
+    Each day, up to `budget` games without a request are analysed, with `nodes` nodes for each position. `ask` calls
+    the engine (None: the engine runs in a helper process).
     """
 
     def __init__(

@@ -1,7 +1,7 @@
 """Audits the results of cluster workers: a sample of their records is verified by the rules before it is committed.
 
 A worker with a wrong record is quarantined: its later results are void, and its earlier ones are verified and voided
-where they are wrong. The audit log says whether that is finished, so that the next coordinator can continue. A worker
+where they are wrong. The audit log shows whether this is finished, so that the next coordinator can continue. A worker
 on which bots run slower than elsewhere is quarantined too, but its results stay.
 """
 
@@ -41,7 +41,7 @@ class VerifierProcess:
         self._log = logger("coordinator")
 
     def problem(self, line: str | bytes, spec: GameSpec, game_id: str) -> str:
-        """Return what is wrong with a record; empty also where the verification itself fails."""
+        """Return what is wrong with a record; empty if nothing is, or if the verification itself fails."""
         try:
             return self._process.call(problem_of, line, spec, game_id)
         except (JobError, WorkerLostError) as error:
@@ -76,7 +76,7 @@ class ResultAuditor:
         self._quarantined: dict[str, str] = {}
         """Quarantined workers, and why: the fault of a record, or how slow the worker is."""
         self._suspects: deque[tuple[str, int]] = deque()
-        """Workers whose earlier results are to be verified, and the last commit number that was."""
+        """Workers whose earlier results are to be verified, and the commit number of the last verified result."""
         self._unnoted: list[tuple[str, str]] = []
         """Entries for the audit log: `QUARANTINED` or `THROTTLED`, and the worker."""
         self._log = logger("coordinator")
@@ -109,7 +109,7 @@ class ResultAuditor:
     def reverify(self) -> set[int]:
         """Verify the next batch of results of quarantined workers; return the tournaments with games to play again.
 
-        Raises StoreUnavailableError; the batch is repeated then.
+        Raises StoreUnavailableError; the next call then repeats the batch.
         """
         while self._unnoted:
             self._note(*self._unnoted[-1])
@@ -159,7 +159,7 @@ class ResultAuditor:
         self._unnoted.append((QUARANTINED, worker))
 
     def _time(self, worker: str, game: PlannedGame, record: GameRecord) -> None:
-        """Quarantine the worker if bots are slower there. The result stays, as both bots were equally slow."""
+        """Quarantine the worker if bots are too slow on it. The result stays, as both bots were equally slow."""
         if self._throttle is None:
             return
         present = self._present()

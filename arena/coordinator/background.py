@@ -42,8 +42,8 @@ class Conditions:
 class Background:
     """Work that runs at the start, every `interval_s` seconds (None: once only), and when it is woken.
 
-    `work` is called with an event that is set when it must end soon, and returns whether it did anything. `close` is
-    called in the same thread after an attempt without work, and at the end; only once for work without an interval.
+    `work` is called with an event that is set when the work must end soon, and returns whether it did anything. `close`
+    is called in the same thread at the end and, if there is an interval, after each attempt that did nothing or failed.
     `interrupt` is called in any thread when the work must end.
     """
 
@@ -122,7 +122,7 @@ class Background:
 
 
 def stop(works: Iterable[Background], seconds: float = STOP_TIMEOUT_S) -> None:
-    """End all of this work and wait for it, for at most this many seconds in total."""
+    """End several works and wait until they have ended, for at most this many seconds in total."""
     ending = list(works)
     for work in ending:
         work.end()

@@ -18,8 +18,10 @@ from arena.tournaments import permanent
 
 
 class SubmissionChecks:
-    """The checks of uploaded versions. `check` checks one claimed version. Passed ones join the ladders of their
-    families, which have `ladder_time_control` (empty: none is created).
+    """The checks of uploaded versions. `check` checks one claimed version.
+
+    A version that passes joins the ladders of its families. Missing ladders are created with `ladder_time_control`
+    (empty: no ladder is created).
     """
 
     def __init__(
@@ -36,7 +38,7 @@ class SubmissionChecks:
         self._log = logger("coordinator")
 
     def work(self, stop: threading.Event) -> None:
-        """Check the uploaded versions. An exception of a check is raised after its version is queued again."""
+        """Check the uploaded versions. If a check raises an exception, queue its version again and raise it."""
         while not stop.is_set() and (version := self._store.checks.claim()):
             self._check_version(version.id or 0)
 
@@ -68,7 +70,7 @@ class SubmissionChecks:
 def check_in_sandbox(
     store: Store, bus: EventBus, bundles: Callable[[], BundleStore], sandbox: str
 ) -> Callable[[int], object]:
-    """Return the function that checks an uploaded version in a sandbox of that name and publishes its steps."""
+    """Return a function that checks an uploaded version in the sandbox of this name and publishes the check's steps."""
 
     def check(version_id: int) -> object:
         from arena.submission.receive import check_version

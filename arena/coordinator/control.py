@@ -53,10 +53,10 @@ class TournamentControl:
         self._openings.close()
 
     def steer(self, at: datetime, orders: set[int | None]) -> list[LiveTournament]:
-        """Carry out orders, start and advance tournaments; return the running ones. `orders`: tournaments, None: all of
-        them.
+        """Cancel the jobs of stopped tournaments, start and advance others; return the running ones.
 
-        Raises StoreUnavailableError.
+        Tournaments are advanced if they are due or named in `orders`, where None names all. Raises
+        StoreUnavailableError.
         """
         live = self._store.tournaments.live()
         self._obey(live)
@@ -94,7 +94,7 @@ class TournamentControl:
         return fresh
 
     def _is_due(self, found: LiveTournament) -> bool:
-        """Return whether the results since the last check may require a step of this tournament."""
+        """Return whether the results since the last check may require that this tournament is advanced."""
         in_flight = self._in_flight
         if found.state == "draining":
             return not in_flight.is_out(found.id)
@@ -125,7 +125,7 @@ class TournamentControl:
         return True
 
     def _attempt(self, tournament_id: int, act: Callable[[], lifecycle.PlanningResult]) -> bool:
-        """Act on one tournament; pause it on an error, which affects no other one. Return whether its state changed."""
+        """Call `act` for one tournament; on an error pause only this one. Return whether its state changed."""
         try:
             done = act()
         except (ConflictError, NotFoundError) as error:  # a user changes it at this moment: check again later

@@ -62,7 +62,7 @@ T = TypeVar("T")
 TICK_INTERVAL_S = 1.0
 """Longest pause between two turns: the greatest delay of schedules and orders."""
 BATCH_WINDOW_S = 0.5
-"""Longest wait of results and starts of games for others, as a turn costs the same for one of them and for many."""
+"""How long a result or a start of a game waits for others: a turn costs the same for one of them and for many."""
 WORKERS_TICKS = 3
 """Number of ticks between two reports of the workers."""
 GRACE_S = 20.0
@@ -74,7 +74,7 @@ RETRY_INTERVAL_S = 1.0
 PRESENCE_BATCH_WINDOW_S = 0.5
 """Shortest time between two updates of the connected remote bots."""
 MAINTENANCE_INTERVAL_S = 10.0
-"""How often due daily tasks are looked for."""
+"""How often the coordinator checks whether daily tasks are due."""
 
 
 class Coordinator:
@@ -185,7 +185,7 @@ class Coordinator:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._wake = asyncio.Event()
         self._batch: asyncio.TimerHandle | None = None
-        """Wakes the task for what has come in."""
+        """The timer that wakes the task when the batch window ends."""
 
     def _following(self, conditions: Conditions) -> Background:
         follower = ArchiveIndexer(self._store)
@@ -208,12 +208,13 @@ class Coordinator:
         )
 
     def _importing(self, conditions: Conditions) -> Background:
-        # A portion that is being read dies with this process; the next coordinator repeats it.
+        # Reading a portion of a text ends with this process; the next coordinator reads the portion again.
         return Background("imports", TICK_INTERVAL_S, ArchiveImporter(self._store).work, conditions)
 
     def _maintaining(self, maintenance: Maintenance, conditions: Conditions) -> Background:
         maintenance.on_done = lambda name, at: self.metrics.task_done(name, at.timestamp())
-        # Its transactions are long, and fencing would keep the lease from being renewed. The tasks are idempotent.
+        # Daily tasks are not fenced: in their long transactions, fencing would block the renewal of the lease. They are
+        # idempotent.
         unfenced = replace(conditions, fenced=contextlib.nullcontext)
 
         def work(stop: threading.Event) -> None:
@@ -226,7 +227,7 @@ class Coordinator:
 
         def say(stop: threading.Event) -> None:
             self._store.presences.report({one.version_id: one for one in lobby.present.values()})
-            stop.wait(PRESENCE_BATCH_WINDOW_S)  # batch the changes of this time
+            stop.wait(PRESENCE_BATCH_WINDOW_S)  # changes in this time are reported together
 
         def note() -> None:
             found.wake()
@@ -271,7 +272,7 @@ class Coordinator:
         self._wake_up()
 
     def order(self, tournament_id: int | None) -> None:
-        """Check a tournament at once (None: all of them, 0: only other orders). Thread-safe."""
+        """Run a turn at once that checks this tournament (None: all of them, 0: no particular one). Thread-safe."""
         self._ordered.put(tournament_id)
         self._wake_up()
         self._checks.wake()
@@ -308,7 +309,7 @@ class Coordinator:
             self._note_outage(error)
             await self._rest(stop, RETRY_INTERVAL_S)
         finally:
-            # Without waiting: its bots die with this process, and the next coordinator repeats the check.
+            # Do not wait for a running check: its bots die with this process, and the next coordinator repeats it.
             self._checks.end()
             await self._in(work, self.human_games.stop)
             await self._in(work, background.stop, self._background)
@@ -368,7 +369,7 @@ class Coordinator:
         is_taken = self.leadership.take()
         if is_taken:
             try:
-                self._store.require()  # detects an upgrade until here; a later one takes the lease away
+                self._store.require()  # detects an upgrade up to this moment; a later upgrade deletes the lease
             except SchemaError:
                 self.leadership.release()
                 raise
@@ -412,8 +413,8 @@ class Coordinator:
                 self._loop.call_soon_threadsafe(self._wake.set)
 
     def _wake_up_soon(self) -> None:
-        """Wake the task at once if jobs of half the slots have ended, which leaves enough for the others; else wait for
-        more to come in. Thread-safe.
+        """Wake the task at once if at least half as many jobs have ended as there are slots, else after a short time in
+        which more may end. Thread-safe.
         """
         if 2 * self.recorder.ended_jobs >= slots_of(self._executor):
             self._wake_up()
@@ -426,7 +427,7 @@ class Coordinator:
             self._batch = self._loop.call_later(BATCH_WINDOW_S, self._wake.set)
 
     def _end_batch(self) -> None:
-        """Clear what woke the task: the turn that begins handles all that has come in."""
+        """Clear the wake-up and its timer: the turn that begins handles everything that has arrived."""
         self._wake.clear()
         if self._batch is not None:
             self._batch.cancel()
@@ -488,7 +489,7 @@ class Coordinator:
             self.recorder.collect()
 
     def _review(self) -> None:
-        """Drop waiting results that the active coordinator has made superfluous."""
+        """Drop waiting results whose games are over in the database or unknown to it."""
         with contextlib.suppress(StoreUnavailableError):
             self.recorder.review()
 

@@ -143,7 +143,7 @@ def _row(document: Mapping[str, Any] | Document, by: int, at: datetime) -> Sched
 
 
 def enable(store: Store, schedule_id: int, is_enabled: bool, by: int, at: datetime) -> ScheduleItem:
-    """Enable a schedule from its next time on, or disable it. Raises NotFoundError."""
+    """Enable a schedule from its next fire time on, or disable it. Raises NotFoundError."""
     schedule = store.schedules.get(schedule_id)
     coming = next_fire(schedule.cron, schedule.timezone, at) if is_enabled else None
     found = store.schedules.enable(schedule_id, is_enabled, coming)

@@ -67,7 +67,7 @@ class JobDispatcher:
         return self._remote.waited_for(tournament_id)
 
     def dispatch(self, running: Sequence[LiveTournament]) -> None:
-        """Submit jobs until there is no room left. Raises StoreUnavailableError."""
+        """Submit jobs until `room` jobs are in flight. Raises StoreUnavailableError."""
         in_flight = self._in_flight
         room = self.room - len(in_flight.jobs)
         sources = [found for found in running if found.id not in in_flight.exhausted]

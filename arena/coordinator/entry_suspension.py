@@ -1,6 +1,6 @@
-"""Suspends bots of a tournament that repeatedly fail to get ready: their open games are forfeited.
+"""Suspends bots that repeatedly fail to get ready from their tournament: their open games are forfeited.
 
-Bots are checked only after such a failure, and from the database alone, so that every coordinator decides the same.
+A bot is checked only after such a failure, by the database alone, so that every coordinator decides the same.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from referee.play.suspension import Suspension
 
 _CONSEQUENCE = "; its other games are forfeited"
 LOOK_BACK = 4
-"""Games that are read, as a multiple of the limit: failures of the opponent at the start do not count."""
+"""Number of games that are read, as a multiple of the limit: games that the opponent failed to start do not count."""
 
 
 class EntrySuspender:
-    """Processes the bots in `in_flight.failed_starts` once a turn."""
+    """Suspends bots in `in_flight.failed_starts` and forfeits their games, once a turn of the coordinator."""
 
     def __init__(
         self, store: Store, bus: EventBus, in_flight: InFlightJobs, dispatcher: JobDispatcher, recorder: Recorder
@@ -79,7 +79,7 @@ class EntrySuspender:
     def _forfeit(self, tournament_id: int, entry: EntryItem, why: str) -> bool:
         """Record the open games of an entry as lost, and cancel the running ones: their results would come too late.
 
-        Returns whether there were any.
+        Returns whether the entry had open games.
         """
         in_flight = self._in_flight
         games = self._store.queue.of_version(tournament_id, entry.version_id)

@@ -1,4 +1,4 @@
-"""Opens the `concurrent.futures.Executor` of game slots, and publishes its events on the bus.
+"""Opens the `concurrent.futures.Executor` that plays games in slots, and publishes its events on the bus.
 
 A record that arrives with an event is stored in the spool before the event is published.
 """
@@ -93,7 +93,7 @@ def publisher(bus: EventBus, spool: Spool) -> Callable[[dict[str, Any]], None]:
                 try:
                     if "record" in event:
                         spool.take(event["record"], game, worker)
-                except RecordError as error:  # the game has no result then; its job reports that
+                except RecordError as error:  # then the game has no result, which the end of its job shows
                     log.error("record rejected", game=game, worker=worker, error=str(error))
                 bus.publish(SlotFinished(game=game))
 

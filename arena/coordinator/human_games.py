@@ -1,8 +1,8 @@
 """Games of humans against bots: background work of the coordinator, one thread and one sandboxed bot for each game.
 
-They have slots of their own, and their bots run at a lower priority than those of rated games. Every ply is committed
-before it is published, so that the next coordinator can continue with a fresh bot. Actions of humans arrive through the
-database, from whichever web process has the page; an event wakes this process earlier.
+These games have slots of their own, and their bots run at a lower priority than those of rated games. Every ply is
+committed before it is published, so that the next coordinator can continue the game with a new bot process. The web
+process that serves a page stores the human's actions in the database, and sends an event so that they are read at once.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ if TYPE_CHECKING:
 POLL_INTERVAL_S = 1.0
 """How often the database is polled for actions, in case an event is lost."""
 NICENESS = 5
-"""Niceness of the bots, relative to those of rated games."""
+"""Niceness of the bots in these games, relative to bots in rated games."""
 ABSENCE_TIMEOUT_S = 60.0
-"""Time after which a game of a guest ends whose page is gone. Guests on a page without scripts have the idle time."""
+"""Time after which a guest's game ends if the guest's page is gone. Pages without scripts have the idle timeout."""
 
 
 @dataclass
@@ -62,7 +62,7 @@ class _HumanGame:
     offered_at: int = -1
     """Number of plies before the last draw offer of the human."""
     takes_back: bool = False
-    """Whether it was interrupted to take back a move, and continues."""
+    """Whether the game was interrupted to take back a move, after which it continues."""
 
     def call_off(self) -> None:
         """Wake the game thread so that it stops."""
@@ -85,7 +85,7 @@ def kept_of(move: str, ply: Ply, *, offers_draw: bool = False) -> list[Any]:
 class HumanGames:
     """The human games of one coordinator, active between `begin` and `stop`; `wake` is thread-safe.
 
-    `on_done` is called in any thread with the game whose result is in the spool.
+    `on_done` is called in any thread with the id of a game when its result is in the spool.
     """
 
     def __init__(
@@ -103,7 +103,7 @@ class HumanGames:
         self._store, self._bus, self._owner, self._place = store, bus, owner, place
         self._spool, self._conditions, self._on_done = spool, conditions, on_done
         self.elsewhere: dict[str, Callable[[BotSpec, BotLimits], Seat]] = {}
-        """Further seats that are not local processes, by their place."""
+        """Functions that open further seats, those that are not local processes, by the place of the bot."""
         self._slots, self._guest_slots = settings.human_slots, settings.guest_slots
         self._idle_s = settings.human_idle_timeout_minutes * 60
         self._sandbox_name = settings.sandbox
@@ -146,7 +146,11 @@ class HumanGames:
                 self._start(self._store.people.get(game))
 
     def _has_left(self, pending: PendingAction, *, is_waiting: bool = False) -> bool:
-        """Return whether a guest's page is gone. While a game waits, pages without scripts reload themselves."""
+        """Return whether a guest has left: their page has not contacted the server for a while.
+
+        A running game counts only if its page follows the stream. While a game waits, every page contacts the server:
+        pages without scripts reload themselves.
+        """
         absent_s = (now() - max(pending.seen_at, self._begun_at)).total_seconds()
         return pending.is_guest and (pending.is_streamed or is_waiting) and absent_s > ABSENCE_TIMEOUT_S
 

@@ -1,4 +1,4 @@
-"""Reads uploaded texts into the archive, one after another, in a low-priority process with bounds."""
+"""Reads uploaded texts into the archive, one after another, in a low-priority process with CPU and memory limits."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class ArchiveImporter:
         self._log = logger("archive")
 
     def work(self, stop: threading.Event) -> bool:
-        """Read all imports; return whether there was one."""
+        """Read all waiting imports; return whether there was one."""
         did_anything = False
         while not stop.is_set() and self._advance():
             did_anything = True

@@ -1,7 +1,7 @@
 """The lease that makes one process the coordinator: acquire, renew and release it.
 
-Everything here reads the database; a renewal must not wait for the coordinator's work. No clock of this machine is
-compared with that of another, so that a wrong clock neither steals the lease nor loses it.
+All of this waits for the database, so use a dedicated thread: a renewal must not wait for the coordinator's work. The
+clocks of two machines are never compared, so that a machine with a wrong clock neither steals nor loses the lease.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from arena.store import Store
 from arena.store.operations.leases import OwnedLease
 
 LEASE = "referee"
-"""Its name in the database."""
+"""The name of the lease in the database."""
 POLL_INTERVAL_S = 1.0
 """How often a standby checks the lease; more often if the lease is short."""
 
@@ -41,13 +41,13 @@ class Leadership:
         self._seen: OwnedLease | None = None
         """The lease at the last check."""
         self._since = self._looked = 0.0
-        """When this state of the lease was first seen."""
+        """When this state of the lease was first seen, and when the database last answered."""
         self._log = logger("coordinator")
 
     def take(self) -> bool:
-        """Acquire the lease when it is free, when its owner has died on this machine, or when it is not renewed.
+        """Acquire the lease if it is free, its owner has died on this machine, or its owner no longer renews it.
 
-        Raises StoreUnavailableError.
+        Returns whether this process owns it. Raises StoreUnavailableError.
         """
         began = self._clock()
         found = self._leases.get(LEASE)
@@ -59,7 +59,7 @@ class Leadership:
             self._log.info("lease owner is dead", owner=found.owner)
         try:
             return self._leases.take(LEASE, self.name, self.seconds, seen=found)
-        finally:  # the database answers, also while this waits for a lock of the owner's last transaction
+        finally:  # waiting for a lock of the owner's last transaction does not count as an outage
             self._looked = self._clock()
 
     def _is_stale(self, found: OwnedLease | None, took_s: float) -> bool:
@@ -83,8 +83,8 @@ class Leadership:
     async def renew(self, thread: Executor, lost: asyncio.Event) -> None:
         """Renew the lease in time, in a thread, until the database reports that it is `lost`.
 
-        An unavailable database loses nothing: no other process can acquire the lease either, and all writes are fenced
-        by it.
+        An outage of the database does not end the ownership: no other process can acquire the lease meanwhile, and all
+        writes are fenced by it.
         """
         loop = asyncio.get_running_loop()
         while not lost.is_set():

@@ -28,14 +28,14 @@ from referee.bot.remote.seat import PING_MS
 
 _MS = 1_000_000
 LATENCY_SAMPLES = 16
-"""Latest round round_trips from which the latency of a connection is computed."""
+"""Number of latest round trips from which the latency of a connection is computed."""
 PING_INTERVAL_S = PING_MS / 1000
 IDLE_PING_INTERVAL_S = 10.0
 """How often an idle connection is pinged."""
 SILENCE_TIMEOUT_S = 12.0
 """A connection that does not answer a ping for so long is lost."""
 MAX_BACKLOG_BYTES = 2**20
-"""Output of a program that its seat has not read; a program with more is dropped."""
+"""Most output of a program that its seat has not read; a program with more output is dropped."""
 _FOLDER = "arena-lobby-"
 
 
@@ -61,12 +61,12 @@ class ConnectedBot:
     most_games: int
     latency_ms: float | None
     is_open: bool
-    """Whether other users may challenge it."""
+    """Whether other users may challenge the bot."""
 
 
 @dataclass(eq=False)
 class _Seat:
-    """A side of a game that a slot plays."""
+    """The side of a remote bot in a game that a slot plays."""
 
     writer: asyncio.StreamWriter
     bot: str
@@ -146,7 +146,7 @@ class Lobby:
         # A private folder with a short path: paths of sockets are limited to 107 bytes.
         _sweep()
         place = Path(tempfile.mkdtemp(prefix=_FOLDER)) / "seats"
-        # Rename it once it listens: another lobby removes sockets that refuse connections as leftovers.
+        # Rename the socket once it listens: other lobbies remove sockets that refuse connections as leftovers.
         unnamed = place.with_name("new")
         self._server = await asyncio.start_unix_server(self._serve, unnamed, limit=MAX_BACKLOG_BYTES)
         self.place = str(unnamed.rename(place))
@@ -181,8 +181,9 @@ class Lobby:
         *,
         is_open: bool = False,
     ) -> None:
-        """Serve a connection until `listening`, which calls `receive` and `pong`, ends. It replaces the bot's earlier
-        one.
+        """Serve a connection until the coroutine `listening` ends, which calls `receive` and `pong`.
+
+        The connection replaces an earlier connection of the same bot.
         """
         connection = RelayConnection(version_id, bot, most_games, wire, is_open)
         if earlier := self._connections.get(bot):
@@ -268,7 +269,7 @@ class Lobby:
             await connection.wire.send(await connection.outbox.get())
 
     async def _ping(self, connection: RelayConnection) -> None:
-        """Ping the connection, more often while it plays; return when it is lost."""
+        """Ping the connection, more often while its bot plays; return when it is lost."""
         pinged_ns = 0
         while True:
             now = time.monotonic_ns()
@@ -319,7 +320,7 @@ class Lobby:
                 await self._send_ping(connection, seat, int(message["check"]))
 
     def _open(self, seat: _Seat) -> None:
-        """Start a program under a new number, so that late output of an earlier one is ignored."""
+        """Start the program for a seat under a new number, so that late output of an earlier program is ignored."""
         self._leave(seat)
         connection = self._connections.get(seat.bot)
         if connection is None:

@@ -1,8 +1,8 @@
 """Daily tasks: backups, the dump of games, cleanup of bundles and expired rows, missing findings of
 tournaments, and the problem of the month.
 
-The database has the day of the last run of each task, so that the next process knows. Every task is idempotent and may
-be interrupted. Only the active coordinator runs them.
+The database stores the day of the last run of each task, so that another process does not repeat it on that day. Every
+task is idempotent and may be interrupted. Only the active coordinator runs the tasks.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ MustStop = Callable[[], bool]
 
 @dataclass(slots=True)
 class Task:
-    """A daily task. `work` gets the function that says whether to stop, and returns a count; it is due from `hour`
-    (UTC) on.
+    """A daily task, due from `hour` (UTC) on.
 
-    A task `of_process` runs in every process that becomes active, after its start and then daily.
+    `work` gets a function that returns whether to stop, and returns a count for the log. A task with `of_process` runs
+    in every process that becomes the active coordinator: at first after the start, then daily.
     """
 
     name: str
@@ -44,7 +44,7 @@ class Task:
     work: Callable[[MustStop], int]
     of_process: bool = False
     next_look: int = 0
-    """The day of the next check, which spares the database a query every turn."""
+    """The day on which the task is checked next, so that the database is not queried every turn."""
     not_before: float = 0.0
 
 
@@ -58,7 +58,7 @@ class Maintenance:
 
     @classmethod
     def of(cls, settings: Settings, store: Store, bundles: Callable[[], BundleStore]) -> Maintenance:
-        """Build the tasks of the settings."""
+        """Build the tasks that the settings enable."""
         found = cls(store, [])
         if store.health.file is not None:
             found.tasks += _of_file(settings, store, store.health.file)
@@ -102,7 +102,7 @@ class Maintenance:
 
 
 def _of_file(settings: Settings, store: Store, file: Path) -> list[Task]:
-    """Return the tasks of a database file: an integrity check, and backups."""
+    """Return the tasks for a database that is a file: an integrity check, and backups if enabled."""
 
     def check(_: MustStop) -> int:
         store.health.check()

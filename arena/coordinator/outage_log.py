@@ -1,4 +1,4 @@
-"""Logs an outage of the database once, repeats that while it lasts, and logs its end."""
+"""Logs the start and the end of each outage of the database, and a reminder every ten minutes while it lasts."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ REMINDER_INTERVAL_S = 600.0
 
 
 class OutageLog:
-    """The outages that concurrent tasks report: call `note` after each failure and `over` after each success of a
-    `task`.
+    """The outages that concurrent tasks report: each calls `note` after a failure and `over` after a success.
 
     The outage ends when every task that failed has succeeded. `backlog` returns the waiting results.
     """

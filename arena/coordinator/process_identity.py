@@ -1,7 +1,7 @@
 """Unique names of processes, by which others on the same machine can prove that an owner of a lease is dead.
 
-That avoids waiting for the lease to expire. A name is `host:pid:place-start:nonce`; `place` identifies one boot of the
-kernel and one PID namespace, so that a PID is only looked up where it means the same process.
+Then they need not wait for the lease to expire. A name is `host:pid:place-start:nonce`. `place` identifies one boot of
+the kernel and one PID namespace: a PID is looked up only where it means the same process.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def is_dead(name: str) -> bool:
 
 
 def _place() -> str:
-    """Identify this boot of the kernel and this PID namespace; empty if the system does not tell."""
+    """Return an identifier of this boot of the kernel and this PID namespace; empty if the system hides them."""
     try:
         boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
         space = os.readlink("/proc/self/ns/pid")

@@ -43,7 +43,7 @@ MAX_BACKOFF_S = 300.0
 class Recorder:
     """Commits results. `game_began`, `game_ended` and `job_done` are thread-safe, all else is used in one thread.
 
-    `wake` requests a turn of the coordinator, soon.
+    `wake` requests that the coordinator's next turn begins soon.
     """
 
     def __init__(
@@ -153,9 +153,9 @@ class Recorder:
         return True
 
     def review(self) -> None:
-        """Drop the results of finished games that still wait since the last review. For standby processes.
+        """Drop results of finished games that were waiting at the last review too. For standby processes.
 
-        Results that arrived since then may be about to be committed. Raises StoreUnavailableError.
+        Results that arrived since that review may be about to be committed. Raises StoreUnavailableError.
         """
         before, self._waited = self._waited, set(self._spool.ids())
         for game_id in before & self._waited:
@@ -242,7 +242,7 @@ class Recorder:
         return found
 
     def _record_next(self) -> None:
-        """Commit the first waiting result, together with following ones that fit into the same transaction."""
+        """Commit the first waiting result, in one transaction with the results that follow it up to a void attempt."""
         waiting = self._in_flight.unrecorded
         together = list(takewhile(lambda one: one[0].kind is not Kind.VOID, islice(waiting, MAX_BATCH)))
         found = self._commit_together([record for record, _ in together]) if len(together) > 1 else []
@@ -276,7 +276,7 @@ class Recorder:
         self._finish(record, tournament_id, found)
 
     def _finish(self, record: GameRecord, tournament_id: int, found: tuple[EndState, int | None] | None) -> None:
-        """Publish the end of a game that was not over, and note the bot that failed to get ready for it."""
+        """Publish the end of a game unless it was over before; note a bot that failed to get ready for it."""
         if found is not None:
             self._publish_end(record, tournament_id, *found)
             if record.at_start and record.termination is not Termination.SUSPENDED:

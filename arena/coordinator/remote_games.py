@@ -25,10 +25,10 @@ REFRESH_INTERVAL_S = 5.0
 
 
 class RemoteGames:
-    """Remote games, through the `lobby` of this process; without a lobby no remote bot is ever connected.
+    """Games of remote bots that are connected to the `lobby` of this process (None: no remote bot is ever connected).
 
-    `open_pool` opens local slots for an arena whose games are played by a cluster, which remote bots cannot reach
-    (None: games are played here).
+    `open_pool` opens local slots for these games if a cluster, which remote bots cannot reach, plays all others (None:
+    all games are played here).
     """
 
     def __init__(
@@ -82,7 +82,7 @@ class RemoteGames:
         return self._waits[tournament_id]
 
     def admits(self, pair: Sequence[PendingGame]) -> bool:
-        """Return whether the remote bots of these games accept one more, and count it."""
+        """Return whether the remote bots of these games accept one more game; if so, count it."""
         present = self._lobby.present if self._lobby else {}
         names = [name for name in remote_in(pair[0].game.spec) if name in present]
         wanted = Counter(names)
@@ -92,7 +92,7 @@ class RemoteGames:
         return True
 
     def ready(self, games: Sequence[PlannedGame]) -> list[PlannedGame]:
-        """Return the games with the address and the key of the lobby for their remote bots."""
+        """Return the games with the lobby's address and key added to their remote bots."""
         return [
             replace(
                 game, spec=replace(game.spec, first=self._found(game.spec.first), second=self._found(game.spec.second))

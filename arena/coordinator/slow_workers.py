@@ -25,11 +25,11 @@ EVIDENCE_THRESHOLD = 1000
 STAKES = (0.1, 0.3, 0.6)
 """Shares of the wealth that are bet on each game; the initial wealth is divided equally among them."""
 MIN_GAMES_ELSEWHERE = 5
-"""Fewest games of a bot on other workers that make a median."""
+"""Fewest games of a bot on other workers from which a median is computed."""
 MAX_GAMES_PER_BOT = 100
 """Latest games that are kept of each bot."""
 MAX_BOTS = 2000
-"""Bots that are kept, counted in each kind of game: those that played last."""
+"""Most bots whose speeds are kept, those that played last; a bot counts once for each kind of game."""
 MIN_THINKING_MS = 20.0
 """Shortest thinking time of a bot in a game that counts."""
 
@@ -41,7 +41,7 @@ Speed = tuple[object, float]
 class _Worker:
     wealth: list[float] = field(default_factory=lambda: [1.0] * len(STAKES))
     differences: deque[float] = field(default_factory=lambda: deque(maxlen=MAX_GAMES_PER_BOT))
-    """By how much bots were faster in each game, as a logarithm."""
+    """Logarithm of the bots' speed in each game relative to their speed elsewhere."""
 
 
 class SlowWorkerDetector:
@@ -55,7 +55,7 @@ class SlowWorkerDetector:
         self._workers: dict[str, _Worker] = defaultdict(_Worker)
 
     def add(self, worker: str, speeds: Sequence[Speed], among: Container[str]) -> str:
-        """Add the speeds of one game of a worker; compare them with the workers `among`.
+        """Add the speeds of one game of a worker; compare them with those on the workers in `among`.
 
         Returns why the worker is too slow, or an empty string.
         """
@@ -78,8 +78,9 @@ class SlowWorkerDetector:
         )
 
     def _difference(self, worker: str, bot: object, speed: float, among: Container[str]) -> float | None:
-        """Return how much faster a bot was than elsewhere, or None if too few games are known; then add the game to
-        those known.
+        """Return the logarithm of a bot's speed relative to its speed elsewhere, None if too few games are known.
+
+        Then add the game to the known ones.
         """
         known = self._known.pop(bot, None) or deque(maxlen=MAX_GAMES_PER_BOT)
         self._known[bot] = known  # move it to the end

@@ -44,7 +44,7 @@ class TokenItem:
 
     @property
     def has_expired(self) -> bool:
-        """True once its expiry has passed."""
+        """True once the token has expired."""
         return self.expires is not None and self.expires <= now()
 
 
@@ -57,7 +57,7 @@ class NewToken(TokenItem):
 
 @dataclass(frozen=True, slots=True)
 class AccountLinkResponse:
-    """A secret link, shown only in this response. It is a path if the server has no public address."""
+    """A link with a secret, shown only in this response. It is a path if the server has no public address."""
 
     link: str
     expires: datetime
@@ -72,7 +72,7 @@ class Usage:
     size_bytes: int
 
     def require_room(self, size_bytes: int, max_versions: int | None, max_bytes: int | None) -> None:
-        """Raise QuotaError unless one more version of that size fits both limits; None means unlimited."""
+        """Raise QuotaError unless another version of that size fits the limits; a limit of None means unlimited."""
         if max_versions is not None and self.versions >= max_versions:
             raise QuotaError(f"you have {self.versions} versions; the limit is {max_versions}; retire some")
         if max_bytes is not None and self.size_bytes + size_bytes > max_bytes:
@@ -102,7 +102,7 @@ class Account:
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """A notice. `name` is its version or tournament, `key` the last part of the page's address.
+    """A notice about a version or a tournament: its `name`, and in `key` the last part of its page's address.
 
     `what` is a version's state, a termination or a tournament's state; `detail` the reason if known. The kind `version`
     is a new version of a followed bot.

@@ -21,7 +21,7 @@ _SHARE: Bounds = {"ge": 0, "le": 100}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnalysedGamesQuery(PageQuery):
-    """A query of games that can be filtered by their analysis; any of these filters leaves out unanalysed games."""
+    """Filters of games by their analysis; any of them leaves out unanalysed games."""
 
     blunders: int | None = described(
         "the minimum number of blunders of both sides", _COUNT, label="Blunders: minimum", group=_GROUP
@@ -100,7 +100,7 @@ class AnalysedMove:
 
 @dataclass(frozen=True, slots=True)
 class Blunders:
-    """Number of moves marked `??` by side."""
+    """Number of moves marked `??`, for each side."""
 
     first: int
     second: int
@@ -167,8 +167,8 @@ class AnalysisResponse:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnalysisRequest(Query):
-    """Nodes per position. Positions are searched with 8 times this number, borderline ones with 100 times. By default
-    the server's setting.
+    """The base number of nodes, by default the server's setting. Positions are searched with 8 times this number,
+    borderline ones with 100 times.
     """
 
     nodes: int | None = None
@@ -191,7 +191,7 @@ class PositionEvaluation:
     """Evaluation of a position from the view of the side to move. `line` is the principal variation, `best` its first
     move.
 
-    `score` is in centipawns, `winning_chances` from -1 (lost) to 1 (won). `depth` is the last one searched completely.
+    `score` is in centipawns, `winning_chances` from -1 (lost) to 1 (won). `depth` is the last complete depth.
     """
 
     family: str

@@ -47,12 +47,12 @@ class ArchiveItem:
 
     @property
     def is_played_here(self) -> bool:
-        """True if the arena has a record of it."""
+        """True if the arena has a record of the game."""
         return self.source == HERE
 
     @property
     def label(self) -> str:
-        """The number in its collection, empty without one."""
+        """The game's number in its collection; empty if it has none."""
         return "" if self.number == str(self.serial) else self.number
 
 
@@ -130,7 +130,7 @@ class ImportReport:
 class ImportResponse(ImportReport):
     """An import on a server: its progress, and the result so far.
 
-    `read` of the `lines` of its text are stored. A `failed` import keeps the games stored before the `problem`.
+    The first `read` of the `lines` of its text are stored. If it `failed`, the games before the `problem` are kept.
     """
 
     id: int
@@ -144,11 +144,11 @@ class ImportResponse(ImportReport):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArchiveQuery(AnalysedGamesQuery):
     """Filters and order of games. `moves` and `position` need a `family`. Filters by analysis, and sorting by its
-    figures, leave out games without one.
+    figures, leave out unanalysed games.
     """
 
     id: str | None = described("the ID of one game", words.WORDS)
-    number: str | None = described("the number in the archive, or in its collection", words.WORDS, label="Number")
+    number: str | None = described("the game's number in the archive or in its collection", words.WORDS, label="Number")
     player: str | None = described("part of either player's name", words.WORDS, label="Player")
     family: str | None = described("a family", words.FAMILY, label="Family")
     variant: str | None = described("a variant of the family", words.VARIANT, label="Variant")
@@ -165,7 +165,7 @@ class ArchiveQuery(AnalysedGamesQuery):
     since: str | None = described(
         "the first day, 2003-07-31; a month or a year will do", words.DAY, label="From", metavar="DAY"
     )
-    until: str | None = described("the last day, in the same way", words.DAY, label="To", metavar="DAY")
+    until: str | None = described("the last day; a month or a year will do", words.DAY, label="To", metavar="DAY")
     min_plies: int | None = described("the minimum number of plies", _PLIES, label="Plies: minimum")
     max_plies: int | None = described("the maximum number of plies", _PLIES, label="maximum")
     moves: str | None = described(
@@ -184,7 +184,7 @@ class ArchiveQuery(AnalysedGamesQuery):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotationQuery(Query):
-    """The notation of the family to write the game in. Without one, the text is the imported one."""
+    """The family's notation in which to write the game; by default the game is returned as imported."""
 
     notation: str | None = described("a notation of the family", words.NOTATION)
 

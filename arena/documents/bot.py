@@ -72,7 +72,7 @@ class SubmissionResponse(VersionItem):
 
     @property
     def is_moving(self) -> bool:
-        """True while its check is pending or running."""
+        """True while the version's check is pending or running."""
         return self.state in ("uploaded", "checking")
 
 
@@ -104,7 +104,7 @@ class BotResponse(BotProfile):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeetingsQuery(PageQuery):
-    """The versions of two bots whose games against each other to list; by default all."""
+    """Filters of the games between two bots: the version of each; by default all."""
 
     mine: str | None = described("a version of the first bot, such as zeta v3", words.ENTRY)
     theirs: str | None = described("a version of the other bot", words.ENTRY)

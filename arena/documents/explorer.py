@@ -41,7 +41,7 @@ class ExplorerQuery(Query):
     since: str | None = described(
         "the first day, 2003-07-31; a month or a year will do", words.DAY, label="From", metavar="DAY"
     )
-    until: str | None = described("the last day, in the same way", words.DAY, label="To", metavar="DAY")
+    until: str | None = described("the last day; a month or a year will do", words.DAY, label="To", metavar="DAY")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

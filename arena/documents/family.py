@@ -11,7 +11,7 @@ from arena.documents.words import Side, Winner
 
 @dataclass(frozen=True, slots=True)
 class OptionResponse:
-    """A rule option. `changes` is `moves`, `result`, `limits` or `display`."""
+    """A rule option. `changes` is what it changes: `moves`, `result`, `limits` or `display`."""
 
     name: str
     type: Literal["combo", "spin", "check"]

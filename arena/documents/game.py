@@ -85,7 +85,7 @@ class LogResponse:
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """Number of games of two versions in a family that ended in one way."""
+    """Number of games of two versions in a family that ended in the same way."""
 
     first_id: int
     second_id: int
@@ -100,8 +100,8 @@ class Tally:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GameQuery(AnalysedGamesQuery):
-    """Filters of games; times are UTC. Filters by analysis, and sorting by its figures in `order`, leave out games
-    without one.
+    """Filters of games; times are UTC. Filters by analysis, and sorting by its figures in `order`, leave out
+    unanalysed games.
     """
 
     tournament: int | None = described("games of a tournament", words.ID, metavar="ID")

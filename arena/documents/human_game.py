@@ -59,7 +59,7 @@ class OpponentItem:
 
     @property
     def strength(self) -> str:
-        """The rating in a word."""
+        """The rating in words, such as `club player`."""
         if self.rating is None:
             return NOT_RATED
         return next(word for bound, word in STRENGTHS if self.rating < bound)

@@ -94,7 +94,7 @@ class ChangeItem:
 
 @dataclass(frozen=True, slots=True)
 class ResultCount:
-    """Number of rated games of two versions in one tournament and variant with the same result."""
+    """Number of rated games between two versions with the same result, in one tournament and variant."""
 
     tournament_id: int
     variant: str
@@ -107,7 +107,7 @@ class ResultCount:
 
 @dataclass(slots=True)
 class Score:
-    """A sum of results: those of a player, or of a part of the games under a heading, its `name`."""
+    """A sum of results: of one player, or of the games under one heading; `name` is the player or the heading."""
 
     name: str = ""
     wins: int = 0
@@ -159,7 +159,7 @@ class SideResults:
 class LeaderboardQuery(PageQuery):
     """Filters of the ratings of a family."""
 
-    pool: str | None = described("a rules class of the family (default: the family's own)", words.POOL)
+    pool: str | None = described("a pool for rules with other moves or results (default: the usual rules)", words.POOL)
     retired: bool = described("retired versions too, as with `state=all`", default=False)
     state: Literal["active", "all", "retired"] = described("states of the versions", default="active")
     owner: str | None = described("the owner of the bots", words.NAME)
@@ -168,7 +168,7 @@ class LeaderboardQuery(PageQuery):
         "count only games of this time class"
     )
     at: str | None = described(
-        "a past day (its end) or time, such as 2026-11-30 or 2026-11-30T12:00", {"max_length": 40}
+        "ratings at the end of a past day, or at a time, such as 2026-11-30 or 2026-11-30T12:00", {"max_length": 40}
     )
 
     @property
@@ -183,7 +183,7 @@ class LeaderboardQuery(PageQuery):
 
     @property
     def is_filtered(self) -> bool:
-        """True if it is not the current leaderboard of active versions, or of all."""
+        """True for a part of the games, one owner, a past time, or retired versions alone."""
         return bool(self.is_part or self.owner or self.at or self.state == "retired")
 
 

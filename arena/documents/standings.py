@@ -37,7 +37,7 @@ class StandingItem:
 
 @dataclass(frozen=True, slots=True)
 class RulesItem:
-    """Results of the games by one set of rules; `won` counts wins by side names."""
+    """Results of the games with one set of rules; `won` counts the wins of each side, by its name."""
 
     variant: str
     options: Mapping[str, Any]

@@ -61,7 +61,7 @@ class TournamentItem:
 
     @property
     def is_over(self) -> bool:
-        """True once the standings are final, unless it is extended."""
+        """True once the standings are final; only an extension changes them then."""
         return self.state in OVER
 
 
@@ -116,7 +116,7 @@ class TournamentQuery(PageQuery):
 
     state: TournamentState | None = described("a state", label="State")
     family: str | None = described("a family", words.FAMILY, label="Family")
-    schedule: int | None = described("the schedule that created them", words.ID, metavar="ID")
+    schedule: int | None = described("the schedule that created the tournaments", words.ID, metavar="ID")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,4 +125,4 @@ class PlanQuery(PageQuery):
 
     state: GameState | None = described("a state", label="State")
     version: str | None = described("a version that plays, such as zeta v3", words.ENTRY, label="Bot")
-    termination: str | None = described("how they ended", {"pattern": "^[a-z-]{1,40}$"}, label="Ended by")
+    termination: str | None = described("how the games ended", {"pattern": "^[a-z-]{1,40}$"}, label="Ended by")

@@ -53,7 +53,7 @@ class WinProblemItem:
 
     @property
     def is_open(self) -> bool:
-        """True once it is proved, so that people can solve it."""
+        """True once the problem is proved, so that people can solve it."""
         return self.state == "accepted"
 
 
@@ -66,7 +66,7 @@ class WinProblemResponse(WinProblemItem):
     max_moves: int
     text: str
     attempt: FirstAttempt | None = hidden(None)
-    """The first attempt of the reader, None without one or without an account."""
+    """The first attempt of the reader; None if they made none or have no account."""
     tree: Mapping[str, Any] = hidden(MISSING)
     """All solutions (see `referee.solver.tree`)."""
 
@@ -125,7 +125,7 @@ class WinProblemQuery(PageQuery):
     level: Level | None = described("the level", label="Level")
     moves: int | None = described("the length of the win, in moves of the winning side", _MOVES, label="Moves")
     unique: Literal["yes", "no"] | None = described("whether a single first move wins", label="One solution")
-    author: str | None = described("the user who set it", words.NAME)
+    author: str | None = described("the user who set the problem", words.NAME)
     state: WinProblemState = described("the state", default="accepted")
 
 
@@ -133,7 +133,7 @@ class WinProblemQuery(PageQuery):
 class WinProblemRequest(Query):
     """A problem to set: the side to move wins in at most `max_moves` moves, which the solver proves first.
 
-    `condition` limits what it does, such as `marbles<=7`.
+    `condition` limits what that side does, such as `marbles<=7`.
     """
 
     family: str = described("a family", words.FAMILY, default=MISSING)
@@ -144,7 +144,7 @@ class WinProblemRequest(Query):
     condition: str = described("a limit, such as marbles<=7", {"max_length": 60}, default="")
     title: str = described("a title", {**words.ONE_LINE, "min_length": 0}, default="")
     text: str = described("the problem in words", words.PROSE, default="")
-    source: str = described("where it comes from, such as a game", {**words.ONE_LINE, "min_length": 0}, default="")
+    source: str = described("the origin, such as a game", {**words.ONE_LINE, "min_length": 0}, default="")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -177,6 +177,6 @@ class SolverLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MonthRequest(Query):
-    """The month whose problem this becomes; by default the current month."""
+    """The month of which the problem becomes the problem of the month; by default the current month."""
 
     month: str | None = described("a month, such as 2026-11", {"pattern": r"^[0-9]{4}-(0[1-9]|1[0-2])$"})

@@ -17,7 +17,7 @@ Bounds: TypeAlias = Mapping[str, Any]
 
 Side: TypeAlias = Literal["first", "second"]
 Winner: TypeAlias = Literal["first", "second", "draw"]
-"""As in `referee.rules.core`, whose package loads numpy."""
+"""The same as in `referee.rules.core`, which is not imported because its package loads numpy."""
 
 MAX_ID: Final = 2**31 - 1
 

@@ -22,7 +22,7 @@ MAX_QUEUED = 1000
 
 
 class BusError(ArenaError):
-    """A broker that cannot be used: `problem` says which and why, `fix` what to do."""
+    """A broker that cannot be used: `problem` names the broker and the cause, `fix` is what to do."""
 
     kind = "unavailable"
 

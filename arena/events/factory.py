@@ -19,7 +19,7 @@ async def open_bus(
 ) -> AsyncIterator[EventBus]:
     """Open the bus of a server's settings. Raises BusError.
 
-    Its counters are in `metrics`. A process without pages subscribes only to the events that a coordinator needs.
+    The bus counts its messages in `metrics`. A process without pages receives only the events that a coordinator needs.
     """
     if not settings.mqtt:
         yield Bus()

@@ -1,6 +1,6 @@
-"""The live state, from events: running games, checks and workers, with notification of changes to a subject.
+"""The live state, built from events: running games, checks and workers, with notification of changes to a subject.
 
-It is best-effort: streams read missed events from the database.
+It may miss events: streams then read the state from the database.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from arena.events.running import RunningGame, RunningGames
 MAX_QUEUED = 10_000
 """Events that may wait: all games of a large arena arrive at once when the broker reconnects."""
 MAX_CHECKS, MAX_STEPS = 100, 300
-"""Checks of versions that are kept, and steps of each."""
+"""Most checks of versions that are kept, and most steps of each check."""
 _KINDS = (
     *(GameStarted, GamePly, GamePlies, GameSnapshot, GameEnded, GameAborted),
     *(TournamentChanged, TournamentGameEnded, TournamentPlanned),
@@ -50,15 +50,15 @@ class Planned(Protocol):
 
     @property
     def id(self) -> str:
-        """Its id."""
+        """The id of the game."""
 
     @property
     def state(self) -> str:
-        """Its state."""
+        """The state of the game."""
 
     @property
     def attempt(self) -> int:
-        """Number of its dispatches."""
+        """Number of dispatches of the game."""
 
 
 class Live:
@@ -83,12 +83,15 @@ class Live:
         return self._running.games
 
     def of(self, line: Planned) -> RunningGame | None:
-        """Return the running game, or None if the database is newer because events were lost."""
+        """Return the running game that a line of the database describes.
+
+        Returns None if the game is not running, or if events were lost and the database has a later attempt.
+        """
         found = self.games.get(line.id)
         return None if found is None or line.state == "planned" or found.attempt < line.attempt else found
 
     def mark(self, name: str) -> tuple[int, int]:
-        """Return the attempt and the number of plies of a running game: the validator of cached views of it."""
+        """Return the attempt and the number of plies of a running game, by which cached views of it are validated."""
         game = self.games.get(name)
         return (game.attempt, len(game.plies)) if game else (0, 0)
 

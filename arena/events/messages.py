@@ -53,11 +53,11 @@ class Event:
 
     __pydantic_config__: ClassVar[ConfigDict] = CONFIG
     NOUN: ClassVar[str] = ""
-    """The field with its subject; empty for an event without one."""
+    """The field with the subject of the event; empty for an event without one."""
 
     @property
     def subject(self) -> Subject:
-        """Its subject."""
+        """The subject of the event."""
         return Subject(self.NOUN, getattr(self, self.NOUN) if self.NOUN else "")
 
 
@@ -182,7 +182,7 @@ class GameEnded(_Outcome):
     game: Name
     """The game."""
     state: Literal["finished", "void"]
-    """void: given up after several void attempts."""
+    """void: the game was given up after several void attempts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -213,7 +213,7 @@ class TournamentChanged(BroadcastEvent):
     state: Word
     """scheduled, running, paused, draining, finished or cancelled."""
     problem: Text = ""
-    """Why it was paused, or how it ended."""
+    """Why the tournament was paused, or how it ended."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -225,10 +225,10 @@ class TournamentGameEnded(_Outcome):
     game: Name
     """The game."""
     state: EndState
-    """planned: void, to be played again."""
+    """planned: the attempt was void, and the game is played again."""
 
     def of_game(self) -> GameEnded | GameAborted:
-        """Convert it to the event of the game itself."""
+        """Convert this event to the event of the game itself."""
         return GameAborted(game=self.game) if self.state == "planned" else GameEnded(**asdict(self))
 
 
@@ -255,7 +255,7 @@ class EntrySuspended(BroadcastEvent):
     version: Number
     """Number of the version."""
     name: Name
-    """Its name."""
+    """Name of the version."""
     reason: Text
     """Reason of the suspension."""
 
@@ -269,7 +269,7 @@ class RatingsChanged(BroadcastEvent):
     pool: Name
     """The pool."""
     game: Name
-    """The game whose result changed them."""
+    """The game whose result changed the ratings."""
     commit_number: Number
     """Commit number of that result."""
 
@@ -294,11 +294,11 @@ class VersionStep(BroadcastEvent):
     """One step of the check of a version."""
 
     NOUN = "version"
-    TOPIC = Topic("versions/{version}/step", "a step of its check", is_public=False)
+    TOPIC = Topic("versions/{version}/step", "a step of the check of an upload", is_public=False)
     version: Number
     """Number of the version."""
     line: Text
-    """The step and its result."""
+    """The step of the check and its result."""
 
 
 # -- the coordinator ---------------------------------------------------------------------------------------------------
@@ -310,9 +310,9 @@ class CoordinatorChanged(BroadcastEvent):
 
     TOPIC = Topic("referees/{from}/status", "state of a coordinator process", is_retained=True)
     state: CoordinatorState
-    """offline is its Last Will: the broker has lost it."""
+    """The state; offline is the Last Will: the broker has lost the process."""
     lease_owner: Name = ""
-    """Its name in the lease: machine, process, nonce."""
+    """Name of the process in the lease: machine, process, nonce."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -322,19 +322,19 @@ class WorkerPayload:
     __pydantic_config__: ClassVar[ConfigDict] = CONFIG
 
     name: Name
-    """Its name, by default that of its machine."""
+    """Name of the worker, by default that of its machine."""
     slots: Number
-    """Number of games it can play at once."""
+    """Number of games that the worker can play at once."""
     busy: Number
-    """Number of games it plays now."""
+    """Number of games that it plays now."""
     version: Name = ""
-    """Its version of the arena, with the digest of its rules; empty for local slots."""
+    """The worker's version of the arena, with the digest of its rules; empty for local slots."""
     sandbox: Name = ""
-    """The sandbox level of its bots."""
+    """The sandbox level of the worker's bots."""
     is_fit: bool = True
-    """Whether it gets games."""
+    """Whether the worker gets games."""
     problem: Text = ""
-    """Why it gets none: it has another version, or is quarantined."""
+    """Why the worker gets no games: it has another version, or is quarantined."""
     speed: Number = 0
     """Speed of one slot under full load, in perft leaves a second; 0 if it was not measured."""
 
@@ -353,20 +353,20 @@ class WorkerPayload:
 class CoordinatorWorkers(BroadcastEvent):
     """The workers of a coordinator process."""
 
-    TOPIC = Topic("referees/{from}/workers", "its workers and their load", is_public=False)
+    TOPIC = Topic("referees/{from}/workers", "the workers of a coordinator process, and their load", is_public=False)
     lease_owner: Name = ""
-    """Its name in the lease: machine, process, nonce."""
+    """Name of the process in the lease: machine, process, nonce."""
     workers: Annotated[tuple[WorkerPayload, ...], Field(max_length=1000)]
-    """Its workers."""
+    """The workers of the process."""
     cores: Number = 0
     """Cores of the coordinator's own machine."""
     load: Annotated[float, Field(ge=0)] | None = None
-    """Load average of that machine over one minute."""
+    """Load average of the coordinator's machine over one minute."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CoordinatorWakeup(BroadcastEvent):
-    """There is new work. Only a hint: the coordinator reads the database."""
+    """The coordinator has new work. This event is only a hint: the coordinator reads the work from the database."""
 
     TOPIC = Topic("coordinator/wakeup", "wakes the active coordinator", is_public=False)
     tournament: Number | None = None
@@ -375,8 +375,8 @@ class CoordinatorWakeup(BroadcastEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HumanActed(BroadcastEvent):
-    """A human has started a game, moved, resigned or taken back a move. Only a hint: the coordinator reads the
-    database.
+    """A human has started a game, moved, resigned or taken back a move. This event is only a hint: the coordinator
+    reads the action from the database.
     """
 
     NOUN = "game"

@@ -18,7 +18,7 @@ from arena.events.messages import (
 )
 
 MAX_GAMES = 5_000
-"""Running games that are kept."""
+"""Most running games that are kept."""
 
 
 @dataclass(slots=True)
@@ -29,7 +29,7 @@ class RunningGame:
     plies: list[PlyPayload] = field(default_factory=list)
     tournament: int = 0
     moved_at: float = field(default_factory=time.time)
-    """When its last ply arrived, or it started (Unix time)."""
+    """When the last ply arrived, or before that, when the game started (Unix time)."""
 
     def snapshot(self, game: str) -> GameSnapshot:
         """Return the whole game without principal variations, so that a long game fits into a message."""
@@ -38,7 +38,7 @@ class RunningGame:
 
 
 class RunningGames:
-    """Running games by their id; the latest start is at the end."""
+    """Running games by their id; the game that started last is at the end."""
 
     def __init__(self, size: int = MAX_GAMES) -> None:
         self.games: OrderedDict[str, RunningGame] = OrderedDict()
@@ -67,7 +67,7 @@ class RunningGames:
         self._early.pop(game, None)
 
     def _add(self, name: str, number: int, ply: PlyPayload) -> None:
-        """Append a ply. After a gap nothing is appended, until a snapshot or the end of the game repairs it."""
+        """Append a ply. After a gap nothing is appended until a snapshot fills it or the game ends."""
         game = self.games.get(name)
         if game is not None and number == len(game.plies) + 1:
             game.plies.append(ply)

@@ -1,4 +1,4 @@
-"""The tree of topics at the broker. Version 1 of the tree."""
+"""The topics at the broker: they form a tree, here in version 1."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Topic:
     is_public: bool = True
     """Whether spectators may read it."""
     is_subject_in_payload: bool = False
-    """Whether the payload has the subject too."""
+    """Whether the payload also contains the subject."""
 
     @cached_property
     def subject(self) -> str:

@@ -1,5 +1,5 @@
-"""Features of a fitted evaluation: by default piece-square counts, with squares that symmetries map onto each other
-tied.
+"""Features of a fitted evaluation: by default piece-square counts, in which symmetric squares are counted
+together.
 """
 
 from __future__ import annotations

@@ -37,9 +37,9 @@ class EvaluationFit:
 
     weights: Matrix
     scale: float
-    """Score in centipawns that stands for one such unit, a winning probability of 73 %."""
+    """Score in centipawns of one unit of the logistic function, a winning probability of 73 %."""
     measures: dict[str, Measure]
-    """`train` and `held_out` of these weights; `static_held_out` of a fit of `BASIS` alone."""
+    """Measures `train` and `held_out` of these weights, and `static_held_out` of a fit of `BASIS` alone."""
 
 
 def logistic(logit: Matrix) -> Matrix:
@@ -56,9 +56,7 @@ def measure(truth: Matrix, guess: Matrix) -> Measure:
 
 
 def newton(columns: Matrix, truth: Matrix, l2: float) -> Matrix:
-    """Return the weights of least log loss plus `l2` times the square of each weight on columns scaled to unit
-    deviation.
-    """
+    """Return the weights that minimise the log loss with an L2 penalty `l2` on columns scaled to unit deviation."""
     spread = columns.std(axis=0)
     unit = np.where(spread > 0, spread, 1)
     scaled = columns / unit
@@ -86,8 +84,8 @@ def fit(
     l2: float,
     seed: int,
 ) -> EvaluationFit:
-    """Fit weights to positions of these games. The target is `result_weight` times the result, the rest the bot's
-    score.
+    """Fit weights to positions of these games. The target is the game's result with `result_weight`, and the
+    bot's score with the rest of the weight.
 
     A share `validation_split` of the games is held out. Raises ValueError if that leaves too few games.
     """

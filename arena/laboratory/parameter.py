@@ -22,7 +22,7 @@ class LaboratoryError(ArenaError):
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A spin option to tune. Values are those of the option."""
+    """A spin option to tune, with bounds, start and step in values of the option."""
 
     name: str
     minimum: int

@@ -89,14 +89,14 @@ def positions_of(ruleset: Ruleset, record: GameRecord, game: int) -> Positions:
 
 
 class SeenPositions:
-    """Set of positions, equal up to symmetry."""
+    """Set of positions, in which symmetric positions count as equal."""
 
     def __init__(self, ruleset: Ruleset) -> None:
         self._ruleset = ruleset
         self._keys: Keys = np.empty(0, dtype=np.uint64)
 
     def add(self, found: Positions) -> Positions:
-        """Add positions and return the new ones, the first of equal ones, in their order."""
+        """Add positions; return, in order, those that the set did not have, each once."""
         keys = keys_of(self._ruleset, found.state) if len(found) else self._keys[:0]
         _, first = np.unique(keys, return_index=True)
         rows = np.sort(first)
@@ -132,7 +132,7 @@ def sha256_of(path: Path) -> str:
 
 
 def schema(origin: Mapping[str, Any], positions: Positions, shards: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Build the content of `schema.json`. `origin` says where the positions come from; `positions` gives the types."""
+    """Build the content of `schema.json`. `origin` says where the positions come from; `positions` shows the types."""
     columns = [
         {
             "name": name,

@@ -20,7 +20,7 @@ OPENING_PLIES = range(2, 10)
 def games_of_shard(plan: TournamentPlan, number: int, size: int) -> list[PlannedGame]:
     """Plan the games of a shard, numbered from `number * size` on.
 
-    Raises LaboratoryError if no opening leaves a game open.
+    Raises LaboratoryError if every game ends within its opening.
     """
     games = []
     for place, opening in enumerate(_openings(plan, number, size)):

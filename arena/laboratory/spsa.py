@@ -1,9 +1,9 @@
 """SPSA (simultaneous perturbation stochastic approximation, Spall 1998) on the results of pairs of games.
 
-A trial is a pair of games between the present values, each moved up or down by a step at random, and their mirror
-image; the values then move towards the winner. Everything follows from the seed and the results by number, not by time.
-A trial starts from the values after the trial `WINDOW` before it, so that many may be played at once. The result of a
-run does not depend on the number of slots or on interruptions.
+A trial moves each value up or down by a step at random. A bot with these values plays a pair of games against one with
+the opposite moves, and the values then move towards the winner. A trial starts from the values after the trial `WINDOW`
+before it, so that many trials may be played at once. Results count in the order of the trials, not of time, so a run
+does not depend on the number of slots or on interruptions.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Spsa:
         self._maximum = np.array([one.maximum for one in parameters], dtype=np.float64)
         self._step = np.array([one.step for one in parameters], dtype=np.float64)
         self.trajectory: npt.NDArray[np.float64] = np.zeros((pairs + 1, len(parameters)))
-        """Values after each number of trials, as far as `applied`."""
+        """Values after 0, 1 … `applied` trials."""
         self.trajectory[0] = [one.start for one in parameters]
         self.applied = 0
         self._results: dict[int, float | None] = {}

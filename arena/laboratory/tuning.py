@@ -1,7 +1,7 @@
 """A tuning run: trials played in game slots, their results in a file that survives a kill at any moment.
 
-A line of `pairs.ndjson` is one finished trial, in the order of completion; it counts when it is complete. The trials
-follow from the run's header and these lines.
+A line of `pairs.ndjson` is one finished trial, in the order of completion; an incomplete line does not count. The
+trials follow from the run's header and these lines.
 """
 
 from __future__ import annotations
@@ -124,7 +124,7 @@ class Tuner:
 
 
 def raise_if_unready(record: GameRecord) -> None:
-    """Raise LaboratoryError for a game that a bot lost before its start: all others would fail alike."""
+    """Raise LaboratoryError for a game that a bot lost before its start: all other games would fail likewise."""
     if record.at_start:
         raise LaboratoryError(
             f"the bot did not get ready for a game: {record.detail or record.termination}",

@@ -55,8 +55,8 @@ from arena.store.tournaments.tournaments import Tournaments
 class Store:
     """The arena's database, with one attribute per noun such as `store.users` and `store.games`.
 
-    Creating one does not touch the database. `upgrade()` creates or upgrades the tables, `require()` rejects another
-    schema.
+    Creating a `Store` does not touch the database. `upgrade()` creates or upgrades the tables, `require()` rejects
+    another schema.
     """
 
     def __init__(self, url: str) -> None:

@@ -250,7 +250,7 @@ class BundleStore:
         return spec
 
     def resolve_game(self, game: PlannedGame) -> PlannedGame:
-        """Return the game with both bots resolved and the same id."""
+        """Return the same game with both bots resolved, see `resolve`."""
         spec = game.spec
         return replace(game, spec=replace(spec, first=self.resolve(spec.first), second=self.resolve(spec.second)))
 
@@ -299,7 +299,7 @@ def _is_sound(place: Path) -> bool:
 
 
 def _remove(folder: Path) -> None:
-    """Rename a folder before removing it, so that no other process uses it half-removed."""
+    """Remove a folder. It is renamed first, so that no other process uses it half-removed."""
     gone = folder.with_name(f"work-gone-{uuid.uuid4().hex}") if not folder.name.startswith("work-") else folder
     with contextlib.suppress(FileNotFoundError):
         if gone is not folder:

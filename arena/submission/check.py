@@ -1,7 +1,7 @@
 """Checks an uploaded version in the sandbox. The verdict lists the families and variants it can play, or the reason.
 
 Every claimed family is tested: handshake, time, quitting, and legal moves in every announced variant. A variant that
-the bot does not announce is not a fault: the bot is only not entered for it.
+the bot does not announce is not a fault: the bot merely plays no games of it.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def check_version(
     """Check a version in state `checking`, store the verdict and return the version.
 
     `on_step` receives progress messages. Raises ConflictError if the version is not in state `checking`. Raises
-    BundleError and StoreUnavailableError if it cannot be checked now: it then stays `checking` and can be given back.
+    BundleError and StoreUnavailableError if it cannot be checked now: it then stays `checking` until queued again.
     """
     version = store.versions.get(version_id)
     if version.state != "checking":
@@ -142,7 +142,7 @@ def problem_of(report: CheckReport) -> str:
 
 
 def _can_play(found: Capabilities, ruleset: Ruleset) -> bool:
-    """Return whether the bot has announced the options these rules require."""
+    """Return whether the bot has announced what it needs to play by these rules."""
     plan = negotiate_options(found.option_map, found.families, ruleset, startpos_only=found.startpos_only)
     return not isinstance(plan, Ineligible)
 
@@ -164,7 +164,7 @@ def _short(report: CheckReport) -> dict[str, Any]:
 
 
 def _plain(text: str) -> str:
-    """Return the text without characters that some database cannot store."""
+    """Return the text without characters that some databases cannot store."""
     return text.replace("\0", "\ufffd").encode("utf-8", "replace").decode("utf-8")
 
 
@@ -173,7 +173,7 @@ def _verdict(is_passed: bool) -> str:
 
 
 def storable(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Return JSON data without characters that some database cannot store."""
+    """Return JSON data without characters that some databases cannot store."""
     return {key: _cleaned(value) for key, value in data.items()}
 
 

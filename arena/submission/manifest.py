@@ -60,7 +60,7 @@ class Manifest:
 def read_manifest(contents: Contents) -> Manifest:
     """Read the manifest of an unpacked bundle; a single executable needs none. Raises ManifestError.
 
-    It is read once, at the upload, and stored with the version.
+    The manifest is read once, at the upload, and stored with the version.
     """
     if contents.kind in ("executable", "script"):
         return Manifest((f"./{SINGLE}",))

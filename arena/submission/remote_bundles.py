@@ -17,7 +17,7 @@ from arena.submission.unpack import BundleBounds
 
 TOKEN = "ARENA_WORKER_TOKEN"  # noqa: S105 - the name of a variable
 TOKEN_FILE = f"{TOKEN}_FILE"
-"""The token file is read for every bundle, so its content may change while the worker runs."""
+"""Variable that names a file with the token. It is read for each bundle, so the token may change meanwhile."""
 TRIES = 3
 WAIT_S = 0.5
 _BYTES = "application/octet-stream"

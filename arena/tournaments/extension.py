@@ -1,4 +1,4 @@
-"""Length of a tournament in the unit its format counts, longer documents, and their size. Pure functions."""
+"""Extends tournaments: their length in the unit of their format, longer settings, and the new size. Pure functions."""
 
 from __future__ import annotations
 
@@ -70,9 +70,9 @@ def extended(document: Document, players: int, *, to: int | None = None, amount:
 
 
 def planned(document: Document, seeds: Sequence[Seed], played: Sequence[TournamentGame], kept: int) -> PlanItem:
-    """Return the size of an extensible tournament as it stands now. `kept` counts its stored games but cancelled ones.
+    """Return the size of an extensible tournament as it stands now. `kept` counts its uncancelled stored games.
 
-    Of a plan known in advance, the last game of `played` suffices.
+    If the plan is known in advance, the last game in `played` suffices.
     """
     active = sum(not seed.is_withdrawn for seed in seeds)
     match document.format:

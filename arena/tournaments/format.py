@@ -50,7 +50,7 @@ def looks_at_ratings(format: str) -> bool:
 def step(document: Document, seeds: Sequence[Seed], played: Sequence[TournamentGame], ahead: int = AHEAD) -> NextStep:
     """Return the matches to plan now, or that the tournament is finished.
 
-    Of a plan known in advance, the open games and the last one of `played` suffice.
+    If the plan is known in advance, `played` needs only the open games and the last one.
     """
     games = document.games
     match document.format:

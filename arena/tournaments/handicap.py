@@ -89,13 +89,13 @@ def fastest(version: str, usual: TimeControl, handicaps: Iterable[Handicap]) -> 
 
 
 def rules_met_by(version: str, handicaps: Iterable[Handicap]) -> list[Handicap]:
-    """Return the handicaps whose rules may apply to a version's games: its own, those against it, and general ones."""
+    """Return the handicaps whose rules may apply to a version's games: its own, and those against it or all bots."""
     names = (version, version.rpartition(" v")[0])
     return [one for one in handicaps if one.rule_options and (one.against is None or {one.bot, one.against} & {*names})]
 
 
 def seat_of(name: str, names: Mapping[int, str], named: Iterable[str] = ()) -> int | None:
-    """Return the seat of a version's name, or for a bot's name that of its newest version that is not in `named`."""
+    """Return the seat of the named version; for a bot's name, of its newest version that is not in `named`."""
     exact = next((seat for seat, version in names.items() if version == name), None)
     if exact is not None:
         return exact

@@ -16,7 +16,7 @@ PLAN_AFTER = PlanAfter.EACH_RESULT
 
 
 def bracket(players: int) -> list[int | None]:
-    """Return the seats in the order of the matches of the first round, two by two; None is a bye."""
+    """Return the seats in the order of the first round's matches, two for each match; None is a bye."""
     size = 1 << max(1, math.ceil(math.log2(max(2, players))))
     order = [0]
     while len(order) < size:
@@ -28,7 +28,7 @@ def bracket(players: int) -> list[int | None]:
 class Tie:
     """One match of the bracket. A seat is None while it is unknown and for a bye; `winner` is None until decided.
 
-    Decided without a winner: both players withdrew.
+    If it is decided without a winner, both players withdrew.
     """
 
     round: int
@@ -46,7 +46,7 @@ class Tie:
 
 
 class Bracket:
-    """The whole bracket as far as games decide it, and in `due` the matches to plan now."""
+    """The bracket as far as games decide it; `due` has the matches to plan now."""
 
     def __init__(
         self,
@@ -126,7 +126,7 @@ def _arrived(seat: int | None) -> Tie:
 def step(
     games: int, tiebreak_pairs: int, third_place: bool, seeds: Sequence[Seed], played: Sequence[TournamentGame]
 ) -> NextStep:
-    """Plan every match whose players are known, and extra pairs of drawn matches."""
+    """Plan every match whose players are known, and extra pairs of games for drawn matches."""
     tree = Bracket(seeds, played, games, tiebreak_pairs, third_place=third_place)
     if tree.due:
         return NextStep(tuple(tree.due))

@@ -21,7 +21,7 @@ MAX_WAIT_PAIRS_PER_BOT = 2
 
 @dataclass(frozen=True, slots=True)
 class LadderChoice:
-    """A match chosen by the ladder: because `starved` has waited for `waited` pairs, or for its information."""
+    """A match that the ladder chose because `starved` has waited for `waited` pairs, otherwise for its information."""
 
     match: PlannedMatch
     starved: int | None = None
@@ -75,7 +75,7 @@ class _Ladder:
                 self._expect(game.first, game.second, 1)
 
     def _expect(self, one: int, two: int, games: int) -> None:
-        """Count planned games as played: reduce the variance as they are expected to."""
+        """Count planned games as played: reduce the variances by as much as these games are expected to."""
         left, right = self.players.get(one), self.players.get(two)
         if left and right:
             for _ in range(games):
@@ -85,7 +85,7 @@ class _Ladder:
 
     def choose(self) -> LadderChoice | None:
         """Choose the next match and count it as planned; return None if fewer than two bots have two games left, or if
-        all may rest.
+        all have `rest` games.
         """
         ready = [player for player in self.players.values() if not self.cap or player.games + 2 <= self.cap]
         active = [player for player in ready if not self.rest or player.games + 2 <= self.rest]

@@ -90,7 +90,8 @@ class PlannedMatch:
 
 @dataclass(frozen=True, slots=True)
 class NextStep:
-    """Result of a format's `step`. `calls_off`: open games are no longer needed. `reason`: why it is finished.
+    """Result of a format's `step`. `calls_off`: open games are no longer needed. `reason`: why the format has
+    finished.
 
     `later`: number of games of a plan known in advance that follow the matches.
     """

@@ -20,8 +20,8 @@ UPCOMING = 6
 class BracketMatch:
     """A match of a bracket. A name is empty while the player is unknown, and for a bye.
 
-    `reason` is how it was decided: `points`, `bye`, `walkover` or by the seeding; empty while open. `games` are their
-    numbers in the plan.
+    `reason` is how it was decided: `points`, `bye`, `walkover` or by the seeding; empty while open. `games` are the
+    numbers of its games in the plan.
     """
 
     one: str
@@ -49,7 +49,7 @@ class BracketRound:
 class RoundResult:
     """A bot's result in a round of a Swiss: its opponent (empty for a bye), its points, the opponent's points.
 
-    `games` are their numbers in the plan; `is_open`: some are not over yet.
+    `games` are the numbers of its games in the plan; `is_open`: some of them are not over yet.
     """
 
     rival: str
@@ -61,7 +61,7 @@ class RoundResult:
 
 @dataclass(frozen=True, slots=True)
 class UpcomingMatch:
-    """A match that is running or comes next; the latter have a reason."""
+    """A match that is running or comes next; upcoming ones have a reason."""
 
     first: str
     second: str

@@ -27,7 +27,7 @@ def ladders(store: Store, families: Iterable[str]) -> list[TournamentItem]:
 def ensure(store: Store, families: Iterable[str], time_control: str, at: datetime) -> list[TournamentItem]:
     """Create the missing permanent ladders of these families, and return them.
 
-    An operator ends one for good with the setting `ladder_time_control`: a cancelled one is created again.
+    A cancelled ladder is created again, unless the operator empties the setting `ladder_time_control`.
     """
     wanted = sorted(families)
     present = {one.family for one in ladders(store, wanted)}

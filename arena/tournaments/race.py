@@ -1,7 +1,7 @@
 """Race: find the best N bots. Plays pairs of games between undecided bots until all are decided.
 
 In every cycle each undecided bot meets every other bot once; pairs whose order is most in doubt come first. Decided
-bots play only as their opponents. The next matches depend on the stored games only.
+bots play only as opponents of undecided ones. The next matches depend on the stored games only.
 """
 
 from __future__ import annotations

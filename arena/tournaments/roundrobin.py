@@ -1,6 +1,6 @@
-"""Round robin and gauntlet: all games are known in advance. Each cycle is a complete table.
+"""Round robin and gauntlet: all games are known in advance. Each cycle has all pairings.
 
-Results never change the plan, so it is stored in windows: some games ahead of those that are played. The
+Results never change the plan, so it is stored in windows: only some games ahead of those being played. The
 numbers of a match follow from its place in the plan, so the games are the same for any window.
 """
 
@@ -16,13 +16,13 @@ PLAN_AFTER = PlanAfter.ALL_OVER
 WINDOW = 250
 """Pairs of games that wait to be played, unless there are more slots to fill."""
 MAX_OPEN = 8 * WINDOW
-"""Pairs of games that are stored without a result at most, if the games of absent bots cannot be played."""
+"""Most pairs of games that are stored without a result; games of absent bots cannot be played yet."""
 
 
 def plan(format: Format, games: int, seeds: Sequence[Seed], start: int = 0) -> Iterator[PlannedMatch]:
     """Yield every match from number `start` (from 0) on, `games` per pairing.
 
-    A cycle has a pair of games for each pairing; if `games` is odd, the last one has a single game.
+    A cycle has a pair of games for each pairing; if `games` is odd, the last cycle has single games.
     """
     players = len(seeds)
     boards, rounds = _table(format, players)
@@ -62,7 +62,7 @@ def left(format: Format, games: int, seeds: Sequence[Seed], start: int = 0) -> i
 def step(format: Format, games: int, seeds: Sequence[Seed], played: Sequence[TournamentGame], ahead: int) -> NextStep:
     """Plan matches until `ahead` pairs, but at least a window of them, are open.
 
-    The open games and the last one of `played` suffice.
+    `played` needs only the open games and the last one.
     """
     gone = _gone(seeds)
     start = max((game.pair for game in played), default=0)
@@ -80,7 +80,7 @@ def step(format: Format, games: int, seeds: Sequence[Seed], played: Sequence[Tou
 
 
 def _gone(seeds: Sequence[Seed]) -> set[int]:
-    """Return the seats that are not paired. Suspended ones are: they forfeit the rest of their games."""
+    """Return the withdrawn seats that are not suspended; suspended ones are still paired and forfeit their games."""
     return {seed.number for seed in seeds if seed.is_withdrawn and not seed.is_suspended}
 
 
@@ -92,7 +92,7 @@ def _table(format: Format, players: int) -> tuple[int, int]:
 
 
 def _round(format: Format, players: int, number: int) -> list[tuple[int, int]]:
-    """Return the pairings of a round of a cycle, from 0."""
+    """Return the pairings of round `number` (from 0) of a cycle."""
     return [(0, number + 1)] if format == "gauntlet" else berger_round(players, number)
 
 
@@ -103,6 +103,6 @@ def _matches(format: Format, players: int, gone: Collection[int], number: int) -
     resting = sorted({*gone, players} if players % 2 else gone)  # a bye is a match with a seat that never plays
     seats = players + players % 2
     count = seats - 1 - number
-    # Every seat has a match in every round, and each two resting seats meet in one round.
+    # A resting seat takes a match out of every round; one between two resting seats must not be taken out twice.
     shared = sum(berger_meeting(players, low, high) >= number for low, high in combinations(resting, 2))
     return count * (seats // 2 - len(resting)) + shared

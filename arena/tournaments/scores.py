@@ -1,6 +1,6 @@
 """Sums of the results of a tournament, from which its standings follow.
 
-They grow with the pairings, not with the games, and new results are added to them.
+Their size grows with the pairings, not with the games. New results are added to them.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _POINTS: Mapping[str | None, float] = {"first": 1.0, "second": 0.0}
 
 @dataclass(slots=True)
 class PlayerScore:
-    """The games of one version: all, and those without a partner, counted by 0, ½ and 1 points; pairs by 0, ½ … 2."""
+    """Numbers of a version's games with 0, ½ and 1 points (`singles`: without a partner) and pairs with 0, ½ … 2."""
 
     games: list[int] = field(default_factory=lambda: [0] * 3)
     singles: list[int] = field(default_factory=lambda: [0] * 3)
@@ -94,7 +94,7 @@ class Scores:
                 player.pairs[points_twice + before[version]] += 1
 
     def between(self, one: int, two: int) -> list[int]:
-        """Return the counts of the games of two versions, with the points of `one`."""
+        """Return the numbers of games between two versions in which `one` scored 0, ½ and 1 points."""
         first, second = self.meetings.get((one, two), [0] * 3), self.meetings.get((two, one), [0] * 3)
         return [first[points] + second[2 - points] for points in range(3)]
 

@@ -198,7 +198,7 @@ class Document(_Part):
     """Settings of a tournament. Games are played in pairs: one opening, sides swapped."""
 
     SUGGESTED_KEYS: ClassVar[Mapping[str, str]] = {
-        # keys of other programs
+        # keys that other programs use
         "tc": "time_control",
         "bots": "entries.bots",
         "players": "entries.bots",
@@ -331,12 +331,12 @@ class Document(_Part):
 
     @cached_property
     def ruleset(self) -> Ruleset:
-        """The rules of every game, before options of its opening. Raises UnknownNameError or ParseError."""
+        """The rules of every game, without the rule options of its opening. Raises UnknownNameError or ParseError."""
         return load(self.family).settle(self.variant, self.rule_options)
 
     @property
     def rating_pool(self) -> str:
-        """Name of the rating pool of its games."""
+        """Name of the rating pool of the tournament's games."""
         return pool_of(self.ruleset, self.pool)
 
     @property

@@ -1,8 +1,8 @@
 """Standings of a tournament: one line per entry, ranked as its format requires, with order-independent strengths.
 
-A Swiss counts byes and breaks ties by Buchholz. A knockout ranks by the round reached, a race by what is decided and
-the share of points. Other formats rank by points and Sonneborn-Berger. The table also has Davidson's Bradley-Terry
-strengths, and for two bots the sequential test.
+A Swiss counts byes and breaks ties by Buchholz. A knockout ranks by the round reached, a race by the bots decided so
+far, then by the share of points. Other formats rank by points and Sonneborn-Berger. The table also has Davidson's
+Bradley-Terry strengths, and for two bots the sequential test.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from referee.ratings.strength import estimate
 
 @dataclass(frozen=True)
 class StandingTable:
-    """The whole table. `tie_breaks` names the criteria between equal points, in order; `scores` are the sums."""
+    """The whole table. `tie_breaks` names the criteria for equal points, in order; `scores` sums the results."""
 
     lines: tuple[StandingItem, ...]
     tie_breaks: tuple[str, ...]
@@ -53,7 +53,7 @@ class StandingTable:
 
     @cached_property
     def sided(self) -> StrengthFit:
-        """Strengths together with the advantage of moving first, which few games cannot separate."""
+        """Strengths fitted together with the advantage of moving first; few games cannot tell these apart."""
         return fit(self.results, with_advantage=True)
 
     @cached_property
@@ -143,7 +143,7 @@ def rank(
     *,
     scores: Scores | None = None,
 ) -> list[StandingItem]:
-    """Return the lines, best first. Pure. `scores` are the sums of the results, by default of those of `games`."""
+    """Return the lines of the standings, best first. Pure. `scores` are the sums of the results of `games` if known."""
     scores = Scores.of_games(games, versions) if scores is None else scores
     done = [scores.players.get(versions[seed.number], PlayerScore()) for seed in seeds]
     if document.format == "swiss":

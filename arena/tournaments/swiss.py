@@ -46,7 +46,7 @@ def lines(seeds: Sequence[Seed], played: Sequence[TournamentGame], games: int) -
     """Return the score of every seat after all planned rounds. A void game is half a point each, a walkover a whole
     one.
 
-    A withdrawn bot keeps the byes before its last match; later ones are indistinguishable from its absence.
+    A withdrawn bot keeps the byes before its last match; later byes are indistinguishable from its absence.
     """
     table = [SeatScore(seed.number) for seed in seeds]
     gone = {seed.number for seed in seeds if seed.is_withdrawn}
@@ -75,7 +75,7 @@ def lines(seeds: Sequence[Seed], played: Sequence[TournamentGame], games: int) -
 
 
 def byes(seeds: Sequence[Seed], played: Sequence[TournamentGame]) -> dict[int, list[int]]:
-    """Return the seats with a bye in each planned round; withdrawn ones only before their last match."""
+    """Return the seats with a bye in each planned round; withdrawn seats only before their last match."""
     gone = {seed.number for seed in seeds if seed.is_withdrawn}
     playing: dict[int, set[int]] = {}
     last: dict[int, int] = {}

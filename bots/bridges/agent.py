@@ -47,7 +47,7 @@ class Agent(Bot):
         return found  # type: ignore[no-any-return]
 
     def ask(self, position: Position, clock: Clock) -> Any:
-        """Return the agent's answer. Raises BridgeError."""
+        """Return the agent's answer. Raises BridgeError if the agent raises an exception."""
         if self.api == "text":
             return call_agent(self.player(), str(position), position.texts, budget_ms(clock))
         return call_agent(self.player(), position, clock)
@@ -67,7 +67,10 @@ class Agent(Bot):
         return self.replaced(position, answer, problem)
 
     def replaced(self, position: Position, answer: Any, problem: str) -> int:
-        """Return a legal move in place of an illegal one, from the same cell if possible. Raises BridgeError."""
+        """Return a legal move in place of an illegal one, from the same cell if possible.
+
+        Raises BridgeError if illegal moves are not to be replaced.
+        """
         if not self.filters:
             raise BridgeError(BridgeExit.ANSWER, f"the agent chose {shown(answer)}: {problem}")
         start = str(answer)[:2] if isinstance(answer, str) else ""

@@ -87,7 +87,7 @@ def provide_state_module(agent_file: Path) -> None:
 
 
 def board_of(position: Position) -> list[list[int]]:
-    """Return the board as rows of numbers."""
+    """Return the board of a position as the course represents it: rows of numbers."""
     pieces = position.board.pieces
 
     def code(name: str) -> int:
@@ -106,8 +106,8 @@ def square(place: Any) -> str:
 
 
 class CourseAgent(Agent):
-    """An agent of the course. `makeMove` is that of the module or of an object; remarks are passed on from move to
-    move.
+    """An agent of the course: a module or an object with `makeMove`. Each call gets the remark that the last one
+    returned.
     """
 
     def __init__(self, target: Any, filters: bool) -> None:
@@ -122,7 +122,7 @@ class CourseAgent(Agent):
         self.is_prepared = False
 
     def new_game(self) -> None:
-        """Reset the remark, and call `prepare` before the first move."""
+        """Reset the remark, and have `prepare` called before the first move."""
         self.remark, self.is_prepared = GREETING, False
 
     def ask(self, position: Position, clock: Clock) -> str:

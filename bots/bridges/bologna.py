@@ -6,8 +6,9 @@ moves. With `--seconds` (or the UGI option `Seconds`) clients of both colours st
 and the unused one ends at the first `go`. Without it, the client starts at the first `go`, whose move time sets its
 seconds.
 
-A client sees one game, from the first position it is asked about: never an older board, which it would answer too. For
-a position that does not continue that game a new client starts, on the clock. So one process plays one game.
+A client sees one game, from the first position for which it has to move. It never gets an older board, because it
+would answer that too. If a position does not continue the game, a new client starts while the clock runs. The bridge
+therefore announces that it needs a new process for every game.
 """
 
 from __future__ import annotations
@@ -126,7 +127,10 @@ class Bridge:
         )
 
     def start(self, roles: Sequence[str], seconds: int, timeout_s: float = CONNECT_TIMEOUT_S) -> None:
-        """Start a client of each colour, then wait for them, white first. Raises BridgeError."""
+        """Start a client for each of `roles`, then wait in that order until each has sent its name.
+
+        Raises BridgeError.
+        """
         for role in roles:
             self.clients[role] = TablutClient(self.command, role, seconds)
         for role in roles:
@@ -134,7 +138,7 @@ class Bridge:
             self.console.send(Info(text=f"the {role} client is {self.clients[role].name}"))
 
     def go(self, message: Go) -> None:
-        """Send the client new boards, and forward its move. Raises BridgeError."""
+        """Send the position to the client of the side to move, and forward its move. Raises BridgeError."""
         position = self.table.position
         if position is None or position.outcome is not None:
             self.console.report_error("the game is over" if position else "no position was sent")
@@ -165,7 +169,7 @@ class Bridge:
         self.shown = fen, (*moves, move)
 
     def wake(self) -> None:
-        """End the wait for a client: the referee requests an answer now."""
+        """End the wait for the client's move, because the referee sent `stop`."""
         os.write(self._wake_fd, b"!")
 
     def ask(self, client: TablutClient, position: Position, clock: Clock) -> str:
@@ -184,7 +188,7 @@ class Bridge:
         return read_move(payload)
 
     def end(self, ending: str) -> None:
-        """Send the client the result of the game, with the last board it knows."""
+        """Send the client the result of the game, with the board after its last move."""
         if self.board:
             for client in self.clients.values():
                 client.send(state_frame(self.board, ending))
@@ -211,7 +215,8 @@ def main(argv: Sequence[str] | None = None) -> None:
         type=int,
         default=0,
         metavar="SECONDS",
-        help="seconds for each move; starts the client before the game",
+        help="seconds for each move; with it, the clients start before the game (default: start at the first move, "
+        "with the seconds of its clock)",
     )
     parser.add_argument(
         "--namespace",

@@ -1,9 +1,9 @@
 """`python -m bots.bridges.command --family FAMILY -- PROGRAM…`: a program that is started for every move, as a UGI bot.
 
-Its standard input is the position on the first line and the legal moves on the second. Its move is the last non-empty
-line of its standard output. Environment variables: `ARENA_FAMILY`, `ARENA_VARIANT`, `ARENA_SIDE` (first or second),
-`ARENA_TIME_MS` (time it may take), `ARENA_PLY`. Its standard error is that of the bot. The bridge waits a little longer
-than the clock lasts, because the referee decides about losses on time.
+The program reads the position from the first line of its standard input and the legal moves from the second. Its move
+is the last non-empty line of its standard output. Environment variables: `ARENA_FAMILY`, `ARENA_VARIANT`, `ARENA_SIDE`
+(first or second), `ARENA_TIME_MS` (time it may take), `ARENA_PLY`. Its standard error becomes that of the bot. The
+bridge waits a little longer than the clock lasts, because the referee decides about losses on time.
 """
 
 from __future__ import annotations
@@ -128,7 +128,7 @@ def _converse(process: subprocess.Popen[bytes], request: bytes, clock: Clock) ->
 
 
 def _timeout_ms(clock: Clock) -> float:
-    """Return the time to wait for a program: all of its clock, not only the recommended budget."""
+    """Return the time to wait for a program: all time left on the clock and GRACE_MS, not only the usual budget."""
     if clock.movetime_ms is not None:
         return clock.movetime_ms + GRACE_MS
     if clock.infinite or clock.time_left_ms is None:

@@ -20,8 +20,9 @@ _UP, _RUNNING = 0x1, 0x40
 
 
 def isolate(module: str, arguments: Sequence[str]) -> bool:
-    """Return whether this process is in a network namespace of its own. If one is available, restart `module` inside
-    it.
+    """Restart `module` in a new network namespace if the system allows that.
+
+    Returns whether this process is in such a namespace: the restarted process calls this function again.
     """
     if os.environ.pop(FLAG, ""):
         return _bring_up_loopback()

@@ -1,6 +1,6 @@
 """`python -m bots.bridges.python_agent WHAT --family FAMILY`: a Python function or class as a UGI bot.
 
-`WHAT` is `module:name` or `path/to/file.py:name`. `--api` says how it is called:
+`WHAT` is `module:name` or `path/to/file.py:name`. `--api` says how the function or class is called:
 
     position   function(position, clock) -> move, or a class with choose(position, clock); one object plays one game
     text       function(position: str, moves: list[str], milliseconds: float) -> move; the same for a class
@@ -33,9 +33,9 @@ APIS = ("position", "text", "course")
 
 
 def find(what: str) -> tuple[ModuleType, Any]:
-    """Import the module of `module:name` or `file.py:name`; return it and the named object (the module without a name).
+    """Import the module of `module:name` or `file.py:name`; return it and the object of that name.
 
-    Raises BridgeError.
+    If no name is given, the object is the module itself. Raises BridgeError.
     """
     place, _, name = what.rpartition(":") if not what.endswith(".py") else (what, "", "")
     if not place:

@@ -32,7 +32,7 @@ PLACEHOLDERS = ("{role}", "{seconds}", "{server}")
 
 
 def listen(role: str) -> socket.socket:
-    """Listen on the role's port, which a second game could not use. Raises BridgeError."""
+    """Listen on the fixed port of the role. Raises BridgeError, for example if another game uses the port."""
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:

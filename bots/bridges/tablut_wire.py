@@ -37,7 +37,7 @@ def pack_frame(data: Any) -> bytes:
 
 
 def state_frame(position: Position, turn: str | None = None) -> bytes:
-    """Encode a position as a frame, with `turn` instead of the side to move after the end of the game."""
+    """Encode a position as a frame. After the end of the game, `turn` replaces the side to move."""
     pieces = position.board.pieces
 
     def word(name: str) -> str:

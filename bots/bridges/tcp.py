@@ -1,6 +1,6 @@
 """`python -m bots.bridges.tcp HOST PORT`: a relay to a bot that runs elsewhere and speaks UGI over a TCP connection.
 
-It forwards bytes both ways. One connection is one process of the bot.
+The relay forwards bytes both ways. Each process of the relay opens one connection.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """An alpha-beta bot: iterative deepening on compiled code with the family's own evaluation.
 
-With a limit of nodes or depth the move depends only on the game so far and the limit, not on the machine or on games
-before.
+With a limit of nodes or depth the move depends only on the game so far and the limit, not on the machine or on earlier
+games.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class AlphaBeta(Bot):
         return self._search.new_search_state(self.number("Hash") << 20, self.load_net(position))
 
     def load_net(self, position: Position) -> Net:
-        """Return the weights and search features for the rules of `position`: none."""
+        """Return the net for the rules of `position`: here an empty one, with all optional search features off."""
         from bots.search.net import PLAIN, empty_net
 
         return empty_net(None, PLAIN)

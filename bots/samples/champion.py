@@ -1,7 +1,7 @@
 """The strongest bot here: alpha-beta with the search features and the learned evaluation of `bots.search.net`.
 
-`Strength` weakens it. With a limit of nodes or depth the move depends only on the game so far, the limit and the
-options, and one thread searches. With a time limit, `Threads` threads share a transposition table (lazy SMP).
+The option `Strength` weakens it. With a limit of nodes or depth the move depends only on the game so far, the limit and
+the options, and one thread searches. With a time limit, `Threads` threads share a transposition table (lazy SMP).
 """
 
 from __future__ import annotations
@@ -158,7 +158,7 @@ class Champion(AlphaBeta):
         return super().nodes() + sum(int(helper.work[self._search.NODES]) for helper in self._running_helpers)
 
     def budget_share(self, clock: Clock) -> float:
-        """Return a smaller share if the best move is stable and the saved time can be used later."""
+        """Return a smaller share of the budget if the best move is stable and the saved time can be used later."""
         if clock.movetime_ms is not None:
             return UNSTABLE_SHARE
         best = int(self._search_state.work[self._search.BEST_MOVE])
@@ -171,7 +171,7 @@ def _rules_of(position: Position) -> tuple[str, tuple[int, ...]]:
 
 
 def _run_helper(search: Any, helper: Any, config: Config, first: int) -> None:
-    """Search in a helper's state, from depth `first` on, until it is stopped."""
+    """Search in the state of a helper thread, from depth `first` on, until the search is stopped."""
     for depth in range(first, search.MAX_DEPTH + 1):
         search.search_iteration(helper, config, depth)
         if helper.work[search.ABORTED]:

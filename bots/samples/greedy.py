@@ -1,4 +1,6 @@
-"""A bot that searches one ply: it takes a win, avoids leaving one, else plays the move with the best static score.
+"""A bot that searches one ply: it plays a winning move, else avoids moves that let the opponent win at once.
+
+Among the other moves it plays the one with the best static score.
 
 The line of play and the option `Seed` break ties.
 """

@@ -1,6 +1,7 @@
 """A bot with Monte Carlo tree search and short random playouts, on compiled code.
 
-`nodes` are simulations. With such a limit the move depends only on the game so far, the limit and the option `Seed`.
+A limit of nodes counts simulations. With such a limit the move depends only on the game so far, the limit and the
+option `Seed`.
 """
 
 from __future__ import annotations

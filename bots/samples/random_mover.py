@@ -1,7 +1,7 @@
 """A bot that plays random legal moves: the weakest opponent, and a test of the referee.
 
-Its moves depend only on the line of play and the option `Seed`, so a tournament of it has the same results at any
-concurrency.
+Its moves depend only on the line of play and the option `Seed`, so a tournament of such bots has the same results at
+any concurrency.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class RandomMover(Bot):
     options = (SEED,)
 
     def choose(self, position: Position, clock: Clock) -> int:
-        """Return a move drawn from the line of play."""
+        """Return a random legal move, drawn from the line of play and `Seed`."""
         return position.moves[draw_below(position, self.number("Seed"), len(position.moves))]
 
 

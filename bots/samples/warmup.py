@@ -1,6 +1,6 @@
-"""`python -m bots.samples.warmup [FAMILY…] [--bot NAME …]`: compile the sample bots, so that no game waits for it.
+"""`python -m bots.samples.warmup [FAMILY…] [--bot NAME …]`: compile the sample bots before games need them.
 
-Cached functions are only loaded.
+Functions that are already in the cache are only loaded.
 """
 
 from __future__ import annotations

@@ -202,7 +202,7 @@ class _Session:
         )
 
     def open_game(self, family: str) -> GameState:
-        """Start with the default rules of a family."""
+        """Create the game state of a family, with its default rules."""
         from bots.sdk.game_state import GameState
 
         self.game = GameState(family)
@@ -249,7 +249,7 @@ class _Session:
         self.is_warm = True
 
     def set_position(self, message: SetPosition) -> None:
-        """Handle `position`. Only new moves are played."""
+        """Handle `position`. Plays only the moves that the previous `position` did not have."""
         self.warm_up()
         self.complaint = ""
         try:
@@ -320,8 +320,8 @@ def run(bot: Bot, argv: Sequence[str] | None = None) -> NoReturn:
     """Speak the protocol on standard input and output until `quit` or the end of the input. Does not return.
 
     `argv` are arguments of the command line (`--family FAMILY`). At `quit` the process ends at once, because unloading
-    compiled code takes longer than a referee waits. An error in the bot ends it with a traceback on standard error: a
-    bot that continues would hide it.
+    compiled code takes longer than a referee waits. An error in the bot ends the process with a traceback on
+    standard error: a bot that continued would hide the error.
     """
     playable = _arguments(bot, argv)
     console = Console(forces_exit=True)

@@ -95,8 +95,9 @@ class Clock:
     def budget_ms(self) -> float | None:
         """Return the milliseconds to think about this move; None if only depth, nodes or `stop` end the search.
 
-        By default a thirtieth of the time left and half of the increment, but at most half of what is left after a
-        reserve. A move time counts in full minus that reserve, but at least half of it.
+        With a clock, a reserve is kept. The budget is by default a thirtieth of the rest plus half of the increment,
+        but at most half of the rest. With a move time it is that time minus the reserve, but at least half of that
+        time.
         """
         if self.movetime_ms is not None:
             return max(self.movetime_ms - self._reserve_ms, self.movetime_ms / 2)
@@ -131,7 +132,7 @@ class Clock:
         return self._stopped.is_set() or self._now() >= self._deadline
 
     def on_stop(self, listener: Callable[[], None]) -> None:
-        """Call `listener` (from another thread) as soon as the referee sends `stop`; at once if it has."""
+        """Call `listener` (from another thread) as soon as the referee sends `stop`; at once if it already has."""
         with self._lock:
             self._listeners.append(listener)
         if self._stopped.is_set():

@@ -65,7 +65,7 @@ class Console:
         self.send(Info(text="error " + " ".join(str(problem).split())))
 
     def begin(self, clock: Clock) -> None:
-        """Register the clock of the search of the last `go`, which `stop` ends from now on."""
+        """Register the clock of the search that the last `go` started: from now on `stop` ends that search."""
         self._clock = clock
         if self._stopped_gos > self._answered_gos:
             clock.stop()
@@ -133,8 +133,8 @@ class Console:
         return True
 
     def _end_after_input(self) -> None:
-        """Force an exit after the end of the input, once the bot makes no progress: it may still answer every `go` it
-        has read.
+        """Force an exit after the end of the input if the bot makes no progress. It may still answer every `go` that
+        was read before.
         """
         before = None
         while self._forces_exit and not self._closed.wait(QUIT_TIMEOUT_S + EOF_GRACE_MS / 1000):

@@ -26,8 +26,8 @@ def _declaration(option: Option) -> OptionDecl:
 def declarations(families: Iterable[str]) -> list[OptionDecl]:
     """Return the options that announce every variant and rule of these families, each option once.
 
-    An option of several families takes the values of all. It has a default only if all have the same one; without a
-    default, the referee sets it for every game.
+    An option of several families takes the values of all. It has a default only if all families have the same one;
+    without a default, the referee sets the option for every game.
     """
     found: dict[str, list[OptionDecl]] = {}
     for family in families:

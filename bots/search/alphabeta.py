@@ -157,7 +157,9 @@ LMR_SECOND_PLY_FROM = 16
 
 
 class SearchState(NamedTuple):
-    """All arrays that a search reads and writes, allocated once. They are few, since each costs time in every call."""
+    """All arrays that a search reads and writes, allocated once. Each array costs time in every call, so they are
+    few.
+    """
 
     work: npt.NDArray[np.int64]
     states: npt.NDArray[Any]
@@ -238,8 +240,8 @@ def history_index(move: int) -> Any:
 def enter_position(st: SearchState, config: Config, ply: int, child_eval: int, will_search: bool) -> int:
     """Store the digests of the position in `states[ply]`; return its result code, 0 while the game continues.
 
-    `child_eval` is the value that move ordering stored for it (see CHILD_EVALS). With `will_search` its table entry is
-    prefetched.
+    `child_eval` is the value that move ordering stored for it (see CHILD_EVALS). With `will_search` the table entry of
+    the position is prefetched.
     """
     state = st.states[ply]
     at = st.work[ROOT_INDEX] + ply
@@ -305,7 +307,7 @@ def order_moves(st: Any, ply: int, begin: int, end: int) -> None:
 @compiled
 def rank_moves(st: SearchState, config: Config, ply: int, evaluates_children: bool, begin: int, end: int) -> None:
     """Rank the moves `begin..end-1` of `ply` by `order_moves` and, with `evaluates_children`, by the static score after
-    each.
+    each move.
     """
     order_moves(st, ply, begin, end)
     if not evaluates_children:
@@ -364,8 +366,10 @@ def probe(st: SearchState, ply: int) -> tuple[int, int, int]:
 
 @compiled
 def store(st: SearchState, ply: int, depth: int, forced: int, move: int, score: int, alpha: int, beta: int) -> None:
-    """Write a result to the transposition table: to the first bucket if that is older, shallower or of this position,
-    else to the second.
+    """Write the result of a search to the transposition table.
+
+    It replaces the entry of the first bucket if that is from an earlier search, not deeper, or of the same position;
+    else it replaces the entry of the second bucket.
     """
     work, table = st.work, st.table
     slot = np.int64(st.keys[ply] & np.uint64(table.shape[0] - 2))
@@ -643,7 +647,7 @@ def negamax(  # noqa: C901, PLR0911, PLR0912, PLR0915 - a kernel: compiled as on
 
 @compiled
 def key_of(state: State) -> Any:
-    """Return the entry of `game_keys` for a position."""
+    """Return the digest of a position that `game_keys` stores."""
     return digest(state, ZERO, KEY_SIZE, np.uint64(0))
 
 

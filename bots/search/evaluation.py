@@ -1,6 +1,6 @@
 """Evaluation of positions in a search: the static score of the family's kernel, learned linear features, a net.
 
-Loaded once per family (see the package). `st` is the `SearchState` of `bots.search.alphabeta` in every function. The
+Loaded once per family (see `bots.search`). `st` is the `SearchState` of `bots.search.alphabeta` in every function. The
 first layer of the net is updated incrementally from ply to ply.
 """
 
@@ -111,8 +111,8 @@ UNITS = np.uint64(HIDDEN)
 
 @compiled
 def add_rows(accumulators: Any, rows: Any, maps: Any, map_row: int, bits: Any, offset: int, sign: int) -> None:
-    """Add `sign` times the weights of a bitboard's set bits to the accumulators; `offset` is the row offset of the
-    anchor.
+    """Add the weights of a bitboard's set bits, times `sign`, to the accumulators. `offset` is the number of rows by
+    which the anchor cell shifts them.
     """
     while bits != 0:
         row = offset + maps[map_row, FIRST_COLUMN + ctz(bits)]

@@ -1,13 +1,13 @@
 """A small learned evaluation: its features and weights, and how they are stored.
 
 One layer of `HIDDEN` units sums a row of weights for every feature that is present (`referee.rules.rules.Features`).
-Their values, clipped to 0..ACTIVATION_ONE, are weighted by one of two heads, that of the side to move. The sum corrects
-the static score of the family. All numbers are integers, so a search finds the same on every machine. A move changes
-few features, so the sums are updated incrementally (NNUE: Yu Nasu, 2018, for shogi).
+The values of the units, clipped to 0..ACTIVATION_ONE, are weighted by one of two heads, that of the side to move. The
+weighted sum corrects the static score of the family. All numbers are integers, so a search finds the same on every
+machine. A move changes few features, so the sums are updated incrementally (NNUE: Yu Nasu, 2018, for shogi).
 
-A family whose kernel has linear features (`referee.rules.rules.LinearFeatures`) may have a weight for each instead,
-summed up in every position: many more weights, and no sums to update. They are stored in the rows of a net, one after
-the other.
+A family whose kernel has linear features (`referee.rules.rules.LinearFeatures`) may instead have a weight for each
+feature. There are many more such weights, and they are summed up from scratch in every position. They are stored in
+the rows of a net, one after the other.
 """
 
 from __future__ import annotations
@@ -90,14 +90,19 @@ PLAIN: SearchParameters = (NO_COUNTERMOVES, *UNTRAINED[1:])
 
 
 class Net(NamedTuple):
-    """A net in the layout of the compiled search: weights int32 [row, unit], the last row all zeros, and the map."""
+    """A net in the layout of the compiled search.
+
+    `rows` holds the weights [row, unit]; in a net with hidden units, the last row is all zeros, for bits without a
+    feature. `maps` holds the parameters in row 0, and in each other row which weights an element of a state
+    uses.
+    """
 
     rows: npt.NDArray[np.int32]
     maps: npt.NDArray[np.int64]
 
 
 def feature_count(features: Features) -> int:
-    """Count the features: cells times planes, anchored planes times directions, values of numbers."""
+    """Count the features: planes times cells, bitboard planes times directions, and the values of each counter."""
     ways = board_plane_count(features) * direction_count(features)
     return plane_count(features) * features.cells + ways + sum(most + 1 for _, most in features.counts)
 
@@ -107,7 +112,7 @@ def plane_count(features: Features) -> int:
 
 
 def board_plane_count(features: Features) -> int:
-    """Return the number of planes of bitboards. They are the first ones."""
+    """Return the number of bitboard planes, which come before the other planes."""
     return 1 + max(plane for _, plane, _ in features.boards)
 
 

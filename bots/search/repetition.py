@@ -20,7 +20,7 @@ _FACTORS = np.random.default_rng(1).integers(0, 1 << 63, 256, dtype=np.uint64) *
 
 @jit
 def digest(state: Any, start: int, stop: int, before: Any) -> Any:
-    """Return a digest (uint64) of `state[start:stop]` on top of `before`, itself a digest or 0."""
+    """Return a digest (uint64) of `state[start:stop]` combined with `before`, itself a digest or 0."""
     total = before
     for i in range(start, stop):
         mixed = np.uint64(state[i]) * _FACTOR
@@ -31,8 +31,8 @@ def digest(state: Any, start: int, stop: int, before: Any) -> Any:
 
 @jit
 def repetition_count(game_keys: Any, last: int) -> tuple[int, int]:
-    """Return how often entry `last` of the digests `game_keys` has occurred, itself included, and the plies since the
-    time before (0 for the first).
+    """Return how often entry `last` of the digests `game_keys` has occurred, itself included, and the number of
+    plies since its previous occurrence (0 if there is none).
     """
     times, gap = 1, 0
     for back in range(2, last + 1, 2):

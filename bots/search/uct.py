@@ -1,11 +1,11 @@
 """Monte Carlo tree search (UCT) over one family's kernel: short random playouts from the leaves, static scores as
 priors.
 
-Loaded once per family (see the package). The same position, history, limits and random seed give the same tree. Certain
-wins and losses are proven and backpropagated.
+Loaded once per family (see `bots.search`). The same position, history, limits and random seed give the same tree.
+Certain wins and losses are proven and backpropagated.
 
-A node's `value` is the sum of results, 0 .. 1, for the side whose move led to it; `proof` likewise: 1 it has won, -1 it
-has lost, 2 a draw, 0 open.
+A node's `value` is the sum of its results, each from 0 to 1, for the side whose move led to it. Its `proof` is for the
+same side: 1 won, -1 lost, 2 drawn, 0 unknown.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ def new_tree(nodes: int) -> Tree:
 
 @compiled
 def key_of(state: State) -> Any:
-    """Return the entry of `game_keys` for a position."""
+    """Return the digest of a position that `game_keys` stores."""
     return digest(state, ZERO, KEY_SIZE, np.uint64(0))
 
 

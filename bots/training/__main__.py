@@ -53,7 +53,7 @@ def _arguments(argv: Sequence[str] | None) -> tuple[argparse.Namespace, argparse
     )
     parser.add_argument("data", nargs="*", type=Path, metavar="DIR", help="folders of positions made by arena datagen")
     parser.add_argument("--family", metavar="FAMILY", help="without DIR: write an untrained evaluation for this family")
-    parser.add_argument("--out", required=True, type=Path, metavar="FILE", help="write the weights there (.npz)")
+    parser.add_argument("--out", required=True, type=Path, metavar="FILE", help="file for the weights (.npz)")
     parser.add_argument(
         "--lambda",
         dest="result_weight",
@@ -63,7 +63,7 @@ def _arguments(argv: Sequence[str] | None) -> tuple[argparse.Namespace, argparse
         help="weight of results in the target; the rest is that of scores (default 0.5)",
     )
     parser.add_argument(
-        "--by-score", action="store_true", help="convert static scores by the fit of search scores of each folder"
+        "--by-score", action="store_true", help="convert static scores with the scale of search scores in their folder"
     )
     parser.add_argument("--epochs", type=int, default=20, metavar="COUNT", help="epochs (default 20)")
     kind = parser.add_mutually_exclusive_group()
@@ -92,7 +92,7 @@ def _arguments(argv: Sequence[str] | None) -> tuple[argparse.Namespace, argparse
         type=int,
         default=UNTRAINED[3],
         metavar="NUMBER",
-        help="number of the first move that is reduced (default %(default)s)",
+        help="number of the first move that late move reductions apply to (default %(default)s)",
     )
     return parser.parse_args(argv), parser
 
@@ -133,14 +133,14 @@ def _from_tuning(path: Path) -> tuple[npt.NDArray[np.int32], tuple[int, int], di
 
 
 def _from_positions(arguments: argparse.Namespace) -> tuple[npt.NDArray[np.int32], tuple[int, int], dict[str, Any]]:
-    """Fit the weights and measure tempo and margin."""
+    """Fit the weights; measure the tempo bonus and the evaluation margin."""
     ruleset, data, origins = TrainingPositions.read(arguments.data)
     settings = {name: getattr(arguments, name) for name in ("result_weight", "validation_split", "seed")}
     if not arguments.piece_values:
         settings["epochs"] = arguments.epochs
     if arguments.by_score:
         if arguments.linear or arguments.piece_values:
-            raise ValueError("--by-score is for nets only: remove it, or --linear or --piece-values")
+            raise ValueError("--by-score cannot be combined with --linear or --piece-values: remove one of them")
         settings["by_score"] = True
     fit = fit_linear if arguments.linear else fit_piece_values if arguments.piece_values else fit_net
     fitted = fit(ruleset, data, **settings)

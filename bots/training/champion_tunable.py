@@ -1,8 +1,8 @@
 """`python -m bots.training.champion_tunable`: the champion with its piece values as options, for `arena tune`.
 
 For families whose kernel has tactics (`referee.rules.rules.Tactics`). Each group of values that
-`bots.training.piece_value_fit` fits as one is an option. `python -m bots.training --tuned` turns the result into
-weights.
+`bots.training.piece_value_fit` fits as one value is an option. `python -m bots.training --tuned` turns the tuned
+options into weights.
 """
 
 from __future__ import annotations

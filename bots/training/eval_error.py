@@ -1,6 +1,6 @@
 """Measure the tempo bonus and the typical error of a static evaluation by shallow searches.
 
-Every net has its own values, which are stored with its weights (`bots.search.net`).
+Both values are measured for every net and stored with its weights (`bots.search.net`).
 """
 
 from __future__ import annotations

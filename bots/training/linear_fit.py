@@ -111,8 +111,8 @@ def fit_linear(
 ) -> FitResult:
     """Fit the weights of linear features; a share `validation_split` of the games is held out.
 
-    The target is `result_weight` times the result, the rest the score. Raises ValueError if the kernel has no linear
-    features or there are too few games.
+    The target is the mean of the result (weight `result_weight`) and the search score. Raises ValueError if the
+    kernel has no linear features or there are too few games.
     """
     kernel = linear_features_of(ruleset)
     data = data.take(np.abs(data.static) < DECIDED_SCORE)

@@ -114,7 +114,10 @@ def _feature_order(features: Features, image: FeatureImage) -> npt.NDArray[np.in
 
 
 class _Net:
-    """The net in floating point, with the layers of `bots.search.net`. `here` has the features of the positions."""
+    """The net in floating point, with the layers of `bots.search.net`, and the positions to fit it to.
+
+    `here` says which features each position has; `second` is 1 where the second side is to move.
+    """
 
     def __init__(self, here: npt.NDArray[np.bool_], second: npt.NDArray[np.int64], base: Floats, rng: Any) -> None:
         self.here, self.second, self.base = here, second, base
@@ -162,10 +165,10 @@ def fit_net(
 ) -> FitResult:
     """Fit a net to positions; a share `validation_split` of the games is held out.
 
-    The target is `result_weight` times the result, the rest the score. Static scores are converted to probabilities by
-    their own fit, or with `by_score` by the fit of search scores in each folder. Then the net learns neither to rescale
-    the static score nor to recognise the variant of a position. Raises ValueError if the family has no features or
-    there are too few games.
+    The target is the mean of the result (weight `result_weight`) and the search score. A scale fitted to the
+    static scores converts them to probabilities. With `by_score` it is fitted to the search scores of each folder
+    instead; then the net learns neither to rescale the static score nor to recognise the variant of a position.
+    Raises ValueError if the family has no features or there are too few games.
     """
     rules, rng = ruleset.rules, np.random.default_rng(seed)
     features = rules.features

@@ -62,15 +62,16 @@ def quiet_positions(ruleset: Ruleset, states: States) -> npt.NDArray[np.bool_]:
 
 
 def piece_counts(ruleset: Ruleset, states: States) -> Floats:
-    """Return feature counts, shape (positions, piece values), from the perspective of the side to move."""
+    """Return the factor of each piece value in the score for the side to move, shape (positions, piece values)."""
     kernel, config = tactics_of(ruleset), ruleset.config
     units = np.eye(len(kernel.PIECE_VALUES), dtype=np.int64)
     return np.array([[kernel.quiet_eval(state, config, unit) for unit in units] for state in states], dtype=np.float32)
 
 
 def group_units(kernel: Tactics) -> npt.NDArray[np.float64]:
-    """Return each piece value in units of its group, shape (piece values, groups). A value alone in its group is its
-    own unit.
+    """Return the matrix that converts the value of each group to its piece values, shape (piece values, groups).
+
+    The piece values of a group keep the ratios that they have in the kernel.
     """
     alone = np.bincount(kernel.VALUE_GROUPS)[kernel.VALUE_GROUPS] == 1
     return (
@@ -100,11 +101,11 @@ def train(counts: Floats, truth: Floats, prior: Floats) -> Floats:
 def td_lambda_targets(
     game: npt.NDArray[np.int64], result: Floats, score: Floats, second: npt.NDArray[np.bool_], result_weight: float
 ) -> Floats:
-    """Compute expected results by TD(lambda) (Sutton, 1988) from the search scores of a position and later ones, and
-    the result.
+    """Compute the expected results of positions by TD(lambda) (Sutton, 1988): from the search scores of the position
+    and of later ones in its game, and from the result.
 
     `result_weight` is lambda: a score n positions later weighs lambda to the n. `game` numbers the game of each
-    position, in order; `second` is where the second side moves.
+    position, in order; `second` is true where the second side is to move.
     """
     own, found = np.where(second, 1 - score, score), np.where(second, 1 - result, result)
     for row in range(len(found) - 1, -1, -1):

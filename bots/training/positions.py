@@ -1,5 +1,5 @@
-"""Labelled positions (`arena datagen`, `bots.training.selfplay_data`), and the conversion of their scores to
-probabilities.
+"""Labelled positions, which `arena datagen` and `bots.training.selfplay_data` make, and the conversion of their scores
+to probabilities.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ NEWTON_STEPS = 20
 
 @dataclass(frozen=True, slots=True)
 class TrainingPositions:
-    """Positions, one a row; numbers are for the side to move."""
+    """Positions, one in each row. Scores and results are from the perspective of the side to move."""
 
     state: npt.NDArray[Any]
     score: npt.NDArray[np.int32]
@@ -45,10 +45,10 @@ class TrainingPositions:
 
     @classmethod
     def read(cls, folders: Sequence[Path]) -> tuple[Ruleset, TrainingPositions, list[dict[str, Any]]]:
-        """Read the undecided positions of folders of `arena datagen`; return the rules of the first, the positions, the
-        schemas.
+        """Read the undecided positions of folders that `arena datagen` made.
 
-        Raises OSError, ValueError and KeyError for invalid folders and those of several families.
+        Returns the rules of the first folder, the positions, and the schema of each folder. Raises OSError, ValueError
+        and KeyError for invalid folders, and ValueError for folders of several families.
         """
         parts, origins, rulesets = [], [], []
         for number, folder in enumerate(folders):
@@ -111,9 +111,9 @@ def log_loss(truth: Floats, guess: Floats) -> float:
 def fit_scale(scores: Floats, result: Floats, sides: Floats | None) -> tuple[float, float]:
     """Fit the scale and the offset that convert scores for the side to move to logits of the result (Newton's method).
 
-    The scale is the score that stands for a winning probability of 73 %. `sides` is 1 where the second of the two moves
-    and -1 where the first does. The offset is then added to scores of the second and subtracted from those of the
-    first, because one side may be better off than scores say. Without `sides` it is 0.
+    The scale is the score that stands for a winning probability of 73 %. `sides` is 1 where the second side is to
+    move, -1 where the first is. The offset is added to scores of the second side and subtracted from those of the
+    first, because one side may be better off than scores say. Without `sides` the offset is 0.
     """
     columns = [scores / np.float32(MAX_SCORE), *([] if sides is None else [sides])]
     known = np.column_stack(columns).astype(np.float64)
@@ -133,7 +133,7 @@ def expected_results(data: TrainingPositions, result: Floats, sides: Floats | No
 
 
 def score_logits(data: TrainingPositions, given: Floats, result: Floats, sides: Floats | None) -> Floats:
-    """Convert scores `given` to logits of winning, by the scale of search scores in each folder."""
+    """Convert the scores `given` to logits of winning, with the scale fitted to the search scores of each folder."""
     found, score = np.empty_like(result), np.clip(data.score, -MAX_SCORE, MAX_SCORE).astype(np.float32)
     folder = data.game >> FOLDER_SHIFT
     for number in np.unique(folder):

@@ -4,8 +4,9 @@
 
 is a task, one on each line of standard input. Its answer on standard output is one line too: `{"key": …, "games":
 [[result, plies, reason], …]}`, a game for each seed, the result 1 for first, 2 for second, 3 for a draw. A game begins
-with `plies` random legal moves drawn by its seed, like random openings of tournaments: level by the static score, and
-without a win in one. Then every move is that of `alphabeta` after `go nodes N`. A game depends only on its task.
+with `plies` random legal moves drawn by its seed, like random openings of tournaments; the position after them is level
+by the static score and has no win in one. Then every move is that of `alphabeta` after `go nodes N`. A game depends
+only on its task.
 """
 
 from __future__ import annotations

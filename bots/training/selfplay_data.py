@@ -2,7 +2,7 @@
 
 It makes the same kind of folder as `arena datagen` does with any bot, but in one process and several times as fast. A
 game begins with some random moves, and a share of its later moves is random too: games of two strong players do not
-show what bad moves lead to. A folder depends only on the arguments.
+show what bad moves lead to. The content of a folder depends only on the arguments.
 """
 
 from __future__ import annotations

@@ -103,7 +103,7 @@ def _canonical(position: Position, moves: Sequence[str]) -> list[str]:
 
 
 def _trails(ruleset: Ruleset, scene: Scene, moves: Sequence[str]) -> tuple[tuple[str, ...], ...]:
-    """Return the lines of moves that can be played now."""
+    """Return the arrows of legal moves, each as a polyline of cells."""
     found: list[tuple[str, ...]] = []
     for move in moves:
         scenes = Scenes(ruleset, scene.position)
@@ -123,7 +123,7 @@ def _with_targets(rules: Rules, scene: Scene, position: Position, cell: str) -> 
 
 
 def add_sprites(_: Sphinx, document: nodes.document) -> None:
-    """Put the symbols of the pieces on a page once, below its text: the search shows the beginning of a page."""
+    """Put the symbols of the pieces on a page once, below its text, as the search shows the beginning of a page."""
     drawings = [node for node in document.findall(nodes.raw) if node.get("family")]
     families = dict.fromkeys(node["family"] for node in drawings)
     if drawings:

@@ -183,8 +183,8 @@ def terminations() -> str:
 
 
 def rooms() -> str:
-    """Return the page of the rooms of the code, from the contracts that hold them."""
-    lines = ["# Rooms of the code", "", "`make lint` holds these layers: each imports only what stands below it.", ""]
+    """Return the page of the rooms (parts) of the code, from the import contracts that name them."""
+    lines = ["# Rooms of the code", "", "`make lint` checks these layers: each imports only those below it.", ""]
     for contract in architecture.settings()["contracts"]:
         if contract["type"] == "layers":
             lines += [f"## {contract['name']}", "", "| room | contents |", "|---|---|"]

@@ -1,4 +1,4 @@
-"""The keys of the JSON documents of the command line, for the reference and the test that compares them.
+"""Keys of the JSON documents of the command line, for the reference and for the test that compares them with the code.
 
 Add a new key here. If you remove a key or change its meaning, raise `SCHEMA` of `arena.cli.terminal.output`.
 """
@@ -76,7 +76,7 @@ MORE: Mapping[str, tuple[str, str]] = {
 
 
 def table() -> list[str]:
-    """The table of all documents for the reference."""
+    """Return the table of all documents for the reference."""
     keys: dict[str, list[str]] = {}
     for command, own in PINNED.values():
         keys[command] = [f"`{key}`" for key in own.split()]

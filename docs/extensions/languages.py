@@ -1,4 +1,4 @@
-"""The same page in the other language: address and link of the switch above each page."""
+"""Language switch above each page: the address of the same page in the other language."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ def add_switch(app: Sphinx, page: str, _: str, context: dict[str, Any], __: obje
 
 
 def write_messages(app: Sphinx, error: Exception | None) -> None:
-    """Write the messages of the search as data: the library's own script evaluates a text as code, for plurals, which
-    the arena's content security policy forbids.
+    """Write the messages of the search as data. Sphinx's own script evaluates a plural rule as code, which the arena's
+    content security policy forbids.
     """
     script = Path(app.outdir) / "_static" / "translations.js"
     if error is None and script.is_file():

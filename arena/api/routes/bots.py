@@ -150,7 +150,7 @@ async def retire_version(call: RequestContext, bot: BotName, number: Number) -> 
     example="/api/v1/bots/greedy/versions/1/changes?pool=loa",
 )
 async def changes(call: RequestContext, bot: BotName, number: Number, query: ChangeQuery) -> PageResponse[ChangeItem]:
-    """List what every game did to the version's rating in a pool, in order, for a plot."""
+    """List the changes of the version's rating in a pool, game by game in order, for a plot."""
     return await call.run(services.bot.changes, call.arena, bot, number, query)
 
 

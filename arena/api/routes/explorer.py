@@ -20,6 +20,6 @@ routes = Routes()
     problems=("invalid",),
 )
 async def show(call: RequestContext, family: FamilyName, query: ExplorerQuery) -> ExplorerResponse:
-    """Return the moves played in a position, up to symmetry, and the results of these games."""
+    """Return the moves played in a position, up to symmetry, with the results of their games."""
     rules = await call.run(checked, family)
     return await call.run(services.explorer.explore, call.arena, rules.family, query)

@@ -108,7 +108,7 @@ async def moves(call: RequestContext, family: FamilyName, query: MovesQuery) -> 
     example="/api/v1/families/tablut/starts",
 )
 async def starts(call: RequestContext, family: FamilyName) -> StartsResponse:
-    """Return the atlas of the family that comes with the program. Symmetric starts are pooled."""
+    """Return the family's atlas, which comes with the program. Symmetric starts are pooled."""
     rules = await call.run(checked, family)
     found = await call.run(published.published, rules.family)
     return StartsResponse(family=rules.family, remarks=published.remarks(rules.family), starts=list(found))

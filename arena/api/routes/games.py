@@ -148,8 +148,8 @@ def _in_notation(found: GameRecord, name: str) -> str:
 async def record(call: RequestContext, game: GameId, query: RecordQuery) -> web.StreamResponse:
     """Return the record alone, as JSON or text by `Accept`. You get 409 while the game is running.
 
-    With `notation`, the text is in a notation of the family, such as `aba-pro`. It has no times, but the marks of the
-    game's analysis.
+    With `notation`, the text is in a notation of the family, such as `aba-pro`. Such a text has the marks of
+    the game's analysis, but no times.
     """
     form = TEXT if query.notation else call.accepts("application/json", NDJSON, TEXT)
     line = await call.run(services.game.find, call.arena, game)
@@ -206,7 +206,7 @@ async def watch(call: RequestContext, game: GameId, query: StreamQuery) -> web.S
 
 
 class _GameSource:
-    """Stream source of a game: memory while it runs, the database when it is over."""
+    """Stream source of a game: reads memory while the game runs, the database once it is over."""
 
     def __init__(self, call: RequestContext, game: str) -> None:
         self._call = call

@@ -15,7 +15,7 @@ routes = Routes()
 
 @routes.get("/leaderboards", tag="leaderboards", summary="List rating pools", example="/api/v1/leaderboards")
 async def page(call: RequestContext) -> PageResponse[PoolItem]:
-    """List all pools with rated games. A pool is a family, or a rules class of it with other moves or results."""
+    """List all pools with rated games. A family has one pool, and others for rules with other moves or results."""
     return PageResponse(await call.run(services.leaderboard.pools, call.arena))
 
 
@@ -26,6 +26,6 @@ async def page(call: RequestContext) -> PageResponse[PoolItem]:
     example="/api/v1/leaderboards/loa?limit=10",
 )
 async def show(call: RequestContext, family: FamilyName, query: LeaderboardQuery) -> Leaderboard:
-    """List versions by mu - 3 sigma. Pass `pool` for another rules class, `retired=true` for retired versions too."""
+    """List versions by mu - 3 sigma. Pass `pool` for other rules, `retired=true` for retired versions too."""
     rules = await call.run(checked, family)
     return await call.run(services.leaderboard.read, call.arena, rules.family, query)

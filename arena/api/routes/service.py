@@ -197,7 +197,7 @@ async def change_schedule(call: RequestContext, schedule: Number, body: Document
 
 @routes.post("/schedules/{schedule}/enable", tag="schedules", summary="Enable a schedule", scope="organise")
 async def enable(call: RequestContext, schedule: Number) -> ScheduleItem:
-    """Enable the schedule. It continues with its next time after now."""
+    """Enable the schedule. It continues with its next time; missed times are skipped."""
     return await _switch(call, schedule, True)
 
 

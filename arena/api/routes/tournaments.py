@@ -110,7 +110,7 @@ async def games(
     example="/api/v1/tournaments/1/standings",
 )
 async def show_standings(call: RequestContext, tournament: Number) -> RouteResult[Standings]:
-    """Return points and tie-breaks of the format. The standings are final once the tournament is finished."""
+    """Return the standings: points and the tie-breaks of the format. They are final once the tournament is finished."""
     row, found = await call.run(services.standings.show, call.arena, tournament)
     return RouteResult(found, keep=_keep(row))
 
@@ -142,7 +142,8 @@ async def show_crosstable(call: RequestContext, tournament: Number) -> RouteResu
 async def watch(call: RequestContext, tournament: Number, query: StreamQuery) -> web.StreamResponse:
     """Stream the whole state with its standings, then every result with its `seq`, then `final`.
 
-    `seq` is the commit number of a result; changes of state repeat the last one. Pass `after` to resume after a `seq`.
+    `seq` is the commit number of a result; a change of state repeats the last one. Pass `after` to resume
+    after a `seq`.
     """
     await call.run(services.tournament.get, call.arena, tournament)
     source = _TournamentSource(call, tournament)
@@ -152,7 +153,7 @@ async def watch(call: RequestContext, tournament: Number, query: StreamQuery) ->
 
 
 class _TournamentSource:
-    """Stream source of a tournament: the database."""
+    """Stream source of a tournament: reads the database."""
 
     def __init__(self, call: RequestContext, tournament: int) -> None:
         self._call = call

@@ -1,7 +1,8 @@
 """The bus between processes: forwards events of the bus inside this process over an MQTT 3.1.1 broker.
 
-Events are hints. Without the broker everything continues; events beyond a bounded queue are lost, and listeners read
-the state from the database. When it reconnects, listeners request the running games, which are sent whole.
+Events are hints. Without the broker everything continues: events that a bounded queue cannot hold are lost, and
+listeners read the state from the database. After a reconnection, listeners request all running games, which are sent
+from their first ply on.
 """
 
 from __future__ import annotations
@@ -126,7 +127,7 @@ class MqttBus:
         self._local.publish(event)
 
     def fill(self) -> None:
-        """Queue the new plies."""
+        """Queue the plies that were not sent yet."""
         with self._lock:
             self._outbox.fill()
 
@@ -142,7 +143,7 @@ class MqttBus:
 
 @contextlib.asynccontextmanager
 async def connected(settings: Settings, metrics: Metrics, *, has_pages: bool) -> AsyncIterator[MqttBus]:
-    """Connect to the broker of the settings, after starting it if it is the embedded one. Raises BusError."""
+    """Connect to the broker of the settings; start it first if it is the embedded broker. Raises BusError."""
     url = BrokerUrl.read(settings.mqtt)
     async with contextlib.AsyncExitStack() as stack:
         if url.is_embedded:

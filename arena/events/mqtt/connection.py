@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from arena.metrics import Metrics
 
 BATCH_WINDOW_S = 0.25
-"""Shortest time between two rounds of sending: messages of this time are batched."""
+"""Shortest time between two rounds of sending: plies that arrive in between are batched."""
 QOS = 1
 """At least once, in order. Snapshots and the database make up for messages that a lost connection drops."""
 BACKOFF_RANGE_S = (0.25, 5.0)
@@ -51,7 +51,7 @@ class MqttSession(Protocol):
         """True if no message waits to be sent."""
 
     def begin(self) -> None:
-        """Handle the start of a connection. Events of the time without one are lost."""
+        """Handle the start of a connection. Events from the time without a connection are lost."""
 
     def receive(self, topic: str, body: bytes) -> None:
         """Handle a message."""
@@ -106,7 +106,10 @@ class MqttConnection:
         self._task: asyncio.Task[None] | None = None
 
     async def open(self) -> None:
-        """Connect, or continue without for now, and stay connected. Raises BusError when the broker rejects us."""
+        """Start the task that connects and reconnects, and wait for its first attempt, which may fail.
+
+        Raises BusError when the broker rejects this client.
+        """
         self._loop = asyncio.get_running_loop()
         first: asyncio.Future[None] = self._loop.create_future()
         self._task = asyncio.create_task(self._run(first))
@@ -132,7 +135,7 @@ class MqttConnection:
                 self._loop.call_soon_threadsafe(self._wakeup.set)
 
     async def _empty(self) -> None:
-        """Wait until all messages are sent."""
+        """Wait until all queued messages are sent."""
         is_left = True
         while is_left:
             self._is_sent.clear()
@@ -255,13 +258,13 @@ def _tls(url: BrokerUrl, ca: str) -> ssl.SSLContext:
 
 
 def _is_refused(error: BaseException | None) -> bool:
-    """Return whether broker and client reject each other, so that retrying is useless."""
+    """Return whether broker or client has rejected the other, so that retrying is useless."""
     text = str(error).lower()
     return any(word in text for word in ("certificate", *_PASSWORD_WORDS))
 
 
 def _refusal(url: BrokerUrl, error: BaseException | None) -> BusError:
-    """Explain to people why a broker cannot be used."""
+    """Return the error that explains why a broker cannot be used, and what to do."""
     text = str(error).lower()
     fix = "start it there, or change the setting mqtt"
     if "certificate" in text or "ssl" in text:

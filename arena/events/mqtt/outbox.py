@@ -79,11 +79,11 @@ class MqttOutbox:
         self._sent.pop(name, None)
 
     def renew(self) -> None:
-        """Send all running games as snapshots, as a listener has missed their start."""
+        """Send all running games as snapshots at the next `fill`, as a listener has missed their start."""
         self._sent.clear()
 
     def reconnect(self) -> None:
-        """Send the status and the running games again: the broker may have published the Last Will."""
+        """Send this process's status and running games again, as the broker may have published the Last Will."""
         if self._status is not None:
             self._queue_up(self._status)
         self.renew()
@@ -91,7 +91,7 @@ class MqttOutbox:
     # -- out -----------------------------------------------------------------------------------------------------------
 
     def fill(self) -> None:
-        """Queue the new plies."""
+        """Queue the plies that were not sent yet; queue a game that was not sent yet as a snapshot."""
         for name, game in self.running.games.items():
             if name in self._sent:
                 self._queue_plies(name, game)

@@ -48,7 +48,7 @@ class _Payload(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class _Form:
-    """The encoding of one kind of event. `names` maps the fields of the payload to those of the event."""
+    """The encoding of one kind of event. `names` maps field names of the payload to those of the event."""
 
     model: type[_Payload]
     names: dict[str, str]
@@ -60,7 +60,7 @@ _FORMS: dict[type[BroadcastEvent], _Form] = {}
 
 
 def _form(kind: type[BroadcastEvent]) -> _Form:
-    """Return the encoding of a kind, built on first use: a process without a broker needs none."""
+    """Return the encoding of a kind of event, built on first use: a process without a broker needs none."""
     if kind not in _FORMS:
         _FORMS[kind] = _new_form(kind)
     return _FORMS[kind]

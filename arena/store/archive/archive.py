@@ -1,7 +1,8 @@
 """The archive: imported games and games played here, numbered together and searchable by all their properties.
 
-The searchable columns are in `archive_games`. Imported games are also stored whole; games played here have their
-records. Ratings and tournaments do not depend on the archive; all but the imported games can be derived again.
+The searchable columns are in `archive_games`. Imported games are also stored whole, in `archive_texts`; games played
+here have their records. Ratings and tournaments do not depend on the archive. If it is lost, all of it except the
+imported games can be rebuilt.
 """
 
 from __future__ import annotations
@@ -43,8 +44,8 @@ FOLLOWED_COUNTER = "archive-followed"
 SORTS = {"number": ArchiveGame.serial, "date": ArchiveGame.day, "length": ArchiveGame.plies}
 """Sort keys of lists, each with its column."""
 SCAN_RATIO = 4
-"""Games are scanned in sort order if at least one game in this many matches, or more than are counted, because that
-finds a page sooner than the filters.
+"""Games are scanned in sort order if at least one of this many games matches, or if more games match than are counted:
+the scan then finds a page sooner than an index of a filter.
 """
 
 
@@ -138,7 +139,7 @@ class Archive:
     # -- searches ------------------------------------------------------------------------------------------------------
 
     def search(self, search: ArchiveSearch, *, offset: int = 0) -> ArchivePage:
-        """Return one part of the matching games. Raises BadValueError."""
+        """Return one page of the matching games. Raises BadValueError."""
         key = col(getattr(Analysis, search.sort)) if search.sort in FIGURES else col(SORTS[search.sort])
         after = read_cursor(search.after, int)
         with self._sessions.reading() as session:
@@ -188,9 +189,9 @@ class Archive:
             return session.scalar(select(col(ArchiveGame.serial)).where(col(ArchiveGame.game_id) == game_id))
 
     def of_player(self, name: str) -> list[ArchivedPairing]:
-        """Count the games of a player, given by the whole name, per opponent, variant and result.
+        """Count the games of the player with exactly this name, by both players, variant and result.
 
-        Groups are ordered by their first game.
+        These groups are ordered by their first game.
         """
         game = ArchiveGame
         with self._sessions.reading() as session:

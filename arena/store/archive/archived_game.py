@@ -46,10 +46,10 @@ class ArchivedGame:
     text: str = ""
     tags: Mapping[str, str] = field(default_factory=dict)
     serial: int = 0
-    """Its number in the whole archive; 0 if it is not stored."""
+    """The game's number in the whole archive; 0 if it is not stored."""
 
     def ruleset(self) -> Ruleset:
-        """Return the rules it was played by."""
+        """Return the rules by which the game was played."""
         return load(self.family).settle(self.variant, self.options)
 
     def states(self) -> States:
@@ -109,9 +109,9 @@ class ArchivedGame:
 
 
 def entries_of(games: Sequence[ArchivedGame]) -> list[PositionEntries]:
-    """Return the index entries of each game for positions and first moves, with serial 0. Raises ValueError.
+    """Return the entries of each game for the position index: its positions and its first moves, with serial 0.
 
-    Pass several games at a time: most of the work is per set of rules, not per game.
+    Pass several games at a time: most of the work is per set of rules, not per game. Raises ValueError.
     """
     found: dict[int, PositionEntries] = {}
     alike: dict[str, list[int]] = {}

@@ -91,7 +91,7 @@ def _row(game: ArchivedGame, serial: int) -> dict[str, Any]:
 
 
 def _shared_names(game: ArchivedGame, pool: str) -> tuple[tuple[str, str, str], ...]:
-    """Return (column, kind, name) of the properties a game shares with others."""
+    """Return (column, kind, name) for each property of a game whose name is stored once for all games."""
     return (
         ("variant_id", "variant", f"{game.family} {game.variant}"),
         ("first_id", "player", game.first),
@@ -103,7 +103,7 @@ def _shared_names(game: ArchivedGame, pool: str) -> tuple[tuple[str, str, str], 
 
 
 def _pools(session: Session, games: Sequence[NewArchivedGame]) -> list[str]:
-    """Return the rating pool of each game; empty for imported games."""
+    """Return the rating pool of each game; empty for an imported game."""
     played = [new.game.id for new in games if new.text is None]
     pools: dict[str, str] = {}
     for ids in batched(played):
@@ -141,7 +141,7 @@ def add_positions(session: Session, first: int, last: int, entries: Mapping[int,
 
 
 def withdraw(session: Session, ids: Iterable[str]) -> None:
-    """Delete the rows of undone results, which frees their ids for the repeated games."""
+    """Delete the rows of these games, whose results were undone, so that the repeated games can use their ids."""
     serials = list(session.scalars(select(col(ArchiveGame.serial)).where(col(ArchiveGame.game_id).in_(ids))))
     session.execute(delete(ArchiveText).where(col(ArchiveText.serial).in_(serials)))
     session.execute(delete(ArchiveGame).where(col(ArchiveGame.serial).in_(serials)))

@@ -36,7 +36,7 @@ Floats = npt.NDArray[np.float64]
 class ExplorerTally:
     """Counts of a group of games; `other` have no known result.
 
-    Strengths are mean mu of the rated players, `last` is a day such as 20260731.
+    Strengths are the mean mu of the rated players. `last` is the latest day of play, such as 20260731.
     """
 
     games: int = 0
@@ -55,7 +55,7 @@ class ExplorerTally:
 
 @dataclass(frozen=True, slots=True)
 class Explored:
-    """A position: the games that reached it, and those with each tag (see `arena.store.archive.positions`)."""
+    """A position: the games that reached it, and by tag (see `arena.store.archive.positions`) how they continued."""
 
     whole: ExplorerTally
     moves: Mapping[int, ExplorerTally]
@@ -75,7 +75,7 @@ class _Games:
     second: Numbers
 
     def taken(self, places: Any) -> _Games:
-        """Select the games at these indices, or where a mask is set."""
+        """Return the games at these indices, or those where a mask is set."""
         return _Games(*(getattr(self, name)[places] for name in self.__dataclass_fields__))
 
 
@@ -147,7 +147,7 @@ def _bots(session: Session, name: str) -> list[int]:
 
 
 def _strengths(session: Session, pool: str, games: _Games) -> Floats:
-    """Return the current mu of every player by name id, nan without a rating in the pool."""
+    """Return the current mu of the players of the games, indexed by name id; nan without a rating in the pool."""
     found = np.full(1 + max(games.first.max(initial=0), games.second.max(initial=0)), np.nan)
     for number, mu in fetch(session, _rated(pool, col(ArchiveName.id), col(VersionRating.mu))):
         if number < len(found):
@@ -156,7 +156,7 @@ def _strengths(session: Session, pool: str, games: _Games) -> Floats:
 
 
 def _rated(pool: str, *columns: Any) -> Select[Any]:
-    """Select these columns of the players' names and ratings in a pool."""
+    """Return a query for these columns of the names and ratings of the players in a pool."""
     return (
         select(*columns)
         .join_from(ArchiveName, Version, col(Version.name) == col(ArchiveName.name))
@@ -173,7 +173,7 @@ class _Pairs(NamedTuple):
 
 
 def _pairs(entries: PositionEntries, serials: Numbers, tags: Numbers) -> _Pairs:
-    """Return the distinct pairs of those entries with one of these serials and one of these tags, both ascending."""
+    """Return each distinct pair (serial, tag) of the entries if both are in these lists, which are ascending."""
     near = entries.serials >= serials.min(initial=MAX_SERIAL)  # mostly far fewer: only the latest games count
     both = np.unique(entries.serials[near].astype(np.uint64) << np.uint64(32) | entries.tags[near])
     found = [(both >> np.uint64(32)).astype(np.int64), (both & np.uint64(0xFFFFFFFF)).astype(np.int64)]

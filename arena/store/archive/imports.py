@@ -79,9 +79,10 @@ class Imports:
         format: str,
         end: int,
     ) -> None:
-        """Store the games of the portion that follows `seen`, and the progress up to the line `end`.
+        """Store the games of the next portion, and the progress up to the line `end`.
 
-        Does nothing if another process has advanced the import meanwhile.
+        `seen` is the import as it was before the portion was read. Does nothing if another process has advanced the
+        import since then.
         """
         unique = list({new.game.id: new for new in games}.values())
         with self._sessions.writing() as session:

@@ -71,7 +71,7 @@ def joined(several: Sequence[PositionEntries]) -> PositionEntries:
 
 
 def _pack(entries: PositionEntries, first: int) -> bytes:
-    """Compress sorted entries: differences of keys in byte planes (the upper bytes are mostly zero), serials, tags."""
+    """Compress sorted entries: key differences in byte planes (the upper bytes are mostly zero), serials, tags."""
     steps = np.diff(entries.keys, prepend=np.uint64(0)).astype("<u8")
     planes = steps.view(np.uint8).reshape(-1, 8).T.tobytes()
     places = (entries.serials - first).astype("<u2").tobytes()
@@ -89,7 +89,7 @@ def _unpack(data: bytes, first: int) -> PositionEntries:
 
 
 def look_up(session: Session, key: int) -> PositionEntries:
-    """Read the entries of a key, by serial."""
+    """Read the entries with this key, ordered by serial."""
     parts = session.execute(select(col(ArchivePart.id), col(ArchivePart.first), col(ArchivePart.bits))).all()
     found: dict[int, PositionEntries] = {}
     for bits in {part.bits for part in parts}:  # a query for each: SQLite uses no index for a join on the bucket
@@ -121,7 +121,7 @@ def add(session: Session, first: int, last: int, entries: PositionEntries) -> No
 
 
 def _to_merge(session: Session, first: int, last: int) -> list[Row[int | None, int]]:
-    """Return the parts to merge with new games: those no larger than everything after them, ordered by serial."""
+    """Return the parts to merge with new games, ordered by serial: each has no more games than all that follow it."""
     query = (
         select(col(ArchivePart.id), col(ArchivePart.first))
         .where(col(ArchivePart.last) < first, col(ArchivePart.first) > last - MAX_PART_GAMES)

@@ -1,7 +1,8 @@
-"""Searches of the archive as SQL: filters become conditions, positions and first moves are looked up in their index.
+"""Searches of the archive as SQL: filters become conditions; positions and first moves are looked up in the position
+index.
 
-SQLite keeps no statistics here, so this module excludes unsuitable indexes: a column in `unindexed` form only filters
-rows found by another index. PostgreSQL decides by its statistics.
+SQLite has no statistics of these tables, so this module excludes unsuitable indexes: a column in `unindexed` form only
+filters rows found by another index. PostgreSQL chooses the index by its statistics.
 """
 
 from __future__ import annotations
@@ -53,8 +54,8 @@ class ArchiveSearch(ArchiveQuery):
 class Matches:
     """The games that match a search, for counting and selecting. Raises BadValueError.
 
-    `among` limits them to these serials, `pool` to games played here in a rating pool. With an order by a figure of the
-    analysis, games without it do not match.
+    `among` limits the games to these serials, `pool` to those played here in a rating pool. In a search sorted by a
+    figure of the analysis, games without that figure do not match.
     """
 
     def __init__(
@@ -76,7 +77,7 @@ class Matches:
         self._among = _indexed(session, search, among)
         if len(search.first_moves) > MAX_OPENING_PLIES:
             self._among = self._beginning_with(search.first_moves)
-            del self._found  # the comparison read it
+            del self._found  # cached by the comparison for the former serials
 
     def count(self, limit: int | None = None) -> int:
         """Count the matching games, up to `limit`."""
@@ -84,7 +85,7 @@ class Matches:
         return self._session.scalar(select(func.count()).select_from(found)) or 0
 
     def page(self, query: Select[Any], offset: int, limit: int) -> list[int]:
-        """Return these serials of a query for serials in sort order."""
+        """Return `limit` serials from `offset` on. `query` selects serials in sort order."""
         if self._among is None or not self.is_scan:
             return list(self._session.scalars(query.offset(offset).limit(limit)))
         wanted, read = offset + limit, FIRST_SCAN
@@ -150,7 +151,7 @@ class Matches:
         return or_(*(self._is_in(side, names, is_free=False) for side in SEATS))
 
     def _conditions(self, *, is_free: bool) -> Iterator[ColumnElement[bool]]:
-        """Yield all conditions but those on players of either side; with `is_free` SQLite may use any index."""
+        """Yield all conditions except that a player is on either side; with `is_free` SQLite may use any index."""
         search, game = self._search, ArchiveGame
         if search.id:
             yield col(game.game_id) == search.id
@@ -202,7 +203,7 @@ def _indexed(session: Session, search: ArchiveSearch, among: Serials | None) -> 
 
 
 def _named(session: Session, search: ArchiveSearch, pool: str | None) -> Iterator[tuple[Any, list[int]]]:
-    """Yield the conditions by name: each column with its allowed ids."""
+    """Yield the columns that contain ids of names, each with the ids that the search allows."""
     game = ArchiveGame
     if search.family or search.variant:
         yield game.variant_id, _variants(session, search.family, search.variant)
@@ -219,7 +220,7 @@ def _named(session: Session, search: ArchiveSearch, pool: str | None) -> Iterato
 
 
 def _seats(session: Session, search: ArchiveSearch) -> Iterator[list[int]]:
-    """Yield sets of name ids: one of each set must play on either side."""
+    """Yield lists of name ids. In a matching game, a player of each list is on one of the sides."""
     if search.name:
         yield _numbers_of(session, "player", col(ArchiveName.name) == search.name)
     if search.player:
@@ -242,7 +243,7 @@ def _variants(session: Session, family: str | None, variant: str | None) -> list
 
 
 def _numbered(number: str) -> ColumnElement[bool]:
-    """Match a number in the collection, or a serial."""
+    """Return the condition that a game has this number in its collection or as its serial."""
     is_labelled = col(ArchiveGame.label) == number
     if number.isascii() and number.isdecimal() and 0 < int(number) <= MAX_SERIAL:
         return or_(is_labelled, col(ArchiveGame.serial) == int(number))

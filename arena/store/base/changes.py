@@ -1,7 +1,7 @@
 """Change detection: a mark of the database that differs after every commit of any process.
 
-SQLite returns it at once without reading the file (`PRAGMA data_version`). PostgreSQL is queried for its snapshot at
-most every 0.1 s; commits of this process count at once.
+SQLite returns this mark at once, without reading the file (`PRAGMA data_version`). PostgreSQL is queried for its
+snapshot at most every 0.1 s; commits of this process change the mark at once.
 """
 
 from __future__ import annotations

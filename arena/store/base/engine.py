@@ -27,7 +27,7 @@ T = TypeVar("T")
 BATCH = 500
 """Rows per statement, within the parameter limits of both databases."""
 BUSY_MS = 5000
-"""Time for which a SQLite writer waits for another one, and a PostgreSQL reader for a free connection."""
+"""How long a SQLite writer waits for another writer, and a PostgreSQL session for a free connection."""
 
 _KEEP_ALIVE = {"keepalives_idle": 4, "keepalives_interval": 2, "keepalives_count": 3, "tcp_user_timeout": 10_000}
 """TCP keep-alive settings: a lost server is noticed within ten seconds, not hours."""
@@ -102,8 +102,8 @@ def _configure_sqlite(engine: Engine) -> None:
 
     @event.listens_for(engine, "handle_error")
     def handle_error(context: ExceptionContext) -> None:
-        # SQLite opens an unwritable file read-only, and while this process has such a connection, all
-        # other connections to the file are read-only too, even if the disk recovers: close them all.
+        # SQLite opens an unwritable file read-only. While this process has such a connection, all its other
+        # connections to the file are read-only too, even if the disk recovers: close them all.
         if getattr(context.original_exception, "sqlite_errorname", "").startswith("SQLITE_READONLY"):
             context.is_disconnect = True
             if context.execution_context is not None:
@@ -123,7 +123,7 @@ def close_all(engine: Engine) -> None:
 
 
 def _write_ahead(connection: sqlite3.Connection) -> None:
-    """Switch a new file to WAL mode. SQLite does not apply the busy timeout to that, so this function retries."""
+    """Switch a new file to WAL mode. Retries, as SQLite does not apply the busy timeout to this switch."""
     deadline = time.monotonic() + BUSY_MS / 1000
     while connection.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
         try:
@@ -135,7 +135,7 @@ def _write_ahead(connection: sqlite3.Connection) -> None:
 
 
 def batched(rows: Iterable[T]) -> Iterator[list[T]]:
-    """Yield rows in batches that fit one statement of both databases."""
+    """Yield rows in batches that fit into one statement, of SQLite and of PostgreSQL."""
     source = iter(rows)
     while part := list(islice(source, BATCH)):
         yield part
@@ -199,7 +199,7 @@ class Sessions:
 
     @contextmanager
     def fenced(self, require: Callable[[Session], None]) -> Iterator[None]:
-        """Start every writing transaction of this thread with `require`, which may raise, until the block ends."""
+        """Call `require`, which may raise, at the start of every writing transaction of this thread in the block."""
         token = self._fence.set(require)
         try:
             yield

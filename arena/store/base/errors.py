@@ -19,7 +19,7 @@ from arena.errors import (
 
 @contextmanager
 def translated() -> Iterator[None]:
-    """Translate errors of the database driver into those above; programming errors pass unchanged."""
+    """Translate the driver's errors in the block to those of `arena.errors`; programming errors pass unchanged."""
     try:
         yield
     except (exc.DataError, OverflowError, UnicodeEncodeError) as error:

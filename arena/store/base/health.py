@@ -1,4 +1,4 @@
-"""Damage detection: a process that meets damage marks it for every process of the machine.
+"""Damage detection: a process that finds the database damaged creates a mark that every process of the machine sees.
 
 The mark is a file next to the SQLite database. A damaged database may still be read, but not written: new data would be
 lost with it.

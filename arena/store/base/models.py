@@ -96,7 +96,7 @@ class AccountLink(SQLModel, table=True):
 class Token(SQLModel, table=True):
     """An API token: only the SHA-256 of its secret is stored. `scopes` is a blank-separated list.
 
-    `parent_id` is the token it was made with, which also ends this one.
+    `parent_id` is the token with which this token was made; revoking the parent revokes this token too.
     """
 
     __tablename__ = "tokens"
@@ -113,7 +113,7 @@ class Token(SQLModel, table=True):
 
     @property
     def has_expired(self) -> bool:
-        """True once its expiry has passed."""
+        """True once the time `expires` has passed."""
         return self.expires is not None and self.expires <= now()
 
 
@@ -187,7 +187,7 @@ class Version(SQLModel, table=True):
     log: str = Field(default="", sa_column=Column(Text, nullable=False))
     problem: str = ""
     place: str = Field(default="", max_length=16)
-    """Where it runs: empty for the arena's sandbox, `remote` for its author's machine."""
+    """Where the version runs: empty for the arena's sandbox, `remote` for its author's machine."""
     follows_id: int | None = Field(default=None, foreign_key="versions.id", index=True)
     """The version from whose ratings this one starts (its mu, with a wide sigma)."""
     created_at: datetime = _created()
@@ -195,7 +195,7 @@ class Version(SQLModel, table=True):
 
 
 class RemotePresence(SQLModel, table=True):
-    """The last reported connection of a remote version at `seen`; it may be outdated. `latency_ms` is a round trip."""
+    """The last report, at `seen`, on the connection of a remote version. `latency_ms` is the time of a round trip."""
 
     __tablename__ = "presences"
     version_id: int = Field(primary_key=True, foreign_key="versions.id", sa_column_kwargs={"autoincrement": False})
@@ -220,7 +220,7 @@ class VersionFamily(SQLModel, table=True):
 
 
 class Schedule(SQLModel, table=True):
-    """A recurring tournament: a cron expression in a time zone, and the template of what it creates.
+    """A recurring tournament: a cron expression in a time zone, and the template of its tournaments.
 
     `catch_up` is the reaction to fire times missed during downtime: `skip` (none), `once` (one run for all) or `all`.
     """
@@ -281,12 +281,12 @@ class Tournament(SQLModel, table=True):
 
     @property
     def priority(self) -> int:
-        """Priority of its games over those of other tournaments; stored in the settings."""
+        """Priority of this tournament's games over those of other tournaments; stored in the settings."""
         return int(self.settings.get("priority", 0))
 
 
 class Entry(SQLModel, table=True):
-    """A version entered in a tournament; `seat` is its number in the tables. `eligibility` is why it may play.
+    """A version entered in a tournament. `seat` is its number in the tables, `eligibility` the reason why it may play.
 
     `suspended` is the reason if the coordinator has withdrawn it.
     """
@@ -322,9 +322,9 @@ class Game(SQLModel, table=True):
 
     `id` is the content hash of its spec. `sequence` numbers the games of a tournament in planned order. `commit_number`
     numbers all results in commit order, in which ratings are folded. `state`: `planned`, `queued`, `running`,
-    `finished`, `void` (given up) or `cancelled`. `attempt` counts how often it was dispatched, except where it was
-    returned to the plan before its start. `lease_owner` is the coordinator that has it or committed its result,
-    `worker` the cluster worker that played it. `is_rated` is copied from the tournament when the game is planned.
+    `finished`, `void` (given up) or `cancelled`. `attempt` counts the dispatches, except those after which the game was
+    returned to the plan before its start. `lease_owner` is the coordinator that dispatched the game or committed its
+    result, `worker` the cluster worker that played it. `is_rated` is copied from the tournament during planning.
     """
 
     __tablename__ = "games"
@@ -381,7 +381,7 @@ class Record(SQLModel, table=True):
 
 
 class StoredHumanGame(SQLModel, table=True):
-    """A game of a person, who has an account (`user_id`) or a cookie with the digest `guest`.
+    """A game of a person, identified by an account (`user_id`) or by a cookie with the digest `guest`.
 
     `plies` are the moves so far, each as `[move, ply]`, so that the game can resume after a crash of the referee.
     `asked` is the person's action that the referee has not processed yet. `seen_at` is the person's last contact;
@@ -417,7 +417,7 @@ class Void(SQLModel, table=True):
 class VersionRating(SQLModel, table=True):
     """One version's rating in one pool after the game with commit number `last`.
 
-    `opposition` is the sum of the opponents' mu before each game; divided by `games` it is the average opponent.
+    `opposition` is the sum of the opponents' mu before each game; divided by `games` it is the opponents' mean mu.
     """
 
     __tablename__ = "ratings"
@@ -460,7 +460,7 @@ class RatingChange(SQLModel, table=True):
 
 
 class Rebuild(SQLModel, table=True):
-    """A running or interrupted rebuild of all ratings; results up to the commit number `last` are done.
+    """A running or interrupted rebuild of all ratings; it has folded the results up to the commit number `last`.
 
     `without` is the SHA-256 of the ids of excluded games, empty for none.
     """
@@ -472,7 +472,7 @@ class Rebuild(SQLModel, table=True):
 
 
 class RebuiltChange(SQLModel, table=True):
-    """A rating change that a rebuild corrects. What the fold computes is NULL if the stored change must be deleted."""
+    """A rating change that a rebuild corrects. The columns from `wins` on are NULL if the change must be deleted."""
 
     __tablename__ = "rebuilt_changes"
     rebuild_id: str = Field(primary_key=True, max_length=32)
@@ -513,7 +513,7 @@ _SEARCHED = ("variant_id", "first_id", "second_id", "termination_id", "source_id
 
 
 def _covering(*first: str) -> Index:
-    """Create an index on these columns; the other searched columns follow, so that filters read only the index."""
+    """Create an index on these columns, then all other searched columns, so that filters read only the index."""
     rest = [name for name in _SEARCHED if name not in first]
     return Index(f"ix_archive_games_{first[0]}", *first, *rest)
 
@@ -562,8 +562,9 @@ class StoredImport(SQLModel, table=True):
     """An import of a text, read portion by portion. `state` is `waiting` until it is `done` or has `failed` for the
     reason `problem`.
 
-    `text` is compressed, and empty afterwards. `read` of its `lines` are stored; `games` of them are valid, `new` of
-    those were not known. `rejected` were not valid; `bad` has the first ones.
+    `text` is compressed; it is emptied at the end of the import. `lines` is the number of its lines, `read` the number
+    of those that were read. `games` counts valid games, `new` those that were not in the archive, `rejected` invalid
+    games; `bad` lists the first invalid ones.
     """
 
     __tablename__ = "imports"
@@ -613,7 +614,7 @@ class ArchivePosition(SQLModel, table=True):
 class Analysis(SQLModel, table=True):
     """The analysis of a game: figures for filters, and the whole as compressed JSON (`arena.analysis.game_analysis`).
 
-    `game_id` refers to a game played here or an imported one. `accuracy` is that of the less accurate side.
+    `game_id` is the id of a game played here or imported. `accuracy` is the accuracy of the less accurate side.
     """
 
     __tablename__ = "analyses"
@@ -637,8 +638,8 @@ class Analysis(SQLModel, table=True):
 class QueuedAnalysis(SQLModel, table=True):
     """A request to analyse a game (`game_id`) or a position (`question`: the game so far), which gets an `answer`.
 
-    The request for a game is deleted when it is done. A failed one keeps its `problem`, so that it is not retried
-    automatically.
+    The request for a game is deleted when the analysis is done. If the analysis fails, the request stays with the
+    `problem`, so that it is not retried automatically.
     """
 
     __tablename__ = "analysis_requests"
@@ -672,11 +673,11 @@ class StoredWinModel(SQLModel, table=True):
 class StoredProblem(SQLModel, table=True):
     """A problem: a position in which the side to move is to win, and its rating against the people who try it.
 
-    `state` is `waiting` until the solver has proved it, then `accepted` or `refused` for the reason `problem`; a
-    `removed` one only serves the ratings of those who tried it. `digest` is the SHA-256 of position, rules and
-    condition, and prevents duplicates. `max_moves` is the longest win that the author allows, `moves` the proved
-    length. `tree` has all solutions (see `referee.solver.tree`). `month`, such as `2026-11`, makes it the problem of
-    that month. `games` counts rated first attempts, `wins` those that failed.
+    `state` is `waiting` until the solver has examined the problem, then `accepted`, or `refused` for the reason
+    `problem`; a `removed` one is kept only for the ratings of people who tried it. `digest` is the SHA-256 of position,
+    rules and condition, and prevents duplicates. `max_moves` is the length of the longest win that the author allows,
+    `moves` the proved length. `tree` has all solutions (see `referee.solver.tree`). `month`, such as `2026-11`, makes
+    it the problem of that month. `games` counts rated first attempts, `wins` those that failed.
     """
 
     __tablename__ = "problems"
@@ -754,7 +755,7 @@ class SolverRating(SQLModel, table=True):
 
 
 class Counter(SQLModel, table=True):
-    """Counters. `commit` is the last assigned commit number, taken inside the committing transaction."""
+    """A counter. `commit` has the last assigned commit number; the transaction that commits a result increases it."""
 
     __tablename__ = "counters"
     name: str = Field(primary_key=True, max_length=32)

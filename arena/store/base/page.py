@@ -28,7 +28,7 @@ def write_cursor(*keys: Any) -> str:
 
 
 def read_cursor(text: str | None, *types: type) -> tuple[Any, ...] | None:
-    """Decode the sort keys of a cursor; return None without a cursor. Raises BadValueError for other types."""
+    """Decode the sort keys of a cursor, which have these types; return None without a cursor. Raises BadValueError."""
     if text is None:
         return None
     try:
@@ -59,6 +59,6 @@ def bounded(limit: int) -> int:
 
 
 def cut(rows: Sequence[T], limit: int, key: Callable[[T], tuple[Any, ...]]) -> PageResponse[T]:
-    """Build a page from up to `limit` + 1 rows: the extra row only shows that there are more."""
+    """Build a page of `limit` rows; one row more only shows that another page follows. `key` returns a row's keys."""
     items = list(rows[:limit])
     return PageResponse(items, write_cursor(*key(items[-1])) if len(rows) > limit and items else None)

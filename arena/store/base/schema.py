@@ -39,7 +39,7 @@ def is_fresh(engine: Engine) -> bool:
 def upgrade(engine: Engine) -> tuple[str | None, str]:
     """Upgrade the database to the program's schema; return the revisions before (None = new) and after.
 
-    All leases are deleted, so a coordinator of the older program cannot write into the new schema and exits. Raises
+    All leases are deleted: a coordinator of the older program then cannot write into the new schema, and exits. Raises
     SchemaError for a database that this program cannot upgrade.
     """
     with alone(engine) as connection:

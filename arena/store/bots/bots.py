@@ -116,13 +116,13 @@ class Bots:
             )
 
     def usage(self, owner_id: int) -> Usage:
-        """Return the numbers of a user's bots and versions, and their size."""
+        """Return how many bots and versions a user has, and the size of their bundles."""
         with self._sessions.reading() as session:
             return usage_of(session, owner_id)
 
 
 def _bots(session: Session, query: Select[*tuple[Any, ...]]) -> list[BotItem]:
-    """Return the bots of a query of `_BOTS`, with the families of their active versions and the newest version."""
+    """Run a query of `_BOTS`; return its bots with the families of their active versions and the newest version."""
     rows = fetch(session, query)
     versions: dict[int, list[tuple[int, str, Collection[str]]]] = {}
     if rows:

@@ -30,7 +30,7 @@ class VersionChecks:
         return version
 
     def give_back(self) -> int:
-        """Return the versions whose check died with its process to the queue; return how many."""
+        """Queue the versions again whose check ended with its process; return how many."""
         with self._sessions.writing() as session:
             found = session.execute(update(Version).where(col(Version.state) == "checking").values(state="uploaded"))
             return int(found.rowcount)  # type: ignore[attr-defined]
@@ -45,9 +45,9 @@ class VersionChecks:
         log: str = "",
         problem: str = "",
     ) -> Version:
-        """Store a verdict: active without a problem, else failed. Raises ConflictError if no check is running.
+        """Store the verdict on a version: it becomes `active` without a problem, else `failed`.
 
-        The families of the version become those of `variants`.
+        Its families become those in `variants`. Raises NotFoundError, and ConflictError if no check is running.
         """
         with self._sessions.writing() as session:
             version = session.get(Version, version_id, with_for_update=True)

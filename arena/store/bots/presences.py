@@ -16,7 +16,7 @@ from arena.store.base.engine import Sessions
 from arena.store.base.models import RemotePresence
 
 REPORT_INTERVAL_S = 15.0
-"""Interval of the reports."""
+"""How often the process that has the connections reports them."""
 _STALE = timedelta(seconds=3 * REPORT_INTERVAL_S)
 """Age after which a report is ignored: the reporting process is gone."""
 
@@ -41,7 +41,7 @@ class Presences:
         self._sessions = sessions
 
     def report(self, present: Mapping[int, PresenceReport]) -> None:
-        """Report that exactly these versions are connected."""
+        """Store that these versions, and no others, are connected."""
         at = now()
         with self._sessions.writing() as session:
             known = {row.version_id: row for row in session.scalars(select(RemotePresence))}

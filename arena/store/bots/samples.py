@@ -58,8 +58,8 @@ class Samples:
     def ensure(self, samples: Mapping[str, str], variants: Mapping[str, Sequence[str]]) -> dict[str, Version]:
         """Create or update the active versions of the sample bots, given as name -> module; return name -> version.
 
-        They run as a command of this installation: `python` stands for its interpreter, `{family}` for the family.
-        `variants` are those of each family. Samples in `LEVELS` get their options.
+        A sample bot runs as a command of this installation: `python` stands for its interpreter, `{family}` for the
+        family. `variants` gives the variants of each family. Samples in `LEVELS` get the options listed there.
         """
         with self._sessions.writing() as session:
             owner_id = ensure_owner(session)
@@ -71,7 +71,7 @@ class Samples:
         return found
 
     def _ensure_version(self, bot: BotItem, module: str, variants: Mapping[str, Sequence[str]]) -> Version:
-        """Return the newest active version if it has this module, these families and the revision; else add one."""
+        """Return the newest active version if its module, families, options and revision are current; else add one."""
         options, revision = dict(LEVELS.get(bot.name, {})), REVISIONS.get(module, 1)
         command = ["python", "-m", module, "--family", "{family}"]
         line = next((line for line in self._versions.of_bot(bot.id) if line.state == "active"), None)

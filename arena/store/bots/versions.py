@@ -51,10 +51,10 @@ class Versions:
         max_versions: int | None = None,
         max_bytes: int | None = None,
     ) -> Version:
-        """Add the next version of a bot; its ratings start from the newest earlier one that was active.
+        """Add the next version of a bot; its ratings start from those of the newest earlier version that was active.
 
-        `max_versions` and `max_bytes` limit the owner's usage including it. Raises NotFoundError, QuotaError, and
-        ConflictError if another version is added at the same moment or the bot is retired.
+        `max_versions` and `max_bytes` limit what the owner may have, the new version included. Raises NotFoundError,
+        QuotaError, and ConflictError if another version is added at the same moment or the bot is retired.
         """
         try:
             with self._sessions.writing() as session:
@@ -98,7 +98,7 @@ class Versions:
         return version
 
     def announce(self, version_id: int, variants: Mapping[str, Sequence[str]], capabilities: Mapping[str, Any]) -> None:
-        """Store what a remote bot announces that it can play. Raises NotFoundError."""
+        """Store the variants and capabilities that a remote bot announces. Raises NotFoundError."""
         with self._sessions.writing() as session:
             version = session.get(Version, version_id)
             if version is None:
@@ -143,7 +143,7 @@ class Versions:
         return {line.id: line for line in self._items(col(Version.id).in_(set(version_ids)))}
 
     def by_ids(self, version_ids: Sequence[int]) -> dict[int, Version]:
-        """Return these whole versions by id; unknown ones are omitted."""
+        """Return the whole rows of these versions by id; unknown ones are omitted."""
         with self._sessions.reading() as session:
             found = session.scalars(select(Version).where(col(Version.id).in_(set(version_ids))))
             return {version.id: version for version in found if version.id is not None}
@@ -219,7 +219,7 @@ class Versions:
 
 
 def _fit_from(capabilities: Mapping[str, Any]) -> dict[str, int]:
-    """Return the shortest time per move in milliseconds that a version keeps, by family, as far as measured."""
+    """Return for each measured family the shortest time per move, in milliseconds, that a version does not exceed."""
     return {
         family: int(part["fit_from_ms"])
         for family, part in capabilities.items()

@@ -85,7 +85,7 @@ class Analyses:
         return {row[0]: AnalysisFigures(*row) for row in rows}
 
     def scores(self, family: str) -> Iterator[dict[str, Any]]:
-        """Yield all analyses of a family, whole, in no particular order."""
+        """Yield the whole analysis of every analysed game of a family, in no particular order."""
         with self._sessions.reading() as session:
             ids = list(session.scalars(select(col(Analysis.game_id)).where(col(Analysis.family) == family)))
         for game_id in ids:
@@ -97,7 +97,7 @@ class Analyses:
     def ask(
         self, user_id: int | None, nodes: int, *, game_id: str | None = None, question: Mapping[str, Any] | None = None
     ) -> int:
-        """Queue a game or a position and return the request's id. A game that waits already keeps its request.
+        """Queue a game or a position; return the request's id. A game that has a request keeps it, and is retried.
 
         Raises QuotaError if too many requests wait.
         """
@@ -148,7 +148,7 @@ class Analyses:
             return None if row is None else AnalysisTask(row.id, row.game_id, row.question, row.nodes)
 
     def next_unasked(self, nodes: int, since: datetime, most: int) -> AnalysisTask | None:
-        """Return the latest unanalysed result; None if `most` games were analysed since the given time."""
+        """Return the latest unanalysed result; None if at least `most` games were analysed since then."""
         done = select(func.count()).select_from(Analysis).where(col(Analysis.analysed_at) >= since)
         last = select(func.max(col(Game.commit_number))).scalar_subquery()
         query = (

@@ -2,7 +2,7 @@
 
 A game is committed exactly once, by its id: a second result changes nothing. The row of the commit counter is locked
 first, so results are committed in the order of their numbers, and ratings are folded in that order. Results that arrive
-together are committed together, because transaction and statements dominate the cost.
+together are committed in one transaction, because most of the cost is per transaction and statement.
 """
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ def commit(session: Session, records: Sequence[GameRecord], lease_owner: str = "
     """Commit records of finished games in this order, inside the session's transaction.
 
     Returns None for each game that is already over. Raises NotFoundError for an unplanned game, ConflictError for a
-    record of other bots, ValueError for a void one: roll the whole transaction back then.
+    record of other bots, ValueError for a void record. After an exception, roll the whole transaction back.
     """
     for record in records:
         if record.kind is Kind.VOID:
@@ -174,7 +174,7 @@ def commit(session: Session, records: Sequence[GameRecord], lease_owner: str = "
 
 
 def _planned(session: Session, records: Sequence[GameRecord]) -> list[tuple[GameRecord, Row[Any]]]:
-    """Return the records whose games are not over, each with its plan; of two records of a game the first."""
+    """Return the records whose games are not over, each with its plan. Of several records of a game, use the first."""
     plans = {row.id: row for row in session.execute(_PLANS, {"games": [record.id for record in records]})}
     found: dict[str, tuple[GameRecord, Row[Any]]] = {}
     for record in records:

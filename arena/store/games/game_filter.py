@@ -20,9 +20,9 @@ def _is_person(name: Mapped[str]) -> ColumnElement[bool]:
 
 
 def conditions(query: GameQuery, *, worker: str | None = None) -> list[Any]:
-    """Return the filters of a query except `bot` as SQL conditions on results, with the cluster worker that played.
+    """Return the filters of a query except `bot` as SQL conditions on results; `worker` selects a cluster worker.
 
-    All filters but `worker` have an index; of several, one is used and the others are applied to its rows.
+    Every filter except `worker` has an index. The database uses one index and applies the other filters to its rows.
     """
     found: list[Any] = [col(Game.commit_number).is_not(None)]
     equal = {

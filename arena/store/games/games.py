@@ -92,13 +92,13 @@ class Games:
             return [GameItem(*row) for row in fetch(session, rows)], count
 
     def id_of(self, tournament_id: int, sequence: int) -> str | None:
-        """Return the id of the game with a number in the plan of a tournament; None if there is none."""
+        """Return the id of the game with this number in a tournament's plan; None if there is no such game."""
         mine = (col(Game.tournament_id) == tournament_id, col(Game.sequence) == sequence)
         with self._sessions.reading() as session:
             return session.scalar(select(col(Game.id)).where(*mine))
 
     def openings(self, ids: Sequence[str]) -> dict[str, str]:
-        """Return position and opening moves of those games that do not begin at their variant's start."""
+        """Return the start position and opening moves of each game as one text; empty for the variant's start."""
         query = select(col(Game.id), col(Game.spec)).where(col(Game.id).in_(ids))
         with self._sessions.reading() as session:
             rows = fetch(session, query)
@@ -113,8 +113,8 @@ class Games:
     ) -> PageResponse[GameItem]:
         """Return games with a result, latest first.
 
-        `versions` selects their games on either side (instead of the query's `bot`), `against` of these only those
-        against some opponents. Games filtered by time are ordered by their end, others by their commit number.
+        `versions` selects the games of these versions on either side (instead of the query's `bot`), `against` limits
+        them to these opponents. Games filtered by time are ordered by their end, others by their commit number.
         """
         limit = bounded(query.limit)
         narrow = conditions(query)
@@ -138,9 +138,9 @@ class Games:
         )
 
     def by_figure(self, query: GameQuery, *, versions: Sequence[int] | None = None) -> PageResponse[GameItem]:
-        """Return analysed games sorted by the figure that a query names in `sort`, equal ones latest first.
+        """Return analysed games sorted by the figure that a query names in `sort`, then by commit number, latest first.
 
-        `versions` selects their games on either side, instead of the query's `bot`.
+        `versions` selects the games of these versions on either side, instead of the query's `bot`.
         """
         limit, narrow, is_falling = bounded(query.limit), conditions(query), query.order == "falling"
         if versions is not None:
@@ -191,7 +191,7 @@ def _of_plan(tournament_id: int, query: PlanQuery) -> list[Any]:
 def _of_versions(
     versions: Sequence[int], against: Sequence[int] | None, conditions: Sequence[Any], limit: int
 ) -> Select[Any]:
-    """Select the latest games of some versions: one short index walk per version and side, then the latest overall."""
+    """Select games of these versions, among them the latest `limit`, by a short index walk per version and side."""
     walks = []
     for mine, theirs in ((Game.first_id, Game.second_id), (Game.second_id, Game.first_id)):
         for version in dict.fromkeys(versions):

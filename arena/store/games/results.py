@@ -46,7 +46,7 @@ class FinishedGame(NamedTuple):  # a dataclass takes four times as long to creat
 
     @property
     def points(self) -> tuple[float, float]:
-        """1, ½ or 0 for first and second."""
+        """Points of first and second: 1, ½ or 0."""
         return _POINTS.get(self.winner, _HALVES)
 
 
@@ -78,7 +78,7 @@ _GAMES = table_of(Game).c
 
 
 class Results:
-    """Table of the games with a result: commits results, and reads them."""
+    """Games with a result: commits results, and reads them."""
 
     def __init__(self, sessions: Sessions) -> None:
         self._sessions = sessions
@@ -102,16 +102,16 @@ class Results:
         return undo(self._sessions, wrong, lease_owner)
 
     def undone(self) -> int:
-        """Return how many results were ever undone; recompute cached sums when this has grown."""
+        """Return how many results were ever undone. Callers recompute cached sums when this number has grown."""
         with self._sessions.reading() as session:
             return undone(session)
 
     def of(
         self, *, tournament_id: int | None = None, pool: str | None = None, limit: int | None = None
     ) -> list[FinishedGame]:
-        """Return finished games without moves: a tournament's in planned order, or the latest of a pool.
+        """Return finished games without moves: those of a tournament in planned order, or the latest of a pool.
 
-        Those of a pool are in commit order.
+        The games of a pool are in commit order.
         """
         query = select(*_RESULT)
         if tournament_id is not None:
@@ -159,7 +159,10 @@ class Results:
             return [unpack(row[0]) for row in fetch(session, query)][::-1]
 
     def tally(self, versions: Sequence[int], against: Sequence[int] | None = None) -> list[Tally]:
-        """Count the results of versions (against others) by opponent, side and termination, without void games."""
+        """Count the results of versions, or only those against others, by players, family, winner and termination.
+
+        Void games are not counted.
+        """
         keys = [col(getattr(Game, name)) for name in Tally.__dataclass_fields__ if name != "count"]
         parts = []
         for mine, theirs in ((Game.first_id, Game.second_id), (Game.second_id, Game.first_id)):
@@ -177,7 +180,7 @@ class Results:
 
     def sides(self, pool: str) -> dict[tuple[str, str], int]:
         """Count the rated results of a pool by side: (variant, `first`/`second`/`draw`) -> games."""
-        # New results have higher commit numbers, so only they are counted, unless results were undone meanwhile.
+        # Add the results with higher commit numbers to the cached counts; recount everything if results were undone.
         last, then, before = self._sides.get(pool, (0, 0, {}))
         undone = self.undone()
         if then != undone:
@@ -197,7 +200,7 @@ class Results:
         return dict(found)
 
     def by_options(self, tournament_id: int) -> list[tuple[str, dict[str, Any], str, int]]:
-        """Count the results of a tournament by rules: (variant, options, winner, games)."""
+        """Count the results of a tournament by variant, options and winner: (variant, options, winner, games)."""
         options = cast(col(Game.spec)["options"], String)
         query = (
             select(col(Game.variant), options, col(Game.winner), func.count())
@@ -235,8 +238,8 @@ class Results:
     ) -> Iterator[tuple[int, bytes]]:
         """Yield (commit number, record as JSON) of the results that match a query, in commit order after `after`.
 
-        `versions` selects their games on either side, instead of the query's `bot`. No transaction is open while the
-        caller processes an item.
+        `versions` selects the games of these versions on either side, instead of the query's `bot`. No transaction is
+        open while the caller processes an item.
         """
         narrow = conditions(query)
         if versions is not None:
@@ -277,7 +280,7 @@ class Results:
 
 def _results(rows: Sequence[Sequence[Any]]) -> list[FinishedGame]:
     """Convert rows of `_RESULT` to results."""
-    ways = {way: (Kind(way[0]), Termination(way[1])) for way in {row[-2:] for row in rows}}  # few distinct ones
+    ways = {way: (Kind(way[0]), Termination(way[1])) for way in {row[-2:] for row in rows}}  # few distinct endings
     return [FinishedGame._make((*row[:-2], *ways[row[-2:]])) for row in rows]
 
 

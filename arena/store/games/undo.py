@@ -1,6 +1,6 @@
 """Undo of wrong results: void them, requeue their games, rebuild the ratings, in one transaction.
 
-Games that the tournament has planned because of such a result stay planned.
+Games that a tournament has planned because of a wrong result stay planned.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ COUNTER = "undone"
 
 
 def undo(sessions: Sessions, wrong: Mapping[str, str], lease_owner: str = "") -> list[str]:
-    """Void the results of these games, given with the reasons; return the ids of those that had one.
+    """Void the results of these games, given as game id -> reason; return the ids of those that had a result.
 
     The games are played again, also in a finished tournament, but not in a cancelled one.
     """

@@ -1,7 +1,7 @@
 """Writes and loads dumps of the whole database as text, for backups and for moving from SQLite to PostgreSQL.
 
 A dump is NDJSON, compressed if the file name ends in `.zst`. The first line gives the schema revision. Then follows one
-line for each row; a row that others refer to comes before them. The last line gives the number of rows.
+line for each row; a row comes before the rows that refer to it. The last line gives the number of rows.
 """
 
 from __future__ import annotations

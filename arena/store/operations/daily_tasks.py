@@ -60,7 +60,9 @@ class DailyTasks:
         return True
 
     def forget(self, at: datetime | None = None) -> int:
-        """Delete expired sessions, links, attempts, devices, responses, requests and imports; return how many rows."""
+        """Delete expired rows and return how many: sessions, account links, log-in attempts, trusted devices,
+        responses, requests to analyse positions, imports, and refused log-ins in the audit log.
+        """
         at = at or now()
         old = (
             delete(Login).where(col(Login.expires) <= at),

@@ -26,9 +26,11 @@ _LEASES = table_of(Lease)
 _OWNER = select(_LEASES.c.owner).where(_LEASES.c.name == bindparam("lease")).with_for_update(read=True)
 """Reads the owner with a row lock if supported: the lease cannot be taken between this check and the commit."""
 _IDLE_S = (2.0, 10.0)
-"""Shortest and longest time after which PostgreSQL ends an idle transaction of an owner: the lease's, within these.
+"""Shortest and longest time after which PostgreSQL ends an idle transaction of an owner; between them, the length of
+the lease counts.
 
-Its row locks would block a standby if the owner is stopped or cut off. A single statement may take twice as long.
+The transaction's row locks would block a standby if the owner is stopped or cut off. A single statement may take twice
+as long.
 """
 _BOUND = text(
     "SELECT set_config('idle_in_transaction_session_timeout', :idle, true), "
@@ -46,7 +48,7 @@ class OwnedLease:
 
     @property
     def is_alive(self) -> bool:
-        """True until it expires."""
+        """True until the lease expires."""
         return self.left_s > 0
 
 
@@ -79,7 +81,7 @@ class Leases:
         return True
 
     def renew(self, name: str, owner: str, seconds: float) -> bool:
-        """Renew a lease for `seconds`; return False if this owner has lost it: another one may have acted since."""
+        """Renew a lease for `seconds`; return False if this owner has lost it: another owner may have acted since."""
         self._adopt(seconds)
         with self._sessions.writing() as session:
             self._bound(session)
@@ -88,7 +90,7 @@ class Leases:
             return bool(session.execute(update(Lease).where(*mine).values(until=until)).rowcount)  # type: ignore[attr-defined]
 
     def release(self, name: str, owner: str) -> None:
-        """Release a lease if it is still owned."""
+        """Release a lease if this owner still has it."""
         with self._sessions.writing() as session:
             session.execute(delete(Lease).where(col(Lease.name) == name, col(Lease.owner) == owner))
 
@@ -117,11 +119,11 @@ class Leases:
             yield
 
     def _adopt(self, seconds: float) -> None:
-        """Bound transactions by a lease of this length from now on."""
+        """Limit the idle time of transactions to the length of this lease, within bounds, from now on."""
         self._idle_s = max(_IDLE_S[0], min(seconds, _IDLE_S[1]))
 
     def _bound(self, session: Session) -> None:
-        """Let PostgreSQL end this transaction if its process is stopped, as its lock would block a standby."""
+        """Let PostgreSQL end this transaction if this process is stopped: its row locks would block a standby."""
         if _is_postgresql(session):
             idle_ms = int(self._idle_s * 1000)
             session.execute(_BOUND, {"idle": str(idle_ms), "statement": str(2 * idle_ms)})

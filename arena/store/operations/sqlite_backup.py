@@ -50,7 +50,7 @@ class SqliteBackups:
     def make(self, file: Path, at: datetime) -> Path:
         """Copy a snapshot of the database, check the copy, and delete old backups; return the new path.
 
-        Raises StoreUnavailableError, also if the database is damaged; OSError.
+        Raises OSError, and StoreUnavailableError, also if the database is damaged.
         """
         make_folder(self.folder)
         path = self.folder / f"arena-{at.astimezone(UTC).strftime(_STAMP)}.sqlite3"
@@ -120,7 +120,7 @@ def salvage(file: Path, aside: Path) -> Iterator[bytes]:
 
 
 def _has_schema(file: Path) -> bool:
-    """Return whether a sound file is a database of the arena: to SQLite an empty file is sound, too."""
+    """Return whether a sound file has the arena's schema: SQLite finds even an empty file sound."""
     with contextlib.closing(sqlite3.connect(file)) as connection:
         query = "SELECT 1 FROM sqlite_master WHERE name = 'alembic_version'"
         return connection.execute(query).fetchone() is not None
@@ -154,7 +154,7 @@ def remove(file: Path) -> None:
 
 
 def replace_durably(fresh: Path, path: Path) -> None:
-    """Rename a file after flushing it to disk."""
+    """Flush a file to the disk, rename it, and flush its folder."""
     for place in (fresh, path.parent):
         number = os.open(place, os.O_RDONLY)
         try:

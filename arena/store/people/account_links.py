@@ -55,7 +55,7 @@ class AccountLinks:
             session.execute(mine.values(uses_left=col(AccountLink.uses_left) + 1))
 
     def count_resets(self, user_id: int, since: datetime) -> int:
-        """Count the links made since a moment that reset a user's password."""
+        """Count the links for resetting a user's password that were made since a moment."""
         mine = (col(AccountLink.user_id) == user_id, col(AccountLink.created_at) >= since)
         with self._sessions.reading() as session:
             return session.scalar(select(func.count()).select_from(AccountLink).where(*mine)) or 0

@@ -39,7 +39,7 @@ class AuditLog:
             session.add(Audit(action=action[:40], subject=subject[:120], user_id=user_id, detail=detail))
 
     def page(self, query: AuditQuery = _ALL) -> PageResponse[AuditItem]:
-        """Return entries, latest first: all, those about one subject, or those by one user."""
+        """Return entries, latest first: all, or those with the query's subject and user."""
         limit = bounded(query.limit)
         rows = _ENTRIES.order_by(col(Audit.id).desc()).limit(limit + 1)
         if query.subject is not None:
@@ -52,7 +52,7 @@ class AuditLog:
         return cut(self._items(rows), limit, lambda line: (line.id,))
 
     def since(self, at: datetime, *actions: str) -> list[AuditItem]:
-        """Return the entries of these actions since then, latest first, at most one page."""
+        """Return the entries of these actions since the time `at`, latest first, at most one page."""
         query = _ENTRIES.where(col(Audit.logged_at) >= at, col(Audit.action).in_(actions))
         return self._items(query.order_by(col(Audit.id).desc()).limit(DEFAULT_LIMIT))
 

@@ -59,6 +59,6 @@ class Follows:
             session.add(Follow(user_id=user_id, bot_id=bot, tournament_id=tournament))
 
     def remove(self, user_id: int, kind: FollowedKind, subject_id: int) -> None:
-        """End following; one that does not exist is ignored."""
+        """Stop following a bot or a tournament; does nothing if the user does not follow it."""
         with self._sessions.writing() as session:
             session.execute(delete(Follow).where(col(Follow.user_id) == user_id, _SUBJECT[kind] == subject_id))

@@ -1,6 +1,6 @@
 """Log-in back-off and rate limits: counters shared by all web processes.
 
-Delays grow with each wrong attempt, but never become permanent: attempts are forgiven after a while. Keys are digests.
+Delays grow with each wrong attempt, but never become permanent: attempts stop counting after a while. Keys are digests.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from arena.store.base.engine import Sessions
 from arena.store.base.models import LoginAttempt
 
 ATTEMPTS_RETENTION = timedelta(days=2)
-"""Retention of a key without attempts."""
+"""Time after the last attempt for which a key is kept."""
 
 
 @dataclass(frozen=True, slots=True)
 class BackoffPolicy:
-    """A backoff policy: the number of `free` attempts, the seconds after which one is forgiven, and the longest wait.
+    """A backoff policy: the number of `free` attempts, the seconds until one attempt fewer counts, the longest wait.
 
-    After the free attempts, the wait starts at one second and doubles with each further one.
+    After the free attempts, the wait starts at one second and doubles with each further attempt.
     """
 
     free: int
@@ -34,11 +34,11 @@ class BackoffPolicy:
     longest_s: float
 
     def left(self, count: float, elapsed_s: float) -> float:
-        """Return how many attempts still count `elapsed_s` after the last one."""
+        """Return how many of `count` attempts still count `elapsed_s` seconds after the last attempt."""
         return max(0.0, count - elapsed_s / self.forgiven_s)
 
     def wait_s(self, count: float, elapsed_s: float) -> float:
-        """Return the seconds until the next attempt is allowed, `elapsed_s` after the last one; 0 = now."""
+        """Return the seconds until the next attempt is allowed, `elapsed_s` seconds after the last attempt; 0 = now."""
         beyond = math.ceil(self.left(count, elapsed_s)) - self.free
         if beyond < 0:
             return 0.0
@@ -83,7 +83,7 @@ class LoginAttempts:
         return 0.0
 
     def give_back(self, keys: Collection[str]) -> None:
-        """Subtract the last attempt from the counters, because it was right."""
+        """Subtract the last attempt from the counters of these keys, because it was right."""
         mine = col(LoginAttempt.key).in_(keys)
         with self._sessions.writing() as session:
             session.execute(

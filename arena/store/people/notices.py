@@ -1,6 +1,6 @@
 """Notices for bot authors: checks of their versions, faults and suspensions of their bots, ended tournaments.
 
-They are derived from other tables; only the time of reading is stored.
+Notices are derived from other tables; only the time at which a user read them is stored.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Notices:
     def of(self, user_id: int, since: datetime | None = None) -> list[Notice]:
         """Return the notices of a user, latest first: the latest of each kind, or those after a given time."""
         parts = (self._checks, self._faults, self._suspensions, self._ended, self._followed)
-        found = dict.fromkeys(one for part in parts for one in part(user_id, since))  # an own bot may be followed too
+        found = dict.fromkeys(one for part in parts for one in part(user_id, since))  # users may follow their own bots
         return sorted(found, key=lambda one: one.at, reverse=True)
 
     def read_until(self, user_id: int) -> datetime | None:
@@ -119,8 +119,8 @@ class Notices:
         return [Notice("tournament", *row) for row in self._keyed(query, col(Tournament.finished_at), since)]
 
     def _followed(self, user_id: int, since: datetime | None) -> list[Notice]:
-        """Return what happened after the user followed: new versions of followed bots, and the ends of tournaments
-        that are followed or in which a followed bot plays.
+        """Return news since the user began to follow: new versions of followed bots, and ended tournaments that the
+        user follows or in which a followed bot plays.
         """
         versions = (
             select(col(Version.checked), col(Version.name), col(Version.id), col(Version.state))
@@ -161,7 +161,7 @@ class Notices:
     def _rows(
         self, query: Select[*tuple[Any, ...]], at: Mapped[datetime | None], since: datetime | None
     ) -> Sequence[Any]:
-        """Return the rows of a query whose `at` is after `since`, or all rows without it."""
+        """Return the rows of a query whose column `at` is after `since` (None: all rows)."""
         with self._sessions.reading() as session:
             return fetch(session, query if since is None else query.where(at > since))
 

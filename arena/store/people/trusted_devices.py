@@ -13,7 +13,7 @@ from arena.store.base.engine import Sessions
 from arena.store.base.models import TrustedDevice
 
 DEVICES_RETENTION = timedelta(days=180)
-"""Retention of a device without a log-in."""
+"""Time after the last log-in for which a device is kept."""
 
 
 class TrustedDevices:
@@ -23,7 +23,7 @@ class TrustedDevices:
         self._sessions = sessions
 
     def known(self, user_id: int, digests: Collection[str]) -> set[str]:
-        """Return which of these digests the user has logged in from."""
+        """Return those of these digests, of devices or addresses, from which the user has logged in."""
         mine = (col(TrustedDevice.user_id) == user_id, col(TrustedDevice.digest).in_(digests))
         with self._sessions.reading() as session:
             return set(session.scalars(select(col(TrustedDevice.digest)).where(*mine)))

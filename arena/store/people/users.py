@@ -100,7 +100,7 @@ class Users:
     def change(
         self, name: str, *, role: str | None = None, password_hash: str | None = None, is_active: bool | None = None
     ) -> UserItem:
-        """Change the given fields. All browser sessions of the user end.
+        """Change the given fields of a user, and end all browser sessions of the user.
 
         Raises NotFoundError, and ConflictError if no administrator would be left.
         """
@@ -157,9 +157,9 @@ class Users:
         *,
         parent_id: int | None = None,
     ) -> TokenItem:
-        """Store a token by its digest. A token made with another one, its parent, expires with that at the latest.
+        """Store a token by its digest. A token made with another token, its parent, expires with it at the latest.
 
-        Raises BadValueError for unknown scopes, for scopes the user's role lacks, and for an ended parent.
+        Raises BadValueError for unknown scopes, for scopes that the user's role lacks, and for an invalid parent.
         """
         user = self.get(user_id)
         try:

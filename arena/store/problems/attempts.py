@@ -59,7 +59,7 @@ class Attempts:
         self._sessions = sessions
 
     def decide(self, number: int, user_id: int, *, is_solved: bool) -> FirstAttempt:
-        """Store the first attempt of a user and rate it; a later one changes nothing and returns the first.
+        """Store and rate the first attempt of a user at a problem. A later call changes nothing and returns the first.
 
         Raises NotFoundError, ConflictError for a problem that is not accepted.
         """
@@ -81,7 +81,7 @@ class Attempts:
             return of_attempt(attempt)
 
     def rating(self, family: str, user_id: int) -> TrueSkillRating:
-        """Return the rating of a user against the problems of a family, which starts at the default."""
+        """Return the rating of a user against the problems of a family; before the first attempt the default rating."""
         with self._sessions.reading() as session:
             row = session.get(SolverRating, (pool_of_problems(family), user_id))
             return _line_of(row).rating if row else TrueSkillRating()

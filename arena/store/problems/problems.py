@@ -42,7 +42,7 @@ class Proof:
     level: str
     tree: Mapping[str, Any]
     mu: float
-    """The strength from which its rating starts."""
+    """The strength from which the rating of the problem starts."""
 
 
 class Problems:
@@ -125,7 +125,10 @@ class Problems:
             row.month = month
 
     def choose_any(self, month: str) -> int | None:
-        """Choose a problem of a month if it has none: the hardest unused one, a unique one first; return its number."""
+        """Choose the problem of a month if it has none, and return its number.
+
+        It is the hardest of the unused problems with a unique solution, or else of all unused ones.
+        """
         unused = select(_number).where(_accepted, col(StoredProblem.month).is_(None)).order_by(*_hardest_first)
         try:
             with self._sessions.writing() as session:
@@ -138,7 +141,7 @@ class Problems:
             return None
 
     def nearest(self, family: str, mu: float, user_id: int | None, without: Collection[int] = ()) -> int | None:
-        """Return the accepted problem whose strength is nearest, except those in `without` or tried by the user."""
+        """Return the accepted problem with the strength nearest to `mu`, none in `without` or tried by the user."""
         query = select(_number).where(_accepted, col(StoredProblem.family) == family, _number.not_in(without))
         if user_id is not None:
             tried = select(col(ProblemAttempt.problem_id)).where(col(ProblemAttempt.user_id) == user_id)

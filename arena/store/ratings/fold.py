@@ -12,7 +12,7 @@ from referee.rules.core import Kind
 
 @dataclass(frozen=True, slots=True)
 class FoldedGame:
-    """The fields of a game that the fold uses. `commit_number` is its commit number."""
+    """The fields of a game that the fold uses."""
 
     game_id: str
     commit_number: int
@@ -26,7 +26,7 @@ class FoldedGame:
 
     @property
     def counts(self) -> bool:
-        """True if it changes ratings: rated, not void, between two versions."""
+        """True if the game changes ratings: it is rated, not void, and between two different versions."""
         return self.is_rated and self.termination_class != Kind.VOID.value and self.first_id != self.second_id
 
 
@@ -56,14 +56,14 @@ class RatingTable(Protocol):
         """Return the current rating, None for a version new to the pool."""
 
     def follows(self, version_id: int) -> int | None:
-        """Return the version that this one continues, if any."""
+        """Return the predecessor of a version, if any."""
 
     def put(self, pool: str, version_id: int, line: FoldedRating) -> None:
         """Set the rating."""
 
 
 def fold(table: RatingTable, game: FoldedGame, update: trueskill.Update = trueskill.update) -> tuple[FoldedChange, ...]:
-    """Apply a game to both ratings, first's before second's. Return no changes for a game that does not count."""
+    """Apply a game to both ratings; return the changes, first's before second's, none if the game does not count."""
     if not game.counts:
         return ()
     one, two = (_present_line(table, game.pool, version) for version in (game.first_id, game.second_id))
@@ -93,7 +93,7 @@ def _change(
 
 
 def _present_line(table: RatingTable, pool: str, version_id: int) -> FoldedRating:
-    """Return the current rating; a new version starts from its predecessor's mu with a wide sigma."""
+    """Return the current rating; a version without one starts from its predecessor's mu with a wide sigma."""
     if line := table.line(pool, version_id):
         return line
     seen = {version_id}

@@ -26,7 +26,7 @@ _POINTS = {"first": 1.0, "second": 0.0}
 def games_of(counts: Iterable[ResultCount], names: Mapping[int, str] | None = None) -> Iterator[tuple[str, str, float]]:
     """Yield each counted game as (first, second, points of the first).
 
-    With `names`, only games between those versions, with their names.
+    Players are ids as texts. If `names` is given, only games between versions in it are yielded, with these names.
     """
     for count in counts:
         if names is None:
@@ -39,7 +39,7 @@ def games_of(counts: Iterable[ResultCount], names: Mapping[int, str] | None = No
 
 
 def scores_of(counts: Iterable[ResultCount]) -> dict[int, Score]:
-    """Sum the counts by version."""
+    """Add the result counts up to one score for each version."""
     found: dict[int, Score] = defaultdict(Score)
     for one in counts:
         for version_id, is_first in ((one.first_id, True), (one.second_id, False)):
@@ -54,7 +54,7 @@ class RatingHistory:
         self._sessions = sessions
 
     def commit_at(self, pool: str, at: datetime) -> int:
-        """Return the commit number of the game of a pool that was the last to end by a given time, or 0."""
+        """Return the commit number of the last game of a pool that ended by this time; 0 if there is none."""
         query = (
             select(col(Game.commit_number))
             .where(col(Game.pool) == pool, col(Game.commit_number).is_not(None), col(Game.finished_at) <= at)
@@ -65,15 +65,15 @@ class RatingHistory:
             return session.scalar(query) or 0
 
     def game_of(self, prefix: str) -> str:
-        """Return the id of the only game whose id has this prefix; empty if no game or several have it."""
+        """Return the id of the only game whose id has this prefix; empty if no game or several games have it."""
         query = select(col(Game.id)).where(col(Game.id) >= prefix, col(Game.id) < prefix + "g").limit(2)
         with self._sessions.reading() as session:
             found = list(session.scalars(query))
         return found[0] if len(found) == 1 else ""
 
     def count_redispatched(self, tournament_id: int) -> int:
-        """Count the unfinished games of a tournament that were begun more than once: after a restart, a pause or a
-        void.
+        """Count the unfinished games of a tournament that were dispatched more than once: after a restart, a pause or
+        a void attempt.
         """
         query = (
             select(func.count())
@@ -88,7 +88,7 @@ class RatingHistory:
             return session.scalar(query) or 0
 
     def counts(self, pool: str, until: int | None = None) -> list[ResultCount]:
-        """Return the result counts of a pool that its ratings use, up to a commit number."""
+        """Count the results that a pool's ratings are computed from, up to a commit number."""
         keys = tuple(col(getattr(Game, name)) for name in _COUNTED)
         conditions = [
             col(Game.pool) == pool,
@@ -117,7 +117,7 @@ class RatingHistory:
         return found
 
     def leaderboard(self, pool: str, until: int, *, with_retired: bool = False) -> list[LeaderboardLine]:
-        """Return the lines of a pool after a commit number, in the form of `Ratings.leaderboard`.
+        """Return the leaderboard of a pool as it was after a commit number, in the form of `Ratings.leaderboard`.
 
         Names, owners and states of versions are the current ones.
         """

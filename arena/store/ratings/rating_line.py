@@ -23,7 +23,7 @@ class StrengthEstimate(Protocol):
 
 @dataclass(slots=True)
 class Ranking:
-    """Counters of places and ranks while lines are built, best first, with the values of the last line."""
+    """Counters of the lines built so far, best first: `place` counts all lines, `rank` skips provisional ones."""
 
     place: int = 0
     rank: int = 0
@@ -63,6 +63,6 @@ class Ranking:
 
 
 def probability(one: StrengthEstimate, two: StrengthEstimate) -> float:
-    """Return the probability that the first is the stronger one, for independent normal estimates."""
+    """Return the probability that `one` is stronger than `two`, for independent normal estimates."""
     spread = math.sqrt(one.sigma**2 + two.sigma**2)
     return 0.5 * (1 + math.erf((one.mu - two.mu) / (spread * math.sqrt(2))))

@@ -146,7 +146,10 @@ class Ratings:
             return {row.version_id: row for row in session.scalars(query)}
 
     def before_and_after(self, ends: Mapping[tuple[int, str], tuple[str, str]]) -> dict[int, tuple[float, float]]:
-        """Return mu - 3 sigma of versions before one game and after another, given by version and pool."""
+        """Return mu - 3 sigma of versions before a first and after a last game.
+
+        `ends` gives the ids of these two games by version and pool.
+        """
         games = sorted({game for both in ends.values() for game in both})
         rows: dict[tuple[str, int], RatingChange] = {}
         with self._sessions.reading() as session:

@@ -1,8 +1,8 @@
 """Rebuild of all ratings from the games in commit order; stored ratings must equal the result.
 
-A rebuild folds the games in portions. It stores corrections (`rebuilt_changes`) and its progress (`rebuilds`), from
-which the next rebuild continues after a kill. One last transaction applies everything: until then readers see the old
-ratings, and results are committed as usual.
+A rebuild folds the games in portions. It stores corrections (`rebuilt_changes`) and its progress (`rebuilds`); if it is
+killed, the next rebuild continues from there. The last transaction applies all corrections: until then readers see the
+old ratings, and results are committed as usual.
 """
 
 from __future__ import annotations
@@ -59,7 +59,8 @@ def ignore_progress(done: int, total: int) -> None:
 class _FoldedRatings:
     """The ratings after the games up to the commit number `last`, except `without`. Implements `fold.RatingTable`.
 
-    Up to the commit number `trusted`, changes are read instead of computed, as the rebuild with this id left them.
+    Up to the commit number `trusted`, changes are not computed but read: the stored ones, with the corrections that the
+    rebuild with this id has noted.
     """
 
     def __init__(
@@ -86,7 +87,7 @@ class _FoldedRatings:
         self.by_key[pool, version_id] = line
 
     def fold_next(self, session: Session) -> list[_Difference] | None:
-        """Fold the next portion and return the wrong changes, or None after the last game."""
+        """Fold the next portion of games; return the stored changes that are wrong, or None after the last game."""
         games = [FoldedGame(*row) for row in session.execute(_NEXT, {"after": self.last, "portion": PORTION})]
         if not games:
             return None
@@ -105,7 +106,7 @@ class _FoldedRatings:
         return [(old, new) for old, new in wrong if old != new]
 
     def _stored(self, session: Session, until: int) -> dict[str, dict[int, _Row]]:
-        """Return the changes of the next games, by game and version: as stored, or as corrected by this rebuild."""
+        """Return the changes by the next games, by game and version: as stored, or as this rebuild corrects them."""
         which: dict[str, Any] = {"after": self.last, "until": until}
         found: dict[str, dict[int, _Row]] = defaultdict(dict)
         for row in session.execute(select(*_CHANGE).where(_CHANGES.c.game_id.in_(_PORTION)), which):
@@ -154,8 +155,8 @@ def rebuild(
 ) -> int:
     """Fold every game again, correct the stored ratings, and return the number of rated games.
 
-    The results of games in `without` are excluded, and changes before the first of them are not recomputed. `undo`
-    removes them from the database in the last transaction. Raises ConflictError if another rebuild finished first.
+    The results of games in `without` are excluded; changes before the first of these games are not recomputed. In the
+    last transaction, `undo` removes these results. Raises ConflictError if another rebuild finished first.
     """
     with sessions.writing() as session:
         lines = _begin(session, frozenset(without))
@@ -180,7 +181,7 @@ def rebuild(
 
 
 def _begin(session: Session, without: frozenset[str]) -> _FoldedRatings:
-    """Resume the last rebuild without these games, or start one."""
+    """Resume an interrupted rebuild that excludes the same games, or start a new rebuild."""
     digest = hashlib.sha256(" ".join(sorted(without)).encode()).hexdigest() if without else ""
     found = session.scalar(select(Rebuild).where(col(Rebuild.without) == digest).limit(1))
     if found is None:
@@ -205,7 +206,7 @@ def _note(session: Session, lines: _FoldedRatings, wrong: list[_Difference]) -> 
 
 
 def _columns(old: _Row | None, new: _Row | None) -> dict[str, Any]:
-    """Return the columns of a corrected change; without numbers if it must be deleted."""
+    """Return the columns of a corrected change; those from `wins` on are None if the change must be deleted."""
     names = [one.name for one in _CHANGE]
     if new is not None:
         return dict(zip(names, new, strict=True))
@@ -214,7 +215,7 @@ def _columns(old: _Row | None, new: _Row | None) -> dict[str, Any]:
 
 
 def _finish(session: Session, lines: _FoldedRatings) -> None:
-    """Apply all corrections and delete the notes of every rebuild: others in progress then fail."""
+    """Apply the corrections of this rebuild, and delete the notes of all rebuilds, so that others in progress fail."""
     _note(session, lines, [])
     mine = _REBUILT.c.rebuild_id == lines.rebuild_id
     keys = select(_REBUILT.c.game_id, _REBUILT.c.version_id).where(mine)
@@ -233,7 +234,7 @@ def _finish(session: Session, lines: _FoldedRatings) -> None:
 
 
 def _count(session: Session, until: int | None = None) -> int:
-    """Count the results, up to a commit number."""
+    """Count all results, or those up to a commit number."""
     mine = _GAMES.c.commit_number.is_not(None) if until is None else _GAMES.c.commit_number <= until
     return session.scalar(select(func.count()).select_from(_GAMES).where(mine)) or 0
 

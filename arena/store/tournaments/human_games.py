@@ -1,7 +1,8 @@
 """Games of people: players, progress, and actions that the referee has not processed yet.
 
 In lists of games, ratings and records, a person is a special bot with one version, called `@name`. All people without
-an account share one, called `guest`. Their games belong to a tournament per family that is always open.
+an account share one such bot, called `guest`. In each family, people's games belong to one tournament, which is always
+open.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ _OPEN = ("planned", "queued", "running")
 
 @dataclass(frozen=True, slots=True)
 class PendingAction:
-    """An action of a person that the referee has not processed yet; None if there is none."""
+    """The person in an open game, with the `action` that the referee has not processed yet (None: no action)."""
 
     action: Mapping[str, Any] | None
     is_guest: bool
@@ -56,7 +57,7 @@ _LINE = (
 
 
 def is_draw_offered(plies: Sequence[Any], side: str) -> bool:
-    """Return whether the bot offered a draw with the last ply to the person on this side, who has moved before."""
+    """Return whether the last ply is the bot's and offers a draw to the person on this side, who has moved before."""
     return len(plies) > 1 and len(plies) % 2 == SIDES.index(side) and plies[-1][2:] == [DRAW]
 
 
@@ -147,7 +148,10 @@ class People:
             return session.scalar(select(func.count()).select_from(counted)) or 0
 
     def asked(self) -> dict[str, PendingAction]:
-        """Return the pending action of each game that is not over, by id, oldest first. Cheap enough for polling."""
+        """Return the person and the pending action of each open game, by game id, oldest game first.
+
+        The query is cheap enough for polling.
+        """
         what = (
             col(StoredHumanGame.asked),
             col(StoredHumanGame.user_id),
@@ -162,7 +166,7 @@ class People:
             }
 
     def see(self, game_id: str, *, is_stream: bool = False) -> None:
-        """Note a contact of the person with an open game; `is_stream`: their page follows its stream."""
+        """Store the time of the person's contact with a game. `is_stream` means that their page follows the stream."""
         seen: dict[str, Any] = {"seen_at": now()} | ({"is_streamed": True} if is_stream else {})
         with self._sessions.writing() as session:
             session.execute(update(StoredHumanGame).where(col(StoredHumanGame.game_id) == game_id).values(**seen))
@@ -190,7 +194,10 @@ class People:
             row.asked, row.seen_at = dict(asked), now()
 
     def start(self, game_id: str, owner: str) -> int:
-        """Mark the game as running and return its attempt, which is unchanged if the game resumes."""
+        """Mark a game as running and return its attempt number, which stays the same if the game resumes.
+
+        Raises ConflictError once the game is over.
+        """
         with self._sessions.writing() as session:
             game = session.get(Game, game_id, with_for_update=True)
             if game is None or game.state not in _OPEN:
@@ -201,7 +208,7 @@ class People:
             return game.attempt
 
     def keep(self, game_id: str, plies: Sequence[Any], *, is_done: bool, is_back: bool = False) -> None:
-        """Store the plies of the game. `is_done` clears the person's action.
+        """Store the plies of a game. `is_done` means that the person's action was processed: it is cleared.
 
         `is_back` means that a move was taken back: the game becomes unrated, and its attempt number rises so that
         listeners start over.

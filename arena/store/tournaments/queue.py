@@ -1,6 +1,6 @@
 """Games without a result: planned, dispatched, requeued. The coordinator works from this module.
 
-Lists for readers are in `games`.
+Lists of games for pages and the API are in `arena.store.games.games`.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _START = (
 
 
 class GameOutline(NamedTuple):  # a dataclass takes four times as long to create, which matters for 10,000 games
-    """The fields of a game that formats need, planned or over."""
+    """The fields of a game, planned or over, that tournament formats need."""
 
     sequence: int
     round: int
@@ -74,9 +74,9 @@ class Queue:
     ) -> int:
         """Store games of a tournament in one transaction and return how many were new. Stored games stay unchanged.
 
-        `versions` gives the version of every bot name in the specs. Sequence numbers must be new in the tournament.
-        `later` is the number of games of the plan that follow them. Raises ConflictError if another process planned
-        different games meanwhile, or has cancelled the tournament.
+        `versions` maps the bot names in the specs to version ids. Sequence numbers must be new in the tournament.
+        `later` is the number of further games in the plan that are stored later. Raises NotFoundError, and
+        ConflictError if another process has planned different games or has cancelled the tournament.
         """
         try:
             return self._plan(tournament_id, games, versions, later)
@@ -112,7 +112,7 @@ class Queue:
             )
 
     def frontier(self, tournament_id: int) -> list[GameOutline]:
-        """Return the games of a tournament without a result, and its last one, in planned order."""
+        """Return the planned, queued and running games of a tournament and its last stored game, in planned order."""
         mine = select(*OUTLINE).where(col(Game.tournament_id) == tournament_id)
         with self._sessions.reading() as session:
             rows = fetch(session, mine.where(col(Game.state).in_(_OPEN)))
@@ -157,7 +157,7 @@ class Queue:
             return [PlannedGame(game_id, spec_from_json(spec)) for game_id, spec in fetch(session, query)]
 
     def hand_out(self, ids: Sequence[str], lease_owner: str) -> list[str]:
-        """Queue planned games for a coordinator and raise their attempt; return those that were still planned."""
+        """Queue planned games for a coordinator and count the attempt; return the games that were still planned."""
         with self._sessions.writing() as session:
             mine = set(session.scalars(_HAND_OUT, {"ids": list(ids), "to": lease_owner}))
         return [game_id for game_id in ids if game_id in mine]
@@ -168,9 +168,9 @@ class Queue:
             session.execute(_START, {"ids": list(ids), "at": now()})
 
     def give_back(self, *, lease_owner: str | None = None, ids: Sequence[str] | None = None) -> int:
-        """Return queued and running games (of a coordinator, or these ids) to the plan; return how many.
+        """Return queued and running games to the plan, all or some by coordinator and ids; return how many.
 
-        The slots that had them are gone. Dispatches of games that had not started are not counted as attempts.
+        No slot may still play these games. If a game had not started, its dispatch no longer counts as an attempt.
         """
         attempt = case((col(Game.state) == "queued", col(Game.attempt) - 1), else_=col(Game.attempt))
         query = (
@@ -192,9 +192,9 @@ class Queue:
         states: Sequence[str] = _OPEN,
         version_id: int | None = None,
     ) -> int:
-        """Cancel the games of a tournament in these states, all or one version's; return how many.
+        """Cancel the games of a tournament in these states, all or those of one version; return how many.
 
-        They never get a result, and no longer count in the tournament's total.
+        Cancelled games never get a result, and no longer count in the tournament's total.
         """
         query = (
             update(Game)
@@ -227,7 +227,7 @@ class Queue:
 def row_of_game(
     tournament: Tournament, game: PlannedGame, versions: Mapping[str, int], pools: dict[str, str]
 ) -> dict[str, Any]:
-    """Return the columns of a planned game. `versions` are ids by name; `pools` caches the pool of each rules."""
+    """Return the columns of a planned game. `versions` gives ids by name; `pools` caches the rating pools by rules."""
     spec = game.spec
     rules = f"{spec.family} {spec.variant} {sorted(spec.options.items())}"
     if rules not in pools:

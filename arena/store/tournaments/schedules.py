@@ -40,7 +40,7 @@ class Schedules:
         return of_attributes(ScheduleItem, schedule)
 
     def change(self, schedule_id: int, like: Schedule) -> ScheduleItem:
-        """Copy the settings of another schedule. Raises NotFoundError, TakenError if the name is taken."""
+        """Give a schedule the name and settings of `like`. Raises NotFoundError, TakenError if the name is taken."""
         try:
             with self._sessions.writing() as session:
                 schedule = session.get(Schedule, schedule_id)
@@ -71,7 +71,7 @@ class Schedules:
             ]
 
     def fired(self, schedule_id: int, fire_time: datetime | None, next_fire: datetime | None) -> bool:
-        """Advance to the next fire time; return False if another process has already advanced from `fire_time`."""
+        """Set the next fire time of a schedule; return False if another process has advanced it from `fire_time`."""
         with self._sessions.writing() as session:
             found = session.execute(
                 update(Schedule)

@@ -1,6 +1,6 @@
 """Tournaments and their entries.
 
-Formats decide the pairings elsewhere and store them through `arena.store.tournaments.queue`.
+Pairings are planned by the formats in `arena.tournaments`, and stored through `arena.store.tournaments.queue`.
 """
 
 from __future__ import annotations
@@ -60,9 +60,10 @@ class Tournaments:
         entries: Sequence[tuple[int, str]],
         refused: Sequence[tuple[int, str]] = (),
     ) -> TournamentItem:
-        """Store a tournament with its entries as (version, why it may play) in seat order.
+        """Store a tournament with its entries in seat order, given as (version id, reason why it may play).
 
-        The refused versions follow, with reasons. Raises ConflictError if its schedule has already fired for that time.
+        The refused versions follow, with the reasons. Raises ConflictError if the tournament's schedule has already
+        created one for this time.
         """
         try:
             with self._sessions.writing() as session:
@@ -112,7 +113,7 @@ class Tournaments:
             )
 
     def live(self) -> list[LiveTournament]:
-        """Return the tournaments that are or will be played, earliest first; the coordinator polls this."""
+        """Return the tournaments that are or will be played, earliest first. The coordinator polls this list."""
         query = select(*_LIVE).where(col(Tournament.state).in_(("scheduled", "running", "draining")))
         with self._sessions.reading() as session:
             return [
@@ -127,7 +128,7 @@ class Tournaments:
             return dict(fetch(session, query))
 
     def entries(self, tournament_id: int) -> list[EntryItem]:
-        """Return the entries in seat order."""
+        """Return the entries of a tournament in seat order."""
         query = (
             select(*_ENTRY)
             .join(Version, col(Version.id) == col(Entry.version_id))
@@ -145,9 +146,9 @@ class Tournaments:
         refused: Sequence[tuple[int, str]] = (),
         settings: Mapping[str, object] | None = None,
     ) -> None:
-        """Replace all entries of a tournament that has not started, in seat order, then the refused ones with reasons.
+        """Replace all entries of a tournament that has not started, in seat order; then the refused ones with reasons.
 
-        Raises NotFoundError, and ConflictError once it has started.
+        Raises NotFoundError, and ConflictError once the tournament has started.
         """
         with self._sessions.writing() as session:
             tournament = _not_begun(session, tournament_id)
@@ -162,9 +163,9 @@ class Tournaments:
         entries: Sequence[tuple[int, str]],
         refused: Sequence[tuple[int, str]],
     ) -> TournamentItem:
-        """Copy the settings of another tournament to one that has not started, with these entries.
+        """Give a tournament that has not started the settings of `like`, and these entries.
 
-        Raises NotFoundError, ConflictError.
+        Raises NotFoundError, and ConflictError once the tournament has started.
         """
         with self._sessions.writing() as session:
             tournament = _not_begun(session, tournament_id)
@@ -174,7 +175,7 @@ class Tournaments:
             return of_attributes(TournamentItem, tournament)
 
     def enter(self, tournament_id: int, version_id: int, why: str) -> int:
-        """Enter another version, for formats that allow it; return its seat. Raises ConflictError if it is in."""
+        """Enter another version, in formats that allow it; return its seat. Raises ConflictError if it is entered."""
         try:
             with self._sessions.writing() as session:
                 mine = select(func.max(col(Entry.seat))).where(col(Entry.tournament_id) == tournament_id)
@@ -186,9 +187,9 @@ class Tournaments:
         return seat
 
     def withdraw(self, tournament_id: int, version_id: int, suspended: str = "") -> None:
-        """Withdraw an entry, which is not paired any more. Withdrawing twice is harmless.
+        """Withdraw an entry, so that it is not paired any more. Withdrawing twice is harmless.
 
-        `suspended` is the reason if the referee withdraws it.
+        `suspended` is the reason if the coordinator withdraws the entry.
         """
         with self._sessions.writing() as session:
             session.execute(
@@ -211,7 +212,7 @@ class Tournaments:
     ) -> TournamentItem:
         """Change the state of a tournament. Raises NotFoundError, and ConflictError naming its present state.
 
-        `only_from` restricts what `NEXT_STATES` allows. Sets `started` and `finished` accordingly.
+        `only_from` limits the present states that `NEXT_STATES` allows. `started_at` and `finished_at` are set too.
         """
         with self._sessions.writing() as session:
             tournament = _locked(session, tournament_id)
@@ -252,7 +253,7 @@ class Tournaments:
             return [key for key in session.scalars(query.order_by(col(Tournament.id))) if key is not None]
 
     def extend(self, tournament_id: int, settings: Mapping[str, object]) -> None:
-        """Replace the settings document, for formats that can be extended."""
+        """Replace the settings document of a tournament, in formats that can be extended."""
         self._set(tournament_id, settings=dict(settings))
 
     def _set(self, tournament_id: int, **values: object) -> None:
@@ -292,7 +293,7 @@ def _not_begun(session: Session, tournament_id: int) -> Tournament:
 def _seat(
     session: Session, tournament_id: int, entries: Sequence[tuple[int, str]], refused: Sequence[tuple[int, str]]
 ) -> None:
-    """Replace all entries of a tournament."""
+    """Replace all entries of a tournament; refused versions become withdrawn entries."""
     at = now()
     session.execute(delete(Entry).where(col(Entry.tournament_id) == tournament_id))
     for seat, (version_id, why) in enumerate([*entries, *refused]):

@@ -39,12 +39,12 @@ def body(server: Server, path: str) -> str:
 
 def test_a_bot_of_several_families_has_a_tab_for_each(server: Server) -> None:
     whole = body(server, "/bots/ada")
-    assert re.findall(r'<a href="\?family=(\w+)#ratings"', whole) == ["abalone", "loa"]
+    assert re.findall(r'<a class="chip" href="\?family=(\w+)#ratings"', whole) == ["abalone", "loa"]
     assert "Results by opponent" in body(server, "/bots/ada?family=loa")
     empty = body(server, "/bots/ada?family=abalone")
     assert "Results by opponent" not in empty
     assert "No rated games yet" in empty
-    assert '<a href="?family=' not in body(server, "/bots/bob")
+    assert 'href="?family=' not in body(server, "/bots/bob")
 
 
 def test_the_list_of_bots_is_filtered_by_family_and_owner(server: Server) -> None:
@@ -97,7 +97,7 @@ def test_a_remote_bot_says_whether_it_is_there_and_its_author_challenges(server:
     version = store.versions.add(bot.id or 0, command=["remote"], families=["loa"], state="active", place="remote")
     assert "remote" not in body(server, "/bots/ada")
     store.presences.report({version.id or 0: ConnectedBot(version.id or 0, 1, 4, 83.4, is_open=True)})
-    assert "games: 1/4; round-trip time: 83 ms; open to challenges" in plain(server)
+    assert "running games: 1 of 4; round-trip time: 83 ms; open to challenges" in plain(server)
     assert "Challenge" not in plain(server)
     assert server.get("/bots/homer.json").json["presence"]["latency_ms"] == 83.4
     cookie = logged_in(server, "far-author")
@@ -162,7 +162,7 @@ def test_the_head_of_a_bot_has_ratings_and_latest_results(server: Server) -> Non
     timeline = re.search(r'<p class="timeline">.*?</p>', shown, re.DOTALL)
     assert timeline
     assert len(re.findall(r'<a href="/games/[0-9a-f]+" title="[^"]+"><b class="[WDL]">', timeline[0])) == 10
-    assert shown.index('class="tiles ratings"') < shown.index('id="ratings"') < shown.index("<h2>Versions</h2>")
+    assert shown.index('class="tiles ratings"') < shown.index('id="ratings"') < shown.index('id="versions"')
 
 
 def plain(server: Server, path: str = "/bots/homer") -> str:

@@ -170,7 +170,7 @@ def test_results_by_rules_fit_a_phone(server: Server, field: Field, browser: Chr
     number = hold(field, "round-robin", sides="random", games=2)
     with window(browser, 320, 640) as page:
         page.goto(f"{server.url}/tournaments/{number}#endings")
-        assert page.locator('[aria-label="Table of results by rules"]').is_visible()
+        assert page.locator('[aria-label="Table of results by handicap and sides"]').is_visible()
         assert page.evaluate("document.documentElement.scrollWidth") <= 320
 
 

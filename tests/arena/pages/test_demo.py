@@ -41,6 +41,6 @@ def test_a_port_that_is_taken(tmp_path: Path) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
-        with pytest.raises(CommandError, match="already in use; take another --port, 0 for a free one"):
+        with pytest.raises(CommandError, match="already in use; choose another --port, 0 for a free one"):
             asyncio.run(look(taken.getsockname()[1]))
     store.close()
