@@ -176,7 +176,7 @@ _DROP = ("id", "source", "variant", "date", "termination", "plies", "family")
 
 
 def _query(arguments: argparse.Namespace, **more: Any) -> ArchiveQuery:
-    """Return the search. Raises BadValueError before a database is opened; a server checks the search itself."""
+    """Return the search that the arguments describe. Raises BadValueError; a server checks the search itself."""
     from arena.services.archive import read_query
 
     query = ArchiveQuery(**{"order": "rising"} | read_options(arguments, ArchiveQuery, without=NOT_FILTERS) | more)
@@ -274,7 +274,7 @@ def _is_pdf(path: Path | None) -> bool:
 
 
 def _booklet(records: Sequence[str], arguments: argparse.Namespace) -> bytes:
-    """Return the booklet of games and of problems that were found."""
+    """Return a booklet of the games, and of the problems in the file of `--problems`."""
     from arena.pages.drawing.booklet import BookletGame, make_booklet, problem_of
     from referee.game.record import read_record
 

@@ -128,7 +128,7 @@ def _digest(file: BinaryIO) -> str:
 
 
 def bundle_of(path: Path) -> BinaryIO:
-    """Open the upload: a folder or a single program is packed into a tar, always with the same bytes.
+    """Open the file to upload. A folder or a single program is packed into a tar, always with the same bytes.
 
     A program keeps the name of its file. Raises OSError, CommandError.
     """
@@ -155,7 +155,7 @@ def bundle_of(path: Path) -> BinaryIO:
 
 
 def _pack_program(archive: tarfile.TarFile, path: Path) -> None:
-    """Put one program into an archive, with a bot.toml that names it."""
+    """Add one program to an archive, with a bot.toml whose command is that program."""
     command = json.dumps([f"./{path.name}"], ensure_ascii=False)
     text = f"command = {command}\n".encode()
     info = tarfile.TarInfo("bot.toml")
@@ -177,7 +177,7 @@ def _name_in(path: Path) -> str:
 
 
 def _plain(info: tarfile.TarInfo) -> tarfile.TarInfo | None:
-    """Remove owner and time, so that the same folder makes the same bundle; None leaves the file out."""
+    """Remove owner and time, so that the same folder makes the same bundle; return None to leave the file out."""
     if not (info.isfile() or info.isdir()) or "/__pycache__" in info.name or "/.git" in info.name:
         return None
     info.uid = info.gid = info.mtime = 0

@@ -74,7 +74,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Connect, and play until a signal stops it."""
+    """Connect the bot, and play until a signal stops the command."""
     from referee.bot.argument import read_bot
 
     client = remote.client(arguments)
@@ -117,7 +117,7 @@ async def _stay(spec: BotSpec, url: str, token: str) -> int:
 class Connection:
     """One connection, with the programs that play on it and end with it.
 
-    `stop` lets running games finish and accepts no more, `aborted` does not wait for them.
+    Once `stop` is set, no new games are accepted and running ones finish; `aborted` ends these at once.
     """
 
     def __init__(self, spec: BotSpec, stop: asyncio.Event, aborted: asyncio.Event) -> None:
@@ -130,7 +130,7 @@ class Connection:
         """What the server wants to hear when this program connects again: it knows the bot then."""
 
     async def last(self, url: str, token: str) -> str:
-        """Play until the connection ends."""
+        """Play until the connection ends; return why it ended."""
         import aiohttp
 
         headers = {"Authorization": f"Bearer {token}"}
@@ -177,7 +177,7 @@ class Connection:
             await self._do(json.loads(message.data), socket)
 
     async def _leave(self, socket: aiohttp.ClientWebSocketResponse) -> str:
-        """Wait for the order to stop; then accept no more games, and return when the running ones have ended."""
+        """Wait until `stop` is set; then accept no more games, and return when the running ones have ended."""
         await self._stop.wait()
         await socket.send_str(json.dumps({"games": 0}))
         while not self._aborted.is_set() and (self._programs or time.monotonic() - self._ended < _LEAVING_S):
@@ -217,7 +217,7 @@ class Pace:
         from arena.http.rate_limit import Rate, RateLimiter
 
         allowed, self._cost = message_rate(games), message_cost
-        # Half the burst: a slow network may deliver at once what was sent over several seconds.
+        # Half the server's burst: a slow network may deliver at once what was sent over several seconds.
         self._limiter = RateLimiter(Rate(allowed.per_minute, allowed.burst // 2))
 
     async def wait(self, text: str, sleep: Callable[[float], Awaitable[None]] = asyncio.sleep) -> None:
@@ -274,7 +274,7 @@ class Program:
         await self._tell(gone=f"exit code {code}" if code >= 0 else f"killed by signal {-code}")
 
     async def say(self, lines: str) -> None:
-        """Send lines to the program; the end of the program is reported elsewhere."""
+        """Send lines to the program; if it has ended, `_read` reports that."""
         if self._process and self._process.stdin:
             self._process.stdin.write(lines.encode() + b"\n")
             with contextlib.suppress(ConnectionError):

@@ -25,7 +25,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print the moves, the most played first."""
+    """Print the moves played in a position, the most played first."""
     query = ExplorerQuery(**read_options(arguments, ExplorerQuery, without=()))
     with open_source(arguments) as source:
         found = source.explore(arguments.family, query)

@@ -64,7 +64,7 @@ def show_verdict(verdict: Mapping[str, Any], test: Mapping[str, Any]) -> None:
 
 
 def show_race(race: Mapping[str, Any], settings: Mapping[str, Any]) -> None:
-    """Print which entries are decided to be at the top, which decided not to be, and which are undecided."""
+    """Print the entries that are surely among the first, the undecided ones, and those surely not among the first."""
     words = "settled" if race["state"] == "settled" else "not settled yet"
     output.text(f"first {settings['first']} at {100 * settings['confidence']:g} %: {words}")
     for key, heading in (("leaders", "among the first"), ("undecided", "undecided"), ("others", "not among them")):
@@ -98,7 +98,7 @@ def show_bracket(games: Iterable[Mapping[str, Any]]) -> None:
 
 
 def show_rules(lines: list[dict[str, Any]]) -> None:
-    """Print the results by rules; nothing if all games were played by the same rules."""
+    """Print the results by variant and options; nothing if all games were played by the same rules."""
     if not lines:
         return
     sides = list(lines[0]["won"])

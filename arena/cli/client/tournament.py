@@ -302,7 +302,7 @@ def _watch(arguments: argparse.Namespace) -> int:
 
 
 def _follow(client: ApiClient, number: int, tell: Callable[[dict[str, Any]], None]) -> dict[str, Any]:
-    """Show every event of a tournament, and return its final state."""
+    """Call `tell` with every event of a tournament until it ends; return its final state."""
     for event in client.events(f"/tournaments/{number}/stream"):
         tell(event)
     found: dict[str, Any] = client.get(f"/tournaments/{number}")
@@ -327,7 +327,7 @@ def _export(arguments: argparse.Namespace) -> int:
 
 
 def _enter(arguments: argparse.Namespace) -> int:
-    """Enter or withdraw a version."""
+    """Enter a version of a bot into a tournament, or withdraw it."""
     path = "entries" if arguments.action == "enter" else "withdraw"
     wish = {"bot": arguments.bot, **({"number": arguments.number} if arguments.number else {})}
     found = remote.client(arguments).ask("POST", f"/tournaments/{arguments.id}/{path}", body=wish).data

@@ -104,7 +104,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 class Generation:
-    """A run: what is done, and what is left. Raises LaboratoryError for a damaged folder."""
+    """A run that makes positions: its shards so far, and its target. Raises LaboratoryError for a damaged folder."""
 
     def __init__(
         self, plan: TournamentPlan, arguments: argparse.Namespace, origin: dict[str, Any], folder: RunFolder
@@ -138,7 +138,7 @@ class Generation:
         return self.count >= self._target
 
     def run(self, executor: Executor, at_once: Callable[[], int]) -> bool:
-        """Play shard after shard; return False if interrupted. Raises LaboratoryError."""
+        """Play shards until there are enough positions; return False if interrupted. Raises LaboratoryError."""
         from arena.cli.terminal.interrupt import InterruptThread
         from referee.machine.run_folder import FolderError
         from referee.play.dispatch import Dispatcher
@@ -161,7 +161,7 @@ class Generation:
         return True
 
     def _play(self, dispatcher: Any) -> list[GameRecord] | None:
-        """Return the games of the next shard; None if interrupted."""
+        """Play the games of the next shard and return their records; None if interrupted."""
         from arena.laboratory.parameter import LaboratoryError
         from arena.laboratory.selfplay import games_of_shard
         from referee.machine.run_folder import RunFolder
@@ -192,7 +192,7 @@ class Generation:
         output.progress(f"{self.count:,} of {self._target:,} positions, {done} of {self._size} games of the next shard")
 
     def _take(self, records: list[GameRecord]) -> None:
-        """Write the shard of these games."""
+        """Write the new positions of these games as the next shard."""
         from arena.laboratory.parameter import LaboratoryError
         from arena.laboratory.positions import SCHEMA, Positions, positions_of, schema, write_shard
 

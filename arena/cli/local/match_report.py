@@ -19,14 +19,14 @@ _VERDICTS = {"H1": "H1 (stronger)", "H0": "H0 (not stronger)", "continue": "not 
 
 
 def sprt_words(verdict: SprtVerdict) -> str:
-    """Format the state of a test: `LLR 1.20 in (-2.94, 2.94)`."""
+    """Format the state of a sequential test: `LLR 1.20 in (-2.94, 2.94)`."""
     return f"LLR {verdict.llr:z.2f} in ({verdict.lower:.2f}, {verdict.upper:.2f})"
 
 
 def terms_of(games: Sequence[PlannedGame], openings: str, earlier: int) -> dict[str, Any]:
     """Return the conditions of a match as JSON data.
 
-    `time_control` is by bot, `planned` the number of games, `earlier` the games that an earlier start has played.
+    `time_control` is that of each bot, `planned` the number of games, `earlier` how many an earlier start has played.
     """
     spec = games[0].spec
     times: dict[str, str] = {}
@@ -50,7 +50,7 @@ def draw_ratio(standing: Mapping[str, Any]) -> float:
 
 
 def result_lines(found: Mapping[str, Any]) -> list[str]:
-    """Format the result of two bots from `results.summarise`, with its `match` if that is known."""
+    """Format the result of two bots from `results.summarise`, with the conditions `match` if they are known."""
     elo = found["elo"]
     lines = {line["name"]: line for line in found["standings"]}
     own = lines.pop(elo["name"])
@@ -77,7 +77,7 @@ def result_lines(found: Mapping[str, Any]) -> list[str]:
 
 
 def _time_words(elapsed_s: float, games: int, match: Mapping[str, Any] | None) -> str:
-    """Format the duration of a run, counted from its last continuation."""
+    """Format the duration of a run since its last start, and how many games were played since then."""
     played = games - (match["earlier"] if match else 0)
     if played <= 0:
         return ""
@@ -101,7 +101,7 @@ def _terms_words(match: Mapping[str, Any], *names: str) -> str:
 def running_lines(
     records: Sequence[ScoredGame], names: Sequence[str], verdict: SprtVerdict | None = None
 ) -> Iterator[str]:
-    """Format the present state of a run: the first of two bots against the other, or all bots, best first."""
+    """Format the present state of a run: a line for the first of two bots, or for each of more bots, best first."""
     table = standings(records, names)
     found = estimates(records, names)
     shown: Iterable[Standing] = table if len(names) > 2 else (line for line in table if line.name == names[0])

@@ -23,7 +23,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Count and report. Repetition and limits are ignored; a finished position has no children."""
+    """Count the leaves and print the result. Repetition and limits are ignored; a finished position has no children."""
     import numpy as np
 
     from referee.rules.perft import perft

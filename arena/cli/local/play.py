@@ -277,7 +277,7 @@ def _play(
     header: Mapping[str, Any] | None,
     sprt: Sprt | None,
 ) -> int:
-    """Play in the sandbox of `arguments`. Raises as `games_of`."""
+    """Play in the sandbox that `arguments` name. Raises the exceptions of `games_of`."""
     from arena.cli.local.play_run import games_of
 
     with open_slots(arguments) as pool:

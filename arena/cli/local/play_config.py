@@ -41,7 +41,7 @@ _NOT_IN_FILES = frozenset({"config", "run"})
 
 
 def preset(parser: argparse.ArgumentParser, words: Sequence[str]) -> argparse.Namespace | None:
-    """Return the settings of the file named by `--config` among these words, parsed by `parser`; None without one.
+    """Return the settings of the file that `--config` names in `words`, parsed by `parser`; None without `--config`.
 
     Raises CommandError naming the file and the key, OSError.
     """
@@ -67,9 +67,9 @@ def preset(parser: argparse.ArgumentParser, words: Sequence[str]) -> argparse.Na
 
 
 def _words(table: Mapping[str, Any], known: Mapping[str, Any]) -> Iterator[str]:
-    """Translate a table to arguments; `known` are the options with defaults. Raises CommandError.
+    """Translate the file to arguments of the command line; `known` are the options with defaults. Raises CommandError.
 
-    A list belongs to an option that may be repeated, and a table to one whose values are `key=value`.
+    A list is for an option that may be repeated, a table for an option whose values are `key=value`.
     """
     names = [*(name.replace("_", "-") for name in known if name not in _NOT_IN_FILES), BOTS]
     for key, value in table.items():
@@ -92,7 +92,7 @@ def _words(table: Mapping[str, Any], known: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _pairs(key: str, value: object, prefix: str = "") -> Iterator[str]:
-    """Yield `key=value` of a table; of tables in it `outer.key=value`."""
+    """Yield the entries of a table as `key=value`, those of an inner table as `inner.key=value`."""
     if not isinstance(value, Mapping):
         raise CommandError(f'{key}: expected a table or a list of texts such as "name=value"')
     for name, inner in value.items():

@@ -137,7 +137,7 @@ def _introduced(arguments: argparse.Namespace, plan: TournamentPlan, pool: Execu
 
 
 def _tell_of_each(each: Sequence[tuple[str, str]], bots: Sequence[BotSpec]) -> None:
-    """Report the bots that have no such option as one of `--each`. Raises ValueError if none has it."""
+    """Report the bots without an option that `--each` sets. Raises ValueError if no bot has it."""
     for name, _ in each:
         without = [bot.name for bot in bots if name not in dict(bot.options)]
         if len(without) == len(bots):
@@ -147,7 +147,7 @@ def _tell_of_each(each: Sequence[tuple[str, str]], bots: Sequence[BotSpec]) -> N
 
 
 def _too_fast_for(bot: BotSpec, time: TimeControl) -> str:
-    """Return a warning if a bot was found to need more time than it gets; else an empty text."""
+    """Return a warning if a check found that the bot needs more time for a move than it gets; else an empty text."""
     needs_ms, has_ms = bot.capabilities.get("fit_from_ms", 0), time.move_ms
     if has_ms is None or needs_ms <= has_ms:
         return ""
@@ -162,7 +162,7 @@ def identity_of(arguments: argparse.Namespace) -> dict[str, Any]:
 def remembered(
     arguments: argparse.Namespace, header: Mapping[str, Any], bots: Sequence[BotSpec]
 ) -> tuple[BotSpec, ...]:
-    """Return the bots as the first start of the run knew them. Raises FolderError for a different run."""
+    """Return the bots with the facts that the first start put in `header`. Raises FolderError for a different run."""
     before = header.get("arguments", {})
     changed = [name for name, value in identity_of(arguments).items() if before.get(name) != value]
     if changed:
@@ -177,7 +177,7 @@ def remembered(
 
 
 def _book(name: str) -> str:
-    """Return the text of a book of openings. Raises CommandError if it does not exist, OSError."""
+    """Return the text of an opening book. Raises CommandError if the file does not exist, OSError."""
     if not os.path.exists(name):
         raise CommandError(
             f"--openings: no such file: {name[:200]}; name a book, or write auto, none, random:PLIES:SEED or "
@@ -188,7 +188,7 @@ def _book(name: str) -> str:
 
 
 def _remembered(bot: BotSpec, *, options: Iterable[Sequence[str]] | None = None, **known: Any) -> BotSpec:
-    """Return the bot with its stored facts; earlier versions did not store its options."""
+    """Return the bot with its stored facts; earlier versions of the program did not store its options."""
     if options is not None:
         known["options"] = tuple((name, value) for name, value in options)
     return replace(bot, **known)

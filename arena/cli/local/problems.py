@@ -169,7 +169,7 @@ def _find(arguments: argparse.Namespace) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _Game:
-    """A game to look for problems in: `name` describes it, `line` is its place in a file, 0 in the archive."""
+    """A game to search for problems: `name` describes it, `line` is its place in the file (0 in the archive)."""
 
     ruleset: Ruleset
     start: str | None
@@ -196,7 +196,7 @@ def _games(arguments: argparse.Namespace, stack: contextlib.ExitStack) -> Iterat
 
 
 def _players(tags: Mapping[str, str]) -> str:
-    """Return the players of a game, as far as its text names them."""
+    """Format the players of a game; empty unless its tags name both."""
     names = [tags.get(name, "") for name in ("First", "Second")]
     return " - ".join(names) if all(names) else ""
 
@@ -208,7 +208,7 @@ def _mined(game: _Game, limits: MiningLimits) -> list[MinedProblem]:
 
 
 def _read(arguments: argparse.Namespace) -> list[CollectedGame]:
-    """Return the valid games of the collection, and report the others."""
+    """Return the valid games of the collection, and report the invalid ones."""
     from arena.collections.collection import best_reading
     from arena.collections.record_format import RECORD
 
@@ -223,7 +223,7 @@ def _read(arguments: argparse.Namespace) -> list[CollectedGame]:
 
 
 def _item(problem: MinedProblem, game: _Game) -> dict[str, Any]:
-    """Return a problem as JSON."""
+    """Return a problem that was found as JSON data."""
     write, solution = game.ruleset.rules.notation.write_move, problem.solution
     return {
         "family": game.ruleset.rules.family,
@@ -345,7 +345,7 @@ def _position(found: Mapping[str, Any]) -> Position:
 
 
 def _question(found: Mapping[str, Any]) -> list[str]:
-    """Return the position and the question of a problem as lines."""
+    """Format a problem as lines: its title, its position and the question."""
     position = _position(found)
     limit = f" with {found['condition']}" if found["condition"] else ""
     length = found["moves"] or f"at most {found['max_moves']}"
@@ -395,7 +395,7 @@ def _solve_by_dialogue(source: Source, number: int) -> dict[str, Any]:
 
 
 def _answer(answer: Mapping[str, Any]) -> str:
-    """Describe the answer to a line of play."""
+    """Format the verdict on a line of play."""
     if answer["state"] == "wrong":
         return f"{answer['moves'][-1]} does not win in time"
     if answer["state"] == "solved":

@@ -83,7 +83,7 @@ def _document(text: str) -> list[GameRecord]:
 
 
 def place_of(error: Exception) -> str:
-    """Return where a text stops being JSON; empty if unknown."""
+    """Describe the line and column of an error in JSON; empty if unknown."""
     return f" at line {error.lineno}, column {error.colno}" if isinstance(error, json.JSONDecodeError) else ""
 
 
@@ -97,7 +97,7 @@ def _record(line: str, number: int) -> GameRecord:
 
 
 def pick(records: list[GameRecord], name: str | None) -> GameRecord:
-    """Return a record by id or number from 1; without a name the first. Raises CommandError."""
+    """Return the record with this id or number (from 1); the first one if `name` is None. Raises CommandError."""
     if name is None:
         if len(records) > 1:
             output.note(f"the first of {len(records)} games; choose another with --game ID or --game N")

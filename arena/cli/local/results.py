@@ -41,7 +41,7 @@ def summarise(
 
 
 def _beyond(records: Sequence[GameRecord]) -> dict[str, Any]:
-    """Return the first-move advantage in Elo with its 95 % interval, and `findings` (None with too few bots)."""
+    """Return the first-move advantage in Elo with its 95 % interval; `findings` on cycles (None with too few bots)."""
     points = {"first": 1.0, "draw": 0.5, "second": 0.0}
     results = [(one.first, one.second, points[one.winner]) for one in records if one.winner]
     fitted = fit(results, with_advantage=True)
@@ -54,10 +54,10 @@ def _beyond(records: Sequence[GameRecord]) -> dict[str, Any]:
 
 
 def _strengths(records: Sequence[GameRecord], names: Sequence[str]) -> dict[str, Any]:
-    """Return `elo` of the first of two bots, or the `performance` of each of more bots against all others, best first.
+    """Return `elo` of the first of two bots; for more bots `performance` of each against all others, best first.
 
     `diff` and `elo` are Elo differences, `error` the half-width of their 95 % interval from `low` to `high`; values
-    that round to zero are 0, not -0 (`+ 0.0`). `pentanomial` are the pairs that gave 0, ½, 1, 1½ and 2 points.
+    that round to zero are 0, not -0 (`+ 0.0`). `pentanomial` counts pairs that gave 0, ½, 1, 1½, 2 points.
     """
     found = estimates(records, names)
     if len(names) == 2:
@@ -136,7 +136,7 @@ def _rating(line: dict[str, Any] | None) -> tuple[str, str, str]:
 
 
 def show_crosstable(rows: Sequence[Mapping[str, Any]]) -> None:
-    """Print a crosstable of `referee.ratings.standings.crosstable`; long results are shown as W-D-L counts."""
+    """Print the rows of `referee.ratings.standings.crosstable`; long results are shown as W-D-L counts."""
     columns = [str(number) for number in range(1, len(rows) + 1)]
     lines = []
     for number, row in enumerate(rows, 1):

@@ -110,7 +110,7 @@ def _condition(text: str | None, start: Position) -> Condition | None:
 
 
 def _side(text: str | None, start: Position) -> Side:
-    """Return the side of `--side`. Raise CommandError."""
+    """Return the side that `--side` names, by default the side to move. Raises CommandError."""
     from referee.rules.core import SIDES
 
     if text is None:
@@ -151,7 +151,7 @@ def _print(printer: Printer, problem: WinProblem, solution: Solution, start: Pos
 
 
 def _lines(problem: WinProblem, solution: Solution, start: Position) -> list[str]:
-    """Return the solution in words."""
+    """Format the solution as lines of text."""
     name = board.side_name(start.ruleset, problem.side)
     if solution.result == "unknown":
         tried = f"no win in {solution.refuted}" if solution.refuted else "nothing proved"
@@ -180,7 +180,7 @@ def _displayed(moves: Iterable[int], start: Position) -> str:
 
 
 def _played(line: Iterable[int], position: Position) -> str:
-    """Return a line of play as people write it."""
+    """Format a line of play in the notation for people."""
     words = []
     for move in line:
         words.append(position.display(move))

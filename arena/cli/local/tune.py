@@ -111,7 +111,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _plan(arguments: argparse.Namespace, ruleset: Ruleset, bot: BotSpec) -> TournamentPlan:
-    """Return the common plan of all pairs. Raises CommandError."""
+    """Return the plan that all pairs of games share. Raises CommandError."""
     from arena.cli.local.play_run import plan_of
 
     few = argparse.Namespace(**vars(arguments))

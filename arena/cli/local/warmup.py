@@ -33,7 +33,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Warm the families, several at once; a line per family as it is done."""
+    """Compile the families, several at once; print a line for each one that is done."""
     from referee.machine.pool import SlotPool
     from referee.machine.warmup import warm_with_solver
     from referee.rules import families, load
@@ -68,9 +68,9 @@ def _tell(warmed: Warmed) -> None:
 
 
 def warm_bots(names: list[str], jobs: int) -> None:
-    """Let the sample bots compile their searches, `jobs` families at once; a line per bot and per family.
+    """Let the sample bots compile their searches, `jobs` families at once; print a line for each bot and family.
 
-    Raises CommandError with the error of a bot that cannot.
+    Raises CommandError with the error of a bot whose search cannot be compiled.
     """
     with ThreadPoolExecutor(jobs) as pool:
         for name, seconds in zip(names, pool.map(_warm_bots, names), strict=True):

@@ -17,7 +17,7 @@ from referee.machine.warmup import Warmed, warm
 
 
 class Compiling:
-    """`run` makes families ready, as many at once as there are processors, and ends early when `stop` is set."""
+    """A compilation of families: as many at once as there are processors."""
 
     def __init__(self, names: Sequence[str], begin: Callable[[str], Awaitable[None]]) -> None:
         self._names, self._begin = names, begin
@@ -26,7 +26,7 @@ class Compiling:
         """What is being compiled: families and functions."""
 
     async def run(self, stop: asyncio.Event) -> None:
-        """Call `begin` with each family as soon as it is ready. Raises CommandError if one cannot be compiled."""
+        """Call `begin` with each family once it is compiled; end early if `stop` is set. Raises CommandError."""
         jobs = min(len(os.sched_getaffinity(0)), len(self._names))
         pool = ThreadPoolExecutor(jobs, "compiling")
         group = asyncio.gather(*(self._one(pool, name) for name in self._names))
@@ -53,7 +53,7 @@ class Compiling:
         await self._begin(name)
 
     def _make_ready(self, name: str) -> tuple[str, Warmed, float]:
-        """Compile a family; return the problem if any, the kernels, and the seconds."""
+        """Compile a family; return the problem (empty if there is none), the kernels, and the seconds."""
         began = time.perf_counter()
         problem = have_all_warm(name, self._stopped, partial(self._tell, name))
         warmed = warm(name)
@@ -61,7 +61,7 @@ class Compiling:
         return problem, warmed, time.perf_counter() - began
 
     def _tell(self, name: str, what: str) -> None:
-        """Print a line for each bot, and the function being compiled as progress."""
+        """Print a line for each bot; show the functions being compiled as progress."""
         bot, _, function = what.partition(" ")
         if not function:
             output.note(f"{name:<10} compiling what {bot} calls ...")

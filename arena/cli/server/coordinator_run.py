@@ -47,7 +47,7 @@ async def act(
     spool: Spool,
     open_door: Callable[[Lobby], AbstractAsyncContextManager[None]],
 ) -> None:
-    """Play and record until `interrupts` stop it or the coordinator fails. Raises CommandError if it cannot start.
+    """Play and record games until `interrupts` stop that or the coordinator fails. Raises CommandError.
 
     `open_door` admits remote bots to the lobby.
     """
@@ -77,7 +77,7 @@ async def act(
 
 def unable_to_serve(host: str, port: int, error: OSError, advice: str) -> CommandError:
     """Return the error for an address that cannot be bound: the system's reason, and the advice."""
-    # asyncio repeats the address in its message; an unknown host has the number of another kind of error.
+    # asyncio repeats the address in its message. For an unknown host, `errno` is not a number of the system.
     reason = os.strerror(error.errno or 0) if error.errno in errno.errorcode else error.strerror or str(error)
     return CommandError(f"cannot serve on {host}:{port}: {reason}; {advice}", Exit.FAILED)
 
@@ -114,7 +114,7 @@ async def announced(store: Store, bus: EventBus, coordinator: Coordinator, place
 
 
 def player_of(store: Store) -> str:
-    """Return the process that has the lease; empty if no process has it or the database is unavailable."""
+    """Return the process that holds the coordinator's lease; empty if none does or the database is unavailable."""
     from arena.coordinator.leadership import LEASE
     from arena.coordinator.process_identity import is_dead, process_of
     from arena.errors import StoreUnavailableError

@@ -122,7 +122,7 @@ def _backup(arguments: argparse.Namespace) -> int:
 
 
 def _restore(arguments: argparse.Namespace) -> int:
-    """Restore a backup; newer results that are still readable are recorded at the next start."""
+    """Restore a backup. Newer results that can be read from the replaced database are recorded at the next start."""
     from arena.clock import now
     from arena.cluster.spool import Spool
     from arena.store.operations.sqlite_backup import SqliteBackups, restore, salvage

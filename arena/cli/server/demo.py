@@ -48,7 +48,7 @@ def _games(text: str) -> int:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Play, print and serve. Invalid arguments are rejected before anything is opened or compiled."""
+    """Play games, print results, serve pages. Invalid arguments are rejected before anything is opened or compiled."""
     from referee.game.spec import read_time_control
     from referee.rules import families, load
 

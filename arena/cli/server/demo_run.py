@@ -62,7 +62,7 @@ def play_and_show(names: Sequence[str], arguments: argparse.Namespace) -> int:
 async def _run(
     settings: Settings, store: Store, names: Sequence[str], versions: list[Version], arguments: argparse.Namespace
 ) -> int:
-    """Play and show; unless the demo exits afterwards, it serves pages from the start."""
+    """Play the games and print the results; without `--once`, serve pages from the start."""
     bus = Bus()
     async with contextlib.AsyncExitStack() as stack:
         address = ""
@@ -91,7 +91,7 @@ async def _run(
 
 
 def _tell(store: Store, tournaments: list[int]) -> None:
-    """Print a table for each family. Raises CommandError if the ratings do not follow from the games."""
+    """Print a table for each tournament. Raises CommandError if the stored ratings do not follow from the games."""
     for number in tournaments:
         _show(store, store.tournaments.get(number).family, number)
     output.text("rating = mu - 3 sigma (TrueSkill), of all games so far; the rest of this demo")
@@ -159,7 +159,7 @@ async def _play(
                 while not task.done():
                     is_compiled = compiling.done()
                     if await asyncio.to_thread(progress.look) and is_compiled:
-                        # The coordinator updates the archive only now and then: the last games would be missing.
+                        # The coordinator updates the archive only at intervals: the last games would be missing.
                         await asyncio.to_thread(following.follow, store, stop.is_set)
                         break
                     await asyncio.wait([task], timeout=POLL_INTERVAL_S)
@@ -231,7 +231,7 @@ def _address(host: str, port: int) -> str:
 
 @contextlib.asynccontextmanager
 async def _pages(store: Store, settings: Settings, bus: EventBus, host: str, port: int) -> AsyncIterator[str]:
-    """Serve live pages over the bus of the games; yield their address. Raises CommandError."""
+    """Serve pages that show the games live, by events of `bus`; yield their address. Raises CommandError."""
     from arena.app import build, context_of
     from arena.http.server import Runner
 

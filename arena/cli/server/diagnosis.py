@@ -10,7 +10,7 @@ State = Literal["ok", "weak", "broken"]
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
-    """One component: `weak` works but could be better, `broken` does not. `fix` says what to do."""
+    """The state of one component: `weak` if it works but could be better, `broken` if not. `fix` says what to do."""
 
     name: str
     state: State

@@ -50,7 +50,7 @@ def _state_of(above: list[Assessment]) -> State:
 
 
 def uploads() -> Diagnosis:
-    """Check whether uploaded bots can be confined."""
+    """Check whether the sandbox is strong enough for uploaded bots."""
     reason = refusal(open_sandbox("auto"))
     if reason:
         return Diagnosis("uploads", "weak", f"bots of strangers are refused: {reason}", assess("bwrap").fix)
@@ -70,7 +70,7 @@ def user() -> Diagnosis:
 
 
 def groups() -> Diagnosis:
-    """Check how the memory of a bot can be limited."""
+    """Check whether control groups can limit the memory of a bot."""
     place = find_cgroup_parent()
     if isinstance(place, CgroupParent):
         controllers = ", ".join(sorted({*place.folders} - {"kill"}))
@@ -101,7 +101,7 @@ def programs() -> Iterator[Diagnosis]:
 
 
 def rules() -> Diagnosis:
-    """Check how the rules are executed."""
+    """Report the digest of rules, referee and protocol, and the versions of numba and numpy."""
     compilers = ", ".join(f"{name} {source.parts()[name]}" for name in ("numba", "numpy"))
     return Diagnosis("rules", "ok", f"{source.digest()}: rules, referee and protocol, with {compilers}")
 
@@ -134,7 +134,7 @@ def cores() -> Diagnosis:
 
 
 def memory() -> Diagnosis:
-    """Check the available memory."""
+    """Compute for how many games the memory of this machine is enough."""
     total = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     games = total // (2 * BotLimits().memory_bytes)
     return Diagnosis(
@@ -146,7 +146,7 @@ def memory() -> Diagnosis:
 
 
 def clock() -> Diagnosis:
-    """Check the synchronisation of the clock."""
+    """Measure how late this process wakes up after a wait."""
     poll = select.poll()
     late = []
     for _ in range(_WAITS):

@@ -1,6 +1,6 @@
 """`arena ratings rebuild`: rebuild all ratings, or compare them with the stored ones.
 
-They follow from the recorded games and the first attempts at problems.
+Ratings follow from the recorded games and the first attempts at problems.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class _Progress:
 
 
 def _rebuild(arguments: argparse.Namespace) -> int:
-    """Rebuild or check."""
+    """Rebuild the ratings, or check the stored ones."""
     settings = settings_of(arguments)
     progress, printer = _Progress(), Printer(arguments)
     with closing(open_store(settings)) as store:

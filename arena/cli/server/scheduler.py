@@ -116,7 +116,7 @@ async def _serve(address: str, security: object, dashboard: str | None, worker_t
 
 
 def missing(error: ModuleNotFoundError) -> CommandError:
-    """Return the error for missing packages of the cluster."""
+    """Return the error for a package that the cluster needs and that is not installed."""
     return CommandError(
         f"{error.name} is not installed; install the arena with its extra: pip install 'bot-arena[cluster]'"
     )

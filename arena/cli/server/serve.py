@@ -129,7 +129,7 @@ def _read_ahead(arena: Arena, app: web.Application) -> None:
 
 
 async def _until(stop: asyncio.Event, store: Store) -> None:
-    """Wait for the order to stop. Raises SchemaError when the database was upgraded meanwhile."""
+    """Wait until `stop` is set. Raises SchemaError if the database is upgraded meanwhile."""
     from arena.errors import StoreUnavailableError
 
     while not stop.is_set():

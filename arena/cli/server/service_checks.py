@@ -45,7 +45,7 @@ def sqlite(settings: Settings) -> Diagnosis:
 
 
 def results(settings: Settings) -> Diagnosis:
-    """Check that no finished games wait for the database."""
+    """Check that no results are waiting to be stored in the database."""
     from arena.cluster.spool import Spool
 
     backlog = Spool(settings.spool_folder).backlog()

@@ -91,7 +91,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _probe(settings: Settings) -> str:
-    """Return the strongest sandbox here. Raises CommandError if it is too weak for bots of strangers."""
+    """Return the strongest sandbox here. Raises CommandError if it is too weak for uploaded bots."""
     from referee.sandbox import open_sandbox, refusal
 
     try:
@@ -116,7 +116,7 @@ async def _work(worker: ClusterWorker, address: str, security: Security | None, 
 
 @asynccontextmanager
 async def _measuring(worker: ClusterWorker) -> AsyncIterator[None]:
-    """Measure the speed of the worker once it is warm, or after a while if it joins at once."""
+    """Measure the speed of the worker once its first family is compiled; without a warm-up, after a while."""
     measuring = asyncio.create_task(_measure(worker))
     try:
         yield
@@ -138,7 +138,7 @@ async def _measure(worker: ClusterWorker) -> None:
 
 @asynccontextmanager
 async def _warming(worker: ClusterWorker, stop: asyncio.Event, *, warms_up: bool) -> AsyncIterator[None]:
-    """Warm up in the background; the block starts once a family is ready, or the worker must stop."""
+    """Compile the families in the background; the block starts once one of them is ready, or the worker must stop."""
     if not warms_up:
         yield
         return

@@ -50,7 +50,7 @@ class FolderSource:
         self.arena = arena
 
     def collections(self) -> list[dict[str, Any]]:
-        """Return the collections of the archive, with their games."""
+        """Return the collections of the archive, with the number of games of each."""
         return [asdict(line) for line in self.arena.store.archive.sources()]
 
     def search(self, query: ArchiveQuery, *, offset: int = 0) -> FoundGames:
@@ -62,7 +62,7 @@ class FolderSource:
         return FoundGames([asdict(line) for line in found.items], found.total, found.total_exact)
 
     def texts(self, query: ArchiveQuery, notation: str | None) -> Iterator[str]:
-        """Return the matching games in order of their numbers: as imported, or in a notation."""
+        """Yield the texts of the matching games in order of their numbers: as imported, or in `notation`."""
         from arena.collections.conversion import to_record, to_text
         from arena.services.archive import find_format, read_query
 
@@ -132,7 +132,7 @@ class FolderSource:
         remove(self.arena, number, None)
 
     def attempt(self, number: int, moves: Sequence[str]) -> dict[str, Any]:
-        """Answer a line of play in a problem."""
+        """Judge a line of play in a problem; return the verdict, with the defender's reply if there is one."""
         from arena.services.problems import attempt
         from arena.validation import plain
 

@@ -55,7 +55,7 @@ def server_of(arguments: argparse.Namespace) -> str:
 
 
 def client(arguments: argparse.Namespace) -> ApiClient:
-    """Return a client of that server, with its token if there is one."""
+    """Return a client of the server that the arguments choose, with its token if there is one."""
     server = server_of(arguments)
     bare = ApiClient(server)
     token = arguments.token or os.environ.get("ARENA_TOKEN") or read_keys()["tokens"].get(bare.server)
@@ -96,7 +96,7 @@ def save(arguments: argparse.Namespace, path: str, forms: Mapping[str, str], **q
 
 
 def _records(chunks: Iterable[bytes]) -> Iterator[dict[str, Any]]:
-    """Yield the documents of NDJSON that comes in chunks."""
+    """Yield the JSON documents of an NDJSON stream that arrives in chunks."""
     rest = b""
     for chunk in chunks:
         *whole, rest = (rest + chunk).split(b"\n")
@@ -106,12 +106,12 @@ def _records(chunks: Iterable[bytes]) -> Iterator[dict[str, Any]]:
 
 
 def _game(record: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the columns of a record for CSV."""
+    """Return a game record as a row for CSV, with its number of plies."""
     return {**record, "plies": len(record["moves"])}
 
 
 def follow(arguments: argparse.Namespace, path: str, show: Callable[[dict[str, Any]], None]) -> None:
-    """Print a stream of events to its end: every event as text or NDJSON, but as JSON only the last one."""
+    """Print a stream of events until it ends: as text or NDJSON every event, as JSON only the last one."""
     printer, last = Printer(arguments), {}
     for event in client(arguments).events(path):
         if printer.form == "ndjson":

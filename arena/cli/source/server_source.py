@@ -30,7 +30,7 @@ class ServerSource:
         self._client = client
 
     def collections(self) -> list[dict[str, Any]]:
-        """Return the collections of the archive, with their games."""
+        """Return the collections of the archive, with the number of games of each."""
         found: list[dict[str, Any]] = self._client.get("/archive/sources")["items"]
         return found
 
@@ -44,7 +44,7 @@ class ServerSource:
         return FoundGames(list(lines), first["total"], first["total_exact"])
 
     def texts(self, query: ArchiveQuery, notation: str | None) -> Iterator[str]:
-        """Return the matching games in order of their numbers: as imported, or in a notation."""
+        """Yield the texts of the matching games in order of their numbers: as imported, or in `notation`."""
         for line in self._client.pages("/archive", **_parameters(query)):
             path = f"/archive/{line['serial']}/text"
             yield b"".join(self._client.chunks(path, "text/plain", notation=notation)).decode()
@@ -79,7 +79,7 @@ class ServerSource:
         self._client.ask("POST", f"/problems/{number}/remove")
 
     def attempt(self, number: int, moves: Sequence[str]) -> dict[str, Any]:
-        """Answer a line of play in a problem."""
+        """Judge a line of play in a problem; return the verdict, with the defender's reply if there is one."""
         return self._send("POST", f"/problems/{number}/attempts", {"moves": " ".join(moves)})
 
     def solution(self, number: int) -> dict[str, Any]:
@@ -114,5 +114,5 @@ class ServerSource:
 
 
 def _parameters(query: ArchiveQuery) -> dict[str, Any]:
-    """Return the filters and the order as query parameters; the client adds those for paging."""
+    """Return the filters and the order as query parameters; the client adds the parameters for paging."""
     return {name: value for name, value in asdict(query).items() if name not in ("limit", "after")}

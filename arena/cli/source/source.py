@@ -30,13 +30,13 @@ class GameFile:
 
     @property
     def collection(self) -> str:
-        """The name of the collection that its games belong to."""
+        """The name of the collection that the games of this file belong to."""
         return "stdin" if self.path == "-" else self.path.rpartition("/")[2]
 
 
 @dataclass(frozen=True, slots=True)
 class FoundGames:
-    """Part of the matching games of the archive, as lines. More than `total` match unless it is exact."""
+    """Some of the games of the archive that match a search. If not `total_exact`, more than `total` match."""
 
     lines: list[dict[str, Any]]
     total: int
@@ -47,13 +47,13 @@ class Source(Protocol):
     """An arena: that of this machine's data folder, or that of a server."""
 
     def collections(self) -> list[dict[str, Any]]:
-        """Return the collections of the archive, with their games."""
+        """Return the collections of the archive, with the number of games of each."""
 
     def search(self, query: ArchiveQuery, *, offset: int = 0) -> FoundGames:
         """Return a part of the matching games."""
 
     def texts(self, query: ArchiveQuery, notation: str | None) -> Iterator[str]:
-        """Return the matching games in order of their numbers: as imported, or in a notation (`record`: as JSON)."""
+        """Yield the texts of the matching games by number: as imported, or in `notation` (`record`: as JSON)."""
 
     def import_files(self, files: Sequence[GameFile]) -> list[dict[str, Any]]:
         """Import games; return a report for each file. Nothing is imported if a file holds no games."""
@@ -74,7 +74,7 @@ class Source(Protocol):
         """Remove a problem; the ratings of those who tried it stay."""
 
     def attempt(self, number: int, moves: Sequence[str]) -> dict[str, Any]:
-        """Answer a line of play in a problem."""
+        """Judge a line of play in a problem; return the verdict, with the defender's reply if there is one."""
 
     def solution(self, number: int) -> dict[str, Any]:
         """Return all solutions of a problem."""
@@ -91,9 +91,9 @@ def add_source(parser: argparse.ArgumentParser) -> None:
 
 @contextlib.contextmanager
 def open_source(arguments: argparse.Namespace, *, creates: bool = False) -> Iterator[Source]:
-    """Open what the arguments choose: the data folder unless `--server` is given.
+    """Open the arena that the arguments choose: the data folder unless `--server` is given.
 
-    With `creates` a missing database is created. Raises CommandError if both or nothing usable was chosen.
+    With `creates` a missing database is created. Raises CommandError if both are chosen or there is no database.
     """
     if arguments.server:
         for name in ("data", "config", "database"):

@@ -1,4 +1,4 @@
-"""The subcommands of a command, set up alike everywhere."""
+"""Declares the subcommands of a command, in the same way for all commands."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 
 def examples(lines: Sequence[str]) -> str:
-    """Format the epilog with examples."""
+    """Return the end of a help text: examples of command lines."""
     return "examples:\n" + "\n".join(f"  {line}" for line in lines) if lines else ""
 
 
@@ -17,7 +17,7 @@ def run_action(arguments: argparse.Namespace) -> int:
 
 
 class Actions:
-    """The subcommands of the command of a parser; one must be chosen."""
+    """The subcommands of a parser's command; one must be chosen."""
 
     def __init__(self, parser: argparse.ArgumentParser) -> None:
         self._choices = parser.add_subparsers(dest="action", required=True)
@@ -32,7 +32,7 @@ class Actions:
     ) -> argparse.ArgumentParser:
         """Return the parser of a new subcommand with one line of help and examples.
 
-        `act` runs it, called with the arguments by `run_action` or the `run` of the command.
+        `act` runs the subcommand; `run_action` or the command's own `run` calls it with the arguments.
         """
         parser: argparse.ArgumentParser = self._choices.add_parser(
             name, help=meaning, description=description, epilog=examples(lines)

@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 
 
 def family(text: str) -> str:
-    """Return the arena's name of a family that is named in any language; an unknown name is returned unchanged."""
+    """Translate the name of a family in any language to the arena's name; return an unknown name unchanged."""
     from referee.rules import family_named
 
     return family_named(text)
 
 
 def add_rules(parser: argparse.ArgumentParser, *, has_family: bool = True) -> None:
-    """Add `--variant` and `--option`, and FAMILY unless the command has its own."""
+    """Add `--variant` and `--option`, and FAMILY unless the command declares that itself."""
     if has_family:
         parser.add_argument(
             "family", metavar="FAMILY", type=family, help='family of games; "arena rules list" shows them'

@@ -28,7 +28,7 @@ def show_result(record: GameRecord, done: int, total: int, wants_logs: bool, rem
 
 
 def show_record(record: GameRecord, ply: str | int | None, printer: Printer) -> None:
-    """Draw a game after a ply (None: the last). Raises RecordError, ParseError, CommandError for an unknown ply."""
+    """Print a game after a ply (None: the last). Raises RecordError, ParseError, CommandError for an unknown ply."""
     from arena.cli.terminal import board
     from referee.game.record import positions
     from referee.rules.ply_reference import read_ply, write_ply

@@ -1,4 +1,4 @@
-"""SIGINT and SIGTERM: the first stops a command cleanly, the next at once.
+"""Reaction to SIGINT and SIGTERM: the first signal stops a command cleanly, the next one at once.
 
 `heard` is for an event loop, `InterruptThread` for code without one.
 """
@@ -24,7 +24,7 @@ T = TypeVar("T")
 
 @dataclass(slots=True)
 class Interrupts:
-    """The reaction to signals: the first sets `stop`, further ones call `again` if there is something to abort."""
+    """The reaction to signals: the first sets `stop`, further ones call `again` unless it is None."""
 
     stop: asyncio.Event
     again: Callable[[], None] | None = None
@@ -42,7 +42,7 @@ class Interrupts:
 
 @contextlib.contextmanager
 def heard(stop: asyncio.Event, again: Callable[[], None] | None = None) -> Iterator[Interrupts]:
-    """Handle the signals in the running event loop during a `with` block."""
+    """Handle SIGINT and SIGTERM in the running event loop during a `with` block."""
     import asyncio  # those who have no event loop start without it
 
     interrupts = Interrupts(stop, again)
@@ -57,10 +57,10 @@ def heard(stop: asyncio.Event, again: Callable[[], None] | None = None) -> Itera
 
 
 class InterruptThread:
-    """During a `with` block, the first Ctrl-C calls `stop`, and further ones `again`.
+    """A thread for Ctrl-C during a `with` block: the first one calls `stop`, further ones `again`.
 
-    A signal may come in the middle of anything the main thread does, printing and holding locks included: its handler
-    only passes it on, and a thread answers it.
+    A signal may interrupt the main thread anywhere, even while it prints or holds a lock. So the handler only queues
+    the signal, and the thread calls the function.
     """
 
     def __init__(self, stop: Callable[[], None], again: Callable[[], None]) -> None:
@@ -91,8 +91,8 @@ class InterruptThread:
 def interruptible(function: Callable[..., T], *arguments: Any) -> T:
     """Return `function(*arguments)`, computed in a thread of its own so that Ctrl-C ends it at once.
 
-    A kernel runs without the interpreter lock but never checks for signals: in the main thread it would answer Ctrl-C
-    only when it has finished. Raises what the function raises, and KeyboardInterrupt.
+    A kernel runs without the interpreter lock but never checks for signals: in the main thread it would delay Ctrl-C
+    until it has finished. Raises what the function raises, and KeyboardInterrupt.
     """
     done: list[T] = []
     failed: list[BaseException] = []

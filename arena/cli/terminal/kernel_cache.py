@@ -1,7 +1,7 @@
 """A temporary folder for compiled kernels, used by one command if the usual folder is not writable.
 
-Without it every process of a run, and every sample bot, would compile the same kernels for a minute. Bots see it
-read-only, like the usual one, because kernels are code.
+Without this folder every process of a run, and every sample bot, would compile the same kernels for a minute. Bots
+can only read the folder, like the usual one, because kernels are code.
 """
 
 from __future__ import annotations
@@ -50,13 +50,13 @@ def _make(root: Path) -> Path:
 
 
 def _remove(folder: Path, process: int) -> None:
-    """Remove the folder, unless this is a child of the process that made it."""
+    """Remove the folder, unless this process is a child of the one that made it."""
     if os.getpid() == process:
         shutil.rmtree(folder, ignore_errors=True)
 
 
 def _is_cold(family: object) -> bool:
-    """Return whether kernels of this family, or of any if none is named, are not compiled yet."""
+    """Return whether kernels of this family (of any family if it is unknown or None) are not compiled yet."""
     from referee.machine.warmup import is_cold
     from referee.rules import families
 
@@ -65,7 +65,7 @@ def _is_cold(family: object) -> bool:
 
 
 def _forget_folders() -> None:
-    """Look for kernels in the new folder from now on."""
+    """Clear the cached paths of kernel folders, so that kernels are looked for in the new folder."""
     from referee.rules.jit import cache_folder
 
     cache_folder.cache_clear()

@@ -69,14 +69,14 @@ def text(*lines: str) -> None:
 
 
 def _shown(line: str, stream: IO[str] | None = None) -> str:
-    """Return a line for stdout (or `stream`): on a terminal, without escape sequences of foreign text."""
+    """Return a line for stdout (or `stream`): on a terminal, without unsafe characters of other people's texts."""
     if not (stream or sys.stdout).isatty():
         return line
     return _FOREIGN.sub(lambda found: found[0] if len(found[0]) > 1 else "\N{REPLACEMENT CHARACTER}", line)
 
 
 def _escaped(json_text: str) -> str:
-    """Return equivalent JSON; for a terminal, with unsafe characters escaped."""
+    """Return the JSON text; for a terminal, with unsafe characters escaped."""
     if not sys.stdout.isatty():
         return json_text
     return re.sub(f"[{UNSAFE}]", lambda found: f"\\u{ord(found[0]):04x}", json_text)
@@ -126,7 +126,7 @@ def trace(fault: BaseException) -> None:
 def progress(line: str, *, is_last: bool = False) -> None:
     """Rewrite the line of progress on stderr, cut to the width of the terminal; without a terminal do nothing.
 
-    The next other output replaces it, unless `is_last` is set.
+    Whatever is printed next replaces the line, unless `is_last` is set.
     """
     global _is_line_open  # noqa: PLW0603 - there is one terminal
     if not _quiet and sys.stderr.isatty():

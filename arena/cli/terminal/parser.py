@@ -32,7 +32,7 @@ def shown(value: object) -> str:
 
 
 class Parser(argparse.ArgumentParser):
-    """An argument parser that raises instead of exiting, and fills itself from its command's module on first use."""
+    """An argument parser that raises instead of exiting; on first use, its command's module declares the arguments."""
 
     def __init__(self, *args: Any, command: Command | None = None, **kwargs: Any) -> None:
         kwargs.setdefault("formatter_class", argparse.RawDescriptionHelpFormatter)
@@ -49,8 +49,9 @@ class Parser(argparse.ArgumentParser):
         )
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """Parse; the first time, load the command's module. Its `preset` returns settings to apply before these
-        arguments.
+        """Parse the arguments, which override the settings that `preset` of the command's module returns.
+
+        The first call loads the module.
         """
         self.fill()
         if namespace is None and self._preset is not None:
@@ -88,7 +89,7 @@ class Parser(argparse.ArgumentParser):
                 parser.fill_all()
 
     def options_near(self, option: str, words: Sequence[str]) -> list[str]:
-        """Return the option most similar to an unknown one, of the command and subcommands in `words`."""
+        """Return the new name of a renamed option, or the most similar option of the commands in `words`."""
         import difflib  # only for slips
 
         if not option.startswith("--"):
@@ -115,12 +116,12 @@ class Parser(argparse.ArgumentParser):
         raise CommandError(f'{message}; see "{self.prog} --help"')
 
     def add_subparsers(self, **kwargs: Any) -> Any:
-        """Add the subcommands and remember them for messages."""
+        """Add the subcommands and remember them for error messages."""
         self._actions_of = super().add_subparsers(**kwargs)
         return self._actions_of
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
-        """Raise an error that names the most similar and all permitted values."""
+        """Check a value; the error for an unknown one names the most similar and all permitted values."""
         if action.choices is None or value in action.choices:
             return
         known = [str(one) for one in action.choices]

@@ -57,8 +57,8 @@ class Printer:
     def result(self, document: Mapping[str, Any], show: Callable[[], None] | None = None, items: str = "") -> None:
         """Print a document: as JSON, or by `show` for people.
 
-        `items` is the key of the list in it, which is printed by line as NDJSON and CSV. Without such a key NDJSON is
-        the document on one line.
+        `items` is the key of a list in `document`: NDJSON and CSV print each of its items on a line. Without `items`,
+        NDJSON is the document on one line.
         """
         if self.form == "json":
             output.document(document)
@@ -78,7 +78,7 @@ class Printer:
         empty: str,
         drop: Sequence[str] = (),
     ) -> None:
-        """Print a list: items as they come as NDJSON, or a table with columns of (heading, key).
+        """Print a list: as a table with columns of (heading, key), or as NDJSON each item as it comes.
 
         `empty` is the note on an empty list; columns in `drop` are left out first if there is not enough room.
         """

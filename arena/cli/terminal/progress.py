@@ -7,14 +7,14 @@ from collections.abc import Callable
 
 
 class RunProgress:
-    """Measures from its creation, when `done` of `total` games are finished already. `clock` gives seconds."""
+    """The pace of a run since this object was created, when `done` of `total` games were finished; `clock` is in s."""
 
     def __init__(self, done: int, total: int, clock: Callable[[], float] = time.monotonic) -> None:
         self._before, self._total, self._clock = done, total, clock
         self._begin = clock()
 
     def line(self, done: int, *, may_end_early: bool = False) -> str:
-        """Format the progress: `12/400 games, 35 a minute, 11 min left`; only the count before the first game."""
+        """Format the progress: `12/400 games, 35 a minute, 11 min left`; before the first game only the count."""
         found = f"{done:,}/{self._total:,} games"
         played, seconds = done - self._before, self._clock() - self._begin
         if played <= 0 or seconds <= 0:

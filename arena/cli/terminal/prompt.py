@@ -1,4 +1,4 @@
-"""Passwords and tokens: how commands ask for them, and when a token ends."""
+"""Passwords and tokens: how commands ask for them, and when a token expires."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from arena.cli.terminal.exit import CommandError
 
 
 def token_end(expires: str | None) -> str:
-    """Describe the end of a token: `ends on 2027-02-22`."""
+    """Describe when a token expires: `ends on 2027-02-22`."""
     return f"ends on {expires[:10]}" if expires else "does not end until it is revoked"
 
 

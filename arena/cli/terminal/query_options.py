@@ -51,7 +51,7 @@ def _type(one: QueryField) -> Callable[[str], Any]:
 
 
 def read_options(arguments: argparse.Namespace, query: type, *, without: Collection[str] = PAGING) -> dict[str, Any]:
-    """Return the values of a query's fields, by name; None, used for an empty text too, means any value."""
+    """Return the values given for a query's fields, by name; an empty text becomes None, which means any value."""
     given = {one.name: getattr(arguments, one.name) for one in _fields(query, without)}
     return {name: None if value == "" else value for name, value in given.items()}
 

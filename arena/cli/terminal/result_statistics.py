@@ -9,7 +9,7 @@ from arena.cli.terminal import output
 
 
 def show(strengths: Mapping[str, Any], findings: Mapping[str, Any] | None) -> None:
-    """Print what is significant; nothing if chance explains the results."""
+    """Print the significant statistics; nothing if chance explains the results."""
     advantage, error = strengths.get("advantage", 0.0), strengths.get("advantage_interval", 0.0)
     if abs(advantage) > error > 0:
         output.text(f"moving first is worth {advantage:+z.0f} ± {error:.0f} Elo (95 %)")

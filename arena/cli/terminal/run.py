@@ -55,9 +55,7 @@ def _clipped(message: str) -> str:
 
 
 def _is_unread(stream: IO[str]) -> bool:
-    """Return whether a stream is a pipe without a reader. BrokenPipeError does not say so: it may come from other
-    pipes.
-    """
+    """Return whether a stream is a pipe without a reader. A BrokenPipeError may come from another pipe."""
     look = select.poll()
     try:
         look.register(stream.fileno(), 0)
@@ -67,7 +65,7 @@ def _is_unread(stream: IO[str]) -> bool:
 
 
 def _flushed() -> bool:
-    """Flush all output and return whether it was accepted, before Python itself would report a failure at exit."""
+    """Flush all output, so that Python reports no failure at exit; return False if a pipe has no reader."""
     is_taken = True
     for stream in (sys.stdout, sys.stderr):
         try:
@@ -115,7 +113,7 @@ def judge(error: Exception) -> tuple[Exit, str] | None:
 
 
 def _is_one(error: Exception, module: str, *names: str) -> bool:
-    """Return whether it is one of the named errors of a module that was imported."""
+    """Return whether an error has one of the named classes of a module; False if that is not imported."""
     known = sys.modules.get(module)
     return known is not None and isinstance(error, tuple(getattr(known, name) for name in names))
 
@@ -133,7 +131,7 @@ _SCARCE = {
 
 
 def _of_system(error: OSError) -> tuple[Exit, str] | None:
-    """Return exit code and message of an error of the system; None without a known cause."""
+    """Return exit code and message of an error of the operating system; None without a known cause."""
     if error.errno in _SCARCE:
         return Exit.FAILED, _SCARCE[error.errno]
     if error.filename is None:

@@ -67,7 +67,7 @@ class Table:
         return [max(map(cell_len, cells)) for cells in zip(self.names, *self.rows, strict=True)]
 
     def _kept(self, widths: Sequence[int], width: int) -> list[int]:
-        """Return the columns that are shown: those with content, without the least important ones if they need room."""
+        """Return the shown columns: those with content, except those in `drop` for which there is not enough room."""
         wanted = [
             size if name in self.numbers else min(size, max(READABLE_TEXT_WIDTH, cell_len(name)))
             for name, size in zip(self.names, widths, strict=True)
