@@ -1,7 +1,7 @@
 """Finds the families: the folders under `referee/rules`, and installed packages that define one.
 
 A package defines a family by an entry point of the group `arena.families`: the family's name and the module with its
-`RULES`. Nothing of a family is imported here.
+`RULES`. No module of a family is imported here.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _NAME = re.compile(r"[a-z][a-z0-9]{1,30}")
 
 
 class FamilyPackageError(RuntimeError):
-    """A package with an invalid family; the message names both and says what to do."""
+    """A package with an invalid family; the message names the package and the family, and says what to do."""
 
 
 @cache
@@ -51,7 +51,7 @@ def folder(family: str) -> Path:
     try:
         return folder_of(module)
     except LookupError:
-        problem = f"the family {family!r} is said to be the package {module}, which is not there"
+        problem = f"the family {family!r} names the package {module}, which is not there; reinstall the family"
         raise FamilyPackageError(problem) from None
 
 
@@ -87,7 +87,7 @@ def _packages() -> Iterator[tuple[str, str, str]]:
 
 
 def _is_any_named() -> bool:
-    """Return whether any package has entry points of the group; reading all metadata takes many times as long."""
+    """Return whether any package names the group; parsing the metadata of all packages would take much longer."""
     for place in dict.fromkeys(sys.path):
         for file in Path(place or ".").glob("*.*-info/entry_points.txt"):
             try:

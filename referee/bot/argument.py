@@ -41,16 +41,16 @@ _NONE = BotSettings()
 
 
 def read_bot(text: str, family: str, each: BotSettings = _NONE) -> BotSpec:
-    """Parse `[NAME=]BOT[;tc=TC][;option.X=V]…`. The name of the spec is empty unless given.
+    """Parse `[NAME=]BOT[;tc=TC][;option.X=V]…`. The spec's name is empty if `text` gives none.
 
     `each` holds options for all bots: they override those of the bot's file and are overridden by those in `text`.
 
-    Raises ValueError with what to write, FileNotFoundError for a missing program, OSError for a device.
+    Raises ValueError saying what to write, FileNotFoundError for a missing program, OSError for a device.
     """
     text, own = _parts(text)
     named = None if os.path.exists(text) else _NAMED.fullmatch(text)
     spec = replace(_read(named[2], family), name=named[1]) if named else _read(text, family)
-    options = dict(spec.options) | dict(each.options) | dict(own.options)  # what is typed comes before its file
+    options = dict(spec.options) | dict(each.options) | dict(own.options)  # typed options override those of the file
     return replace(spec, time=own.time, options=tuple(options.items()))
 
 
@@ -64,7 +64,7 @@ def _parts(text: str) -> tuple[str, BotSettings]:
 
 
 def sample_command(name: str, family: str) -> tuple[str, ...]:
-    """Return the command of a sample bot. Files of the working folder do not replace modules that it imports."""
+    """Return the command of a sample bot, whose imports ignore the working folder (`-P`)."""
     return (sys.executable, "-P", "-m", SAMPLES[name], "--family", family)
 
 
@@ -84,7 +84,7 @@ def _read(text: str, family: str) -> BotSpec:
 
 
 def _command(text: str, family: str) -> tuple[str, ...]:
-    """Parse a quoted command, or the command of a bridge."""
+    """Parse a command quoted as in a shell; return a bridge's command for `bridge:NAME …`."""
     try:
         words = shlex.split(text)
     except ValueError as error:
@@ -103,7 +103,7 @@ def _command(text: str, family: str) -> tuple[str, ...]:
 
 
 def is_there(program: str) -> bool:
-    """Return whether the file exists, or the program is on PATH or next to the interpreter."""
+    """Return whether a program exists: as a path, or by name on PATH or next to the Python interpreter."""
     if os.sep in program:
         return os.path.exists(program)
     places = os.pathsep.join((os.environ.get("PATH", os.defpath), os.path.dirname(sys.executable)))
@@ -111,7 +111,7 @@ def is_there(program: str) -> bool:
 
 
 def _remote(text: str) -> BotSpec:
-    """Return the spec of a bot behind a TCP address: its command is the relay."""
+    """Return the spec of a bot at a TCP address: its command starts the relay to that address."""
     host, _, port = text.removeprefix("tcp:").rpartition(":")
     if not host.strip("[]") or not port.isdecimal() or not 0 < int(port) < 65536:
         raise ValueError(f"bot {text!r}: write tcp:HOST:PORT, such as tcp:192.0.2.7:4000")
@@ -128,7 +128,7 @@ def refuse_doubles(specs: Sequence[BotSpec]) -> None:
 
 
 def refuse_unreachable(specs: Sequence[BotSpec], sandbox: str) -> None:
-    """Raise ValueError for a bot behind a TCP address in a sandbox without a network."""
+    """Raise ValueError if a bot at a TCP address is to run in a sandbox without network."""
     if sandbox in CLOSED:
         for spec in specs:
             if RELAY in spec.command:

@@ -64,11 +64,11 @@ _CATCH_UP_BYTES = 2**20
 
 
 class LocalBot:
-    """The seat of a process, from spawn to reaping: its `process`, the `wire` to it and the `session` on it.
+    """The seat of a bot on this machine: its `process`, the `wire` to it and the protocol `session` with it.
 
     Not thread-safe; one slot owns it. `stop_fd` becomes readable when the game is called off; then every wait raises
     Stopped. The bots of a slot share `watchdog`, so that waiting for one also watches the other. `overshoot` is the
-    known lateness of this bot, from its other processes too.
+    bot's known lateness, learned from its other processes too.
     """
 
     def __init__(
@@ -85,26 +85,26 @@ class LocalBot:
         self.limits = limits
         self.session = RefereeSession(Capabilities.from_json(spec.capabilities))
         self.capabilities = Capabilities.default()
-        """What the bot can take: what a check found, with what it announced itself; known after the handshake."""
+        """What the bot supports: as a check found and as it announced itself; known after the handshake."""
         self.rule_options: frozenset[str] = frozenset()
-        """The options that the rules of its last game made it set; a next game by others puts them back."""
+        """Options that the bot was sent for the rules of its last game; a game by other rules resets them."""
         self.grace_ms = limits.grace_ms
-        """How long an answer that is late already is waited for."""
+        """How long to wait for an answer after its time is up."""
         self.overshoot = overshoot or expected_of(spec)
         self.has_answered = False
-        """Whether this process was asked for a move by a move time before; its first answer may have to load."""
+        """Whether this process has answered a move time; before its first answer it may have to load."""
         self.on_wait: Callable[[], None] | None = None
-        """Called when its answer takes longer than a moment."""
+        """Called when the bot's answer takes longer than a moment."""
         self._has_been_ready = False
         self._is_slow = False
-        """Whether its last answer took longer than a moment."""
+        """Whether the bot's last answer took longer than a moment."""
         self._sandbox = sandbox
         self.watchdog = watchdog or Watchdog()
         self.process = Process(spec, limits, sandbox, self.watchdog)
         self.wire = Wire(self.process, limits, stop_fd)
 
     def start(self) -> None:
-        """Spawn the process. Raises BotError (`handshake-failed`) when there is nothing to run, SandboxError."""
+        """Spawn the process. Raises BotError (`handshake-failed`) if the command cannot be run, SandboxError."""
         if not self.process.is_running:
             self.process.start()
             self.wire.open()
@@ -116,33 +116,33 @@ class LocalBot:
 
     @property
     def options(self) -> Mapping[str, OptionDecl]:
-        """The options it has announced, by name."""
+        """The options that the bot has announced, by name."""
         return self.session.options
 
     @property
     def families(self) -> Collection[str]:
-        """The families it has announced."""
+        """The families that the bot has announced."""
         return self.session.families
 
     @property
     def anomaly_count(self) -> int:
-        """Lines that broke the protocol without preventing play."""
+        """Number of lines that broke the protocol without preventing play."""
         return self.session.anomaly_count
 
     @property
     def log(self) -> str:
-        """The tail of its standard error, while the process exists."""
+        """The end of the bot's standard error; empty without a process."""
         return self.wire.log if self.process.child else ""
 
     @property
     def plays_one_game(self) -> bool:
-        """True if it asks for a fresh process for every game (`UGI_Reuse`)."""
+        """True if the bot asks for a fresh process for every game (`UGI_Reuse`)."""
         option = self.session.options.get(REUSE_OPTION)
         return option is not None and option.is_default("false")
 
     @property
     def is_reusable(self) -> bool:
-        """True if it may play another game: sound, running, and not asking for a fresh process."""
+        """True if the process may play another game: sound, running, and not asking for a fresh process."""
         is_idle = self.session.state is SessionState.IDLE
         is_well = self.process.is_sound and self.process.is_running
         return is_idle and is_well and self.capabilities.newgame and not self.plays_one_game
@@ -160,17 +160,17 @@ class LocalBot:
         """Do nothing: bots do not receive draw offers."""
 
     def begin_turn(self, _side: int) -> None:
-        """Lift the limits on pondering: it is to move."""
+        """Lift the limits on pondering: the bot is to move."""
         if limiter := self.process.ponder_limiter:
             limiter.end_wait()
 
     def end_turn(self, took_ms: float) -> None:
-        """Limit pondering again: it has moved."""
+        """Limit pondering again: the bot has moved."""
         if limiter := self.process.ponder_limiter:
             limiter.begin_wait(self.wire.arrived_ns, int(took_ms * 1e6))
 
     def close(self) -> None:
-        """End the process for good: `quit` if it is sound, then kill all of it, reap, close every descriptor."""
+        """End the process: send `quit` if it is sound, kill it and its descendants, reap it, close every descriptor."""
         try:
             if self.process.ponder_limiter:
                 self.process.ponder_limiter.resume()
@@ -184,7 +184,7 @@ class LocalBot:
             self.process.end()
 
     def quit(self) -> bool:
-        """Send `quit` and return whether the bot exited within `limits.quit_ms`. `close` must still follow."""
+        """Send `quit` and return whether the bot exited within `limits.quit_ms`. Call `close` afterwards."""
         with contextlib.suppress(BotError, ProtocolError):
             self.wire.write(self.session.send(Quit()))
         self.wire.drain()
@@ -192,9 +192,7 @@ class LocalBot:
         return not self.process.is_running
 
     def _lines(self, deadline_ns: int, stage: str) -> Iterator[bytes]:
-        """Yield the bot's lines until the deadline, which is extended by this process's own delay. Ends early if the
-        bot floods.
-        """
+        """Yield the bot's lines until the deadline plus the referee's own delay, even if they never stop."""
         wire = self.wire
         while (line := wire.line(deadline_ns + wire.held_ns, stage)) is not None:
             yield line
@@ -243,7 +241,7 @@ class LocalBot:
         self.wire.write(self.session.send(message))
 
     def ready(self) -> None:
-        """Send `isready` and wait for `readyok`; some bots accept it only once. Raises BotError (`stalled`)."""
+        """Send `isready`, unless the bot accepts it only once, and wait for `readyok`. Raises BotError (`stalled`)."""
         if self.session.state is not SessionState.READYING:
             if not (question := self._ready_question()):
                 return
@@ -258,7 +256,7 @@ class LocalBot:
         return self.session.send(IsReady())
 
     def new_game(self) -> None:
-        """Send `uginewgame` and `isready` and reset the output budget; it gets ready while the other bot is set up."""
+        """Send `uginewgame` and `isready` without waiting, and reset the count of the bot's output."""
         self.wire.output_bytes = 0
         if self.process.queue:
             self.process.queue.start()
@@ -267,7 +265,7 @@ class LocalBot:
             self.wire.write(lines)
 
     def query(self, position: bytes, what: str, deadline_ms: int) -> tuple[str, bool]:
-        """Return the answer to `query`, and whether it came bare. Raises BotError (`stalled`)."""
+        """Return the answer to `query`, and whether it came without `response`. Raises BotError (`stalled`)."""
         self.wire.write(position + self.session.send(UgiQuery(what)))
         deadline_ns = self.wire.start_clock() + deadline_ms * _MS
         for line in self._lines(deadline_ns, "`query`"):
@@ -291,10 +289,9 @@ class LocalBot:
 
         `known` maps move texts that need no parsing to their codes.
 
-        `allowance_ms` None means no clock: then `limits.move_ms` is the longest wait. Before a flag falls, the delay of
-        the machine is subtracted, as the kernel counts it: the referee's own lateness and the bot's run-queue delay.
-        Raises BotError with `time` (answered late), `stalled` (did not answer), `crashed`, `protocol-error`,
-        `output-limit`; Stopped.
+        `allowance_ms` None means no clock: then `limits.move_ms` is the longest wait. The referee's lateness and the
+        bot's run-queue delay, as the kernel counts them, are not charged. Raises BotError with `time` (answered late),
+        `stalled` (did not answer), `crashed`, `protocol-error`, `output-limit`; Stopped.
         """
         wire, session, queue = self.wire, self.session, self.process.queue
         assert queue
@@ -304,7 +301,7 @@ class LocalBot:
         if wire.has_spoken:
             self._catch_up()
         if self._is_slow:
-            queue.begin()  # for a bot that answers at once that would be most of its turn
+            queue.begin()  # this takes longer than the turn of a bot that answers at once
         line = wire.ask(question, "thinking")
         if line is not None:
             elapsed = wire.arrived_ns - wire.asked_ns
@@ -337,7 +334,7 @@ class LocalBot:
     def _answer(
         self, turn: _Turn, allowance_ms: float | None, known: Mapping[bytes, int]
     ) -> tuple[str | None, int | None, str | None, Sequence[bytes]]:
-        """Return the move (text, and code if known), a draw offer, and the last lines of search information. Raises as
+        """Return the move (text, or else code), a draw offer, and the last lines of search information. Raises as
         `think`.
         """
         wire, session, stage = self.wire, self.session, "thinking"
@@ -359,15 +356,15 @@ class LocalBot:
                 message = self._receive(line, stage)
                 if isinstance(message, BestMove):
                     return message.move, None, message.offer, lines
-            if turn.is_up(wire.arrived_ns - wire.lag_ns):  # it talks, but does not answer
+            if turn.is_up(wire.arrived_ns - wire.lag_ns):  # the bot writes lines, but no answer
                 raise self._late(allowance_ms, (wire.arrived_ns - turn.start_ns) / _MS)
 
     def _let_others_hear(self) -> None:
-        """Publish the last ply now, while the bot is thinking."""
+        """Call `on_wait` while the bot is thinking: it publishes the last ply."""
         if self.on_wait:
             wire, begin = self.wire, time.monotonic_ns()
             self.on_wait()
-            if wire.has_spoken:  # the arrival was not timed, so the time spent on others is not charged
+            if wire.has_spoken:  # the moment of arrival is unknown: do not charge the time of `on_wait`
                 wire.held_ns += time.monotonic_ns() - begin
 
     def _catch_up(self) -> None:
@@ -400,7 +397,7 @@ class LocalBot:
 
 
 class _Turn:
-    """The time of one turn from `start_ns`, and the part that is not charged. Nanoseconds, monotonic clock."""
+    """The time that one turn has taken since `start_ns`, and the part not charged to the bot; monotonic clock."""
 
     __slots__ = ("_allowance_ns", "_queue", "_waited_ns", "_wire", "start_ns")
 
@@ -410,11 +407,11 @@ class _Turn:
 
     @property
     def deadline_ns(self) -> int:
-        """The moment at which its time is up, by the delays measured so far."""
+        """The moment at which the bot's time is up, by the delays measured so far."""
         return self.start_ns + self._allowance_ns + self._wire.held_ns + self._waited_ns
 
     def is_up(self, at_ns: int) -> bool:
-        """Return whether its time was up at a moment, after reading the bot's run-queue delay."""
+        """Read the bot's run-queue delay and return whether its time was up at a moment."""
         if at_ns <= self.deadline_ns:
             return False
         self._waited_ns = self._queue.waited_ns(at_ns - self.start_ns - self._wire.held_ns)
@@ -427,7 +424,7 @@ class _Turn:
         return False
 
     def end(self, elapsed_ns: int) -> int:
-        """Return the part of the whole turn that is not charged."""
+        """End the turn and return the part of its time that is not charged to the bot."""
         lag = min(self._wire.lag_ns + self._wire.held_ns, elapsed_ns)
         waited = self._queue.waited_ns(elapsed_ns - lag)
         self._queue.end(waited)
@@ -435,7 +432,7 @@ class _Turn:
 
 
 def expected_of(spec: BotSpec) -> Overshoot:
-    """Return the expected lateness of a bot that has not answered yet: as checked, else the default."""
+    """Return the expected lateness of a bot that has not answered yet: as a check found it, else the default."""
     known = Capabilities.from_json(spec.capabilities)
     return Overshoot(known.overshoot_ms or UNKNOWN_MS, known.first_overshoot_ms)
 

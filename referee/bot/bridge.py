@@ -23,7 +23,7 @@ def is_bridge(words: Sequence[str]) -> bool:
 
 
 def bridged(words: Sequence[str], family: str, interpreter: str) -> tuple[str, ...]:
-    """Return the command of `bridge:NAME …`, with `--family` and `--` added where they are left out.
+    """Return the command of `bridge:NAME …`; `--family` and `--` are added if missing.
 
     Raises UnknownNameError for an unknown bridge, ValueError for one without arguments.
     """

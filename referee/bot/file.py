@@ -83,7 +83,7 @@ def read_bot_file(path: Path, family: str = "") -> BotSpec:
 
 
 def from_folder(word: str, folder: Path) -> str:
-    """Make the paths in a word of a command relative to the bot's folder, which a sandbox shows at another path.
+    """Make the paths in a word of a command relative to the bot's folder: a sandbox shows that at another path.
 
     Raises ValueError for a path that leaves the folder (`../client`).
     """
@@ -140,21 +140,21 @@ def read_capabilities(data: Mapping[str, Any], source: str) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class SavedCapabilities:
-    """The place of the table `[capabilities]` in a bot's file, with the text before and after it."""
+    """A bot's file whose table `[capabilities]` can be replaced: the text before and after that table."""
 
     file: Path
     before: str
     after: str
 
     def write(self, capabilities: Mapping[str, Any]) -> None:
-        """Replace the capabilities in the file."""
+        """Write the file with these capabilities in place of the old ones."""
         lines = "".join(f"{name} = {json.dumps(value)}\n" for name, value in capabilities.items())
         gap = "\n" if self.after else ""
         self.file.write_text(f"{self.before}[capabilities]\n{lines}{gap}{self.after}", encoding="utf-8")
 
 
 def saved_capabilities(path: Path) -> SavedCapabilities:
-    """Find the table of capabilities in a bot's file. Raises ValueError if it is not such a file."""
+    """Find the table of capabilities in a bot's file. Raises ValueError if `path` is not a bot's file."""
     file = path / FILE if path.is_dir() else path
     if file.suffix != ".toml" or not file.is_file():
         raise ValueError(f"{path}: --update is for a bot's file; write one with --write-config FILE")
@@ -170,8 +170,9 @@ def saved_capabilities(path: Path) -> SavedCapabilities:
 def at_home(spec: BotSpec, place: Path) -> BotSpec:
     """Return the bot with a folder of its own and its command's files relative to it, as a sandbox shows them.
 
-    The folder is the working folder if all named files are in it, else the smallest folder that contains them, or
-    `place` if it names none. Raises ValueError if that is a home folder or a large part of the machine.
+    The folder is the working folder if all files that the command names are in it, else the smallest folder that
+    contains them; `place` if the command names none. Raises ValueError if the folder is a home folder or a large part
+    of the machine.
     """
     if spec.folder is not None:
         return spec
@@ -202,7 +203,7 @@ def at_home(spec: BotSpec, place: Path) -> BotSpec:
 
 
 def write_bot_file(spec: BotSpec, place: Path | None = None) -> str:
-    """Return the text of a bot's file for the folder `place`; without one the bot keeps the present folder."""
+    """Return the text of a bot's file; a `folder` inside `place` is written relative to `place`."""
 
     def shown(value: object) -> str:
         return json.dumps(value, ensure_ascii=False)

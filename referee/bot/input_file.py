@@ -1,4 +1,4 @@
-"""Refuses devices and pipes that a user names as input files: reading them may never end."""
+"""Refuses devices and pipes that a user names as input files, since reading one may never end."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ _PROC = "/proc"
 
 
 class LagMeter:
-    """The time this thread was runnable but did not run, by the kernel's own count (nanoseconds)."""
+    """The run-queue delay of the calling thread, as counted by the kernel in nanoseconds: runnable but not running."""
 
     def __init__(self) -> None:
         try:
@@ -33,7 +33,7 @@ class LagMeter:
             self._fd = -1
 
     def read(self) -> int:
-        """Return the count so far; always 0 if the kernel keeps none."""
+        """Return the delay so far; always 0 if the kernel does not count it."""
         if self._fd < 0:
             return 0
         return int(os.pread(self._fd, 64, 0).split(b" ", 2)[1])
@@ -48,8 +48,8 @@ class LagMeter:
 class QueueMeter:
     """The run-queue delay of a bot in a turn: the time for which a thread was runnable but not running.
 
-    The longest delay of all threads counts, less the processor time that its processes used in the turn (`spent`):
-    delays that a bot's threads cause each other are charged to the bot.
+    The thread with the longest delay counts. The delay is at most the length of the turn less the processor time that
+    the bot's processes used in it (`spent`): delays that a bot's threads cause each other are charged to the bot.
     """
 
     def __init__(self, pid: int, spent: Callable[[], int]) -> None:
@@ -64,7 +64,7 @@ class QueueMeter:
         """Run time of each thread that was ready at the last reading."""
 
     def start(self) -> None:
-        """Reset the allowance for another game."""
+        """Reset the limit of the uncharged delay for another game."""
         self._left_ns = MAX_GAME_NS
 
     def begin(self) -> None:
@@ -86,7 +86,7 @@ class QueueMeter:
     def is_in_line(self) -> bool:
         """Return whether a thread is runnable and has not run since it was last found runnable.
 
-        The kernel counts a delay only when it has ended; until then this is the only sign. Read again after
+        The kernel counts a delay only when it has ended; until then this is the only sign of one. Call this again after
         `POLL_INTERVAL_NS`.
         """
         before, self._ran = self._ran, {}
@@ -103,13 +103,13 @@ class QueueMeter:
             return False
 
     def end(self, waited_ns: int) -> None:
-        """End the turn and subtract what was not charged from the game's allowance."""
+        """End the turn and subtract its uncharged delay from the limit of the game."""
         self._left_ns -= waited_ns
 
     def _read(self, file: int, place: int = 1) -> int:
         try:
             return int(os.pread(file, 64, 0).split(b" ", 2)[place])
-        except OSError:  # it has ended
+        except OSError:  # the thread has ended
             return 0
 
     def _refresh(self) -> None:

@@ -1,7 +1,7 @@
-"""The time by which a bot exceeds its move times: an estimate at first, then learned from its answers.
+"""The time by which a bot exceeds its move times: an expected value at first, then learned from its answers.
 
-The estimate uses the second slowest of the latest answers, so that one slow answer has no effect. The first answer of a
-process, which may have to load and compile, is measured separately.
+The second slowest of the latest answers counts, so that one slow answer has no effect. The first answer of a process,
+which may have to load and compile, is measured separately.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ UNKNOWN_MS = 5
 ANSWERS = 64
 """Number of answers that are remembered."""
 ENOUGH = 8
-"""With fewer answers the slowest counts, and before the first the estimate."""
+"""With fewer answers the slowest counts, or the estimate if that is greater."""
 EARLY = 0.75
 """An answer before this share of its time is ignored: a forced move, or a win found at once."""
 
@@ -22,7 +22,7 @@ class Overshoot:
     """The time in milliseconds by which a bot exceeds its move times; negative if it answers early.
 
     `expected_ms` is used until there are answers; `first_ms` is the overshoot of the first answer of a process.
-    `usual_ms` is the median of the latest answers; see `at_worst_ms`.
+    `usual_ms` is the median of the latest answers; `at_worst_ms` gives a bound.
     """
 
     __slots__ = ("_answers", "_expected_ms", "_first_ms", "_worst_ms", "usual_ms")
@@ -33,11 +33,11 @@ class Overshoot:
         self._first_ms = first_ms
 
     def at_worst_ms(self, *, is_first: bool) -> float:
-        """Return an overshoot that it will very likely not exceed; `is_first`: its process has not answered yet."""
+        """Return a bound that the next answer hardly exceeds; `is_first`: it is the first answer of its process."""
         return max(self._worst_ms, self._first_ms) if is_first else self._worst_ms
 
     def add(self, told_ms: float, took_ms: float, *, is_first: bool = False) -> None:
-        """Add an answer that took `took_ms` for a move time of `told_ms`."""
+        """Add an answer that took `took_ms` when the bot was sent the move time `told_ms`."""
         if took_ms < EARLY * told_ms:
             return
         late_ms = took_ms - told_ms

@@ -19,8 +19,9 @@ from referee.rules.core import Termination
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """A person's decision after `ply` plies: play `move`, perhaps with a draw offer; accept the draw offered; or
-    resign, perhaps because they have `left` the game, in words.
+    """A person's decision after `ply` plies: a `move`; or without a move, accept a draw or resign.
+
+    `offer` is "draw" or "resign"; with a move, "draw" offers a draw. `left` is a sentence if the person left the game.
     """
 
     ply: int
@@ -42,7 +43,7 @@ class Hand:
         self._changed = threading.Condition()
 
     def give(self, decision: Decision) -> None:
-        """Set the decision; one that was not taken yet is replaced."""
+        """Set the decision; it replaces an earlier one that the seat has not taken yet."""
         with self._changed:
             self._decision = decision
             self._changed.notify_all()
@@ -54,7 +55,7 @@ class Hand:
             self._changed.notify_all()
 
     def take(self, ply: int, seconds: float | None) -> Decision | None:
-        """Wait for the decision at a ply and return it; None if none came in time. Raises Stopped."""
+        """Wait for the decision at a ply and return it; None if there is none after `seconds`. Raises Stopped."""
         with self._changed:
             self._changed.wait_for(lambda: self._is_off or self._has(ply), seconds)
             if self._is_off:
@@ -73,7 +74,7 @@ class Hand:
 
 
 class PersonSeat:
-    """A side that a person plays. Without a clock, they resign by `idle_s` seconds without a decision."""
+    """A side that a person plays. Without a clock, they resign by making no decision for `idle_s` seconds."""
 
     def __init__(self, spec: BotSpec, limits: BotLimits, hand: Hand, idle_s: float) -> None:
         self.spec, self.limits = spec, limits
@@ -110,7 +111,7 @@ class PersonSeat:
         """Do nothing: a person sees the board."""
 
     def think(self, question: bytes, allowance_ms: float | None, known: Mapping[bytes, int] | None = None) -> Thought:
-        """Wait for the person's decision. Raises Stopped, BotError after the time limit or if the person has left."""
+        """Wait for the person's decision. Raises Stopped, and BotError after the time limit or if the person left."""
         position = question.split(b"\n", 1)[0]
         ply = len(position.partition(b" moves ")[2].split())
         begin = time.monotonic()

@@ -1,4 +1,4 @@
-"""The process of one bot, from spawn to reaping, and the verdict when it fails."""
+"""The process of one bot, from spawn to reaping, and the termination when the bot fails."""
 
 from __future__ import annotations
 
@@ -18,14 +18,15 @@ from referee.sandbox.watchdog import Watchdog
 _OURS = (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN)
 """Errors of a spawn that are not the bot's fault."""
 _BY_LIMIT = (Termination.CRASHED, Termination.STALLED, Termination.HANDSHAKE_FAILED)
-"""Terminations of a bot that ran into its memory or process limit."""
+"""Terminations that may have a memory or process limit as their cause."""
 
 
 class Process:
     """A process to be started in `sandbox` and watched by `watchdog`.
 
-    `is_sound` is False once the bot failed or misbehaved: such a process is never used again. `child`, its `rest` (the
-    limits while it is not to move) and its `queue` (the run-queue delay while it is) exist from its start to its end.
+    `is_sound` is False once the bot failed or misbehaved: such a process is never used again. `child`, `ponder_limiter`
+    (limits its processor time while it is not to move) and `queue` (measures its run-queue delay while it is) exist
+    from `start` to `end`.
     """
 
     def __init__(self, spec: BotSpec, limits: BotLimits, sandbox: Sandbox, watchdog: Watchdog) -> None:
@@ -39,7 +40,7 @@ class Process:
         self._watchdog = watchdog
 
     def start(self) -> Child:
-        """Spawn the process. Raises BotError (`handshake-failed`) when there is nothing to run, SandboxError."""
+        """Spawn the process. Raises BotError (`handshake-failed`) if the command cannot be run, SandboxError."""
         problem = _problem_with(self._spec)
         if problem:
             raise BotError(Termination.HANDSHAKE_FAILED, problem)
@@ -59,7 +60,7 @@ class Process:
 
     @property
     def pid(self) -> int | None:
-        """The process id while the process has not been reaped."""
+        """The process id; None before the start and after the end."""
         return self.child.pid if self.child else None
 
     @property
@@ -69,7 +70,7 @@ class Process:
 
     @property
     def peak_bytes(self) -> int:
-        """The largest memory seen, of all its processes together; 0 once it has ended."""
+        """The peak memory of the process and its descendants together; 0 after `end`."""
         return self.child.peak_bytes() if self.child else 0
 
     def end(self) -> None:
@@ -81,7 +82,7 @@ class Process:
             child.end()
 
     def failed(self, termination: Termination, detail: str) -> BotError:
-        """Return the failure as an error; if a limit ended or blocked the bot, with that limit's termination."""
+        """Return the error of a failure; if a limit was its cause, with that limit's termination."""
         self.is_sound = False
         if termination in _BY_LIMIT and self.child:
             excess, limits = self.child.excess(), self._limits
@@ -98,7 +99,7 @@ class Process:
         assert self.child
         if not self.child.exits_within(self._limits.grace_ms):
             detail = f"closed its standard input or output and lives on, {stage}"
-            # The watchdog's kill closes its pipes before its supervisor has ended too.
+            # When the watchdog kills a bot, the pipes close before the supervisor has ended: `failed` finds the limit.
             found = self.failed(Termination.STALLED, detail)
             return (
                 found if found.termination is not Termination.STALLED else BotError(Termination.PROTOCOL_ERROR, detail)
@@ -107,7 +108,7 @@ class Process:
 
 
 def _problem_with(spec: BotSpec) -> str | None:
-    """Return why the command cannot run at all; None if it seems to be all right."""
+    """Return why the command cannot run; None if its program is an executable file."""
     program = spec.command[0]
     path = os.path.join(spec.folder or "", program) if os.sep in program else shutil.which(program)
     if path is None:

@@ -18,8 +18,8 @@ from referee.game.spec import BotLimits, BotSpec
 
 @dataclass(slots=True)
 class Thought:
-    """The answer to one `go`. Times in milliseconds. `code` is the move if it needed no parsing; `lines` are the last
-    lines of search information, not parsed.
+    """The answer to one `go`. Times in milliseconds. `code` is the move's code if its text was not parsed; `lines` are
+    the last lines of search information, not parsed.
     """
 
     move: str | None
@@ -32,10 +32,10 @@ class Thought:
 
 
 class Seat(Protocol):
-    """A player of one side; the loop calls these methods in this order. All of them may raise BotError and Stopped.
+    """A player of one side; the game loop calls these methods in this order. Most may raise BotError and Stopped.
 
     `rule_options` are the options it was sent for the rules of its last game. `has_answered` is True once it has
-    answered a move time, `overshoot` its lateness then.
+    answered a `go movetime`; `overshoot` is its lateness in such answers.
     """
 
     spec: BotSpec
@@ -46,18 +46,18 @@ class Seat(Protocol):
     has_answered: bool
 
     def start(self) -> None:
-        """Start the player unless it is running. Raises SandboxError too."""
+        """Start the player unless it is running. Also raises SandboxError."""
 
     def handshake(self) -> None:
-        """Shake hands unless that is done: afterwards `options`, `families` and `capabilities` are known."""
+        """Shake hands if not done yet; afterwards `options`, `families` and `capabilities` are known."""
 
     @property
     def options(self) -> Mapping[str, OptionDecl]:
-        """The options it has announced, by name."""
+        """The options that the player has announced, by name."""
 
     @property
     def families(self) -> Collection[str]:
-        """The families it has announced."""
+        """The families that the player has announced."""
 
     def tell(self, message: RefereeMessage) -> None:
         """Send a message that has no answer."""
@@ -66,7 +66,7 @@ class Seat(Protocol):
         """Announce a new game, so that the player gets ready."""
 
     def ready(self) -> None:
-        """Wait until it is ready."""
+        """Wait until the player is ready."""
 
     def hear_offer(self) -> None:
         """Pass on a draw offer that the opponent makes with the move about to be played."""
@@ -85,18 +85,18 @@ class Seat(Protocol):
 
     @property
     def anomaly_count(self) -> int:
-        """Lines that broke the protocol without preventing play."""
+        """Number of lines that broke the protocol without preventing play."""
 
     @property
     def log(self) -> str:
-        """The tail of its standard error, which its author may read."""
+        """The end of the player's standard error, which its author may read."""
 
     @property
     def network(self) -> Mapping[str, float]:
-        """Figures of the network for the record (see `referee.bot.remote`); empty for a local bot."""
+        """Latencies and lost connections for the record (see `RemoteBot.network`); empty for a local bot."""
 
     def condemn(self) -> None:
-        """Mark it as unusable for another game, after a failure or a cancelled game; no `quit` is sent."""
+        """Mark the player as unusable for another game, after a failure or a cancelled game; no `quit` is sent."""
 
     def close(self) -> None:
         """End the player and release all its resources. Never raises."""

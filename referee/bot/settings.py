@@ -29,18 +29,18 @@ class BotSettings:
 
 
 def split_settings(text: str) -> tuple[str, BotSettings]:
-    """Split a bot argument into the bot and its settings. Raises ValueError naming the invalid setting."""
+    """Split a bot argument into the bot's text and its settings. Raises ValueError naming the invalid setting."""
     bot, *parts = _split(text)
     return bot, _read(parts, f"bot {text!r}", _HINT, may_repeat=False)
 
 
 def is_setting(word: str) -> bool:
-    """Return whether a word begins like a setting rather than a bot."""
+    """Return whether a word begins with `tc=` or `option.`, like a setting and unlike a bot."""
     return word.lstrip().startswith((f"{TIME}=", OPTION))
 
 
 def read_each(words: Iterable[str]) -> BotSettings:
-    """Read the settings of all bots, one or several in each word; if one is repeated, the last one counts.
+    """Parse the settings for all bots, one or several in each word; of a repeated setting the last value counts.
 
     Raises ValueError naming the invalid word.
     """
@@ -68,12 +68,12 @@ def _read(parts: Iterable[str], place: str, hint: str, *, may_repeat: bool) -> B
 
 
 def is_of_game(name: str) -> bool:
-    """Return whether the referee itself sets this option, from the rules of the game."""
+    """Return whether the referee itself sets this option by the rules of the game."""
     return name in OF_THE_GAME or name.startswith((RULE_PREFIX, "UGI_"))
 
 
 def wrong_option(announced: Mapping[str, OptionDecl], given: Iterable[tuple[str, str]]) -> str:
-    """Return the error in options set for a bot that announced these options (`has no option …`); empty without one."""
+    """Return the error in the options given for a bot, by those it announced (`has no option …`); empty if none."""
     for name, value in given:
         if is_of_game(name):
             return f"gets {name!r} from the referee, by the rules of the game"
@@ -86,7 +86,7 @@ def wrong_option(announced: Mapping[str, OptionDecl], given: Iterable[tuple[str,
 
 
 def _split(text: str) -> list[str]:
-    """Split the text at its semicolons outside quotes; a quote without a closing one does not protect."""
+    """Split the text at its semicolons outside quotes; an unclosed quote counts as an ordinary letter."""
     parts, start, quote = [], 0, ""
     for place, letter in enumerate(text):
         if quote:

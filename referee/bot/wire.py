@@ -36,10 +36,10 @@ _HELD_MS = 50
 class Wire:
     """Standard input, output and error of a process.
 
-    `arrived_ns` is when the last bytes came. `lag_ns` is how late this process was for them: the kernel's run-queue
-    delay, and at least the time by which the wait exceeded its timeout. `held_ns` is the time since the clock was
-    started in which this process was neither woken nor runnable: it is charged to no one. `transcript` is a list that
-    collects every line (`> ` to the bot, `< ` from it), if set.
+    `arrived_ns` is when the last bytes came. `lag_ns` is how late this process read them: the kernel's run-queue delay,
+    and at least the time by which the wait exceeded its timeout. `held_ns` is the time since the clock was started in
+    which this process was neither woken nor runnable: it is charged to no one. `transcript` is a list that collects
+    every line (`> ` to the bot, `< ` from it), if set.
     """
 
     def __init__(self, process: Process, limits: BotLimits, stop_fd: int | None) -> None:
@@ -48,7 +48,7 @@ class Wire:
         self.held_ns = 0
         self.transcript: list[str] | None = None
         self.lines: deque[bytes] = deque()
-        """Lines that have arrived and were not taken."""
+        """Lines that have arrived and are still to be taken."""
         self.output_bytes = 0
         """Bytes the bot has written in this game, on both pipes."""
         self._process = process
@@ -60,7 +60,7 @@ class Wire:
         self._poll = select.poll()
 
     def open(self) -> None:
-        """Start listening to the process that was started."""
+        """Start listening to the pipes of the process, which must have been started."""
         child = self._process.child
         assert child
         self._child = child
@@ -72,7 +72,7 @@ class Wire:
         self._answered = [(self._out, select.POLLIN)]
 
     def close(self) -> None:
-        """Close the meter; the pipes belong to the process."""
+        """Close the meter of the lag; the pipes belong to the process."""
         self._meter.close()
 
     def _note(self, mark: str, line: bytes) -> None:
@@ -80,9 +80,7 @@ class Wire:
             self.transcript.append(mark + text(line))
 
     def write(self, data: bytes, deadline_ns: int | None = None) -> None:
-        """Send lines. Raises BotError when the bot is gone, or has not read them by the deadline (default: its grace
-        period).
-        """
+        """Send lines. Raises BotError if the bot is gone or does not read them in time (default: its grace period)."""
         if self.transcript is not None:
             for line in data.splitlines():
                 self._note("> ", line)
@@ -96,7 +94,7 @@ class Wire:
             self._write_rest(data[done:], deadline_ns)
 
     def _write_rest(self, data: bytes, deadline_ns: int | None) -> None:
-        """Write the rest to a full pipe until the deadline: the bot is not reading."""
+        """Write the rest of the lines to a full pipe. Raises BotError if the bot does not read it by the deadline."""
         deadline = deadline_ns or time.monotonic_ns() + self._limits.grace_ms * _MS
         poll = select.poll()
         poll.register(self._in, select.POLLOUT)
@@ -111,7 +109,7 @@ class Wire:
                 raise self._process.hung_up("writing to it") from None
 
     def take_leave(self, farewell: bytes) -> None:
-        """Send the last line and close standard input; errors are ignored."""
+        """Send the last line, close standard input and wait for the exit, as `drain` does; errors are ignored."""
         with contextlib.suppress(OSError):
             os.write(self._in, farewell)
         self._child.hang_up()
@@ -119,7 +117,7 @@ class Wire:
 
     @property
     def unfinished(self) -> str:
-        """The beginning of a line of output whose end has not arrived."""
+        """The beginning of an output line whose end has not arrived yet."""
         return text(self._splitter.unfinished)
 
     def last_lines(self, wait_ms: int) -> list[str]:
@@ -148,14 +146,14 @@ class Wire:
 
     @property
     def log(self) -> str:
-        """The tail of the bot's standard error."""
+        """The end of the bot's standard error, at most `limits.log_bytes`."""
         if self._process.child:
             with contextlib.suppress(BotError):
                 self._read_log()
         return bytes(self._log).decode("utf-8", "replace")
 
     def _read_log(self) -> bool:
-        """Read standard error and keep its tail; return False at its end."""
+        """Read standard error and keep the last bytes; return False once it is closed."""
         for _ in range(64):
             try:
                 data = os.read(self._err, _CHUNK)
@@ -185,11 +183,11 @@ class Wire:
         self._take(data, stage)
 
     def _take(self, data: bytes, stage: str) -> None:
-        """Split received bytes into lines. Raises BotError for a line, or a total, that is too long."""
+        """Split received bytes into lines. Raises BotError for a line that is too long, or too many bytes in a game."""
         self._count(len(data))
         try:
             found = self._splitter.feed(data)
-            self.lines.extend(found if len(found) == 1 else filter(None, found))  # of a flood, the empty lines go here
+            self.lines.extend(found if len(found) == 1 else filter(None, found))  # of many lines, drop empty ones
         except LineTooLong as error:
             self.lines.extend(error.complete)
             raise self._process.failed(Termination.OUTPUT_LIMIT, f"{error}, {stage}") from None
@@ -205,20 +203,21 @@ class Wire:
         return self._splitter.is_empty and self.transcript is None
 
     def start_clock(self) -> int:
-        """Reset the measured lateness and return the present moment."""
+        """Reset `lag_ns` and `held_ns`, and return the present moment."""
         self.lag_ns = self.held_ns = 0
         return time.monotonic_ns()
 
     def ask(self, question: bytes, stage: str) -> bytes | None:
         """Send a question and wait a moment for its answer; return the line if exactly one whole line arrives.
 
-        Otherwise return None; `line` continues with what has arrived. `asked_ns` is when it was sent. Raises BotError.
+        Otherwise return None; `line` continues with what has arrived. `asked_ns` is when the question was sent. Raises
+        BotError.
         """
         self.write(question)
         self.lag_ns = self.held_ns = 0
         self.asked_ns = time.monotonic_ns()
         events = self._poll.poll(_MOMENT_MS)
-        if events != self._answered:  # nothing yet, or what only `line` knows to handle
+        if events != self._answered:  # no output yet, or an event that only `line` handles
             if not events:
                 self._held_up(time.monotonic_ns() - self.asked_ns - _MOMENT_NS, None)
             return None
@@ -236,7 +235,7 @@ class Wire:
         return None
 
     def line(self, deadline_ns: int, stage: str) -> bytes | None:
-        """Return the next line; None at the deadline. Raises BotError when the bot is gone, Stopped when called off."""
+        """Wait for the next line and return it; None at the deadline. Raises BotError, and Stopped when called off."""
         lines = self.lines
         since = 0
         while not lines:
@@ -277,7 +276,7 @@ class Wire:
         return line
 
     def _held_up(self, late_ns: int, delay_ns: int | None) -> int:
-        """Return the part of an overdue wait in which this process was stopped or frozen, so not even runnable."""
+        """Return the part of an overdue wait in which this process was stopped or frozen: not even runnable."""
         if late_ns <= _HELD_MS * _MS:
             return 0
         held = late_ns if delay_ns is None else max(0, late_ns - self._meter.read() + delay_ns)
@@ -285,7 +284,7 @@ class Wire:
         return held
 
     def _read_last(self, stage: str) -> None:
-        """Read what an ended process left in its pipe. Raises BotError if that is not a whole line."""
+        """Read what an ended process left in its pipe. Raises BotError if that holds no whole line."""
         self._read_output(stage)
         if not self.lines:
             raise self._process.hung_up(stage)

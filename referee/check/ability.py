@@ -1,6 +1,6 @@
 """The optional capabilities of a bot: each function tests one and records whether the bot has it.
 
-They return a sentence for the report, and raise Unfit or BotError if the bot lacks the capability.
+Each returns a phrase for the report, and raises Unfit or BotError if the bot lacks the capability.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from referee.rules.position import Position
 ANSWER_TIMEOUT_MS = 5000
 """Time for an answer that no clock limits; longer for a bot that is known to be slower."""
 COSTLY_READY_MS = 250
-"""A bot that takes longer for every `isready`, not only the first, is sent one only."""
+"""A bot that takes longer for every `isready`, not only for the first, is sent only one."""
 _WALK = 60
 """Plies of a random game from which positions are taken."""
 
 
 def positions(one: BotUnderTest) -> str:
-    """Find whether it can set up positions; otherwise games are sent to it as moves from the start."""
+    """Find whether the bot can set up positions; otherwise it is sent games as moves from the start."""
     rng = random.Random(2)
     one.go_home()
     assert one.history
@@ -36,7 +36,7 @@ def positions(one: BotUnderTest) -> str:
     for ply in range(_WALK):
         if asked == 2 or position.outcome is not None:
             break
-        if ply >= 2 and (ply == 20 or not _is_legal(position, by_habit)):  # else the start's move would do as well
+        if ply >= 2 and (ply == 20 or not _is_legal(position, by_habit)):  # else its move in the start is legal too
             one.ask(f"movetime {told_ms}", timeout_ms, position)
             asked += 1
         position = position.play(position.moves[rng.randrange(len(position.moves))])
@@ -45,7 +45,7 @@ def positions(one: BotUnderTest) -> str:
 
 
 def clocks(one: BotUnderTest) -> str:
-    """Find whether it supports clocks; its announcement decides."""
+    """Find whether the bot supports clocks, by its announcement or else by a try."""
     option = one.bot.options.get(CLOCKS_OPTION)
     if option is not None and not option.is_default("true"):
         one.learn(clocks=False)
@@ -56,12 +56,12 @@ def clocks(one: BotUnderTest) -> str:
 
 
 def depth(one: BotUnderTest) -> str:
-    """Find whether its search can be limited by depth."""
+    """Find whether the bot's search can be limited by depth."""
     return f"depth 1 in {_can(one, 'depth', 'depth 1', _timeout_ms(one))} ms"
 
 
 def nodes(one: BotUnderTest) -> str:
-    """Find whether its search can be limited by nodes."""
+    """Find whether the bot's search can be limited by nodes."""
     return f"100 nodes in {_can(one, 'nodes', 'nodes 100', _timeout_ms(one))} ms"
 
 
@@ -70,7 +70,7 @@ def _timeout_ms(one: BotUnderTest) -> int:
 
 
 def _can(one: BotUnderTest, capability: str, words: str, allowance_ms: float) -> str:
-    """Measure an answer in milliseconds, and record the capability if it answers."""
+    """Record the capability if the bot answers `go WORDS`; return the milliseconds that it took."""
     one.go_home()
     one.learn(**{capability: False})
     thought = one.ask(words, allowance_ms)
@@ -101,7 +101,7 @@ def stop(one: BotUnderTest) -> str:
 
 
 def ready_again(one: BotUnderTest) -> str:
-    """Find whether it accepts `isready` more than once without taking long each time."""
+    """Find whether the bot answers every `isready`, not only the first, without taking long each time."""
     bot = one.bot
     one.learn(repeated_isready=False)
     bot.capabilities = replace(bot.capabilities, repeated_isready=True)
@@ -117,7 +117,7 @@ def ready_again(one: BotUnderTest) -> str:
 
 
 def query(one: BotUnderTest) -> str:
-    """Find how it answers `query`, if at all."""
+    """Find how the bot answers `query`, if at all."""
     one.go_home()
     one.learn(query="none")
     answer, is_bare = one.bot.query(one.question + b"\n", "gameover", 1000)
@@ -128,14 +128,14 @@ def query(one: BotUnderTest) -> str:
 
 
 def memory(one: BotUnderTest) -> str:
-    """Return the peak memory measured."""
+    """Return the bot's peak memory, and its limit, in words."""
     peak = max(one.report.peak_bytes, one.bot.process.peak_bytes)
     allowed = f" of {one.limits.memory_bytes / 2**20:,.0f} allowed" if one.limits.memory_bytes else ""
     return f"{peak / 2**20:,.1f} MB at most{allowed}"
 
 
 def leaves(one: BotUnderTest) -> str:
-    """Check that it exits by itself on `quit`."""
+    """Check that the bot exits by itself on `quit`."""
     begin, bot = time.monotonic(), one.bot
     if not bot.quit():
         raise Unfit(f"still running {one.limits.quit_ms} ms after `quit`; it will be killed")

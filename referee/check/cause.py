@@ -1,7 +1,7 @@
 """The cause of a failed check in one sentence, and what the bot's author can do.
 
-It is derived from how the bot ended, from the lines it wrote instead of its answer, and from the end of its standard
-error, which only its author may see.
+The cause is derived from how the bot ended, from the lines it wrote instead of an answer, and from the end of its
+standard error. Only its author may see its standard error.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _COLOUR = re.compile(r"\\x1b\[[0-9;?]*[A-Za-z]")
 """Terminal codes as the transcript shows them."""
 _ANSWERS = {"> go": "bestmove", "> isready": "readyok", "> ugi": "ugiok"}
 _LIKE = 0.7
-"""Similarity from which a word is taken for a misspelt answer."""
+"""Least similarity of a word that is taken for a misspelt answer."""
 _LINES = 6
 """Lines of standard error that are quoted."""
 _SHOWN = 60
@@ -41,9 +41,9 @@ _FOUND = ("put the program, its interpreter and its libraries where the bot is, 
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """`detail` is the cause in one sentence, `advice` what to do; `said` are the last lines of standard error.
+    """The cause of a failure: `detail` in one sentence, `advice` what to do, `said` the last lines of standard error.
 
-    `is_certain` is False if all that is known is that no answer came in time: then a busy machine may be the cause.
+    `is_certain` is False if it is only known that no answer came in time: a busy machine may be the reason.
     """
 
     detail: str
@@ -56,8 +56,8 @@ class Cause:
 class Evidence:
     """The evidence of a failure.
 
-    `lines` are those exchanged in the step; `unfinished` is output without a line end, `at_end` the lines it wrote only
-    when its input was closed. `log` is its standard error.
+    `lines` are those exchanged in the step. `unfinished` is output without a line end, `at_end` the lines that the bot
+    wrote only when its input was closed. `log` is the bot's standard error.
     """
 
     error: BotError
@@ -70,12 +70,12 @@ class Evidence:
 
     @property
     def said(self) -> str:
-        """The last lines of its standard error."""
+        """The last lines of the bot's standard error."""
         return "\n".join([line.rstrip() for line in self.log.splitlines() if line.strip()][-_LINES:])
 
 
 def cause_of(evidence: Evidence, advice: str) -> Cause:
-    """Return the cause of a failure; `advice` is used if nothing better is known."""
+    """Return the cause of a failure; `advice` is kept if the cause has none of its own."""
     for find in _CAUSES:
         if cause := find(evidence):
             return replace(cause, said=evidence.said, advice=cause.advice or advice)
@@ -83,7 +83,7 @@ def cause_of(evidence: Evidence, advice: str) -> Cause:
 
 
 def is_late(error: BotError) -> bool:
-    """Return whether the bot failed by giving no answer, or none in time."""
+    """Return whether the bot failed because it gave no answer, or none in time."""
     silent = (Termination.STALLED, Termination.HANDSHAKE_FAILED, Termination.TIME)
     return error.termination in silent and any(
         words in error.detail for words in ("no answer", "no bestmove", " after ")
@@ -91,7 +91,7 @@ def is_late(error: BotError) -> bool:
 
 
 def _memory(evidence: Evidence) -> Cause | None:
-    """Recognise a program that was refused memory, or exceeded its memory limit."""
+    """Recognise a program that could not allocate memory, or exceeded its memory limit."""
     refused = [line for line in evidence.log.splitlines() if _NO_MEMORY.search(line)]
     if evidence.error.termination is not Termination.MEMORY_LIMIT and not refused:
         return None
@@ -136,7 +136,7 @@ def _missing(evidence: Evidence) -> Cause | None:
 
 
 def _bridge(evidence: Evidence) -> Cause | None:
-    """Recognise the last line of a bridge, which explains the error of its program."""
+    """Recognise a bridge that ended: its last line explains the error of the program behind it."""
     is_bridge = any(word == f"bots.bridges.{module}" for word in evidence.spec.command for module in BRIDGES.values())
     last = evidence.said.rpartition("\n")[2]
     if is_bridge and last and "exit code" in evidence.error.detail:
@@ -145,7 +145,7 @@ def _bridge(evidence: Evidence) -> Cause | None:
 
 
 def _spelling(evidence: Evidence) -> Cause | None:
-    """Recognise an answer in another form: another case, another protocol, terminal colours, no verb."""
+    """Recognise an answer in a wrong form: misspelt, coloured, not first in its line, or a move without `bestmove`."""
     if not is_late(evidence.error):
         return None
     asked = next((line for line in reversed(evidence.lines) if line.startswith("> ") and line != "> stop"), "")
@@ -162,7 +162,7 @@ def _spelling(evidence: Evidence) -> Cause | None:
 
 
 def _misspelt(line: str, expected: str) -> Cause | None:
-    """Return the error in a line that was meant as the answer; None if it was not meant as one."""
+    """Return the error in a line that was meant as the expected answer; None for any other line."""
     plain = _COLOUR.sub("", line).strip()
     first = plain.split(maxsplit=1)[0].strip(":=") if plain else ""
     if first == expected and plain != line:
@@ -175,7 +175,7 @@ def _misspelt(line: str, expected: str) -> Cause | None:
 
 
 def _buffered(evidence: Evidence) -> Cause | None:
-    """Recognise an answer that was written but did not arrive."""
+    """Recognise an answer that was written but did not arrive: without a line end, or not flushed."""
     if not is_late(evidence.error):
         return None
     if evidence.unfinished:
@@ -189,7 +189,7 @@ def _buffered(evidence: Evidence) -> Cause | None:
 
 
 def _breach(evidence: Evidence) -> Cause | None:
-    """Recognise a line that the protocol does not allow; its error says what to do."""
+    """Recognise a line or an amount of output that the protocol does not allow."""
     if evidence.error.termination in (Termination.PROTOCOL_ERROR, Termination.OUTPUT_LIMIT):
         return Cause(str(evidence.error), "write no other lines than the protocol has: protocol/SPEC.md")
     return None

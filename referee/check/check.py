@@ -1,8 +1,8 @@
 """Checks a bot step by step: handshake, variants, time, legality, stop, quit; finds its capabilities.
 
-The questions are those of games, asked by the same code. Each step keeps the lines exchanged. Required steps decide
-whether the bot is fit; the first that fails ends the check. The other steps find capabilities, so that the referee
-never sends messages that the bot does not support.
+The bot is sent the same messages as in games, by the same code. Each step keeps the lines exchanged. Required steps
+decide whether the bot is fit; the first that fails ends the check. The other steps find capabilities, so that the
+referee never sends messages that the bot does not support.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from referee.sandbox import Sandbox
 LEGAL_S = 60.0
 """Seconds in which legal moves are requested; afterwards one answer per further variant is enough."""
 _SEVERAL = 3
-"""Answers that are needed for a bot's usual time."""
+"""Minimum number of answers to compute a bot's usual time from."""
 HANDSHAKE, FIRST_MOVE, QUITS = "start and handshake", "first move", "quits"
 _FIRST_MOVE_MS = (50, 200, 1000, 5000)
 """Move times at which a first move is requested, until a legal one comes."""
@@ -48,7 +48,7 @@ _WALK = 60
 """Plies of a random game from which positions are taken."""
 
 Ability = tuple[str, Callable[[BotUnderTest], str], str]
-"""A step by name, what it does, and what to do where it fails."""
+"""A step: its name, its function, and the advice if it fails."""
 ABILITIES: tuple[Ability, ...] = (
     ("clocks", ability.clocks, "answer `go p1time … p2time …`; else it gets movetime"),
     ("search by depth", ability.depth, "answer `go depth 1`"),
@@ -76,21 +76,21 @@ class _Examiner:
         self.one = examinee
         self.rulesets = rulesets
         self.has_settings = has_settings
-        """True if its owner sets options: then the check finds out how it takes them."""
+        """True if the bot's owner sets options: then the check finds the form of `setoption` that the bot accepts."""
         self.needs_all = needs_all
         self.move_times_ms = move_times_ms
         self.first_late_ms = 0.0
         """The time by which the first answer exceeded its move time."""
         self.legal_until = 0.0
-        """The end of the time for legal moves; 0 before the first."""
+        """The end of the time in which legal moves are requested; 0 before the first."""
 
     @property
     def first_timeout_ms(self) -> int:
-        """Time for an answer that no move time limits."""
+        """Time for the first answer, for which a bot may load and compile."""
         return max(FIRST_TIMEOUT_MS, self.move_times_ms[-1])
 
     def quick_steps(self) -> Iterator[CheckStep]:
-        """Yield the steps that a bot which announces no clocks needs before its first game."""
+        """Yield the few steps before a first game: only the handshake if the bot announces its clock support."""
         yield (first := self._step(HANDSHAKE, self.one.shake_hands))
         if not first.passed or CLOCKS_OPTION in self.one.bot.session.options:
             return
@@ -106,7 +106,7 @@ class _Examiner:
         yield from self._abilities(*(each for each in ABILITIES if each[0] in ("clocks", "isready again")))
 
     def steps(self) -> Iterator[CheckStep]:
-        """Yield every step as it is done, up to the first required one that fails."""
+        """Run the steps and yield each, up to the first required step that fails."""
         for step in self._all_steps():
             yield step
             if step.needed and not step.passed:
@@ -138,7 +138,7 @@ class _Examiner:
             yield self._step(name, partial(work, self.one), needed=False, advice=advice)
 
     def _step(self, name: str, work: Callable[[], str], *, needed: bool = True, advice: str = "") -> CheckStep:
-        """Run a step; repeat it if it fails by time, which may be the machine's fault."""
+        """Run a step; repeat it if the bot was too slow, since a busy machine may be the cause."""
         report, step = self.one.report, CheckStep(name, needed)
         report.steps.append(step)
         tries = 1 + needed + report.is_busy
@@ -175,10 +175,10 @@ class _Examiner:
             step.detail = f"the step cannot be asked: {error}"
         one.end_step(step)
 
-    # -- what is asked -------------------------------------------------------------------------------------------
+    # -- steps ---------------------------------------------------------------------------------------------------
 
     def _eligible(self) -> str:
-        """Find the variants it can play by the options it announced, and prepare it for the first of them."""
+        """Find the variants that the bot can play by its announced options, and prepare it for the first of them."""
         one, refused = self.one, self.one.report.refused
         families, family = one.bot.session.families, self.rulesets[0].rules.family
         if families and family not in families:
@@ -200,7 +200,7 @@ class _Examiner:
         return with_help or f"ready in {1000 * (time.monotonic() - begin):.0f} ms{left_out}"
 
     def _what_it_plays(self) -> str:
-        """Return advice that names the variants and the rules it has announced."""
+        """Return advice that names variants which the bot can play."""
         rules, bot = self.rulesets[0].rules, self.one.bot
         can_play = [
             variant.name
@@ -213,7 +213,7 @@ class _Examiner:
         return f"announce the options named here, or check what it plays: {words or '--family FAMILY'}"
 
     def _get_ready(self, ruleset: Ruleset) -> str:
-        """Begin a game; return a remark if the bot is not ready after `uginewgame` and begins without it."""
+        """Begin a game, without `uginewgame` if the bot is not ready after it; return a remark in that case."""
         try:
             self.one.prepare(ruleset)
         except BotError as error:
@@ -233,7 +233,7 @@ class _Examiner:
         return f"ready, but not after `uginewgame`: {problem.detail}"
 
     def _first_move(self) -> str:
-        """Ask for a move in the start position, with more time if none comes or it is illegal."""
+        """Request a move in the start position, again with more time if there is no answer or an illegal one."""
         one, advice = self.one, "answer `go movetime MS` with `bestmove M`"
         cause: Unfit | None = None
         for move_ms in _FIRST_MOVE_MS:
@@ -254,7 +254,7 @@ class _Examiner:
                 one.prepare()
             else:
                 self.first_late_ms = took_ms - move_ms
-                if cause:  # a game may send half of a move time
+                if cause:  # in a game, the time sent may be half of the move time
                     longest = self.move_times_ms[-1]
                     self.move_times_ms = [ms for ms in self.move_times_ms if ms >= 2 * move_ms] or [longest]
                 return f"in {took_ms:.0f} ms" + (f", but not with less than {move_ms} ms" if cause else "")
@@ -282,7 +282,7 @@ class _Examiner:
         raise Unfit(f"accepts neither `{setting}` nor `{setting.bare()}`: {problem}")
 
     def _complaint(self, setting: SetOption) -> str | None:
-        """Return the bot's complaint about an option, None without one. The bot must still answer `go` afterwards."""
+        """Set an option, send `go` and return the bot's complaint; None if it answers without one."""
         bot = self.one.bot
         lines = bot.wire.transcript = [] if bot.wire.transcript is None else bot.wire.transcript
         before = len(lines)
@@ -295,7 +295,7 @@ class _Examiner:
         return next((line[2:] for line in said if _COMPLAINT.search(line)), None)
 
     def _time(self) -> str:
-        """Find the shortest move time it keeps, and its overshoot."""
+        """Find the shortest move time that the bot keeps, and its overshoot."""
         one = self.one
         one.go_home()
         timing = one.report.timing = find(one.time, self.move_times_ms, one.limits.margin_ms)
@@ -313,7 +313,7 @@ class _Examiner:
         return f"fit from {timing.fit_from_ms / 1000:g} s a move{late}{first}; {one.report.load_words}"
 
     def _others(self) -> list[Ruleset]:
-        """Return the further variants it can play, now that it is known whether it can set up positions."""
+        """Return the further variants that the bot can play, now that its capability to set up positions is known."""
         one, found = self.one, []
         for ruleset in self.rulesets:
             if ruleset is one.home or ruleset.variant.name in one.report.refused:
@@ -328,7 +328,7 @@ class _Examiner:
         return found
 
     def _legal(self, ruleset: Ruleset) -> str:
-        """Ask for moves in up to twelve positions of random games, sent as in games: the start and the moves."""
+        """Request moves in up to twelve positions of random games, sent as the start and the moves so far."""
         one, rng = self.one, random.Random(1)
         self.legal_until = self.legal_until or time.monotonic() + LEGAL_S
         took: list[float] = []
@@ -364,7 +364,7 @@ class _Examiner:
 
 
 def _harmless(option: OptionDecl) -> bool:
-    """Return whether setting the option to its default changes nothing."""
+    """Return whether the option can be set to its default without any effect."""
     return bool(option.default) and option.type in _EASY and "file" not in option.name.lower()
 
 
@@ -381,9 +381,8 @@ def check(
 ) -> CheckReport:
     """Check a bot for the given rules (one family, one or more variants); never raises for faults of the bot.
 
-    `is_quick` checks only what the first game needs of a bot that does not announce its clocks. With `needs_all` it
-    must be able to play every variant, else one. The shortest move time it keeps is found, up to `move_ms`; 0 = up to
-    15 s.
+    With `is_quick`, only the few steps before a first game are run. With `needs_all`, the bot must be able to play
+    every variant, else one of them. The longest move time tried is `move_ms`; 0 = 15 s.
     """
     have_warm([spec], rulesets[0].rules.family)
     begin = time.monotonic()

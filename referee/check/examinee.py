@@ -1,4 +1,4 @@
-"""The bot under test: restarted after every exit, and never sent messages that it does not support."""
+"""The bot under test: it is restarted after every exit, and never sent messages that it does not support."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ LEGAL = "play one of the legal moves of the position sent; `arena rules moves` l
 
 
 class Unfit(Exception):  # noqa: N818 - a finding, not an error
-    """The bot answered, but wrongly; `advice` replaces the advice of the step.
+    """A wrong or late answer of the bot; `advice` replaces the advice of the step.
 
     `said` is the end of its standard error. `is_late` means that it was too slow, which a busy machine may cause.
     """
@@ -40,8 +40,8 @@ class Unfit(Exception):  # noqa: N818 - a finding, not an error
 class BotUnderTest:
     """The bot under test and its known capabilities.
 
-    `found` are its capabilities. `home` is the first variant it can play; questions about no particular variant use it.
-    `history` is the game it is asked about, as it would be played.
+    `found` are its capabilities. `home` is the first variant that it can play: steps that are about no particular
+    variant use it. `history` is the present game, whose positions the bot is sent.
     """
 
     def __init__(self, spec: BotSpec, rulesets: Sequence[Ruleset], sandbox: Sandbox, limits: BotLimits) -> None:
@@ -68,11 +68,11 @@ class BotUnderTest:
 
     @property
     def fit_from_ms(self) -> int:
-        """The shortest move time it keeps, as far as known."""
+        """The shortest move time that the bot keeps; before it is known, the shortest one tried."""
         return self.report.timing.fit_from_ms or MOVE_TIMES_MS[0]
 
     def shake_hands(self) -> str:
-        """Start it, shake hands and return what it announced. Raises BotError and SandboxError."""
+        """Start the bot, shake hands and describe what it announced. Raises BotError and SandboxError."""
         spec = replace(self.spec, capabilities=self.found.as_json() if self._is_known else {})
         bot = LocalBot(spec, self.limits, self._sandbox)
         self._bot, self._was_asked = bot, False
@@ -95,7 +95,7 @@ class BotUnderTest:
             self.prepare()
 
     def restart(self, **found: Any) -> None:
-        """Start a new process with these capabilities; the transcript of the step continues."""
+        """Record these capabilities and start a new process; the transcript of the step continues."""
         lines = self.bot.wire.transcript
         self.learn(**found)
         self.report.log = self.bot.log or self.report.log
@@ -104,7 +104,7 @@ class BotUnderTest:
         self.bot.wire.transcript = lines
 
     def prepare(self, ruleset: Ruleset | None = None) -> None:
-        """Begin a game by these rules, or by those of its home variant. Raises BotError."""
+        """Begin a game by these rules, by default those of the home variant. Raises BotError."""
         if self._is_used_up:
             self.restart()
         ruleset = ruleset or self.home or self._default
@@ -112,7 +112,7 @@ class BotUnderTest:
         self._take_up(GameHistory(spec))
 
     def _take_up(self, history: GameHistory) -> None:
-        """Prepare the process for a game that may have begun. Raises BotError."""
+        """Prepare the process for this game, which may have moves already. Raises BotError."""
         self.history = None
         self._player = Player(self.bot, history)
         self.bot.ready()
@@ -121,11 +121,11 @@ class BotUnderTest:
 
     @property
     def _is_used_up(self) -> bool:
-        """True if it plays one game only and was asked already: another question would not continue that game."""
+        """True if the process plays one game only and has been asked for a move in it."""
         return self._was_asked and self.bot.plays_one_game
 
     def renew(self) -> None:
-        """Start a new process for the next question, unless this one may be asked again. Raises BotError."""
+        """Replace a process that cannot be asked again, before the next question. Raises BotError."""
         if self._is_used_up:
             history = self.history
             assert history
@@ -134,13 +134,13 @@ class BotUnderTest:
         self._was_asked = True
 
     def go_home(self) -> None:
-        """Begin a game of its home variant, unless the present one is at its start."""
+        """Begin a game of the home variant, unless the present game is one without moves."""
         home = self.home or self._default
         if self.history is None or self.history.moves or self.history.spec.variant != home.variant.name:
             self.prepare()
 
     def _pass(self) -> None:
-        """Pass through the phase before play for a bot that does not implement it."""
+        """Pass for a bot that does not implement the phase before regular play, until it ends."""
         assert self.history
         assert self._player
         while self.history.is_in_phase and self._player.passes_phase:
@@ -148,7 +148,7 @@ class BotUnderTest:
             self._player.follow(self.history)
 
     def play(self, move: str) -> None:
-        """Play a move in the game it is asked about."""
+        """Play a move in the present game."""
         assert self.history
         assert self._player
         self.history.push_text(move, Ply())
@@ -157,12 +157,12 @@ class BotUnderTest:
 
     @property
     def question(self) -> bytes:
-        """The line `position …` as in a game."""
+        """The line `position …` of the present game."""
         assert self._player
         return self._player.position
 
     def ask(self, words: str, allowance_ms: float, fen: Position | None = None) -> Thought:
-        """Return its answer to `go WORDS` in the game, or in `fen`. Raises Unfit for an illegal move, BotError."""
+        """Return the bot's answer to `go WORDS` in the present game, or in `fen`. Raises BotError, Unfit if illegal."""
         self.renew()
         assert self.history
         question = self.question if fen is None else f"position fen {fen}".encode()
@@ -176,12 +176,12 @@ class BotUnderTest:
         return thought
 
     def time(self, told_ms: int, timeout_ms: float) -> float:
-        """Return the milliseconds of its answer to `go movetime`, less the referee's own lateness. Raises as `ask`."""
+        """Return how many milliseconds the answer to `go movetime` took, without the referee's lag. Raises as `ask`."""
         thought = self.ask(f"movetime {told_ms}", timeout_ms)
         return thought.ms - thought.lag_ms
 
     def explain(self, error: BotError, lines: Sequence[str], advice: str) -> Cause:
-        """Return the cause of a failure. Do not use the process afterwards."""
+        """Return the cause of a failure, which may close the bot's input: do not use its process afterwards."""
         evidence = Evidence(error, self.spec, self.limits, lines, log=self.report.log)
         if self._bot and (bot := self._bot).process.child:
             evidence = replace(evidence, log=bot.log, unfinished=bot.wire.unfinished)
@@ -192,7 +192,7 @@ class BotUnderTest:
         return cause_of(evidence, advice)
 
     def must_live(self) -> None:
-        """Raise BotError if its process has ended, even if it has answered."""
+        """Raise BotError if the bot's process has ended, even after an answer."""
         process = self.bot.process
         if process.is_sound and not process.is_running:
             raise process.hung_up("after its answer")
@@ -203,12 +203,12 @@ class BotUnderTest:
         return (self._bot and self._bot.wire.transcript) or []
 
     def begin_step(self, step: CheckStep) -> None:
-        """Collect the lines exchanged from now on in a step."""
+        """Collect the lines exchanged from now on in this step."""
         if self._bot:
             self._bot.wire.transcript = step.lines
 
     def end_step(self, step: CheckStep) -> None:
-        """Store the transcript, log and peak memory in the report; close the bot if it failed."""
+        """Store the transcript, log and peak memory in step and report; close the bot if it failed or ended."""
         bot, report = self._bot, self.report
         if bot is None:
             return
@@ -220,7 +220,7 @@ class BotUnderTest:
             self.close()
 
     def close(self) -> None:
-        """End its process."""
+        """End the bot's process."""
         bot, self._bot, self.history = self._bot, None, None
         if bot:
             bot.close()

@@ -1,7 +1,7 @@
 """Probes bots before their first game: names, eligibility for the rules, and capabilities.
 
-A slot that probes bots keeps their processes for the first game, so that each is started only once. Two are started at
-a time, while the slot itself loads.
+A slot that probes bots keeps their processes for the first game, so that each bot is started only once. Two bots start
+at a time, while the slot compiles or loads the rules.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from referee.rules.rules import Ruleset, Value
 from referee.sandbox import Sandbox
 
 TOGETHER = 2
-"""Bots that are started at a time: those of a game."""
+"""Number of bots that are started at a time: those of one game."""
 
 
 class IneligibleError(ValueError):
@@ -42,11 +42,11 @@ class ProbeError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class GameConditions:
-    """The conditions of the games, in a form that can be sent to a slot."""
+    """The rules, limits and time control of the games, in a form that can be sent to a slot."""
 
     family: str
     rules: tuple[tuple[str, Mapping[str, Value]], ...]
-    """Variants with their options: those of the games, and others that some of the games have."""
+    """Variants with their options: those of most games first, then those of some games."""
     limits: BotLimits
     control: TimeControl | None
     is_shown: bool
@@ -62,12 +62,12 @@ class GameConditions:
         is_shown: bool = False,
         also: Iterable[Ruleset] = (),
     ) -> GameConditions:
-        """Return the conditions of games by these rules; `also` are rules that some of the games have."""
+        """Return the conditions of games by `ruleset`; `also` are the rules of some games, if others."""
         rules = tuple((each.variant.name, each.overrides) for each in (ruleset, *also))
         return cls(ruleset.rules.family, rules, limits, control, is_shown)
 
     def rulesets(self) -> list[Ruleset]:
-        """Return the rules, settled again."""
+        """Return the rules of the games, settled from `rules`."""
         return [load(self.family).settle(variant, options) for variant, options in self.rules]
 
 
@@ -84,10 +84,10 @@ class Candidate:
 def probe(guest: Candidate, terms: GameConditions, sandbox: Sandbox) -> BotSpec:
     """Start the bot once and return its spec with name and capabilities, if it can play under these conditions.
 
-    A bot that announces no clocks, and whose capabilities are not saved, gets a quick check. Raises ProbeError
-    when it does not complete the handshake. Raises IneligibleError when it has not announced what the rules demand or
-    an option that was typed for it, cannot set up positions where the start is sent as one, or cannot limit its search
-    as its time control demands.
+    A bot that announces no clocks, and whose capabilities are not saved, gets a quick check. Raises ProbeError if the
+    bot does not complete the handshake. Raises IneligibleError if it has not announced what the rules demand or an
+    option that was typed for it, if it cannot set up positions although the start is sent as one, or if it cannot limit
+    its search as its time control demands.
     """
     bot = LocalBot(guest.spec, terms.limits, sandbox)
     try:
@@ -100,9 +100,10 @@ def probe(guest: Candidate, terms: GameConditions, sandbox: Sandbox) -> BotSpec:
 
 
 def probe_all(guests: Sequence[Candidate], terms: GameConditions) -> tuple[BotSpec, ...] | ProbeError | IneligibleError:
-    """Probe several bots; a job for a slot, which keeps the last two bots running for their game.
+    """Probe several bots in the process of a slot, which keeps the last two running for their game.
 
-    Duplicate names get the suffix `-2`, `-3` …. Errors are returned, not raised: they are for another process.
+    Duplicate names get the suffix `-2`, `-3` …. An error is returned, not raised, so that it reaches the process that
+    submitted this job.
     """
     found: list[BotSpec] = []
     try:
@@ -116,7 +117,7 @@ def probe_all(guests: Sequence[Candidate], terms: GameConditions) -> tuple[BotSp
 def _introduced(
     guests: Sequence[Candidate], terms: GameConditions, slot: Roster, others: Sequence[BotSpec]
 ) -> list[BotSpec]:
-    """Probe the next few bots; their processes wait for their game."""
+    """Probe the next few bots, and keep their processes for their game."""
     seated = slot.seat([guest.spec for guest in guests], terms.limits)
     bots = [bot for bot in seated if isinstance(bot, LocalBot)]
     try:
@@ -148,12 +149,12 @@ def _start(bot: LocalBot) -> None:
     """Start the bot and send `ugi`. Raises ProbeError."""
     with _reported(bot):
         bot.start()
-    with contextlib.suppress(BotError):  # the wait for the answer reports why
+    with contextlib.suppress(BotError):  # `_meet` waits for the answer and reports the error
         bot.greet()
 
 
 def _meet(bot: LocalBot, guest: Candidate, terms: GameConditions) -> BotSpec:
-    """Complete the handshake and check the rules. Raises ProbeError, IneligibleError."""
+    """Complete the handshake; check that the bot can play by the rules. Raises ProbeError, IneligibleError."""
     spec = guest.spec
     last = spec.command[-1] if len(spec.command) > 1 else Path(spec.command[0]).stem
     with _reported(bot):
@@ -184,14 +185,14 @@ def _reported(bot: LocalBot) -> Iterator[None]:
 
 
 def _is_known(bot: LocalBot, terms: GameConditions) -> bool:
-    """Return whether the bot needs no further check."""
+    """Return whether the bot needs no quick check: its clock support is known, or not needed."""
     control = terms.control and (bot.spec.time or terms.control)
     is_told = bool(bot.spec.capabilities) or CLOCKS_OPTION in bot.session.options
     return is_told or control is None or control.kind not in ("clock", "movetime")
 
 
 def _examined(spec: BotSpec, terms: GameConditions, sandbox: Sandbox) -> BotSpec:
-    """Return the bot with the capabilities of a quick check."""
+    """Return the bot with the capabilities that a quick check finds."""
     report = check(spec, terms.rulesets()[:1], sandbox, terms.limits, is_quick=True)
     if not report.is_fit:
         return spec

@@ -24,13 +24,13 @@ class CheckStep:
     advice: str = ""
     said: str = ""
     is_late: bool = False
-    """True if it failed by time, so that the load of the machine may be the cause."""
+    """True if it failed because the bot was too slow, so that the load of the machine may be the cause."""
     lines: list[str] = field(default_factory=list)
 
 
 @dataclass(slots=True)
 class CheckReport:
-    """All steps in order and the findings. The first required step that fails is the last: the cause.
+    """All steps in order and the findings. The first required step that fails is the last step.
 
     `refused` maps the variants that the bot cannot play to the options it would have to announce.
     """
@@ -43,20 +43,20 @@ class CheckReport:
     capabilities: Capabilities = field(default_factory=Capabilities.default)
     timing: Timing = field(default_factory=Timing)
     variants: list[str] = field(default_factory=list)
-    """Variants in which it played legal moves."""
+    """Variants in which the bot played legal moves."""
     refused: dict[str, str] = field(default_factory=dict)
     log: str = ""
     peak_bytes: int = 0
-    """The most memory it was seen to hold between the steps."""
+    """The peak memory of the bot, as measured after each step."""
     seconds: float = 0.0
     """Duration of the check."""
     load: float = 0.0
-    """The highest load average of a minute that was seen, of all programs of the machine."""
+    """The highest one-minute load average of the machine during the check."""
     cores: int = field(default_factory=lambda: len(os.sched_getaffinity(0)))
 
     @property
     def is_busy(self) -> bool:
-        """True if the machine had more to do than it has cores, after reading its load."""
+        """True if the machine's load average, read now, exceeds the number of its cores."""
         load = os.getloadavg()[0]
         self.load = max(self.load, load)
         return load > self.cores
@@ -77,7 +77,7 @@ class CheckReport:
         return bool(self.steps) and self.fault is None
 
     def as_json(self) -> dict[str, Any]:
-        """Return plain data for JSON."""
+        """Return the report as a JSON object."""
         timing = self.timing
         return {
             "command": list(self.command),

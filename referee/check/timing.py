@@ -1,6 +1,6 @@
 """A bot's speed: the shortest move time it keeps, and by how much it exceeds its move times.
 
-It is independent of the bot: the caller passes a function that asks for a move and returns the time of the answer.
+Nothing here talks to the bot: the caller passes a function that requests a move and returns the time of the answer.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ MOVE_TIMES_MS = (50, 100, 200, 500, 1000, 2000, 5000, 10_000, 15_000)
 _QUICK_MS, _QUICK_TRIES, _TRIES = 200, 7, 3
 """Move times up to `_QUICK_MS` get `_QUICK_TRIES` tries, longer ones `_TRIES`."""
 _FAR = 4
-"""Two answers that took this many times the move time end the tries at it."""
+"""After two answers that took this many times the move time, no more are requested at that move time."""
 
 Ask = Callable[[int, float], float]
 """Asks for a move with this move time, waits for it at most the second time, and returns the milliseconds taken. May
@@ -27,11 +27,11 @@ raise anything.
 
 @dataclass(slots=True)
 class Timing:
-    """The measured speed.
+    """The measured speed of a bot.
 
-    `fit_from_ms` is the shortest move time kept, None when none was. `least_ms` is the fastest answer at the last move
-    time tried, `most_ms` the slowest that was in time. `late_ms` are the excesses of all answers over their times,
-    `first_ms` that of the very first.
+    `fit_from_ms` is the shortest move time that the bot kept; None if it kept none. `least_ms` is the time of the
+    fastest answer at the last move time tried, `most_ms` that of the slowest one in time. `late_ms` are the times by
+    which answers exceeded their move times, `first_ms` that of the very first answer.
     """
 
     fit_from_ms: int | None = None
@@ -41,7 +41,7 @@ class Timing:
     late_ms: list[float] = field(default_factory=list)
 
     def add(self, told_ms: float, took_ms: float) -> None:
-        """Add an answer, unless it came long before its time was up."""
+        """Add the overshoot of an answer, unless the answer came long before its time was up."""
         if took_ms >= EARLY * told_ms:
             self.late_ms.append(took_ms - told_ms)
 
@@ -58,7 +58,7 @@ class Timing:
 
     @property
     def overshoot_ms(self) -> int:
-        """The overshoot to plan with."""
+        """The overshoot that the referee allows for: the 95th percentile."""
         return self.quantile(0.95)
 
     @property
@@ -69,11 +69,11 @@ class Timing:
 
 
 def find(ask: Ask, move_times_ms: Sequence[int] = MOVE_TIMES_MS, margin_ms: float = 20) -> Timing:
-    """Ask for moves at one move time after the other until most answers are in time.
+    """Request moves at one move time after the other until most answers are in time; return the measured speed.
 
-    As in games, its overshoot so far is subtracted from the move time, down to half of it. The first answer,
-    which may load and compile, is not judged. An answer slower than the longest move time raises what `ask` raises:
-    with the usual move times that bounds the whole to a minute and a half.
+    As in games, the bot's overshoot so far is subtracted from the move time, down to half of it. The first answer, for
+    which a bot may load and compile, is not judged. For an answer slower than the longest move time, `ask` raises: with
+    the usual move times this bounds the whole to a minute and a half.
     """
     timeout_ms = max(move_times_ms[-1], MOVE_TIMES_MS[-1]) + margin_ms
     found, least_ms = Timing(), move_times_ms[0]
@@ -86,7 +86,7 @@ def find(ask: Ask, move_times_ms: Sequence[int] = MOVE_TIMES_MS, margin_ms: floa
             found.fit_from_ms = min(move_ms, max(least_ms, pace_of(found.most_ms)))
             break
         least_ms = move_ms
-    if found.fit_from_ms and found.fit_from_ms < _QUICK_MS:  # how late it is with more time, too
+    if found.fit_from_ms and found.fit_from_ms < _QUICK_MS:  # measure its overshoot at a longer move time, too
         for _ in range(_QUICK_TRIES):
             found.add(_QUICK_MS, ask(_QUICK_MS, timeout_ms))
     return found

@@ -1,4 +1,4 @@
-"""Ends games early by what the bots report: scores, draw offers and a limit of plies. Uses no rules and no clock."""
+"""Ends games early: by the scores and draw offers of the bots, or after a number of plies. Uses no rules or clock."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from referee.rules.core import SIDES, Outcome, Termination
 LEVEL = 20
 """A bot accepts a person's draw offer when its own score is within this many centipawns of 0."""
 LEVEL_FROM_PLY = 30
-"""The first ply at which a draw offer is accepted for a bot."""
+"""The first ply at which a person's draw offer is accepted for a bot."""
 
 
 def answered_for(spec: GameSpec) -> frozenset[int]:
-    """Return the sides whose bots play a person: draw offers to them are answered from their scores."""
+    """Return the sides of bots that play a person: their scores decide whether they accept a draw offer."""
     places = (spec.first.place, spec.second.place)
     return frozenset(side for side in (0, 1) if places[side] != "person" and places[1 - side] == "person")
 
 
 def takes_draw(score: int | None, ply: int) -> bool:
-    """Return whether a bot that reported this score, from its own view, accepts a draw offer after this ply."""
+    """Return whether a bot accepts a draw offer after this ply; `score` is the one that it reported, from its view."""
     return score is not None and abs(score) <= LEVEL and ply >= LEVEL_FROM_PLY
 
 
@@ -28,7 +28,7 @@ class Adjudicator:
     """The adjudication of one game: give it every ply, and it returns the outcome once the game is to end.
 
     Scores are centipawns from the view of the bot that reported them. A bot that reports no score is never adjudicated.
-    For the sides in `answered` a draw offer is accepted where their score is level (`takes_draw`).
+    For the sides in `answered` a draw offer is accepted if their score is level (see `takes_draw`).
     """
 
     def __init__(self, rule: Adjudication, answered: Collection[int] = ()) -> None:
@@ -70,12 +70,12 @@ class Adjudicator:
 
 
 def read_draw_rule(text: str, rule: Adjudication) -> Adjudication:
-    """Apply a text such as `after=40,moves=8,score=10` to `rule`. Raises ValueError naming the part."""
+    """Apply a text such as `after=40,moves=8,score=10` to `rule`. Raises ValueError naming the invalid part."""
     return _read(text, rule, {"after": "draw_after_ply", "moves": "draw_moves", "score": "draw_score"}, "--draw")
 
 
 def read_resign_rule(text: str, rule: Adjudication) -> Adjudication:
-    """Apply a text such as `moves=4,score=600,both=1` to `rule`. Raises ValueError naming the part."""
+    """Apply a text such as `moves=4,score=600,both=1` to `rule`. Raises ValueError naming the invalid part."""
     return _read(text, rule, {"moves": "resign_moves", "score": "resign_score", "both": "resign_both"}, "--resign")
 
 

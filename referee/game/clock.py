@@ -1,4 +1,4 @@
-"""The clocks of one game: the time left on each side and what a move is charged. Time is measured by the caller."""
+"""The clocks of one game: the time left to each side. The caller measures the time of each move and charges it."""
 
 from __future__ import annotations
 
@@ -6,10 +6,9 @@ from referee.game.spec import TimeControl
 
 
 class GameClock:
-    """Time left per side (0 = first, 1 = second) in milliseconds; `second` is the second side's control where it
-    differs.
+    """The clocks of both sides (0 = first, 1 = second); `second` is the second side's time control if it differs.
 
-    `margin_ms` is never shown to the bots: a flag falls only when a side oversteps by more than the margin.
+    `margin_ms` is never shown to the bots: a flag falls only when a side exceeds its time by more than the margin.
     """
 
     def __init__(self, control: TimeControl, margin_ms: int = 0, *, second: TimeControl | None = None) -> None:
@@ -18,7 +17,7 @@ class GameClock:
         self.left_ms: list[float] = [float(each.base_ms) for each in self.controls]
         self._charged = [0, 0]
         self._fixed_words = tuple(_fixed_words(each) for each in self.controls)
-        # An opponent without a clock is shown with this side's own clock.
+        # If the opponent has no clock, `go` gives this side's own time for both sides.
         self._shown = tuple(
             tuple(number if self.controls[number].kind == "clock" else side for number in (0, 1)) for side in (0, 1)
         )
@@ -28,16 +27,14 @@ class GameClock:
         )
 
     def allowance_ms(self, side: int) -> float | None:
-        """Return the longest time the side may take for this move, margin included; None where only a search limit
-        holds.
-        """
+        """Return the longest time that a side may take for this move, margin included; None without a time limit."""
         control = self.controls[side]
         if control.kind == "clock":
             return max(0.0, self.left_ms[side]) + self.margin_ms
         return control.base_ms + self.margin_ms if control.kind == "movetime" else None
 
     def charge(self, side: int, used_ms: float) -> bool:
-        """Charge `used_ms` and add increment and time of a new period; return False if the flag fell."""
+        """Charge `used_ms`; add the increment, and the base time if a period begins. Return False if the flag fell."""
         control = self.controls[side]
         if control.kind == "movetime":
             return used_ms <= control.base_ms + self.margin_ms

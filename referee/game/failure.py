@@ -1,8 +1,8 @@
-"""The failures of a game, by whose fault they are.
+"""The failures of a game, one class for each party at fault.
 
 BotError        the bot failed: it loses the game
-SandboxError    the bot could not be started in its sandbox: our fault, the game is void
-Stopped         the game was called off from outside: no one's fault
+SandboxError    the bot could not be started in its sandbox: the arena is at fault, the game is void
+Stopped         the game was called off from outside: no one is at fault
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from referee.rules.core import Termination
 
 
 class BotError(Exception):
-    """A failure of a bot. `termination` is the verdict, `detail` one sentence with stage, line and exit code."""
+    """A failure of a bot. `termination` says how it ends the game, `detail` gives stage, line and exit code."""
 
     def __init__(self, termination: Termination, detail: str) -> None:
         super().__init__(f"{termination}: {detail}")
@@ -20,7 +20,7 @@ class BotError(Exception):
 
 
 class SandboxError(Exception):
-    """A bot that could not be started in its sandbox: our fault, not the bot's."""
+    """A bot that could not be started in its sandbox: the fault of the arena, not of the bot."""
 
 
 class Stopped(Exception):  # noqa: N818 - not an error

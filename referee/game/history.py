@@ -18,8 +18,8 @@ class GameHistory:
     """The history of a game: opening, moves played and the present position.
 
     `is_in_phase` holds during the phase before regular play; `was_in_phase` is its value before the last ply,
-    `starts_in_phase` before the first one. `played` are the moves after the opening of an interrupted game; `watch` is
-    not called for them again. Raises UnknownNameError and ParseError for an invalid spec.
+    `starts_in_phase` before the first one. `played` are the moves that an interrupted game had after its opening;
+    `watch` is not called for them again. Raises UnknownNameError and ParseError for an invalid spec.
     """
 
     def __init__(self, spec: GameSpec, watch: Watch | None = None, played: Sequence[tuple[str, Ply]] = ()) -> None:
@@ -58,7 +58,7 @@ class GameHistory:
             self._watch(len(self.moves), text, ply)
 
     def push_text(self, text: str, ply: Ply) -> None:
-        """Play a move that no bot chose. Raises ParseError if it is not legal."""
+        """Play a move given as text, such as one of the opening. Raises ParseError if it is not legal."""
         line = self.line
         code = self.ruleset.rules.notation.read_move(text, line.state, self.ruleset.config)
         if not line.is_legal(code):
@@ -66,6 +66,6 @@ class GameHistory:
         self.push(text, ply, code)
 
     def push_pass(self) -> None:
-        """Pass for a bot that does not implement the phase."""
+        """Pass for a bot that does not implement the phase before regular play."""
         notation = self.ruleset.rules.notation
         self.push_text(notation.write_move(notation.pass_move), Ply())

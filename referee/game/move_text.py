@@ -1,4 +1,4 @@
-"""A table of canonical move texts and their codes. They do not depend on the position, so each is parsed once."""
+"""A table of canonical move texts and their codes. A code does not depend on the position: parse each text once."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ _MAX_TEXTS = 500_000
 
 
 class MoveTexts:
-    """The move texts of one family: `codes` by the text that bots send, `names` by code.
+    """The move texts of one family: the table `codes` maps texts to codes, `names` maps codes to texts.
 
-    The number of moves on a board bounds both. Look into the tables first; `read` and `write` fill them.
+    The number of different moves bounds both tables. Look into them first; `read` and `write` fill them.
     """
 
     def __init__(self, family: str) -> None:

@@ -12,7 +12,7 @@ _HINT = "write FILE;order=sequential or random;plies=N"
 
 @dataclass(frozen=True, slots=True)
 class OpeningSource:
-    """A book's path (or `auto`, `random:4` …), the order of its lines, and the number of plies played of each."""
+    """A book's path (or `auto`, `random:4` …), the order of its lines, and the number of plies used of each line."""
 
     place: str
     order: Order = "sequential"

@@ -1,4 +1,4 @@
-"""Openings: the plain start, random moves, dealt set-ups or a book. The same seed draws the same openings."""
+"""Openings: the plain start, random moves, random starts (deals) or a book. A seed always draws the same openings."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ class Opening:
     moves: tuple[str, ...] = ()
     options: tuple[tuple[str, Value], ...] = ()
     is_dealt: bool = False
-    """True for a random deal: it is always written as a position, and every pair of games gets its own."""
+    """True for a deal, a random start: it is written as a position, and every pair of games gets another one."""
 
 
 def opening_of(drawn: Sequence[Opening], turn: int, pair: int) -> Opening:
-    """Return the opening of a pair of games: number `turn` of its two bots and number `pair` of all, both from 0.
+    """Return the opening of the pair of games that is number `turn` of its two bots and number `pair` of all, from 0.
 
-    Every pairing gets the same openings of a book, but every pair its own random start position (deal). Both start over
-    when they run out.
+    Deals are given out by `pair`, so that each is used once; other openings by `turn`, so that all pairings get the
+    same ones. When they run out, they start over.
     """
     return drawn[(pair if drawn[0].is_dealt else turn) % len(drawn)]
 
@@ -46,14 +46,14 @@ def draw_opener(ruleset: Ruleset, opening: Opening, lot: random.Random) -> dict[
 
 
 def opened_by_each(ruleset: Ruleset) -> tuple[Ruleset, ...]:
-    """Return the rules with each side moving first, if that is an option of the family; otherwise nothing."""
+    """Return the rules once for each side that may move first, if that is an option of the family; else nothing."""
     name = ruleset.rules.opener
     values = ruleset.rules.option(name).values if name else ()
     return tuple(ruleset.rules.settle(ruleset.variant.name, {**ruleset.overrides, name: value}) for value in values)
 
 
 BALANCE = 300
-"""A random opening is kept if the static score of the side to move is within this many centipawns of the start's."""
+"""A random opening is kept if its static score differs from that of the start by at most this many centipawns."""
 
 
 def _random_line(ruleset: Ruleset, plies: int, rng: random.Random, start: str | None = None) -> tuple[str, ...] | None:
@@ -79,10 +79,9 @@ def _random_line(ruleset: Ruleset, plies: int, rng: random.Random, start: str | 
 
 
 def random_openings(ruleset: Ruleset, plies: int, count: int, seed: int) -> list[Opening]:
-    """Draw `count` different openings of `plies` random moves, none of them decided or won at the next ply.
+    """Draw `count` different openings of `plies` random moves, in which no game is over or can be won at the next ply.
 
-    The seed determines them: a smaller `count` gives the first of the same openings. They repeat in order if there are
-    too few.
+    The seed determines them: a smaller `count` gives the first ones of the same list. If fewer are found, they repeat.
     """
     rng = random.Random(f"openings {ruleset.rules.family} {ruleset.variant.name} {plies} {seed}")
     found: dict[tuple[str, ...], None] = {}
@@ -109,18 +108,18 @@ def setup_openings(ruleset: Ruleset, variant: str, count: int, seed: int) -> lis
         drawn = deal(variant, rng)
         named = ruleset.rules.settle(drawn.name, drawn.options)
         position = None if named.variant.position == drawn.position else drawn.position
-        if position and ruleset.phase:  # a start that a name stands for begins with its phase by itself
+        if position and ruleset.phase:  # a named start begins with its phase anyway
             position = ruleset.phase.begin(position)
         found.append(Opening(drawn.name, position, options=tuple(drawn.options.items())))
     return found
 
 
 _TRIES = 200
-"""Random lines that are tried from one deal before it is given up."""
+"""Number of random lines that are tried from one deal."""
 
 
 def is_source(text: str) -> bool:
-    """Return whether a text is one of the sources that `openings` knows by name, not the path of a book."""
+    """Return whether a text is a source that is not a book: `none`, `auto`, `random:…` or `setups:…`."""
     return text.partition(":")[0] in ("none", "auto", "random", "setups")
 
 
@@ -129,7 +128,7 @@ MAX_RANDOM_PLIES = 60
 
 
 def is_dealt(ruleset: Ruleset, source: str) -> bool:
-    """Return whether these openings are random start positions (deals), drawn separately for every pair of games."""
+    """Return whether a source gives random start positions (deals), another one for every pair of games."""
     return source.startswith("setups:") or (
         ruleset.variant.is_dealt and source.partition(":")[0] in ("none", "auto", "random")
     )
@@ -155,12 +154,12 @@ _COMMENT = re.compile(r"(?:^|(?<=\s))#.*")
 
 
 def file_openings(ruleset: Ruleset, text: str, count: int) -> list[Opening]:
-    """Read the openings of a book: one per line, `START`, moves from the variant's start, or `START ; moves`; `#`
-    comments.
+    """Read `count` openings of a book in order, from the first again if there are too few.
 
-    `START` is a position, or the name of a variant with the same rules, such as `pijersi-36#12`. They are used in order
-    and start over. Raises ParseError naming the line for text that cannot be parsed, an illegal move, a finished
-    position, or a line that leads to the position of an earlier one.
+    A line is `START`, or moves from the variant's start, or `START ; moves`; `#` begins a comment. `START` is a
+    position, or the name of a variant with the same rules, such as `pijersi-36#12`. Raises ParseError naming the line
+    for text that cannot be parsed, an illegal move, a finished position, or a line that leads to the position of an
+    earlier line.
     """
     found: list[Opening] = []
     seen: dict[bytes, int] = {}
@@ -181,7 +180,10 @@ def file_openings(ruleset: Ruleset, text: str, count: int) -> list[Opening]:
 
 
 def _other_start(ruleset: Ruleset, name: str) -> Ruleset | None:
-    """Return the rules with the start of another variant; None if the text names no variant. Raises ValueError."""
+    """Return the rules with the start of another variant; None if there is no such variant.
+
+    Raises ValueError if that variant has other rules.
+    """
     try:
         found = ruleset.rules.settle(name, ruleset.overrides)
     except UnknownNameError:
@@ -193,7 +195,7 @@ def _other_start(ruleset: Ruleset, name: str) -> Ruleset | None:
 
 
 def _read_opening(ruleset: Ruleset, body: str, number: int) -> tuple[Opening, Position]:
-    """Parse a line to its opening and the position it leads to. Raises ParseError."""
+    """Return the opening in a line and the position that it leads to. Raises ParseError."""
     start, separator, tail = body.partition(";")
     try:
         position: str | None = start.strip() or None
@@ -232,7 +234,7 @@ def _read_opening(ruleset: Ruleset, body: str, number: int) -> tuple[Opening, Po
 
 
 def chosen_openings(ruleset: Ruleset, text: str, count: int, source: OpeningSource, seed: int) -> list[Opening]:
-    """Read a book in the order of `source`, each line cut to its plies. Raises ParseError as `file_openings` does."""
+    """Read a book in the order that `source` sets, each line cut to `source.plies`. Raises ParseError."""
     found = file_openings(ruleset, text, text.count("\n") + 1)
     found = list(dict.fromkeys(replace(one, moves=one.moves[: source.plies]) for one in found))
     if source.order == "random":
@@ -245,8 +247,8 @@ def openings(ruleset: Ruleset, source: str, count: int, seed: int, text: str | N
     text.
 
     `auto` is the plain start once, then random openings of four plies. In a variant with random starts, every pair gets
-    a newly drawn one: `none` and `auto` begin there, and random moves are played from there. Raises ValueError for
-    anything else.
+    a newly drawn start: `none` and `auto` add no moves to it, `random` plays its moves from it. Raises ValueError for
+    any other `source`.
     """
     if text is not None:
         return file_openings(ruleset, text, count)

@@ -1,4 +1,4 @@
-"""The plan of a local tournament: a pure function that returns all games before the first one is played."""
+"""The plan of a local tournament: all its games, computed before the first one is played."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from referee.ratings.pairings import Format, pairings
 from referee.rules.rules import Ruleset
 
 Sides = Literal["alternate", "random"]
-"""Sides of single games, without a second game that swaps them: the bots take the first side in turns, or at random.
-`random` also draws which side moves first, for each pair of games, if the rules leave that open."""
+"""Sides of games that are not paired with one on swapped sides: the bots move first in turns, or at random. `random`
+also draws which side moves first, for each pair of games, if the rules leave that open."""
 SIDES: tuple[Sides, ...] = get_args(Sides)
 
 
@@ -24,7 +24,7 @@ class TournamentPlan:
     ruleset: Ruleset
     bots: tuple[BotSpec, ...]
     openings: tuple[Opening, ...]
-    """One per pair of games of a pairing, the same in every pairing; deals: one per pair of games of the tournament."""
+    """One for each pair of games of a pairing, the same in all pairings; deals: one for each pair of the tournament."""
     games: int
     """Games per pairing."""
     format: Format = "round-robin"
@@ -45,8 +45,8 @@ def pairs_of(bots: int, format: Format, games: int) -> int:
 def schedule(plan: TournamentPlan) -> list[PlannedGame]:
     """Return every game of the plan in playing order, numbered from 1.
 
-    It runs in cycles, so that a tournament cut short is balanced. In each cycle every pairing plays one pair of games
-    from one opening with sides swapped (a single game in the last cycle where `games` is odd).
+    The games are in cycles, so that a tournament cut short is balanced. In each cycle every pairing plays one pair of
+    games from one opening with sides swapped (a single game in the last cycle if `games` is odd).
     """
     games: list[PlannedGame] = []
     pair = 0

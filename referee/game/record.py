@@ -19,7 +19,7 @@ class Ply:
     """One ply as it was played. Times in milliseconds with three decimals.
 
     `ms` runs from the flush of `go` to the arrival of `bestmove`; `lag_ms` is the part that the machine added (see
-    `referee.bot.lag`), `charged_ms` the part the clock was charged (0 without a clock). `book` marks a ply of the
+    `referee.bot.lag`), `charged_ms` the part that the clock was charged (0 without a clock). `book` marks a ply of the
     opening.
     """
 
@@ -31,7 +31,7 @@ class Ply:
     nodes: int | None = None
     book: bool = False
     pv: str = ""
-    """The bot's principal variation, its own move first, as it wrote it; left out of the JSON if empty."""
+    """The bot's principal variation as the bot wrote it, its own move first; left out of the JSON if empty."""
 
     def as_json(self) -> dict[str, Any]:
         """Return plain data for JSON."""
@@ -46,7 +46,7 @@ _PLY = tuple(one.name for one in fields(Ply))
 
 @dataclass(frozen=True, slots=True)
 class GameRecord:
-    """One finished game. `winner` is None exactly when the game is void. `position` is the start, before `moves`."""
+    """One finished game. `winner` is None exactly when the game is void. `position` is the start position."""
 
     id: str
     family: str
@@ -77,7 +77,7 @@ class GameRecord:
     anomalies: tuple[int, int] = (0, 0)
     """Lines of each side that broke the protocol without preventing play."""
     logs: Mapping[str, str] = field(default_factory=dict)
-    """The tails of the bots' standard error, by side."""
+    """The ends of the bots' standard error, by side."""
     adjudication: Mapping[str, Value] | None = None
     """The settings (`referee.game.spec.Adjudication`) that differ from the defaults; None in records that do not name
     them.
@@ -89,17 +89,17 @@ class GameRecord:
     at_start: bool = False
     """True if the game was lost before play because a bot did not get ready."""
     network: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
-    """Figures of each remote side: its latency, the allowance for it, and how long it was disconnected."""
+    """Network figures of each remote side: latency, allowance for it, and how long the side was disconnected."""
     clock_scale: float = 1.0
     """Factor by which the clocks were longer than planned because the machine is slower; `time` includes it."""
     worker: str = ""
-    """The worker that delivered it, until it is stored: the arena keeps it apart."""
+    """The worker that delivered the record; the arena stores it in a column of its own."""
     marks: Mapping[int, str] = field(default_factory=dict)
     """Annotations of plies (`!`, `?!`) by number; games played here have none."""
     comments: Mapping[int, str] = field(default_factory=dict)
-    """Annotators' comments by ply; 0 is before the first."""
+    """Annotators' comments by the ply that they follow; 0: before the first ply."""
     variations: tuple[Variation, ...] = ()
-    """Moves that could have been played instead, in the order of their plies."""
+    """Annotators' variations: moves that could have been played instead, in the order of their plies."""
 
     @property
     def loser(self) -> Side | None:
@@ -108,19 +108,19 @@ class GameRecord:
 
     @property
     def points(self) -> tuple[float, float]:
-        """1, ½ or 0 for first and second; 0 for both in a void game."""
+        """The points of first and second: 1, ½ or 0 each; 0 for both in a void game."""
         table = {"first": (1.0, 0.0), "second": (0.0, 1.0), "draw": (0.5, 0.5)}
         return table.get(self.winner or "", (0.0, 0.0))
 
     @property
     def lag(self) -> dict[str, float]:
-        """The referee's own delay: `max_ms` in one ply, `total_ms` in all. None of it was charged to a bot."""
+        """The delay that the machine added: `max_ms` in one ply, `total_ms` in all. None of it was charged to a bot."""
         lags = [ply.lag_ms for ply in self.plies]
         return {"max_ms": max(lags, default=0.0), "total_ms": round(sum(lags, 0.0), 3)}
 
     def as_json(self) -> dict[str, Any]:
         """Return plain data for `json.dumps`; the derived `lag` is written but not read back."""
-        # Built by hand: the deep copies of `dataclasses.asdict` took longer than writing the record to a database.
+        # Not `dataclasses.asdict`: its deep copies took longer than writing the record to a database.
         found: dict[str, Any] = {name: getattr(self, name) for name in _RECORD}
         found["plies"] = [ply.as_json() for ply in self.plies]
         found["options"], found["logs"] = dict(self.options), dict(self.logs)

@@ -1,4 +1,5 @@
-"""Game records as PGN-like text: tags, then numbered moves with times and scores in comments. Round-trips with JSON.
+"""Game records as PGN-like text: tags, then numbered moves with times and scores in comments. `read_texts` parses such
+texts.
 
 The moves are canonical; families' own notations are for pages and `arena rules convert`.
 """

@@ -21,7 +21,7 @@ def canonical(data: Any) -> str:
 
 
 def digest(data: Any) -> str:
-    """Return the first 16 hex digits of the SHA-256 of the canonical JSON."""
+    """Return the first 16 hex digits of the SHA-256 of data as canonical JSON."""
     return hashlib.sha256(canonical(data).encode()).hexdigest()[:16]
 
 
@@ -48,13 +48,13 @@ class TimeControl:
     base_ms: int = 10_000
     increment_ms: int = 100
     limit: int = 0
-    """The depth or the number of nodes of those kinds."""
+    """The depth, or the number of nodes, of the kinds `depth` and `nodes`."""
     moves: int = 0
     """Moves per period of a clock: the base time is added again after each period; 0 = no periods."""
 
     @property
     def move_ms(self) -> float | None:
-        """The time per move in a game of forty moves a side; None where only a search limit holds."""
+        """The average time per move in a game of forty moves a side; None for a search limit or no clock."""
         if self.kind == "clock":
             return self.base_ms / min(self.moves or MOVES_OF_A_GAME, MOVES_OF_A_GAME) + self.increment_ms
         return float(self.base_ms) if self.kind == "movetime" else None
@@ -92,7 +92,7 @@ def read_time_control(text: str) -> TimeControl:
 
 
 NO_CLOCK = TimeControl("none", 0, 0)
-"""The time control of people who take the time they need."""
+"""The time control of games between people without a clock."""
 VERSUS = " v "
 """Separates the time controls of the two sides where they differ."""
 
@@ -106,8 +106,10 @@ def read_time_controls(text: str) -> tuple[TimeControl, TimeControl]:
 
 @dataclass(frozen=True, slots=True)
 class Adjudication:
-    """The rules that end a game before the game's own do. 0 moves = off; scores in centipawns, `moves` in a row per
-    side.
+    """The settings by which a game is ended early. Scores are in centipawns; 0 moves = off.
+
+    `draw_moves` and `resign_moves` count moves in a row, per side, with a score within `draw_score`, or beyond
+    `resign_score`.
     """
 
     draw_moves: int = 0
@@ -116,7 +118,7 @@ class Adjudication:
     resign_moves: int = 0
     resign_score: int = 1000
     resign_both: bool = True
-    """Both bots must agree on who is winning, not the losing one alone."""
+    """The scores of both bots must show the win, not that of the losing bot alone."""
     max_plies: int = 0
     """The game is drawn (`max-plies`) after this many plies; 0 = no limit."""
     draw_agreement: bool = True
@@ -137,22 +139,22 @@ class BotLimits:
     """Every deadline and bound of one bot in one game. Times in milliseconds."""
 
     start_ms: int = 10_000
-    """From the spawn to `ugiok`."""
+    """Time from the spawn to `ugiok`."""
     ready_ms: int = 60_000
-    """For each `isready`; the first one may load books and compile kernels."""
+    """Time for the answer to each `isready`; at the first one, a bot may load books and compile kernels."""
     move_ms: int = 120_000
-    """For a `bestmove` without a clock (depth, nodes)."""
+    """Time for a `bestmove` without a clock (depth, nodes)."""
     margin_ms: int = 20
-    """Added to every clock for scheduling noise; the record says what was charged per ply."""
+    """Time by which a side may exceed its clock, for scheduling noise; the record says what each ply was charged."""
     grace_ms: int = 250
-    """After the flag: how long to wait for a late answer, to distinguish `time` from `stalled`."""
+    """Time to wait for a late answer after the flag fell, to distinguish `time` from `stalled`."""
     quit_ms: int = 500
-    """From `quit` to the kill."""
+    """Time from `quit` to the kill."""
     line_bytes: int = 8192
     output_bytes: int = 64 * 2**20
-    """Standard output and error of one game together."""
+    """Limit of standard output and error of one game together."""
     log_bytes: int = 16 * 1024
-    """The tail of standard error that is kept."""
+    """Size of the end of standard error that is kept."""
     memory_bytes: int = 1024 * 2**20
     processes: int = 64
 
@@ -212,7 +214,7 @@ class GameSpec:
     scale_clocks: bool = False
     """True to lengthen the clocks on a slower machine (see `referee.machine.speed`)."""
     clock_scale: float = 1.0
-    """The factor for that, filled in by the machine that plays."""
+    """The factor by which the clocks were lengthened, filled in by the machine that plays."""
 
     @property
     def controls(self) -> tuple[TimeControl, TimeControl]:
@@ -226,8 +228,8 @@ class GameSpec:
         return str(first) if first == second else f"{first}{VERSUS}{second}"
 
     def as_json(self) -> dict[str, Any]:
-        """Return plain data without the keys that have default values (`time`, `place`, `pondering` …): ids are
-        computed from it.
+        """Return plain data, from which ids are computed; `time`, `place`, `pondering` … are left out if they have
+        their default values.
         """
         data: dict[str, Any] = _plain(self)
         if self.pondering == PONDERING[0]:
@@ -248,9 +250,9 @@ class GameSpec:
 
 @dataclass(frozen=True, slots=True)
 class PlannedGame:
-    """A game to be played: its spec and the id it was given when it was planned.
+    """A game to be played: its spec, and the id that it was given when it was planned.
 
-    The id does not change with the spec: the machine that plays the game fills in the locations of its bots.
+    The id stays the same when the machine that plays the game fills in the locations of the bots in the spec.
     """
 
     id: str
@@ -258,7 +260,7 @@ class PlannedGame:
 
     @classmethod
     def of(cls, spec: GameSpec) -> PlannedGame:
-        """Plan a game. Its id is the content hash of the whole spec: the same plan has the same ids everywhere."""
+        """Plan a game. Its id is the hash of its whole spec, so that the same plan has the same ids everywhere."""
         return cls(digest(spec.as_json()), spec)
 
 
@@ -266,7 +268,7 @@ _KNOWN = {item.name for item in fields(GameSpec)}
 
 
 def spec_from_json(data: Mapping[str, Any]) -> GameSpec:
-    """Parse the spec of `as_json` after a trip through JSON. Raises ValueError or TypeError for anything else."""
+    """Return the spec whose `as_json` was stored as JSON. Raises ValueError or TypeError for any other data."""
 
     def bot(part: Mapping[str, Any]) -> BotSpec:
         options = tuple((str(name), str(value)) for name, value in part["options"])

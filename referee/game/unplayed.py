@@ -1,6 +1,6 @@
 """Records of games that were not played: void ones, and those that a suspended bot loses.
 
-`record_of` is the common part of these and of records of played games.
+`record_of` is used for these records and for those of played games.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from referee.rules.core import SIDES, Termination, Winner
 
 
 def void_record(game: PlannedGame, termination: Termination, detail: str) -> GameRecord:
-    """Return the record of a game that failed before it began, or whose worker was lost with its record.
+    """Return the record of a game that failed before it began, or whose worker was lost before it delivered a record.
 
     The plan is not validated: its fields are copied unchanged.
     """

@@ -1,4 +1,4 @@
-"""A bot's principal variation as the record keeps it: as the bot wrote it, within bounds."""
+"""A bot's principal variation as stored in the record: the text of the bot, cut to a bounded length."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""The machine that plays: helper processes, the pool of slots, compilation ahead of time, speed, and the folder of a
-run.
+"""The machine that plays games: helper processes, the pool of slots, compilation ahead of time, and run folders.
 
-Every process started here ends with the process that started it.
+Every process started here ends when the process that started it ends.
 """

@@ -1,7 +1,7 @@
-"""Starts helper processes: modules of this program that work for the process that started them, and end with it.
+"""Starts helper processes: modules of this program that work for the process that started them, their parent.
 
-Each has a process group of its own, so that Ctrl-C in a terminal reaches only its parent. Its standard error is its
-parent's, unless it is a pipe. However the parent ends, the helper ends within moments.
+Each helper has a process group of its own, so that Ctrl-C in a terminal reaches only the parent. Its standard error is
+the parent's, unless a pipe is requested. However the parent ends, the helper ends within moments.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from referee.sandbox.reaper import wake_at_death_of_parent
 
 Popen: TypeAlias = subprocess.Popen[bytes]
 PIPE, NOTHING = subprocess.PIPE, subprocess.DEVNULL
-# Not `-m`: jobs name functions of an imported module, not of __main__.
+# `python -m` would run the module as __main__, but jobs name functions by the module that they are imported from.
 _ENTER = "from referee.machine.helper import enter; enter()"
 _CLEAN_S = 5
 """Seconds that a helper whose parent is gone may take to end its own children and leave."""
@@ -32,16 +32,16 @@ def start(
     stderr: int | None = None,
     pass_fds: Sequence[int] = (),
 ) -> Popen:
-    """Start a module as `python -m MODULE WORDS…` would; its `main` is called. Raises OSError.
+    """Start a process that calls `main` of a module, as `python -m MODULE WORDS…` would. Raises OSError.
 
-    The working folder is not on its path: a file there named like a module, such as `random.py`, would replace it.
+    The working folder is not on its import path: a file there such as `random.py` would replace the module `random`.
     """
     line = [sys.executable, "-P", "-c", _ENTER, str(os.getpid()), module, *map(str, words)]
     return subprocess.Popen(line, stdin=stdin, stdout=stdout, stderr=stderr, pass_fds=pass_fds, process_group=0)
 
 
 def enter() -> None:
-    """Run the module that the command line names, until its end or that of the parent."""
+    """Run the module that the command line names, until it ends or the parent does."""
     parent = int(sys.argv.pop(1))
     end_with(parent)
     del sys.argv[0]
@@ -53,12 +53,12 @@ def end_with(parent: int) -> None:
 
     def look(*_: object) -> None:
         if os.getppid() != parent:
-            signal.alarm(_CLEAN_S)  # its default is to kill: should the way out be blocked
+            signal.alarm(_CLEAN_S)  # kills this process if its exit is blocked
             raise SystemExit(1)
 
     signal.signal(signal.SIGCONT, look)
     wake_at_death_of_parent()
-    look()  # it may have ended before
+    look()  # the parent may have ended before
 
 
 def leave() -> None:

@@ -1,7 +1,7 @@
 """A local executor of game slots: the standard `Executor` interface over one process per slot.
 
-A slot that dies fails only its present job (`WorkerLostError`) and is replaced. Slots that die before they are ready
-again and again fail their jobs with `SlotStartError`, which need not be submitted again.
+A slot that dies fails only its present job (`WorkerLostError`) and is replaced. If several slots in a row die before
+they are ready, their jobs fail with `SlotStartError`: submitting these again would not help.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 MAX_FAILED_STARTS = 3
-"""Slots that may die before they are ready, one after the other."""
+"""If this many slots in a row die before they are ready, `SlotStartError` is raised."""
 _SHOWN_BYTES = 2000
 _END_S = 5.0
 """Seconds to wait for the end of a dead slot's standard error: children of it may hold the pipe."""
@@ -30,19 +30,19 @@ _Job = tuple["Future[Any]", Callable[..., Any], tuple[Any, ...]]
 
 
 class WorkerLostError(RuntimeError):
-    """The process that had the job died: not the job's fault, submit it again."""
+    """The death of the process that ran the job. The job is not at fault: submit it again."""
 
 
 class SlotStartError(RuntimeError):
-    """Game slots repeatedly died before they were ready; the message ends with the output of the last one."""
+    """The repeated death of game slots before they were ready; the message ends with the output of the last slot."""
 
 
 class JobError(RuntimeError):
-    """The job raised; the message is that exception's type and text."""
+    """An exception that the job raised; the message is its type and text."""
 
 
 class SlotPool(Executor):
-    """`size` game slots. With `affinity` each is pinned to a core of its own, and so are its bots.
+    """A pool of `size` game slots. With `affinity`, each slot and its bots are pinned to a core of their own.
 
     `spare` is the number of idle bots a slot keeps running (see `Roster`). `on_event` is called with every event of a
     running job, from a thread of the pool; without it no events are sent. A slot is started for its first job.
@@ -65,7 +65,7 @@ class SlotPool(Executor):
         self._spare = spare
         self._lock = threading.Lock()
         self._connections: dict[Connection, Future[Any] | None] = {}
-        """Every slot's socket, and its present job."""
+        """The socket of every slot, and the slot's present job."""
         self._failed_starts = 0
         self._called_off: set[Future[Any]] = set()
         self._is_closed = False
@@ -95,7 +95,7 @@ class SlotPool(Executor):
                     connection.send("abort")
 
     def call_off(self, future: Future[Any]) -> None:
-        """Call off one job: if it has not begun it never does, and a game being played ends soon, void (`stopped`)."""
+        """Call off one job: if it has not begun, it never does; a game being played soon ends void (`stopped`)."""
         if future.cancel():
             return
         with self._lock:
@@ -129,12 +129,12 @@ class SlotPool(Executor):
             future, function, arguments = job
             if not future.set_running_or_notify_cancel():
                 continue
-            if slot and slot.process.poll() is not None:  # it died while it had nothing to do
+            if slot and slot.process.poll() is not None:  # the slot died between jobs
                 self._bury(slot)
                 slot = None
             try:
                 slot = slot or self._spawn(number, core)
-                with self._lock:  # `call_off` finds the job sent, or not yet begun
+                with self._lock:  # under the lock, so that `call_off` finds the job either sent or not begun
                     self._connections[slot.connection] = future
                     slot.connection.send((function, arguments))
                     if future in self._called_off:
@@ -158,7 +158,7 @@ class SlotPool(Executor):
             self._bury(slot)
 
     def _fault(self, slot: _Slot, error: Exception, code: int, words: str) -> RuntimeError:
-        """Return the exception of a job whose slot ended with `code`, or could not be talked to."""
+        """Return the exception for a job whose slot ended with `code`, or whose job could not be sent."""
         if not isinstance(error, EOFError | OSError):
             return JobError(repr(error))
         if slot.is_ready:
@@ -200,7 +200,7 @@ class SlotPool(Executor):
                 return kind, value
 
     def _bury(self, slot: _Slot) -> tuple[int, str]:
-        """Close the connection, and return the exit code and the end of standard error once the slot has ended."""
+        """Disconnect from a slot, wait for its end, and return its exit code and the end of its standard error."""
         with self._lock:
             self._connections.pop(slot.connection, None)
         slot.connection.close()

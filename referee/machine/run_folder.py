@@ -1,7 +1,7 @@
-"""A run on disk: its plan (`run.json`), every finished game (`games.ndjson`), and its writer's lock (`run.lock`).
+"""A tournament run on disk: its plan (`run.json`), every finished game (`games.ndjson`), and a lock (`run.lock`).
 
-It survives SIGKILL at any moment: a record counts when its whole line, newline included, is on disk; a torn last line
-is dropped and its game played again. Anything else that does not fit is refused, and nothing is overwritten.
+A run survives SIGKILL at any moment. A record counts when its whole line, newline included, is on disk; an incomplete
+last line is dropped and its game played again. Any other invalid content raises FolderError and is not overwritten.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class FolderError(ValueError):
 
 
 class RunFolder:
-    """One run's folder, locked while it is open. Use as a context manager."""
+    """The folder of one run, locked while it is open; a context manager."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -43,7 +43,7 @@ class RunFolder:
     def open(self) -> Mapping[str, Any] | None:
         """Lock the folder, creating it if necessary; return the header of its run, None when there is none yet.
 
-        Raises FolderError when it belongs to another program, is in use, or cannot be read.
+        Raises FolderError if the folder has other content, is in use, or cannot be read.
         """
         try:
             self.path.mkdir(parents=True, exist_ok=True)
@@ -81,7 +81,7 @@ class RunFolder:
         os.replace(fresh, self.header_path)
 
     def resume(self, games: Sequence[PlannedGame]) -> list[GameRecord]:
-        """Read the finished games, drop a torn last line, and prepare to append. Raises FolderError."""
+        """Read the finished games, drop an incomplete last line, and prepare to append. Raises FolderError."""
         by_id = {game.id: game for game in games}
         data = self.games_path.read_bytes() if self.games_path.exists() else b""
         whole = data.rfind(b"\n") + 1
@@ -104,7 +104,7 @@ class RunFolder:
         return self.records
 
     def append(self, record: GameRecord) -> None:
-        """Store one finished game durably."""
+        """Append the record of one finished game and wait until it is on disk."""
         assert self._games is not None, "resume() first"
         self._games.write(record.line().encode() + b"\n")
         self._games.flush()
@@ -112,7 +112,7 @@ class RunFolder:
         self.records.append(record)
 
     def write(self, name: str, text: str) -> None:
-        """Store a file derived from the records, replacing its previous version."""
+        """Write a file that is derived from the records, replacing its previous version."""
         fresh = self.path / f"{name}.new"
         fresh.write_text(text, encoding="utf-8")
         os.replace(fresh, self.path / name)

@@ -1,8 +1,8 @@
 """Compiles the code of the sample bots that play, before a local bot needs it.
 
-A sample in a sandbox may read compiled code but not write it. On a cold machine each of its processes would compile for
-a minute while a game waits, and could lose it. So the code that starts samples has them compiled first, once for the
-machine: a marker file next to the compiled code names the sources it was made from.
+A sample in a sandbox may read compiled code but not write it. On a new machine each of its processes would compile for
+a minute during a game, and could lose on time. Therefore this module compiles the code of samples before they are
+started, once for the machine: a marker file next to the compiled code has a digest of the sources in its name.
 
 `python -m referee.machine.sample_warmup` compiles everything for all families without importing the arena, so that
 changes of the arena do not invalidate this layer of the container image. Otherwise use `arena warmup --bots`.
@@ -36,21 +36,21 @@ SAMPLES = {
     "bots.samples.mcts": "mcts",
     "bots.samples.champion": "champion",
 }
-"""Names of samples, as `bots.samples.warmup` knows them, by module."""
+"""Names of samples for `bots.samples.warmup`, by their modules."""
 USUAL = ("random", "greedy", "alphabeta", "mcts")
-"""Samples that are compiled in advance. The champion has the search of alpha-beta, and needs nothing more."""
+"""Samples that are compiled in advance. The champion uses the compiled search of alpha-beta."""
 _FOLDERS = ("bots/search", "referee/rules")
 """Folders whose sources are compiled, together with those of the family."""
 COMPILING = b"compiling "
 """Prefix of the lines in which `bots.samples.warmup` names the bot it compiles for, and perhaps the function."""
 _ready: set[tuple[str, str]] = set()
-"""(family, sample) that this process has seen to be compiled."""
+"""Pairs (family, sample) that this process knows to be compiled."""
 
 
 def have_warm(specs: Iterable[BotSpec], family: str, stop_fd: int | None = None) -> None:
-    """Compile the code that the samples among these bots use in a family. Raises Stopped, as `have_all_warm`.
+    """Compile the code that the samples among these bots use in a family. Raises Stopped, as `have_all_warm` does.
 
-    If that fails, the bots themselves report why.
+    Errors of the compilation are not returned: the bots will report them themselves.
     """
     playing = [name for spec in specs if (name := _sample(spec)) and (family, name) not in _ready]
     if playing:
@@ -64,13 +64,11 @@ def have_all_warm(
     tell: Callable[[str], None] = lambda name: None,
     names: Iterable[str] = USUAL,
 ) -> str:
-    """Compile the code of these samples unless it is cached; return the error, empty on success. Waits for other
-    processes that are compiling it.
+    """Compile the code of these samples unless it is cached; return the error, empty on success.
 
-    `tell` is called with the name of each bot before its code is compiled, and with `BOT FUNCTION` before each
-    function.
-
-    Does nothing if compiled code cannot be stored. Raises Stopped when `stop_fd` becomes readable meanwhile.
+    Waits for another process that is compiling it. Does nothing if compiled code cannot be stored. `tell` is called
+    with `BOT` before the code of each bot is compiled, and with `BOT FUNCTION` before each function. Raises Stopped
+    when `stop_fd` becomes readable meanwhile.
     """
     return _have(family, names, stop_fd, tell)
 
@@ -95,7 +93,7 @@ def _have(
 
 
 def warm_with_samples(family: str) -> Warmed:
-    """Compile a family in this process and the samples' searches, before a worker joins."""
+    """Compile the kernel of a family in this process, and the usual samples; a worker calls this before it joins."""
     have_all_warm(family)
     return warm(family)
 
@@ -116,7 +114,7 @@ def main() -> int:
 
 
 def _warm_all(family: str) -> tuple[Warmed, str]:
-    """Compile a family and all samples in it; return the error of the samples, empty on success."""
+    """Compile a family and all samples for it; return also the samples' error, empty on success."""
     return warm(family), have_all_warm(family, names=SAMPLES.values())
 
 
@@ -147,12 +145,12 @@ def _compile(family: str, names: Iterable[str], stop_fd: int | None, tell: Calla
 
 
 def _sample(spec: BotSpec) -> str | None:
-    """Return the name of the sample, None for any other bot."""
+    """Return the name of the sample that a spec runs; None for any other bot."""
     return None if spec.bundle else next((SAMPLES[word] for word in spec.command if word in SAMPLES), None)
 
 
 def _mark(family: str, name: str) -> Path:
-    """Return the file that marks a sample as compiled, from these sources by this Python."""
+    """Return the path of the file that marks a sample as compiled, from the present sources by this Python."""
     return cache_root() / f"samples-{family}-{name}-{_digest(family)}"
 
 

@@ -29,8 +29,8 @@ def release() -> str:
 
 @cache
 def parts() -> Mapping[str, str]:
-    """Return digests by name: of each family's sources, and of the other sources of `referee` and `protocol`. Also
-    return the versions of the compilers. All are computed once per process.
+    """Return digests of the sources by name: each family, `protocol`, and the rest of `referee`. Also return the
+    versions of the compilers. All are computed once per process.
     """
     folders = {family: folder(family) for family in homes()}
     found = {family: _digest(place, ()) for family, place in folders.items()}

@@ -1,7 +1,7 @@
 """The speed of this process: perft leaves per second of wall-clock time.
 
-Other work of the machine is included, so measure while all slots play. Clocks that are scaled to the machine's speed
-use it.
+Other programs on the machine lower it, so measure while all slots play. Clocks are scaled by it if a game asks for
+that.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def lately() -> float:
 
 
 def scaled(game: PlannedGame) -> PlannedGame:
-    """Return the game with its clocks scaled to this machine, if its spec asks for it and both bots think here."""
+    """Return the game with its clocks scaled to this machine, if its spec asks for that and both bots run here."""
     spec = game.spec
     if not spec.scale_clocks or spec.first.place or spec.second.place:
         return game

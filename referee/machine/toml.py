@@ -1,7 +1,7 @@
 """Reads untrusted TOML within bounds: input that would cost minutes or memory is refused before it is parsed.
 
-The parser of the standard library takes quadratic time in the parts of a key, recurses with every bracket, and fails on
-long numbers with an error of its own.
+The parser of the standard library takes time quadratic in the number of parts of a key, recurses at every bracket, and
+fails on long numbers with an error that is not its TOML error.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _STRINGS = re.compile(
     r"|#[^\n]*+"
     r"|(?P<open>[\"'])"
 )
-# No possessive repetition of alternatives: Python 3.11.2, which Debian 12 has, matches it wrongly.
+# The groups of alternatives are not repeated possessively: Python 3.11.2 (Debian 12) matches that wrongly.
 _BRACKETS = re.compile(r"[\[\]{}]")
 _BETWEEN = re.compile(r"[\n=,\[\]{}]")
 

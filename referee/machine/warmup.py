@@ -36,13 +36,13 @@ def is_cold(family: str) -> bool:
         return False
     from referee.rules.jit import cache_folder
 
-    # The one that `warm` calls last, by this version of Python.
+    # The cache file of the function that `warm` calls last, as compiled by this version of Python.
     last = f"*.evaluate-*.py{sys.version_info.major}{sys.version_info.minor}.*"
     return not any(cache_folder(str(Path(spec.origin).parent)).rglob(last))
 
 
 def get_ready(family: str) -> None:
-    """Load or compile only the functions of kernel and referee that a game of the family uses."""
+    """Load or compile only the functions of the kernel that a game of the family uses."""
     ruleset = load(family).settle()
     LineOfPlay(ruleset).is_legal(0)
 
@@ -65,7 +65,7 @@ def warm_with_solver(family: str) -> Warmed:
 
 
 def warm(family: str) -> Warmed:
-    """Call every function of a family's kernel once, and perft over it."""
+    """Call every function of a family's kernel once, and perft with that kernel."""
     started = time.perf_counter()
     ruleset = load(family).settle()
     kernel, config, state = ruleset.rules.kernel, ruleset.config, ruleset.read()

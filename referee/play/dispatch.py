@@ -1,4 +1,4 @@
-"""Feeds games to an executor, delivers each record exactly once, and plays void games again, within bounds.
+"""Submits games to an executor, delivers each record exactly once, and plays void games again a few times.
 
 The executor is any `concurrent.futures.Executor` whose workers are game slots.
 """
@@ -19,11 +19,11 @@ from referee.play.suspension import Suspension
 from referee.rules.core import Kind, Termination
 
 ATTEMPTS = 3
-"""Attempts at a game before it stays void."""
+"""Number of times that a game is played before it stays void."""
 
 
 class Dispatcher:
-    """Runs games; `stop()` (from a signal handler or another thread) lets running ones finish and starts no more.
+    """Runs games. `stop` and `abort` may be called from a signal handler or another thread.
 
     `suspension` tracks the suspended bots; `on_suspend` is called with the name of each.
     """
@@ -52,11 +52,11 @@ class Dispatcher:
         self._voids: dict[str, int] = {}
 
     def stop(self) -> None:
-        """Start no more games."""
+        """Start no more games, but let running ones finish."""
         self._stopping = True
 
     def abort(self) -> None:
-        """Start no more games, and do not replay those that are called off."""
+        """Start no more games, and do not replay games that the caller calls off."""
         self._stopping = self._aborting = True
 
     @property
@@ -65,7 +65,7 @@ class Dispatcher:
         return self._stopping
 
     def run(self, games: Iterable[PlannedGame], is_enough: Callable[[], bool] | None = None) -> list[GameRecord]:
-        """Play all games; the two of a pair run in one slot, one after the other, with the same processes.
+        """Play all games. The two games of a pair run in one slot, one after the other, with the same processes.
 
         `on_record` gets every final record, in order of completion. As soon as `is_enough` returns True, running
         games are called off. Returns the games that stayed void.
@@ -95,7 +95,7 @@ class Dispatcher:
                     self._call_off(future)
 
     def _left_of(self, job: list[PlannedGame]) -> list[PlannedGame]:
-        """Return the games of a job that must be played: those of suspended bots are recorded as lost."""
+        """Return the games of a job that must be played, and record as lost those of suspended bots."""
         left = []
         for game in job:
             if record := self._suspension.forfeit(game):
@@ -138,7 +138,7 @@ class Dispatcher:
                 self._keep(record)
                 continue
             if record.termination is Termination.STOPPED and (self._aborting or self._is_over):
-                continue  # left to play, as what was never begun
+                continue  # neither stored nor given up: it counts as never begun
             tries = self._voids[game.id] = self._voids.get(game.id, 0) + 1
             if self._aborting or tries >= ATTEMPTS:
                 given_up.append(record)

@@ -1,6 +1,6 @@
 """Prepares bots for the rules of a game: which options each must be sent, or why it cannot play by them.
 
-The protocol knows no family; here the rules of a game are translated into its options.
+The protocol knows no family: this module translates the rules of a game into options of the protocol.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from referee.rules.core import Termination
 from referee.rules.rules import Ruleset
 
 _plans: WeakKeyDictionary[Seat, tuple[tuple[object, ...], Agreement | Ineligible]] = WeakKeyDictionary()
-"""The last plan of each bot with its inputs: a bot that plays on by the same rules needs the same options."""
+"""The last plan of each bot, with the inputs that led to it: the same rules need the same options."""
 
 
 def negotiate(bot: Seat, ruleset: Ruleset, *, is_shown: bool = False) -> Agreement | Ineligible:
-    """Return the options to send to a bot before a game by these rules, or why it cannot play. Call it after the
+    """Return the options to send to a bot before a game by these rules, or why it cannot play. Call this after its
     handshake.
 
-    `is_shown`: the start is sent as a position, so its name is not needed.
+    `is_shown`: the start is sent as a position, so the bot need not know its name.
     """
     options, startpos_only = bot.options, bot.capabilities.startpos_only
     asked = options, len(options), bot.families, ruleset, is_shown, startpos_only
@@ -44,10 +44,9 @@ def negotiate_options(
     is_shown: bool = False,
     startpos_only: bool = False,
 ) -> Agreement | Ineligible:
-    """Return the result of `negotiate` for a bot that is not running, from the options and families it announced
-    earlier.
+    """Return the result of `negotiate` from the options and families that a bot announced; it need not be running.
 
-    `startpos_only`: it cannot set up positions, so no game may start from one.
+    `startpos_only`: the bot cannot set up positions, so no game may start from one.
     """
     rules = ruleset.rules
     setup = "" if is_shown or ruleset.variant.is_dealt else ruleset.variant.name
@@ -85,8 +84,8 @@ def _differs_in_start_only(ruleset: Ruleset) -> bool:
 def prepare(bot: Seat, ruleset: Ruleset, *, is_shown: bool = False) -> Agreement:
     """Send a bot the options and `uginewgame` of a new game; `is_shown` as for `negotiate`.
 
-    It does not wait: `Seat.ready` does, once all bots have been sent theirs. Raises BotError: `handshake-failed` if the
-    bot has not announced what the rules demand, else how it failed.
+    Do not wait for the bot: `Seat.ready` does, once both bots have been sent their options. Raises BotError:
+    `handshake-failed` if the bot has not announced what the rules demand, else the termination of its failure.
     """
     if bot.spec.place == "person":  # a person sees the board and the rules
         return Agreement(())

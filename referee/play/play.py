@@ -1,6 +1,6 @@
 """Plays one game: sends the position and `go`, waits for the move, checks it and the clock, and adjudicates.
 
-Synchronous, with blocking polls on the bots' pipes.
+The code is synchronous and waits in blocking polls on the bots' pipes.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ _RESULTS: dict[Winner, Literal["p1win", "p2win", "draw"]] = {"first": "p1win", "
 def play(
     game: PlannedGame, roster: Roster, watch: Watch | None = None, played: Sequence[tuple[str, Ply]] = ()
 ) -> GameRecord:
-    """Play one game to its end and return its record, whatever the bots do.
+    """Play one game to its end and return its record; failures of the bots are in the record.
 
-    `played` are the plies of an interrupted game; its clocks continue from there. Raises UnknownNameError and
-    ParseError for an invalid spec; everything a bot does is in the record.
+    `played` are the plies of an interrupted game; its clocks continue after them. Raises UnknownNameError and
+    ParseError for an invalid spec.
     """
     started = now()
     spec = game.spec
@@ -79,7 +79,7 @@ def _get_ready(history: GameHistory, bots: Sequence[Seat]) -> list[Player] | End
         lambda bot: bot.ready(),
     )
     for stage in stages:
-        for side, bot in enumerate(bots):  # both start, and get ready, before either is waited for
+        for side, bot in enumerate(bots):  # both bots start, and get ready, at the same time
             try:
                 stage(bot)
             except BotError as error:
@@ -88,7 +88,7 @@ def _get_ready(history: GameHistory, bots: Sequence[Seat]) -> list[Player] | End
 
 
 def _contest(history: GameHistory, players: Sequence[Player]) -> Ending:
-    """Ask, wait and judge until the game is over. Raises Stopped and SandboxError."""
+    """Request moves in turn and judge them until the game is over. Raises Stopped and SandboxError."""
     spec, line = history.spec, history.line
     clock = _clock(history)
     is_timed = [control.kind in ("clock", "movetime") for control in spec.controls]
@@ -130,7 +130,7 @@ def _contest(history: GameHistory, players: Sequence[Player]) -> Ending:
 
 
 def _without_move(history: GameHistory, side: int, thought: Thought) -> Ending | None:
-    """Return the ending that a side chose instead of a move: it resigns, or is a person who accepts a draw offer."""
+    """Return the ending if a side resigns, or a person accepts a draw offer, instead of moving; else None."""
     if thought.offer == "resign":
         return by_resignation(history, side)
     who = (history.spec.first, history.spec.second)[side]

@@ -1,4 +1,4 @@
-"""A bot in one game: the position line it gets, the arguments of its `go`, and its answer."""
+"""A bot in one game: the line `position` and the arguments of `go` that it is sent, and its answers."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ from referee.rules.core import Termination
 
 
 class Player:
-    """A bot that is ready for the game. Raises BotError when it cannot play by its rules, or fails getting ready.
+    """A bot that has been sent the options of a game. Raises BotError if it cannot play by the rules, or fails.
 
-    `passes_phase`: the referee passes for it in the phase before regular play, and it gets the position after that.
+    `passes_phase`: the referee passes for the bot in the phase before regular play, and sends it the position after the
+    phase.
     """
 
     __slots__ = ("_question", "_separator", "_shares", "bot", "passes_phase")
@@ -46,7 +47,7 @@ class Player:
             self._separator = b" "
 
     def follow(self, history: GameHistory) -> None:
-        """Append the ply just played; a bot that does not implement the phase gets the position after it instead."""
+        """Append the ply just played to the line `position`, or start that line after the phase that the bot passes."""
         if self.passes_phase:
             if history.was_in_phase and not history.is_in_phase:
                 self._restart(history.position)
@@ -62,7 +63,7 @@ class Player:
         return bytes(self._question)
 
     def ask(self, clock: GameClock, side: int, known: Mapping[bytes, int]) -> Thought:
-        """Return its answer to `position … go …`, with pondering limited before and after. Raises as `Seat.think`."""
+        """Return the bot's answer to `position … go …`. Limits pondering before and after. Raises as `Seat.think`."""
         bot = self.bot
         bot.begin_turn(side)
         words, allowance_ms = self._words(clock, side), clock.allowance_ms(side)
@@ -77,7 +78,7 @@ class Player:
     def _ask_in_time(
         self, told_ms: int, question: bytes, allowance_ms: float | None, known: Mapping[bytes, int]
     ) -> Thought:
-        """Return the answer to a move time, and learn from it how late the bot is."""
+        """Return the answer to `go movetime`, and record how late the bot was."""
         bot, is_first = self.bot, not self.bot.has_answered
         bot.has_answered = True
         try:

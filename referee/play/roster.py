@@ -30,9 +30,9 @@ IDLE_S = 60.0
 class Roster:
     """The processes of one slot.
 
-    `is_reaper` means that every stray child of this process may be killed. `spare` idle bots beyond those of the last
-    game are kept running: good for bots that are slow to start. An idle bot is frozen while others play or no game runs
-    (`end_idle`), and ended after `IDLE_S`. `number` is that of the slot on its machine.
+    `is_reaper` means that stray children of this process are killed: descendants of bots. `spare` idle bots beyond
+    those of the last game are kept running, for bots that are slow to start. An idle bot is frozen while others play or
+    no game runs (`end_idle`), and ended after `IDLE_S`. `number` is the number of the slot on its machine.
     """
 
     def __init__(
@@ -50,10 +50,10 @@ class Roster:
         self._idle: list[LocalBot] = []
         self._idle_since: dict[LocalBot, float] = {}
         self._overshoots: dict[tuple[str, ...], Overshoot] = {}
-        """Lateness of bots that played here recently: it outlives their processes."""
+        """Lateness of bots that played here recently, kept longer than their processes."""
         self._watchdog = Watchdog()
         self._others = children() if is_reaper else set()
-        """Children this process had before: they are not bots'."""
+        """Children that this process had before: none of them is a bot's."""
 
     def seat(self, specs: Sequence[BotSpec], limits: BotLimits) -> list[Seat]:
         """Return a seat for each spec, running bots first; a bot that plays itself gets two processes. New ones are not
@@ -123,7 +123,7 @@ class Roster:
         return tuple(self._idle)
 
     def begin(self, bots: Sequence[Seat], pondering: Pondering) -> None:
-        """Start the game of these bots. `pinned` takes two cores: where the slot has one, bots are frozen."""
+        """Set the limits on pondering for a game of these bots. `pinned` needs two cores: with one, bots are frozen."""
         cores = sorted(os.sched_getaffinity(0))
         is_pinned = pondering == "pinned" and len(cores) > 1
         for side, bot in enumerate(bots):
@@ -133,16 +133,14 @@ class Roster:
                 limiter.start_game("frozen" if pondering == "pinned" and not is_pinned else pondering)
 
     def rouse(self, bots: Sequence[Seat]) -> tuple[float, float]:
-        """Lift the limits on pondering after a game; return the milliseconds of processor time each bot used out of
-        turn.
-        """
+        """Lift the limits on pondering after a game; return each bot's processor time out of turn in milliseconds."""
         first, second = (_roused_ms(bot) for bot in bots)
         return first, second
 
     def end_idle(self) -> float | None:
         """Freeze the idle bots between games, and end those that have been idle for `IDLE_S`.
 
-        Returns the seconds until the next one is due, None when none is.
+        Returns the seconds until the next idle bot must be ended; None without idle bots.
         """
         self._freeze_idle()
         now = time.monotonic()
@@ -151,10 +149,10 @@ class Roster:
         return max(0.0, left) if self._idle else None
 
     def release(self, bots: Sequence[Seat]) -> None:
-        """Take bots back after a game: sound processes wait for the next one, the others are killed.
+        """Take bots back after a game: sound processes wait for the next game, the others are killed.
 
-        They are not frozen yet: if the next game follows at once, freezing and waking would take longer than the moves
-        of a quick game.
+        Waiting processes are not frozen yet: if the next game follows at once, freezing and resuming them would take
+        longer than the moves of a quick game.
         """
         for bot in bots:
             if isinstance(bot, LocalBot) and bot.is_reusable:
@@ -204,7 +202,7 @@ def _key(spec: BotSpec) -> tuple[str, ...]:
 
 
 def _can_be(bot: LocalBot, spec: BotSpec) -> bool:
-    """Return whether a running bot can play as `spec`: options are set before every game."""
+    """Return whether a running bot can play as `spec`; option values may differ, since they are set for every game."""
     if bot.spec == spec:
         return True
     named, asked = ([name for name, _ in options] for options in (bot.spec.options, spec.options))

@@ -1,6 +1,6 @@
 """Chooses the sandbox for local bots, whose owner trusts them: the strongest in which all of them start.
 
-Uploaded bots do not use it: they get the sandbox that was configured, or are not run.
+It is not used for uploaded bots: they run in the configured sandbox or not at all.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from referee.sandbox.view import make_view
 class Complaint:
     """The reason why a bot does not start in a sandbox: one line, and its whole standard error.
 
-    `is_levels_own`: the sandbox itself failed, before the bot's program ran.
+    `is_levels_own`: the sandbox itself failed before the bot's program ran.
     """
 
     reason: str
@@ -34,10 +34,10 @@ class Complaint:
 def choose(name: str, specs: Sequence[BotSpec], limits: BotLimits) -> tuple[Sandbox, tuple[str, ...]]:
     """Return the sandbox of that name; for `auto` the strongest that works here and in which these bots start.
 
-    The bots belong to the person who started this process, and may open the same files. Also returns notes for people:
+    The bots belong to the person who started this process, and may open the same files. Also returns notes to show:
     which bot required a weaker sandbox, and why. Bots that start in no sandbox, and bots that start but do not answer,
-    are ignored. Raises ValueError with what to do where a named sandbox does not work; `auto` always finds one, at
-    worst `none`.
+    are ignored. Raises ValueError with what to do if the sandbox of that name does not work; `auto` always finds one,
+    at worst `none`.
     """
     if name != "auto":
         return open_sandbox(name, is_own=True), ()
@@ -62,14 +62,14 @@ def choose(name: str, specs: Sequence[BotSpec], limits: BotLimits) -> tuple[Sand
 
 
 def _note(spec: BotSpec, used: str, complaints: Mapping[str, Complaint]) -> str:
-    """Describe the sandboxes in which a bot does not start, the reasons, and how to fix the first."""
+    """Describe the sandboxes in which a bot does not start, the reasons, and how to make the strongest one work."""
     reasons = " nor in ".join(f"{level} ({complaint.reason})" for level, complaint in complaints.items())
     advice = _advice(spec, next(iter(complaints.values())))
     return f"bot {spec.name or ' '.join(spec.command)!r} runs {used}: it does not start in {reasons}; {advice}"
 
 
 def _programs(specs: Sequence[BotSpec]) -> Iterable[BotSpec]:
-    """Return one bot of each program; the samples count as one, since they need the same files."""
+    """Return one bot for each program; all samples count as one program, since they need the same files."""
     found: dict[object, BotSpec] = {}
     for spec in specs:
         is_sample = spec.command[:1] == (sys.executable,) and not SAMPLES.keys().isdisjoint(spec.command)
@@ -78,7 +78,7 @@ def _programs(specs: Sequence[BotSpec]) -> Iterable[BotSpec]:
 
 
 def why_not(spec: BotSpec, sandbox: Sandbox, limits: BotLimits) -> Complaint | None:
-    """Return why a bot does not start in a sandbox; None if it starts, even if it then prints nothing."""
+    """Return why a bot does not start in a sandbox; None if it starts, even if it does not answer."""
     bot = LocalBot(spec, limits, sandbox)
     try:
         bot.start()

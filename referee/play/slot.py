@@ -1,7 +1,7 @@
 """A game slot: one process that plays one game after another with its own bots, and dies with its parent.
 
 It talks to its parent over one socket: jobs come in, results and events go out. "abort" or the end of the socket calls
-off the game being played. Dask workers get their slot from here too.
+off the game being played. Dask workers become slots by `open_slot` too.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ from referee.sandbox.reaper import become_subreaper
 Emit = Callable[[dict[str, Any]], None]
 
 TOGETHER_S = 0.05
-"""Seconds that plies are batched at most while bots answer at once."""
+"""Longest time in seconds for which plies are batched while bots answer at once."""
 _SOON_S = 0.01
-"""Seconds to wait for the next job before the bots are frozen: freezing and waking take longer than many plies."""
+"""Seconds to wait for the next job before the bots are frozen: freezing and resuming takes longer than many plies."""
 
 _roster: Roster | None = None
 _emit: Emit | None = None
 
 
 def play_games(games: Sequence[PlannedGame], wants_plies: bool = False) -> list[GameRecord]:
-    """Play games one after the other in this process's slot; the job given to an executor.
+    """Play games one after the other in the slot of this process; executors run this function as a job.
 
-    A game called off from outside is the last one: its void record ends the list.
+    After a game that is called off from outside no more are played: its void record is the last of the list.
     """
     assert _roster is not None, "this process has no slot; open_slot() first"
     records = []
@@ -59,7 +59,7 @@ def roster() -> Roster:
 
 @cache
 def _keep_for_good() -> None:
-    """Exclude the objects that the first game has loaded from garbage collection."""
+    """Exclude all objects that exist after the first game from garbage collection."""
     gc.freeze()
 
 
@@ -78,7 +78,7 @@ def _watch(game: str) -> Callable[[int, str, Ply], None]:
 
 
 def follows(before: dict[str, Any], event: dict[str, Any]) -> bool:
-    """Merge an event into the one `before` it if both are consecutive plies of one game; return whether they were."""
+    """Merge an event into the one `before` it if both are consecutive plies of a game; return whether this was done."""
     is_next: bool = (
         before["event"] == event["event"] == "plies"
         and before["game"] == event["game"]
@@ -93,8 +93,8 @@ def follows(before: dict[str, Any], event: dict[str, Any]) -> bool:
 class EventOutbox:
     """Events on their way to the parent: plies that follow one another fast are batched into one event.
 
-    Batched events are sent with the next event of another kind, and at the latest when a bot takes longer than a
-    moment.
+    Batched plies are sent with the next event of another kind, and at the latest when a bot takes longer than a moment
+    to answer.
     """
 
     def __init__(self, send: Callable[[tuple[str, list[dict[str, Any]]]], None]) -> None:
@@ -103,7 +103,7 @@ class EventOutbox:
         self._sent_s = 0.0
 
     def tell(self, event: dict[str, Any]) -> None:
-        """Send an event, or let a ply wait for the next one."""
+        """Send an event at once, or batch a ply with the next ones."""
         if not self._waiting or not follows(self._waiting[-1], event):
             self._waiting.append(event)
         if event["event"] != "plies" or time.monotonic() - self._sent_s > TOGETHER_S:
@@ -126,9 +126,9 @@ def open_slot(
     *,
     is_own: bool = False,
 ) -> Roster:
-    """Make this process a game slot. The caller must have tested the sandbox. Raises ValueError for an unknown one.
+    """Make this process a game slot. The caller must have tested the sandbox. Raises ValueError for an unknown name.
 
-    `is_own`: its bots belong to the person who started it.
+    `is_own`: the bots of the slot belong to the person who started it.
     """
     global _roster, _emit
     is_reaper = become_subreaper()
@@ -138,13 +138,13 @@ def open_slot(
 
 
 def main() -> None:
-    """Serve jobs from the socket named by the first argument until it ends."""
+    """Serve jobs from the socket whose descriptor is the first argument, until it is closed."""
     sandbox, (socket, is_own, core, spare, number, is_heard) = sys.argv[2], map(int, (sys.argv[1], *sys.argv[3:8]))
     _serve_slot(socket, sandbox, core, spare, number, is_own=bool(is_own), is_heard=bool(is_heard))
 
 
 def _serve_slot(socket: int, sandbox: str, core: int, spare: int, number: int, *, is_own: bool, is_heard: bool) -> None:
-    """Serve jobs; events are sent if `is_heard`. `is_own`: bots belong to the person who started the slot."""
+    """Serve jobs from a socket; send events if `is_heard`. `is_own` as for `open_slot`."""
     connection = Connection(socket)
     if core >= 0:
         os.sched_setaffinity(0, {core})

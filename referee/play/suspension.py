@@ -1,4 +1,4 @@
-"""Suspends bots that fail to get ready in several games in a row: they lose their remaining games unplayed."""
+"""Suspends bots that fail to get ready in several games in a row: they lose their remaining games without play."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ SUSPEND_AFTER = 5
 
 
 class Suspension:
-    """The suspended bots of an event: those that lost `limit` games in a row at the start (0: none is ever suspended).
+    """The suspended bots of an event: those that lost `limit` games in a row at the start (0: none is suspended).
 
-    `records` are those of the event so far, in order of arrival. A game that the opponent lost at the start does not
-    count for or against a bot.
+    `records` are the records of the event so far, in order of arrival. A game that the opponent lost at the start does
+    not count for or against a bot.
     """
 
     def __init__(self, limit: int, records: Iterable[GameRecord] = ()) -> None:
         self._limit = limit
         self._failed: Counter[str] = Counter()
-        """Games in a row that each bot has lost at the start."""
+        """Number of games in a row that each bot has lost at the start."""
         self.names: set[str] = set()
         """The suspended bots."""
         for record in records:
@@ -31,7 +31,7 @@ class Suspension:
 
     @property
     def why(self) -> str:
-        """The reason, for readers."""
+        """The reason of a suspension, in words."""
         return f"it did not get ready {self._limit} times in a row"
 
     def add(self, record: GameRecord) -> str | None:

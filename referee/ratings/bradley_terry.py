@@ -1,8 +1,8 @@
-"""Fit strengths to all games at once with the Bradley-Terry model with draws; the order of the games is irrelevant.
+"""Fit strengths to all games at once by the Bradley-Terry model with draws; the order of the games is irrelevant.
 
-The model of R. R. Davidson (1970): with worth p = exp(theta), a game of i and j is won by i with weight p_i, by j with
-p_j, and drawn with v sqrt(p_i p_j). It is a multinomial logit in (theta, log v), so the likelihood is concave and
-Newton's method finds its one maximum.
+The model of R. R. Davidson (1970): if a bot has worth p = exp(theta), a game of i and j is won by i with weight p_i,
+won by j with weight p_j, and drawn with weight v sqrt(p_i p_j). It is a multinomial logit in (theta, log v), so the
+likelihood is concave and Newton's method finds its one maximum.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ def fit(
     for (first, second, points), games in Counter(results).items():  # Counter counts in C: there may be millions
         if points not in (0, 0.5, 1) or first == second:
             raise ValueError(f"invalid result: {first!r} against {second!r} with {points} points")
-        if not with_advantage and second < first:  # the order of the sides is irrelevant: half as many rows
+        if not with_advantage and second < first:  # sides do not matter: merge the rows of both orders
             first, second, points = second, first, 1 - points
         table.setdefault((first, second), [0, 0, 0])[int(2 - 2 * points)] += games
     names = sorted({name for pair in table for name in pair})
@@ -148,8 +148,8 @@ def superiority(fitted: StrengthFit) -> _Floats:
 
 
 class _Model:
-    """The likelihood. Its parameters are theta of every bot, then log v if there are draws, then the advantage if
-    fitted.
+    """The likelihood of the results. Its parameters are theta of every bot, then log v if there are draws, then the
+    advantage of moving first if fitted.
 
     Each game has three outcomes (first wins, draw, second wins) whose log-weights are linear in the parameters.
     """
@@ -170,7 +170,7 @@ class _Model:
         self.columns = np.stack([one, two, *others], axis=1)
         self.coefficients = np.array([[1, 0, 0, 0.5], [0.5, 0.5, 1, 0], [0, 1, 0, -0.5]])[:, used]
         self.squares = np.einsum("oa,ob->oab", self.coefficients, self.coefficients).reshape(3, -1)
-        # Indexes to which each row adds its derivatives: `bincount` takes a tenth of the time of `np.add.at`.
+        # Where each row adds its derivatives, for `bincount`: it takes a tenth of the time of `np.add.at`.
         self.cells = (self.columns[:, :, None] * self.length + self.columns[:, None, :]).ravel()
 
     def _chances(self, values: _Floats) -> tuple[_Floats, float]:
@@ -185,7 +185,7 @@ class _Model:
         return shifted / total, likelihood - float(self.prior @ values**2) / 2
 
     def solve(self) -> tuple[_Floats, _Floats]:
-        """Return the maximum and the inverse of the information matrix there; the flat direction is pinned."""
+        """Return the parameters of the greatest likelihood, and the inverse of the information matrix there."""
         values = np.zeros(self.length)
         chances, best = self._chances(values)
         for _ in range(_ROUNDS):
@@ -208,7 +208,7 @@ class _Model:
     def _slopes(self, values: _Floats, chances: _Floats) -> tuple[_Floats, _Floats]:
         gradient = -self.prior * values
         information = np.diag(self.prior.copy())
-        # Adding a constant to every theta changes only the prior: pin the mean, or the matrix is nearly singular.
+        # A constant added to every theta changes only the prior: fix the mean, or the matrix is nearly singular.
         information[: self.size, : self.size] += 1 / self.size
         expected = self.counts - chances * self.total[:, None]
         gradient += np.bincount(self.columns.ravel(), (expected @ self.coefficients).ravel(), self.length)

@@ -1,6 +1,6 @@
-"""Crosstable: the score of each bot against each other one, by pairs of games with sides swapped.
+"""Crosstable: the score of each bot against each other bot, by pairs of games with sides swapped.
 
-Takes time linear in the number of games. Void games are not counted.
+Computing it takes time linear in the number of games. Void games are not counted.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from referee.rules.core import Kind
 
 @dataclass(slots=True)
 class CrosstableCell:
-    """Score of the row's bot against the column's. `pairs` has the results (W, D, L) of the games of each opening.
+    """Score of the row's bot against the column's. `pairs` has the results (W, D, L) of each pair of games.
 
-    `numbers` has the planned numbers of these games, grouped like `pairs`; it is empty if they are not known.
+    `numbers` has the planned numbers of these games, grouped like `pairs`; empty if the numbers are not known.
     """
 
     points: float = 0.0
@@ -27,7 +27,7 @@ class CrosstableCell:
     _last: tuple[int, int] | None = None
 
     def add(self, points: float, pair: tuple[int, int], number: int) -> None:
-        """Count a game; one with the same `pair` as the game before joins its pair."""
+        """Count a game; it joins the last pair of games if that has the same `pair` and only one game."""
         self.points += points
         self.games += 1
         letter = "W" if points == 1 else "D" if points else "L"
@@ -41,7 +41,7 @@ class CrosstableCell:
 
     @classmethod
     def of_counts(cls, losses: int, draws: int, wins: int) -> Self:
-        """Return a cell of many games, of which only the counts are known."""
+        """Return a cell from the numbers of losses, draws and wins, without the order of the games."""
         letters = "W" * wins + "D" * draws + "L" * losses
         return cls(wins + draws / 2, len(letters), [letters] if letters else [])
 
@@ -52,7 +52,7 @@ class CrosstableCell:
 
     @property
     def linked(self) -> list[list[tuple[str, int]]]:
-        """Letters of each pair with the numbers of their games."""
+        """For each pair of games, the letters of the results with the numbers of the games."""
         return [
             list(zip(letters, numbers, strict=True)) for letters, numbers in zip(self.pairs, self.numbers, strict=True)
         ]
@@ -76,7 +76,7 @@ class CrosstableCell:
 
 
 def cells(records: Iterable[ScoredGame]) -> dict[tuple[str, str], CrosstableCell]:
-    """Return the cells of all pairs of bots with games, by (row, column); letters are in planned order."""
+    """Return the cells of all pairs of bots with games, by (row, column); a cell's letters are in planned order."""
     found: dict[tuple[str, str], CrosstableCell] = {}
     for record in sorted(records, key=lambda record: record.sequence):
         if record.kind is Kind.VOID:

@@ -1,18 +1,18 @@
-"""Find non-transitive results: whether bots beat each other in cycles, which bots, and the maximal lottery.
+"""Find non-transitive results: whether bots beat each other in cycles, which bots do, and the maximal lottery.
 
-An antisymmetric matrix is added to the difference of strengths, as in mELO (Balduzzi, Tuyls, Perolat and Graepel,
-"Re-evaluating evaluation", 2018). It has low rank if a few styles beat each other in turn.
+The model adds an antisymmetric matrix to the differences of strengths, as in mELO (Balduzzi, Tuyls, Perolat and
+Graepel, "Re-evaluating evaluation", 2018). The matrix has low rank if a few styles beat each other in turn.
 
 Significance is tested by a parametric bootstrap. The same games are simulated with the fitted strengths alone. The
-strengths are fitted again to each simulation, by one step of Newton's method because they are close. There are two test
-statistics of the points beyond expectation, R. One is the largest singular value of R: the likelihood gained by the
-first two dimensions of such a matrix (a score test). The other is the largest sum of R around any three bots in
-standard deviations, which finds one cycle among many bots. The smaller of the two p-values counts, doubled for having
-two tests.
+strengths are fitted again to each simulation, by one step of Newton's method, which is enough because they are close.
+There are two test statistics of the points beyond expectation, R. One is the largest singular value of R: the
+likelihood gained by the first two dimensions of the matrix (a score test). The other is the largest sum of R around any
+three bots in standard deviations, which finds one cycle among many bots. The smaller of the two p-values counts,
+doubled because there are two tests.
 
 The matrix maximises the likelihood less a penalty on its singular values (the nuclear norm, which makes small ones
 zero). It is fitted by proximal gradient steps that also adjust the strengths. The penalty is the 95th percentile of the
-largest singular value under the null hypothesis. Therefore a false positive adds almost nothing.
+largest singular value under the null hypothesis. Therefore the matrix of a false positive is almost 0.
 
 A bot's share is its weight in the maximal lottery (Kreweras 1965, Fishburn 1984): the mixture of bots that no bot is
 expected to beat. Without a cycle it is the best bot alone.
@@ -47,7 +47,7 @@ PAIR_SIGNIFICANCE = 0.05
 MIN_BOTS = 3
 """Number of bots in the shortest cycle."""
 MAX_BOTS = 100
-"""Number of the strongest bots that are tested: the number of cycles of three grows with its third power."""
+"""Number of the strongest bots that are tested: the number of possible cycles grows with its third power."""
 SIMULATIONS = 199
 _MANY_BOTS, _FEWER_SIMULATIONS = 60, 99
 """With more bots than this, fewer simulations are enough."""
@@ -75,10 +75,10 @@ class Surprise:
 class CycleFindings:
     """Non-transitive part of the results.
 
-    `chance` is the p-value: how often results without cycles look at least as cyclic as these. `cycles` lists bots each
-    of which beats the next, and the last one the first, most significant first. `shares` are those of the maximal
-    lottery, largest first. Both are empty unless `is_cyclic`. `surprises` are the pairs with significant differences
-    from expectation.
+    `chance` is the p-value: how often results without cycles look at least as cyclic as these. Each of `cycles` lists
+    bots that beat the next one, the last bot the first; the most significant cycle comes first. `shares` are the bots'
+    shares of the maximal lottery, largest first. Both are empty unless `is_cyclic`. `surprises` are the pairs with
+    significant differences from expectation.
     """
 
     bots: int
@@ -107,8 +107,10 @@ class CycleFindings:
 
 @dataclass(frozen=True, slots=True)
 class _Statistics:
-    """Test statistics of results, or of many simulated ones (an array each): see the module. `single` is that of any
-    pair.
+    """Test statistics, an array with one value for each of several tables of results.
+
+    `spread` is the largest singular value, `circle` the largest sum around three bots, `single` the largest deviation
+    of one pair.
     """
 
     spread: Floats
@@ -117,7 +119,7 @@ class _Statistics:
 
 
 def analyse_cycles(results: Sequence[tuple[str, str, float]], fit: StrengthFit, seed: int = 0) -> CycleFindings | None:
-    """Test results for cycles beyond their fit, reproducibly for a seed; return None with too few bots."""
+    """Test results for cycles that their fit does not explain, reproducibly for a seed; None with too few bots."""
     if len(fit.strengths) < MIN_BOTS:
         return None
     test = _test_cycles(results, fit, seed)
@@ -137,7 +139,7 @@ def analyse_cycles(results: Sequence[tuple[str, str, float]], fit: StrengthFit, 
 
 
 def cyclic_part(results: Sequence[tuple[str, str, float]], fit: StrengthFit, seed: int = 0) -> Floats | None:
-    """Estimate the cyclic addition to the difference of strength of every pair, in theta; None without a cycle."""
+    """Estimate what cycles add to the difference of strength of every pair, in theta; None without a cycle."""
     if len(fit.strengths) < MIN_BOTS:
         return None
     test = _test_cycles(results, fit, seed)
@@ -145,7 +147,7 @@ def cyclic_part(results: Sequence[tuple[str, str, float]], fit: StrengthFit, see
 
 
 class _Field:
-    """The expected results of the bots by their strengths, for comparison with actual results.
+    """The results that are expected of the bots by their strengths, for comparison with actual results.
 
     `deviation` is the standard deviation of the points of every pair, infinite for pairs without games so that they
     never count as a surprise.
@@ -157,7 +159,7 @@ class _Field:
         slope = self.games * plain.variance
         self.variance, self.turned = met.both(slope), met.against(slope)
         self.deviation = np.sqrt(np.where(self.variance > 0, self.variance, np.inf))
-        # Derivatives of every pair's expected points by the strengths and by the advantage of moving first.
+        # The information matrix: derivatives of the bots' expected points by the strengths and by the advantage.
         information = np.diag(self.variance.sum(axis=1)) - self.variance + 1 / size
         column = self.turned.sum(axis=1)
         whole = np.block([[information, column[:, None]], [column[None, :], np.array([[slope.sum()]])]])
@@ -183,15 +185,13 @@ class _Field:
         return found
 
     def circles(self, residual: Floats) -> Floats:
-        """Sum the points beyond expectation around each three bots, in standard deviations; the sign gives the
-        direction.
-        """
+        """Sum the points beyond expectation around each three bots, in standard deviations; the sign is a direction."""
         one, two, three = self.threes.T
         found: Floats = (residual[one, two] + residual[two, three] + residual[three, one]) / self.around
         return found
 
     def statistics(self, residual: Floats) -> _Statistics:
-        """Compute the test statistics of a stack of matrices."""
+        """Compute the test statistics of several matrices of points beyond expectation."""
         square = np.swapaxes(residual, 1, 2) @ residual
         return _Statistics(
             np.sqrt(np.maximum(0, np.linalg.eigvalsh(square)[:, -1])),
@@ -242,12 +242,12 @@ def _chance(found: Floats, simulated: Floats) -> float:
 
 
 def _critical_value(simulated: Floats) -> float:
-    """Return the 95th percentile under the null hypothesis."""
+    """Return the 95th percentile of a statistic under the null hypothesis, from its simulated values."""
     return float(np.quantile(simulated, 1 - PAIR_SIGNIFICANCE, method="higher"))
 
 
 def _low_rank(test: _CycleTest, fit: StrengthFit) -> Floats:
-    """Fit the addition to the difference of every pair, in theta: the matrix and the adjustment of the strengths."""
+    """Fit what is added to the difference of every pair, in theta: the matrix and the adjustment of the strengths."""
     met, penalty = test.field.met, _critical_value(test.simulated.spread)
     size = len(met.names)
     centre = np.eye(size) - 1 / size
@@ -274,7 +274,8 @@ def _low_rank(test: _CycleTest, fit: StrengthFit) -> Floats:
 def lottery(expected: Floats, rounds: int = 10_000) -> Floats:
     """Compute the maximal lottery of expected scores: optimistic multiplicative weights, averaged over rounds.
 
-    Two such players of a zero-sum game converge to its equilibrium with 1/rounds (Rakhlin and Sridharan 2013).
+    Two players that use these weights converge to the equilibrium of a zero-sum game, with an error of 1/rounds
+    (Rakhlin and Sridharan 2013).
     """
     payoff = 2 * expected - 1
     size = len(payoff)
@@ -293,8 +294,8 @@ def lottery(expected: Floats, rounds: int = 10_000) -> Floats:
 def _named_cycles(test: _CycleTest) -> list[tuple[str, ...]]:
     """List cycles of three in which each bot scored more than half against the next, most surprising first.
 
-    Two listed cycles share at most one bot. Lists all significant cycles, or one example if only all together are
-    significant.
+    Two listed cycles share at most one bot. All significant cycles are listed; if none is significant by itself, the
+    most surprising one is the example.
     """
     met, threes, bound = test.field.met, test.field.threes, _critical_value(test.simulated.circle)
     points, games = met.points, met.games
@@ -312,7 +313,7 @@ def _named_cycles(test: _CycleTest) -> list[tuple[str, ...]]:
 
 
 def _surprises(test: _CycleTest) -> list[Surprise]:
-    """List the pairs whose deviation exceeds its critical value, from the better bot's point of view, largest first."""
+    """List the pairs with significant deviations, largest first; `bot` is the one that scored more than expected."""
     met, residual = test.field.met, test.residual
     around = residual / test.field.deviation
     points, games = met.points, met.games

@@ -1,4 +1,4 @@
-"""Confidence intervals of a score: Wilson's, which stays within 0…1 and suits few games and extreme results."""
+"""Confidence intervals of a score by Wilson's method: within 0…1, and suited to few games and extreme results."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ Z95 = 1.959963984540054
 
 
 def wilson(points: float, games: float, z: float = Z95) -> tuple[float, float]:
-    """Return low and high of the confidence interval of the true score (Wilson 1927); 0 and 1 without games.
+    """Return the bounds of the confidence interval of the true score (Wilson 1927); 0 and 1 without games.
 
     A draw counts as half a win and half a loss, which makes the interval too wide rather than too narrow.
     """

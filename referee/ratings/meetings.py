@@ -1,4 +1,4 @@
-"""Pairwise results: the points of every pair of bots, their expectation by the fit, and the likelihood of superiority.
+"""Pairwise results: the points of every pair of bots, the points expected by a fit, and the likelihood of superiority.
 
 Matrices list the bots in the order of a fit, best first; entry (i, j) is from bot i's point of view against bot j.
 """
@@ -23,8 +23,9 @@ POINTS = np.array([1.0, 0.5, 0.0])
 
 @dataclass(frozen=True, slots=True)
 class Meetings:
-    """Results by the side that moved first: one row for each (`one`, `two`) with games; `counts` are wins, draws,
-    losses.
+    """Results by the side that moved first: one row for each (first `one`, second `two`) with games.
+
+    `counts` are wins, draws and losses of the first.
     """
 
     names: tuple[str, ...]
@@ -45,26 +46,26 @@ class Meetings:
         return found + self.matrix(self.counts.sum(axis=1) - scored).T
 
     def matrix(self, rows: Floats) -> Floats:
-        """Return the matrix with the values of the rows at (first, second), 0 elsewhere. Leading axes are kept."""
+        """Return a matrix with the value of each row at (first, second), 0 elsewhere. Leading axes are kept."""
         size = len(self.names)
         found = np.zeros((*rows.shape[:-1], size, size))
         found[..., self.one, self.two] = rows
         return found
 
     def both(self, rows: Floats) -> Floats:
-        """Sum values of the rows for every pair, whichever bot moved first."""
+        """Sum the values of both rows of every pair, whichever bot moved first."""
         found = self.matrix(rows)
         return found + np.swapaxes(found, -1, -2)
 
     def against(self, rows: Floats) -> Floats:
-        """Sum values of the rows for every pair; values of the bot that moved second count negatively."""
+        """Sum the values of both rows of every pair; for the bot that moved second a value counts negatively."""
         found = self.matrix(rows)
         return found - np.swapaxes(found, -1, -2)
 
 
 @dataclass(frozen=True, slots=True)
 class Expectation:
-    """Expectation of a fit for the rows of `Meetings`: probabilities of win, draw and loss of the first."""
+    """Results that a fit expects in the rows of `Meetings`: probabilities of win, draw and loss of the first."""
 
     chances: Floats
 
@@ -76,7 +77,7 @@ class Expectation:
 
     @property
     def variance(self) -> Floats:
-        """Variance of these points, equal to the derivative of the expected points by the difference of strength."""
+        """Variance of the first's points, which equals the derivative of `points` by the difference of strength."""
         found: Floats = self.chances @ POINTS**2 - self.points**2
         return found
 
@@ -99,7 +100,7 @@ def meetings(results: Iterable[tuple[str, str, float]], names: Iterable[str]) ->
 
 
 def theta_of(fit: StrengthFit) -> Floats:
-    """Return the strengths of a fit, best first, as theta of the model."""
+    """Return the strengths of a fit, best first, as theta of the model in `bradley_terry`."""
     found: Floats = np.array([one.elo for one in fit.strengths]) / ELO
     return found
 
@@ -119,7 +120,7 @@ def outcomes(difference: Floats, draw: float) -> Floats:
 
 
 def expectation(met: Meetings, fit: StrengthFit, cyclic: Floats | None = None) -> Expectation:
-    """Compute the expectation of a fit of the same results; `cyclic` is added to the difference of every pair."""
+    """Compute the results that a fit expects; `cyclic` is added to the difference of strength of every pair."""
     theta = theta_of(fit)
     difference = theta[met.one] - theta[met.two] + fit.advantage / ELO
     if cyclic is not None:
@@ -139,8 +140,8 @@ def shares(fit: StrengthFit, cyclic: Floats | None = None) -> Floats:
 
 @dataclass(frozen=True, slots=True)
 class PairFigures:
-    """Results of one bot against another: points, expected points, their distance in standard deviations, and the
-    likelihood of superiority by all games of the field.
+    """Results of one bot against another: points, expected points, their difference in standard deviations, and the
+    likelihood of superiority from all games of the field.
     """
 
     points: float

@@ -1,4 +1,4 @@
-"""Pairings of a field known in advance: all against all, or one against the rest.
+"""Pairings that are known in advance: all players against all, or one against the rest.
 
 Players are numbers from 0. The Berger tables are those of the FIDE Handbook C.05 annex 1.
 """
@@ -13,7 +13,8 @@ Format = Literal["round-robin", "gauntlet"]
 def berger(players: int) -> list[list[tuple[int, int]]]:
     """Return the rounds of a single round robin as (first, second) player numbers from 0.
 
-    Every pair meets exactly once; with an odd number one player has a bye each round. Colours differ by at most one.
+    Every pair meets exactly once; with an odd number one player has a bye each round. For each player, the numbers of
+    games as first and as second differ by at most one.
     """
     return [berger_round(players, number) for number in range(players + players % 2 - 1)]
 
@@ -36,16 +37,16 @@ def berger_round(players: int, number: int) -> list[tuple[int, int]]:
 
 
 def berger_meeting(players: int, low: int, high: int) -> int:
-    """Return the round from 0 in which two players meet, `low` being the smaller number.
+    """Return the round, counted from 0, in which two players meet; `low` is the smaller number.
 
-    With an odd number of players, `high` may also be `players`: then it is the round in which `low` has a bye.
+    With an odd number of players, `high` may also be `players`: this returns the round in which `low` has a bye.
     """
     last = players + players % 2 - 1
     return (2 * low if high == last else low + high) % last
 
 
 def pairings(players: int, format: Format) -> list[tuple[int, int, int]]:
-    """Return (round from 1, first, second) of every pairing: all against all, or player 0 against each other one."""
+    """Return (round from 1, first, second) of every pairing: all against all, or player 0 against each other player."""
     if format == "gauntlet":
         return [(number, 0, number) for number in range(1, players)]
     return [(number, one, two) for number, table in enumerate(berger(players), 1) for one, two in table]

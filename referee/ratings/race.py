@@ -1,20 +1,20 @@
-"""A race: find the first k of a field at a given confidence, with valid results however often they are evaluated.
+"""A race: find the first k players of a field at a given confidence; results are valid however often evaluated.
 
 The first are those with the greatest **shares**. A player's share is its expected points per game, in pairs of games
-with sides swapped, averaged equally over all opponents (its Borda score). It ranks any field, even with cycles, and
-does not depend on how often each pair has played.
+with sides swapped, averaged equally over all opponents (its Borda score). Shares rank any field, even with cycles, and
+do not depend on how often each pair has played.
 
 Whether one player is ahead of another is tested by betting (Waudby-Smith and Ramdas 2024, "Estimating means of bounded
 random variables by betting"). A **cycle** of a player is one pair of games against each opponent. In a cycle the
 difference of two players' shares has one observation for each common opponent, and one from their own meeting. The mean
 of these observations is the difference.
 
-A stake on "ahead" multiplies its wealth by `1 + stake * observation`. If the player is not ahead, the product over a
+A stake on "ahead" multiplies the wealth by `1 + stake * observation`. If the player is not ahead, the product over a
 cycle has an expectation of at most 1: a product of independent factors is at most the power of their mean. By Ville's
-inequality the wealth then ever reaches 1/error with at most that probability, no matter how the next games are chosen.
-A wrong decision on the first k of n needs one of k(n - k) such errors, so each gets its part of the total error.
+inequality the probability that the wealth ever reaches 1/error is at most `error`, however the next games are chosen. A
+wrong decision on the first k of n needs one of k(n - k) such errors, so each gets an equal part of the total error.
 
-Games are assumed to be independent. That does not hold for deterministic bots that repeat a small opening book.
+Games are assumed to be independent. Games of deterministic bots that repeat a small opening book are not.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ import numpy as np
 import numpy.typing as npt
 
 STAKES = np.array([0.02, 0.03, 0.05, 0.08, 0.12, 0.18, 0.27, 0.4, 0.6, 0.85])
-"""Fractions of the wealth that are bet each time; each starts with an equal part (a mixture avoids choosing one)."""
+"""Fractions of the wealth that are bet each time. The wealth is split equally among them, which avoids choosing one."""
 _STEPS = 4
-"""Shares of a pair of games are multiples of one quarter."""
+"""A share of a pair of games is a multiple of one quarter."""
 _GAINS = np.log1p(STAKES[:, None] * np.arange(-_STEPS, _STEPS + 1) / _STEPS)
 """Change of the logarithm of each stake's wealth, by the observation from -1 to 1."""
 
@@ -40,7 +40,7 @@ Pairing = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Race:
-    """The question which players are the first `first`, with a type I error of at most `error`."""
+    """The question which `first` players are the best, with a type I error of at most `error`."""
 
     first: int
     error: float
@@ -52,7 +52,7 @@ class Race:
 
 @dataclass(frozen=True, slots=True)
 class Doubt:
-    """An undecided order: whether `one`, now among the first, is ahead of `two`. `wealth` is the evidence for it."""
+    """An undecided order: whether `one`, now among the first, is ahead of `two`. `wealth` is the evidence for that."""
 
     one: int
     two: int
@@ -61,7 +61,7 @@ class Doubt:
 
 @dataclass(frozen=True, slots=True)
 class RaceState:
-    """State of a race. `shares` and `cycles` are by player; `doubts` starts with the greatest doubt."""
+    """State of a race. `shares` and `cycles` map players to values; `doubts` starts with the greatest doubt."""
 
     leaders: tuple[int, ...]
     """Players decided to be among the first."""
@@ -69,16 +69,16 @@ class RaceState:
     """Players decided not to be among the first."""
     undecided: tuple[int, ...]
     shares: Mapping[int, float]
-    """Points per game, averaged equally over all opponents; one half against those not yet met."""
+    """Points per game, averaged equally over all opponents; one half for an opponent that was not met yet."""
     cycles: Mapping[int, int]
-    """Pairs of games played against every opponent, the smallest number."""
+    """Number of pairs of games played against every opponent: the smallest of these numbers."""
     doubts: tuple[Doubt, ...]
     bound: float
     """Wealth that decides an order."""
 
     @property
     def is_settled(self) -> bool:
-        """True if the first are decided."""
+        """True if it is decided for every player whether it is among the first."""
         return not self.undecided
 
     def as_json(self, names: Mapping[int, str]) -> dict[str, Any]:
@@ -102,11 +102,10 @@ class RaceState:
 
 
 def evaluate_race(race: Race, players: Sequence[int], scores: Mapping[Pairing, Sequence[float]]) -> RaceState:
-    """Evaluate a race of these players; `scores` are the shares of the lower number in the pairs of games of each
-    pairing.
+    """Evaluate a race; `scores` are, for each pairing, the shares of the lower player number in its pairs of games.
 
-    The shares are in planned order and stop at the first pair that is still being played. In the order in which games
-    end, short games would come first and bias the result.
+    The shares must be in planned order and stop at the first pair that is still being played. In the order in which
+    games end, short games would come first and bias the result.
     """
     size = len(players)
     place = {player: number for number, player in enumerate(players)}
@@ -147,8 +146,8 @@ def evaluate_race(race: Race, players: Sequence[int], scores: Mapping[Pairing, S
 def _wealth(
     table: npt.NDArray[np.float64], cycles: npt.NDArray[np.int64]
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """Compute the log-wealth of the bet that row is ahead of column: after the cycles both have completed, and its
-    maximum.
+    """Compute the log-wealth of the bet that the row's player is ahead of the column's: after the cycles that both have
+    completed, and the maximum of it so far.
     """
     size = len(table)
     now, ever = np.zeros((size, size)), np.zeros((size, size))
@@ -172,8 +171,8 @@ def _wealth(
 def _settle(first: int, ahead: npt.NDArray[np.bool_]) -> tuple[set[int], set[int]]:
     """Decide which players are among the first and which are not, from the decided orders.
 
-    If m places are left for u undecided players, a player ahead of u - m others is among the first, one behind m others
-    is not.
+    If m places are left for u undecided players, a player ahead of u - m of them is among the first, and a player
+    behind m of them is not.
     """
     open_ = set(range(len(ahead)))
     leaders: set[int] = set()

@@ -1,4 +1,4 @@
-"""Interface of a finished game for the ratings: its players and its result."""
+"""Interface of a finished game as the ratings need it: players and result."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from referee.rules.core import Kind, Termination
 
 
 class ScoredGame(Protocol):
-    """A finished game: a whole record or some columns of one. `winner` is None if and only if the game is void."""
+    """A finished game: a whole record, or some columns of it. `winner` is None if and only if the game is void."""
 
     @property
     def sequence(self) -> int: ...

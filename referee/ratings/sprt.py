@@ -1,8 +1,8 @@
 """The sequential probability ratio test over pairs of games with swapped sides (pentanomial results).
 
-LLR by the normal approximation of the generalised SPRT: N (s1 - s0) (2 m - s0 - s1) / (2 v) with m, v the mean and
-variance of the score per game over N pairs (M. Van den Bergh, "A practical introduction to the GSPRT"); the bounds are
-Wald's.
+The log-likelihood ratio (LLR) is that of the normal approximation of the generalised SPRT:
+N (s1 - s0) (2 m - s0 - s1) / (2 v), with m, v the mean and variance of the score per game over N pairs
+(M. Van den Bergh, "A practical introduction to the GSPRT"). The bounds are Wald's.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Sprt:
 
 @dataclass(frozen=True, slots=True)
 class SprtVerdict:
-    """State of a test. `state`: `H1` = stronger, `H0` = not stronger, `continue`."""
+    """State of a test. `state` is `H1` (the bot is stronger), `H0` (it is not stronger) or `continue`."""
 
     state: Literal["H0", "H1", "continue"]
     llr: float
@@ -77,7 +77,7 @@ def _score(elo: float) -> float:
 
 
 class RunningTest:
-    """The test of `name` against its only opponent, updated as games end; the first decision is final.
+    """The test of the bot `name` against its only opponent, updated as games end; the first decision is final.
 
     A pair counts when both its games have a result; void games are ignored.
     """
@@ -93,7 +93,7 @@ class RunningTest:
 
     @property
     def is_decided(self) -> bool:
-        """True if further games change nothing."""
+        """True if the test has ended, so that further games are not counted."""
         return self.verdict.state != "continue"
 
     def add(self, record: ScoredGame) -> None:

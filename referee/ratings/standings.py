@@ -1,6 +1,6 @@
-"""Tables of finished games: standings with Sonneborn-Berger, crosstable, terminations. Time linear in the games.
+"""Tables of finished games: standings with Sonneborn-Berger, crosstable, terminations.
 
-Void games are not counted.
+Computing them takes time linear in the number of games. Void games count only in `terminations`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from referee.rules.core import Kind
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """Row of one bot. `sonneborn_berger`: the points scored against each opponent times that opponent's points."""
+    """Row of one bot. `sonneborn_berger` sums the points scored against each opponent times that opponent's points."""
 
     rank: int
     name: str

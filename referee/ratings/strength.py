@@ -1,5 +1,4 @@
-"""Estimate strength from a score: Elo, normalised Elo, pentanomial counts, likelihood of superiority, advantage of
-sides.
+"""Estimate strength from scores: Elo, normalised Elo, pentanomial counts, likelihood of superiority.
 
 Confidence intervals are computed from pairs of games with swapped sides if there are pairs: the two games of an opening
 are not independent. Normalised Elo is M. Van den Bergh's ("Normalized Elo", 2020): the score in units of the standard
@@ -26,7 +25,7 @@ MAX_ERROR = 400
 
 
 def elo_of(score: float) -> float:
-    """Return the logistic Elo difference of an expected score in 0..1, bounded by that of `FLOOR`."""
+    """Return the logistic Elo difference of an expected score, which is first limited to `FLOOR` … 1 - `FLOOR`."""
     bounded = min(max(score, FLOOR), 1 - FLOOR)
     return ELO * math.log(bounded / (1 - bounded))
 
@@ -39,8 +38,8 @@ def score_of(elo: float) -> float:
 def elo_words(elo: float, low: float, high: float) -> str:
     """Describe an Elo difference with its 95 % confidence interval: `+35 ± 61`.
 
-    Of an interval that is open or very wide only the bound next to 0 is shown, `> +386`, and `too few games` if it
-    contains 0.
+    If the interval is open or very wide, the text has only its bound next to 0 (`> +386`), or `too few games` if the
+    interval contains 0.
     """
     error = (high - low) / 2
     if elo_of(0) < low and high < elo_of(1) and error <= MAX_ERROR:
@@ -65,7 +64,7 @@ class Estimate:
     games: int
     pairs: int
     pentanomial: tuple[int, int, int, int, int]
-    """Number of pairs in which it scored 0, ½, 1, 1½ and 2 points."""
+    """Numbers of pairs in which the bot scored 0, ½, 1, 1½ and 2 points."""
     score: float
     elo: float
     elo_low: float
@@ -88,7 +87,7 @@ def pentanomial(pair_points: Sequence[float]) -> tuple[int, int, int, int, int]:
 
 
 def estimate(pair_points: Sequence[float], single_points: Sequence[float] = ()) -> Estimate:
-    """Estimate strength from the points of complete pairs, and of games without a partner."""
+    """Estimate strength from the points of complete pairs, and of single games, whose pairs lack the other game."""
     singles = [0] * 3
     for points in single_points:
         singles[round(2 * points)] += 1
@@ -98,7 +97,7 @@ def estimate(pair_points: Sequence[float], single_points: Sequence[float] = ()) 
 def estimate_counts(pairs_by_points: Sequence[int], singles_by_points: Sequence[int]) -> Estimate:
     """Estimate strength from the numbers of pairs with 0, ½, 1, 1½ and 2 points, and of single games with 0, ½ and 1.
 
-    Singles count in the score; the variance is computed from the pairs alone if there are at least two.
+    Single games count in the score; the variance is computed from the pairs alone if there are at least two.
     """
     pairs = sum(pairs_by_points)
     games = 2 * pairs + sum(singles_by_points)
@@ -145,12 +144,12 @@ def estimates(records: Iterable[ScoredGame], names: Sequence[str]) -> dict[str, 
 
 
 def _total(counts: Sequence[int]) -> float:
-    """Return the points of results counted by 0, ½, 1 … points."""
+    """Return the total points; `counts` are the numbers of results with 0, ½, 1 … points."""
     return sum(place * count for place, count in enumerate(counts)) / 2
 
 
 def _variance(counts: Sequence[int]) -> float:
-    """Return the variance of scores counted by 0, 1/4, 1/2, 3/4 and 1."""
+    """Return the variance of scores; `counts` are the numbers of scores 0, 1/4, 1/2, 3/4 and 1."""
     total = sum(counts)
     mean = sum(place * count for place, count in enumerate(counts)) / (4 * total)
     return sum(count * (place / 4 - mean) ** 2 for place, count in enumerate(counts)) / total

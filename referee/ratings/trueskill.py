@@ -1,7 +1,7 @@
-"""TrueSkill ratings of pools of games: one fold over the games in one order, used live and by rebuilds.
+"""TrueSkill ratings of pools of games: one game updates two ratings, in the order in which games were stored.
 
-Versions of bots never change, so tau is 0: the strength is constant. The order of games changes mu by a good part of
-sigma, hence the fold always uses the stored sequence. TrueSkill: Herbrich, Minka, Graepel 2006.
+A version of a bot never changes, so its strength is constant and tau is 0. Another order of the games would change mu
+by a good part of sigma, so live ratings and rebuilds use the same order. TrueSkill: Herbrich, Minka, Graepel 2006.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ BETA = SIGMA / 2
 TAU = 0.0
 
 SUCCESSOR_SIGMA = 5.0
-"""Sigma of a new version, which starts from its predecessor's mu: wide enough to be provisional and to move fast."""
+"""Sigma of a new version, which starts from its predecessor's mu: provisional, and wide enough for mu to move fast."""
 
 PROVISIONAL_GAMES = 20
 PROVISIONAL_SIGMA = 4.0
@@ -47,7 +47,7 @@ class TrueSkillRating:
 
     @property
     def is_provisional(self) -> bool:
-        """True if there are too few games, or sigma is too large, for a rank."""
+        """True if the rating gets no rank yet: too few games, or sigma too large."""
         return self.games < PROVISIONAL_GAMES or self.sigma > PROVISIONAL_SIGMA
 
     def as_json(self) -> dict[str, Any]:
@@ -65,10 +65,10 @@ class TrueSkillRating:
 
 
 def start(predecessor: TrueSkillRating | None = None) -> TrueSkillRating:
-    """Return the rating before the first game: the default, or the predecessor's mu with a wide sigma and no games.
+    """Return the rating of a version before its first game: the default, or its predecessor's mu with a wide sigma.
 
-    Pass the predecessor's rating at the moment of the first game, so that a rebuild in the same order gives the same
-    result.
+    Pass the predecessor's rating at the moment of the version's first game, so that a rebuild in the same order gives
+    the same result.
     """
     if predecessor is None:
         return TrueSkillRating()
@@ -107,7 +107,7 @@ Update: TypeAlias = Callable[[TrueSkillRating, TrueSkillRating, float, float], t
 
 
 def counted(before: TrueSkillRating, mu: float, sigma: float, points: float) -> TrueSkillRating:
-    """Build the rating after one more game with `points` points."""
+    """Return the rating with this mu and sigma and one more game, in which the bot scored `points`."""
     return TrueSkillRating(
         mu,
         sigma,

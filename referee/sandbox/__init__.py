@@ -1,9 +1,9 @@
-"""Run bots in a sandbox: prefix a bot's command with a chain of small programs, each of which execs the next.
+"""Run bots in a sandbox: prefix a bot's command with a chain of small programs, each of which executes the next.
 
     Sandbox.confine(command, folder, limits) -> Launch
 
 Four levels, strongest first: `bwrap`, `landlock`, `rlimits`, `none`. `preexec_fn` is not used: it would force a slow
-fork of a big parent.
+fork of the large referee process.
 """
 
 from __future__ import annotations

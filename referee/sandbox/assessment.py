@@ -1,6 +1,6 @@
 """Find the sandbox levels that work on this machine, by running each once.
 
-`refusal` decides which of them are strong enough for untrusted programs.
+`refusal` decides which levels are strong enough for untrusted programs.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from referee.sandbox.selftest import STRONG, test
 
 @dataclass(frozen=True, slots=True)
 class Assessment:
-    """Result of trying a level here. `reason` explains a failure, `fix` says what to do about it."""
+    """Result of trying a level on this machine. `reason` explains a failure, `fix` says what to do about it."""
 
     name: str
     works: bool
@@ -31,9 +31,9 @@ def open_sandbox(
 ) -> Sandbox:
     """Return the sandbox of that name; `auto` is the strongest that works here. Raises ValueError with what to do.
 
-    `is_tried`: another process of this machine has found that the level works. `is_own`: the bots belong to the person
-    who started this process. If that person is root, the bots still run as other users, but may open every file that
-    root may.
+    `is_tried`: another process has found that the level works, so it is not tried again. `is_own`: the bots belong to
+    the person who started this process. If that person is root, the bots still run as other users, but may open every
+    file that root may.
     """
     if name == "auto":
         name = next(level for level in LEVELS if assess(level).works)
@@ -51,7 +51,7 @@ def open_sandbox(
 
 
 def refusal(sandbox: Sandbox, allow_weak: bool = False) -> str:
-    """Explain why untrusted programs may not run in this sandbox; empty if they may."""
+    """Explain why untrusted programs may not run in this sandbox; return an empty text if they may."""
     if sandbox.name == "none" and is_root():
         return "bots would run as root; start the arena as another user, or make a sandbox work (see `arena doctor`)"
     if sandbox.name in STRONG or allow_weak:

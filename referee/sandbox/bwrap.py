@@ -1,7 +1,7 @@
-"""The strongest sandbox, bubblewrap: namespaces of its own, a read-only system, memory file systems of bounded size.
+"""The strongest sandbox, bubblewrap: own namespaces, a read-only system, and memory file systems of bounded size.
 
-If root starts the bot, the bot becomes another user inside, so that the arena's files need not be readable by everyone.
-Any other user gets a user namespace.
+If root starts the bot, it becomes another user inside, so that the arena's files need not be readable by everyone. If
+any other user starts it, it runs in a user namespace.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ SCRATCH = ("/tmp", "/dev/shm")  # noqa: S108 - private to the bot
 SCRATCH_BYTES = 64 * 2**20
 """Size of each of a bot's two memory file systems; both are deleted when it ends."""
 OVERHEAD = 2
-"""Processes of the sandbox itself: bubblewrap outside, and the first process inside."""
+"""Number of processes of the sandbox itself: bubblewrap outside, and the first process inside."""
 
 _DEVICES = ("/dev/null", "/dev/full", "/dev/random", "/dev/urandom")
-"""No `/dev/zero`, whose shared mappings are memory that no process holds, and no terminals, of which the machine has a
-limited number.
+"""Devices that a bot sees: not `/dev/zero`, whose shared mappings are memory that no process holds, and no terminals,
+of which the machine has a limited number.
 """
 _DEVICE_LINKS = {"/dev/fd": "", "/dev/stdin": "/0", "/dev/stdout": "/1", "/dev/stderr": "/2"}
 _NAMESPACES = ("--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try")
@@ -39,9 +39,7 @@ def program() -> str | None:
 
 
 def wrap(request: Request) -> Launch:
-    """Compose the command of bubblewrap, limits of each process, change of user and bot. Raises OSError without
-    bubblewrap.
-    """
+    """Compose a command of bubblewrap, resource limits, change of user, and bot. Raises OSError without bubblewrap."""
     bwrap = program()
     if bwrap is None:
         raise FileNotFoundError("bubblewrap is not installed; install the package bubblewrap")
@@ -94,7 +92,7 @@ def wrap(request: Request) -> Launch:
 
 
 def _folders(paths: Iterable[str]) -> Iterable[str]:
-    """Create these folders and their parents, readable by all: bubblewrap would create them for root only."""
+    """Yield the words that create these folders and their parents, readable by all: else only root could read them."""
     found: set[str] = set()
     for path in paths:
         while path not in ("/", "/dev", "/proc", *SCRATCH):

@@ -1,6 +1,6 @@
-"""Control groups, version 2 or 1: one per bot, in which the kernel limits its total memory and number of processes.
+"""Control groups, version 2 or 1: in a group of its own, the kernel limits a bot's total memory and processes.
 
-They need only writable folders: no daemon, no library.
+Control groups need only writable folders: no daemon, no library.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _REFEREE = "arena-referee"
 _NEEDED = ("memory", "pids")
 _CLOSE_TIMEOUT_S = 1.0
 _CONNECTIONS_SHARE = 4
-"""Memory limit divided by the limit of connections, which version 1 does not count in the former."""
+"""Memory limit divided by the limit of the memory of connections, which version 1 counts separately."""
 _count = itertools.count()
 _left: set[str] = set()
 """Groups whose processes had not died before the timeout; they are removed when the next group is created."""
@@ -31,10 +31,11 @@ _JOIN = 'while [ "$1" != -- ]; do echo $$ > "$1" || exit 125; shift; done; shift
 
 @dataclass(frozen=True, slots=True)
 class Cgroup:
-    """Control group of one bot: its folder in each hierarchy that applies to it."""
+    """Control group of one bot: the group's folder in each hierarchy."""
 
     folders: Mapping[str, str]
-    """Folders of `memory`, `pids`, `cpu`, all the same in version 2; also `kill` if the kernel can kill a whole group.
+    """Folders by controller: `memory`, `pids`, `cpu`, all the same in version 2. `kill`: with version 1, a group of
+    version 2, if mounted, whose processes can be killed and frozen together.
     """
 
     @property
@@ -43,7 +44,7 @@ class Cgroup:
         return tuple(os.path.join(folder, "cgroup.procs") for folder in dict.fromkeys(self.folders.values()))
 
     def excess(self) -> str:
-        """Return `memory` or `processes` if the kernel enforced that limit; else empty."""
+        """Return `memory` or `processes` if the kernel had to enforce that limit; else an empty text."""
         folder = self.folders["memory"]
         events = {**_table(folder, "memory.events"), **_table(folder, "memory.oom_control")}
         if events.get("oom_kill") or events.get("oom"):
@@ -51,7 +52,7 @@ class Cgroup:
         return "processes" if _table(self.folders["pids"], "pids.events").get("max") else ""
 
     def peak_bytes(self) -> int:
-        """Return the peak memory use; 0 if the kernel does not report it."""
+        """Return the peak memory use of the group; 0 if the kernel does not report it."""
         for name in ("memory.peak", "memory.max_usage_in_bytes"):
             with (
                 contextlib.suppress(OSError, ValueError),
@@ -61,7 +62,7 @@ class Cgroup:
         return 0
 
     def freeze(self, is_frozen: bool) -> bool:
-        """Stop or resume all processes of the group; False if the kernel cannot (version 1)."""
+        """Stop or resume all processes of the group; return False if the kernel cannot (version 1)."""
         try:
             _write(self.folders.get("kill", self.folders["pids"]), "cgroup.freeze", "1" if is_frozen else "0")
         except OSError:
@@ -132,11 +133,11 @@ class CgroupParent:
             with contextlib.suppress(OSError):
                 _write(folder, "memory.memsw.limit_in_bytes", bound)
             with contextlib.suppress(OSError):
-                # Version 1 counts connections separately, and refuses more instead of killing.
+                # Version 1 counts the memory of connections separately; at the limit it refuses more and kills nothing.
                 _write(folder, "memory.kmem.tcp.limit_in_bytes", str(int(bound) // _CONNECTIONS_SHARE))
 
     def tidy(self) -> None:
-        """Remove the groups of processes that died without removing them."""
+        """Remove the groups that were created by processes which died without removing them."""
         for folder in dict.fromkeys(self.folders.values()):
             for name in _names(folder):
                 owner = name.removeprefix(f"{PREFIX}-").partition("-")[0]
@@ -146,7 +147,7 @@ class CgroupParent:
 
 
 def join_line(files: Sequence[str]) -> tuple[str, ...]:
-    """Return the command prefix that enters the groups of these files and execs the rest; empty without files."""
+    """Return the command prefix that enters the groups of these files, then executes the rest; empty without files."""
     return ("/bin/sh", "-c", _JOIN, "sh", *files, "--") if files else ()
 
 
@@ -159,7 +160,7 @@ def _remove_left() -> None:
 
 
 def find_cgroup_parent() -> CgroupParent | str:
-    """Find where this process can create groups; otherwise return the reason why it cannot."""
+    """Find the folders in which this process can create groups; else return the reason why it cannot."""
     own, mounts = _memberships(), _mounts()
     unified = _folder(own.get(""), mounts.get("unified"))
     reason = "no control groups are mounted"
@@ -181,8 +182,8 @@ def find_cgroup_parent() -> CgroupParent | str:
 
 
 def _unified_parent(folder: str) -> CgroupParent | str:
-    """Find a group of version 2 that can delegate memory and pids controllers: ours, or its parent if we moved to a
-    leaf.
+    """Find a group of version 2 that can delegate memory and pids controllers: that of this process, or its parent if
+    this process was moved to a leaf.
     """
     if os.path.basename(folder) == _REFEREE:
         folder = os.path.dirname(folder)
@@ -192,7 +193,7 @@ def _unified_parent(folder: str) -> CgroupParent | str:
     if not _may_make(folder):
         return f"{folder} is not writable; under systemd set Delegate=yes"
     if not all(controller in _read(folder, "cgroup.subtree_control").split() for controller in _NEEDED):
-        # A group that delegates controllers may not contain processes: move them to a leaf, if all are ours.
+        # A group that delegates controllers may not contain processes: move them to a leaf, if all are the arena's.
         members = {int(pid) for pid in _read(folder, "cgroup.procs").split()}
         if members - {os.getpid(), *descendants(os.getpid())}:
             return f"{folder} is shared with other programs; start the arena in a group of its own (Delegate=yes)"
@@ -210,7 +211,7 @@ def _unified_parent(folder: str) -> CgroupParent | str:
 
 
 def _memberships() -> dict[str, str]:
-    """Read the group of this process by controller; version 2 has the empty name."""
+    """Read the path of this process's group by controller; the group of version 2 has the empty name."""
     found = {}
     with contextlib.suppress(OSError), open("/proc/self/cgroup", encoding="utf-8") as file:
         for line in file:
@@ -221,7 +222,7 @@ def _memberships() -> dict[str, str]:
 
 
 def _mounts() -> dict[str, tuple[str, str]]:
-    """Read root and mount point of every mounted hierarchy by controller; version 2 is `unified`."""
+    """Read the root and the mount point of every mounted hierarchy by controller; that of version 2 is `unified`."""
     found: dict[str, tuple[str, str]] = {}
     with contextlib.suppress(OSError), open("/proc/self/mountinfo", encoding="utf-8") as file:
         for line in file:

@@ -22,9 +22,9 @@ _ROUGHLY = 2**24
 
 
 class Child:
-    """A running process. `stdin`, `stdout` and `stderr` are our non-blocking ends of its pipes; `pid_fd` becomes
-    readable when it ends; `ponder_limiter` limits its processor time while it is not to move.
+    """A running process. `stdin`, `stdout` and `stderr` are the referee's non-blocking ends of its pipes.
 
+    `pid_fd` becomes readable when the process ends. `ponder_limiter` limits its processor time while it is not to move.
     Raises OSError if the command cannot be executed.
     """
 
@@ -63,8 +63,8 @@ class Child:
         watchdog.watch(self._watched)
 
     def exits_within(self, ms: float) -> bool:
-        """Wait up to `ms` milliseconds for the process to end, and return whether it has. It is not reaped, so that its
-        process id cannot be reused.
+        """Wait up to `ms` milliseconds for the process to end, and return whether it has ended. Do not reap it, so that
+        its process id is not reused.
         """
         poll = select.poll()
         poll.register(self.pid_fd, select.POLLIN)
@@ -76,11 +76,11 @@ class Child:
         return self.exits_within(0)
 
     def check_limits(self) -> None:
-        """Check memory and processes of all bots of this slot, unless that was done a moment ago."""
+        """Check memory and processes of all bots of this slot, unless they were checked a moment ago."""
         self._watchdog.check_all()
 
     def peak_bytes(self) -> int:
-        """Return the peak memory use of its process tree; measured now if it still runs."""
+        """Return the peak memory use of the process tree, measured once more if it still runs."""
         if self._launch.cgroup:
             return self._launch.cgroup.peak_bytes()
         if not (self._watched.excess or self.has_exited):
@@ -88,7 +88,7 @@ class Child:
         return self._watched.peak.memory_bytes
 
     def excess(self) -> str:
-        """Return the limit that the process exceeded, `memory` or `processes`; empty for neither."""
+        """Return the limit that the process tree exceeded, `memory` or `processes`; an empty text if none."""
         if self._launch.cgroup:
             return self._launch.cgroup.excess()
         watched, limits = self._watched, self._limits
@@ -106,12 +106,12 @@ class Child:
         """Return the peak memory of the tree, or of one of its processes."""
         if self.has_exited:
             self._reap()
-        # The kernel starts this peak with the memory of the spawning process, which is this one, and counts roughly.
+        # The kernel's peak begins with the memory of the process that spawned it, which is this one, and is not exact.
         is_own = self._resident <= resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 + _ROUGHLY
         return max(self._watched.peak.memory_bytes, 0 if is_own else self._resident)
 
     def how_it_ended(self) -> str:
-        """Describe the end of an exited process: `exit code N` or `killed by SIGNAL`."""
+        """Describe how the process ended: `exit code N` or `killed by SIGNAL`."""
         code = self._reap()
         if code > 128 and self._launch.reports_signals and code - 128 in set(signal.Signals):
             code = 128 - code
@@ -121,7 +121,7 @@ class Child:
         """Wait for the end of the process and return its exit code, negative for a signal."""
         process = self._process
         if process.returncode is None:
-            # Kill the rest of its process group first: once it is reaped, its process id may be reused.
+            # Kill the rest of its process group first: once the process is reaped, its id may be reused.
             self._kill()
             try:
                 _, status, usage = os.wait4(self.pid, 0)
@@ -133,7 +133,7 @@ class Child:
         return process.returncode
 
     def _kill(self) -> None:
-        """Kill the process and all its descendants. A supervisor ends by itself when it has reaped them."""
+        """Kill the process and all its descendants. If it is a supervisor, it ends by itself after reaping these."""
         if self._launch.is_supervised:
             kill_descendants(self.pid)
             if self.exits_within(KILL_TIMEOUT_S * 1000):
@@ -152,7 +152,7 @@ class Child:
         self.ponder_limiter.close()
         if process.returncode is None:
             self._kill()
-        # Close our ends before the wait, so that a full pipe cannot block the reaping.
+        # Close the referee's ends of the pipes first, so that a full pipe cannot block the wait for the process.
         for pipe in (process.stdin, process.stdout, process.stderr):
             if pipe:
                 with contextlib.suppress(OSError):

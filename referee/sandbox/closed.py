@@ -1,4 +1,4 @@
-"""Find files named in a bot's output that the sandbox's user may not read."""
+"""Find the files in a bot's output or command that the sandbox's user may not read."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _WORD = re.compile(r"[^\s'\"`:;,=()\[\]<>]+")
 
 
 def closed_place(path: str) -> str:
-    """Return the path, or a folder above it, that not every user may read; empty if all users may read the path."""
+    """Return the path, or a folder above it, if not every user may read it; empty if all users may read the path."""
     mode = os.stat(path).st_mode
     needed = stat.S_IROTH | (stat.S_IXOTH if stat.S_ISDIR(mode) else 0)
     return closed_folder(path) or (path if mode & needed != needed else "")
@@ -23,7 +23,7 @@ def closed_place(path: str) -> str:
 def named_paths(text: str, command: Iterable[str], folder: str | None) -> Iterator[str]:
     """Yield the existing files and folders that a text names, then those of a command.
 
-    Those that every bot needs (the system's, the arena's) come last, and only if the text names them.
+    Files that every bot needs (of the system, of the arena) come last, and only if the text names them.
     """
     here = folder or os.getcwd()
     said, run = (
@@ -35,5 +35,5 @@ def named_paths(text: str, command: Iterable[str], folder: str | None) -> Iterat
 
 
 def closed_file(text: str, command: Iterable[str], folder: str | None) -> str:
-    """Return the first file or folder named that not every user may read; empty if there is none."""
+    """Return the first of the `named_paths` that not every user may read, or a folder above it; empty if none."""
     return next((place for path in named_paths(text, command, folder) if (place := closed_place(path))), "")

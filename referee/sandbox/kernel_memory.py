@@ -1,7 +1,7 @@
 """Kernel memory of a process in addition to its resident memory: buffers, page tables, mappings.
 
-Control groups count it exactly. Otherwise an upper bound is computed from values that are cheap to read; for an
-ordinary bot it is a few megabytes.
+Control groups count it exactly. Without them an upper bound is computed from values that are cheap to read; for an
+ordinary bot the bound is a few megabytes.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _ANCESTOR_BYTES = 64
 _WATCH_BYTES = 200
 """Kernel memory of a descriptor watched by epoll. Programs may watch one file under many numbers."""
 _MANY = 4096
-"""Number of mappings from which on they are not counted, which would take long, but taken as the system's maximum."""
+"""If a process has this many mappings, the system's maximum is assumed, since counting them would take long."""
 _PIPE_BYTES = 16 * 4096 // 2
 """Pipe buffer per end of the pipe. The filter refuses larger pipes."""
 _PAGE = os.sysconf("SC_PAGE_SIZE")
@@ -35,15 +35,15 @@ _SHARED = re.compile(
 
 
 def bound_bytes(limits: BotLimits) -> int:
-    """Return an upper bound of the memory of a bot's sockets and pipes; 0 if its processes are not limited."""
+    """Return an upper bound of the memory of a bot's sockets and pipes; 0 if its number of processes has no limit."""
     return limits.processes * OPEN_FILES * descriptor_bytes()
 
 
 @functools.cache
 def descriptor_bytes() -> int:
-    """Return an upper bound of the memory of one descriptor: a socket buffer and one more message.
+    """Return an upper bound of the memory of one descriptor: a pipe, or a socket buffer and one more message.
 
-    Larger buffers are refused by the system call filter.
+    The system call filter refuses larger buffers.
     """
     sizes = (_number(f"/proc/sys/net/core/{name}_default", 212_992) for name in ("wmem", "rmem"))
     return max(_PIPE_BYTES, *(size + size // 4 for size in sizes))
@@ -58,24 +58,24 @@ def held_by_descriptors(pid: int) -> int:
 
 @dataclass(slots=True)
 class _Shared:
-    """Shared memory of several processes: bytes by object (the kernel's number), and the bytes resident in them."""
+    """Shared memory of several processes: bytes by the object's number in the kernel, and bytes that are resident."""
 
     held: dict[int, int] = field(default_factory=dict)
     resident: int = 0
 
     def add(self, number: int, size: int) -> None:
-        """Add shared memory; the same object counts once."""
+        """Add shared memory; each object counts once."""
         self.held[number] = max(size, self.held.get(number, 0))
 
     def absent(self) -> int:
-        """Return the number of bytes that are not resident."""
+        """Return the number of bytes of shared memory that are not resident in any process."""
         return max(0, sum(self.held.values()) - self.resident)
 
 
 def held_by_processes(pids: Sequence[int]) -> int:
-    """Estimate the memory of a tree of processes that is neither resident nor in its buffers: page tables, mappings,
-    pages on swap, shared memory resident in none of them, files watched by epoll.
+    """Estimate the memory of a tree of processes that is neither resident nor in buffers of descriptors.
 
+    These are page tables, mappings, pages on swap, shared memory that is not resident, and files watched by epoll.
     Processes that have ended are left out.
     """
     shared, total = _Shared(), 0
@@ -93,7 +93,7 @@ def _held_by_mappings(pid: int, processes: int, shared: _Shared) -> int:
     shared.resident += _kilobytes(status, b"RssShmem:")
     try:
         lines = _read_lines(f"/proc/{pid}/maps", _MANY)
-    except PermissionError:  # the process has hidden them
+    except PermissionError:  # the process has made its mappings unreadable
         mappings = _MANY
     else:
         mappings = lines.count(b"\n")
@@ -101,13 +101,13 @@ def _held_by_mappings(pid: int, processes: int, shared: _Shared) -> int:
             shared.add(int(found[3]), _mapped_bytes(pid, found[1].decode(), found[2].decode()))
     if mappings >= _MANY:
         mappings = _number("/proc/sys/vm/max_map_count", 65_530)
-    # Any other process of the tree may be an ancestor.
+    # A mapping may be linked with one of every other process of the tree, any of which may be an ancestor.
     each = _MAPPING_BYTES + processes * _ANCESTOR_BYTES
     return _kilobytes(status, b"VmPTE:") + _kilobytes(status, b"VmSwap:") + mappings * each
 
 
 def _mapped_bytes(pid: int, start: str, end: str) -> int:
-    """Return the size of mapped shared memory: all of it if this process may look it up, else the mapped part."""
+    """Return the size of a mapped object of shared memory; only the mapped part if this process may not look it up."""
     try:
         return os.stat(f"/proc/{pid}/map_files/{start}-{end}").st_blocks * 512
     except OSError:
@@ -135,7 +135,7 @@ def _kilobytes(status: bytes, name: bytes) -> int:
 
 
 def _read_lines(path: str, enough: int) -> bytes:
-    """Read a file of the kernel up to about that number of lines."""
+    """Read a file of the kernel, but not much more than `enough` lines."""
     text = b""
     with open(path, "rb", buffering=0) as file:
         while text.count(b"\n") < enough and (chunk := file.read(_CHUNK)):
@@ -144,7 +144,7 @@ def _read_lines(path: str, enough: int) -> bytes:
 
 
 def held_by_network(pid: int) -> int:
-    """Bound the memory of connections in the network namespace of a process, at most that of the whole machine."""
+    """Return an upper bound of the memory of connections in the network namespace of a process."""
     sockstat = b""
     for name in ("sockstat", "sockstat6"):
         with contextlib.suppress(OSError), open(f"/proc/{pid}/net/{name}", "rb") as file:
@@ -153,8 +153,9 @@ def held_by_network(pid: int) -> int:
 
 
 def held_by_connections(sockstat: bytes) -> int:
-    """Bound the memory of connections by the `sockstat` of one namespace; its `mem` field counts all namespaces
-    together.
+    """Return an upper bound of the memory of connections from the `sockstat` of their namespace.
+
+    The bound is at most the `mem` field, which counts all namespaces of the machine together.
     """
     used = pages = 0
     for words in map(bytes.split, sockstat.splitlines()):

@@ -23,11 +23,11 @@ _SCOPED_VERSION = 6
 _PID_MARK = 0x7FFF_FFF7
 _WRITTEN = ("/dev/null", "/dev/full", "/dev/random", "/dev/urandom")
 _READ = ("/dev/zero",)
-"""Shared mappings of a descriptor that may write would be memory that no process holds."""
+"""Readable devices: if the bot could write to them too, shared mappings would be memory that no process holds."""
 
 
 def missing() -> str:
-    """Explain why this kernel does not support the sandbox; empty if it does."""
+    """Explain why this kernel does not support the sandbox; return an empty text if it does."""
     version = launcher.landlock_version()
     if version < MIN_VERSION:
         return f"the kernel has Landlock {version}, but {MIN_VERSION} is required (Linux 6.2)"
@@ -35,15 +35,15 @@ def missing() -> str:
 
 
 def _filter(version: int) -> SyscallFilter:
-    # Before version 6 the filter allows a bot to signal only itself, not even its own children.
+    # Before version 6, Landlock does not restrict signals: the filter lets a bot signal only itself, not its children.
     return SyscallFilter(_PID_MARK, allows_signals=version >= _SCOPED_VERSION)
 
 
 def wrap(request: Request) -> Launch:
-    """Let the launcher confine the bot.
+    """Compose the command of the launcher, which confines the bot.
 
-    If its Python or its folder lies below a folder closed to its user (an arena under `/root`), the bot may open every
-    file that Landlock allows, regardless of its mode.
+    If the bot's user may not enter a folder above the arena's Python or the bot's folder (an arena under `/root`), the
+    bot may open every file that Landlock allows, regardless of the file's mode.
     """
     user = pick_user()
     view = make_view(request.command, request.folder)

@@ -1,4 +1,4 @@
-"""The command that starts a bot in its sandbox: command line, environment, and the meaning of its exit code."""
+"""The start of a bot in its sandbox: command line, environment, and how to read its exit code."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ FILTER = "{filter}"
 
 
 class BotCgroup(Protocol):
-    """Control group in which the kernel limits and measures one bot."""
+    """The control group of one bot, in which the kernel limits and measures the bot."""
 
     def peak_bytes(self) -> int:
-        """Return the peak memory use; 0 if the kernel does not report it."""
+        """Return the peak memory use of the bot; 0 if the kernel does not report it."""
 
     def excess(self) -> str:
-        """Return `memory` or `processes` if the kernel enforced that limit; else empty."""
+        """Return `memory` or `processes` if the kernel had to enforce that limit; else an empty text."""
         ...
 
     def freeze(self, is_frozen: bool) -> bool:
-        """Stop or resume all processes of the group; False if that is not supported."""
+        """Stop or resume all processes of the group; return False if the kernel cannot."""
         ...
 
     def close(self) -> None:
@@ -47,7 +47,7 @@ class Request:
     groups: Sequence[str] = ()
     """Files by which the bot enters its control groups."""
     spare: int = 0
-    """Processes allowed beyond the limit, because the control group enforces the limit itself."""
+    """Number of processes that resource limits allow beyond the limit, if a control group enforces the limit."""
     reads_all: bool = False
     """True if the bot's user may open every file it can see, regardless of the owner."""
 
@@ -62,13 +62,13 @@ class Launch:
     filter: bytes = b""
     """System call filter, passed on a descriptor of its own (see `FILTER`)."""
     overhead: int = 0
-    """Number of processes of the tree that belong to the sandbox itself."""
+    """Number of started processes that belong to the sandbox itself."""
     scratch: tuple[str, ...] = ()
     """Memory file systems of the bot, by their paths inside the sandbox."""
     reports_signals: bool = False
     """True if an exit code of 128 + n means that signal n killed the bot."""
     is_supervised: bool = False
-    """True if the started process only supervises the bot: its own resources do not count as the bot's."""
+    """True if the started process only supervises the bot: the resources that it uses do not count as the bot's."""
     cgroup: BotCgroup | None = None
 
 
@@ -83,14 +83,15 @@ def supervised(request: Request, plan: Mapping[str, Any], environment: Mapping[s
 ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1"}
 """Environment for one numpy thread: by default numpy starts one per core, on some machines more than a bot may have."""
 _KERNELS = ("NUMBA_CPU_NAME", "NUMBA_CPU_FEATURES", "NUMBA_DISABLE_JIT")
-"""Variables that decide whether and for which processor kernels are compiled: with other values the cache has no match.
+"""Variables that decide whether and for which processor kernels are compiled: without the arena's values a bot would
+find no kernels in the cache.
 """
 
 
 def environment() -> dict[str, str]:
-    """Build the environment of a sandboxed bot: only the paths of programs and compiled kernels.
+    """Build the environment of a sandboxed bot: of the arena's variables it has only those about compiled kernels.
 
-    The folder of this Python comes first, so that a bot written in Python finds the arena's packages.
+    The folder of this Python is first in PATH, so that a bot written in Python finds the arena's packages.
     """
     return {
         "PATH": os.pathsep.join((os.path.dirname(sys.executable), "/usr/local/bin", "/usr/bin", "/bin")),

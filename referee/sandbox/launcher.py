@@ -6,19 +6,19 @@ The child drops the rights that the plan names, then becomes the bot. The parent
 referee dies, the parent kills all processes that the bot left, and ends as the bot did. A death signal is not enough:
 it would reach the bot, but none of its children.
 
-A new one starts for every bot with the standard library only, so it imports as little as possible. `PLAN` is JSON; only
+This program is started for every bot, so it imports little, and only from the standard library. `PLAN` is JSON; only
 `referee` is required:
 
-- `referee`: the process that plays, which must be the parent of this one
+- `referee`: the id of the referee's process, which must be the parent of this process
 - `groups`: the `cgroup.procs` files of the control groups to enter
 - `bounds`: resource limits by name
 - `version` of Landlock, `shown` and `written` paths
 - `user`: the user id to change to
 - `reads_all`: whether that user may open every file it can see, regardless of the owner
 - `is_locked`: whether privileges can never be gained again
-- `filter` (hexadecimal BPF), `pid_mark` (the number in it that stands for the bot's process id)
+- `filter` (hexadecimal BPF), `pid_mark` (the number in `filter` that stands for the bot's process id)
 
-Exits with 125 if a right could not be dropped.
+The exit code is 125 if a right could not be dropped.
 
 Landlock is described in landlock(7), the system calls in prctl(2) and capset(2); the numbers are those of
 linux/landlock.h, linux/prctl.h and linux/capability.h.
@@ -94,7 +94,7 @@ def restrict_files(version: int, shown: list[str], written: list[str]) -> None:
 
 def own_entries() -> list[str]:
     """List the paths below /proc/self that a bot may read. `net` and `task` are excluded, since they show the
-    connections of the whole machine. Links are excluded too: their targets are allowed or refused by themselves.
+    connections of the whole machine. Links are excluded too, since a rule would hold for their targets.
     """
     paths = [os.path.join("/proc/self", name) for name in os.listdir("/proc/self") if name not in ("net", "task")]
     return [path for path in paths if not os.path.islink(path)]
@@ -108,7 +108,7 @@ def load_filter(program: bytes) -> None:
 
 
 def become(user: int, reads_all: bool) -> None:
-    """Change to that user without capabilities; `reads_all` keeps the one to open files regardless of their mode."""
+    """Change to that user without capabilities; `reads_all` keeps the one by which files open regardless of mode."""
     for number in range(LAST_CAPABILITY + 1):
         if not (reads_all and number == DAC_OVERRIDE):
             _libc.prctl(DROP_BOUND, number, 0, 0, 0)  # only a second barrier after no_new_privs, so it may fail
@@ -155,7 +155,7 @@ def become_bot(plan: dict, command: list[str], supervisor: int) -> None:  # type
     for number in (signal.SIGPIPE, signal.SIGXFSZ):  # Python ignores them, and exec keeps ignored signals ignored
         signal.signal(number, signal.SIG_DFL)
     if os.sep not in command[0]:
-        os.get_exec_path()  # it imports a module, which the bot's user may not be able to read
+        os.get_exec_path()  # imports a module now: the bot's user may not be able to read its file
     try:
         confine(plan, supervisor)
     except (OSError, ValueError) as error:
@@ -169,7 +169,7 @@ def become_bot(plan: dict, command: list[str], supervisor: int) -> None:  # type
 
 
 def supervise(bot: int, referee: int, wake: int) -> int:
-    """Wait until the bot or the referee ends, and reap the bot's orphans. Return the bot's wait status, or -1."""
+    """Wait until the bot or the referee ends, and reap orphans. Return the bot's wait status; -1 if there is none."""
     poll = select.poll()
     poll.register(referee, select.POLLIN)
     poll.register(wake, select.POLLIN)
@@ -196,13 +196,13 @@ def end_others() -> None:
             pass
     except ChildProcessError:
         return
-    # Import from this folder, not from the package, which would import half of the arena.
+    # Import the module `reaper` from this folder, not from the package, which would import half of the arena.
     sys.path.append(os.path.dirname(os.path.abspath(__file__)))
     __import__("reaper").sweep(set())
 
 
 def end_as(status: int) -> None:
-    """End this process as the bot ended: with its exit code, or by its signal."""
+    """End this process as the bot ended: with the same exit code, or by the same signal."""
     code = os.waitstatus_to_exitcode(status)
     if code < 0:
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))

@@ -1,4 +1,4 @@
-"""Sandbox levels, strongest first, and the command prefix of each. `assessment` finds those that work here."""
+"""Sandbox levels, strongest first, and the command prefix of each. `assessment` finds the levels that work."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from referee.sandbox.launch import ONE_THREAD, Launch, Request, supervised
 LEVELS = ("bwrap", "landlock", "rlimits", "none")
 """All levels, strongest first."""
 _SPARE = 64
-"""Processes that a bot's own limit allows beyond its control group's, so that the group enforces the limit."""
+"""Number of processes by which the resource limit exceeds the control group's limit, so that the group enforces it."""
 
 
 Wrap = Callable[[Request], Launch]
@@ -37,7 +37,7 @@ _WRAPS: dict[str, Wrap] = {
 
 @dataclass(frozen=True, slots=True)
 class Sandbox:
-    """A way to run bots. Every record contains `name`; control groups are created under `cgroup_parent`, if any."""
+    """A sandbox for bots. Game records contain its `name`; control groups are created under `cgroup_parent`, if any."""
 
     name: str
     cgroup_parent: CgroupParent | None = field(default=None, compare=False)

@@ -1,7 +1,8 @@
 """Limit the processor time that a bot uses while its opponent is to move (pondering control).
 
-A waiting bot that uses no processor time is left alone. One that has used more than a moment is stopped with all its
-processes in every later wait: by its control group, or else by signals.
+A bot that uses no processor time while it waits is left alone. A bot that has used more than it is allowed
+(`PONDER_GRACE_NS`, `PONDER_SHARE`) is stopped in every later wait, with all its processes: by its control group, or
+else by signals.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from referee.sandbox.reaper import descendants, signal_groups, stop_threads, sto
 PONDER_GRACE_NS = 20_000_000
 """Processor time that a bot may use out of turn in a game, for tidying up, before it is stopped while it waits."""
 PONDER_SHARE = 50
-"""In addition, one part in this number of the time it has waited."""
+"""In addition, a bot may use one part in this number of the time for which it has waited."""
 MIN_MEASURED_NS = 1_000_000
 """Shorter turns and waits are not worth a system call."""
 _REFRESH_NS = 100_000_000
@@ -26,7 +27,7 @@ _REFRESH_NS = 100_000_000
 
 
 class PonderLimiter:
-    """Measures and stops a process and its descendants between the turns and between the games of their bot.
+    """Measures and stops a bot's processes between its turns and between its games.
 
     `used_ns`: processor time used out of turn in this game; turns and waits of less than a millisecond are not counted.
     """
@@ -67,12 +68,12 @@ class PonderLimiter:
         self._since_ns, self._is_waiting = now_ns, True
         self._waited_ns += wait_ns
         if self._has_pondered and self._rule == "frozen":
-            self.freeze()  # first of all, since it is about to run on this core
+            self.freeze()  # before anything else, since the bot is about to run on this core
         if turn_ns >= MIN_MEASURED_NS or wait_ns >= MIN_MEASURED_NS:
             self._spent_ns = self.cpu_time_ns()
 
     def end_wait(self) -> None:
-        """End the wait, for the bot's turn or for another message to it; a stopped bot is resumed."""
+        """End the wait before the bot's turn or before another message to it; resume a stopped bot."""
         self._is_waiting = False
         if self._spent_ns >= 0:
             self.used_ns += self.cpu_time_ns() - self._spent_ns
@@ -97,20 +98,20 @@ class PonderLimiter:
         return PONDER_GRACE_NS + self._waited_ns // PONDER_SHARE
 
     def freeze(self) -> None:
-        """Stop all its processes until `resume`."""
+        """Stop all processes of the bot until `resume`."""
         self.is_frozen = True
         if self._cgroup and self._cgroup.freeze(True):
             return
-        self._signal(signal.SIGSTOP)  # the known ones at once; finding others takes longer
+        self._signal(signal.SIGSTOP)  # processes that are known already, at once; finding others takes longer
         for pid in stop_tree(self._pid) - self._handles.keys():
             with contextlib.suppress(ProcessLookupError):
                 self._handles[pid] = os.pidfd_open(pid)
 
     def resume(self) -> None:
-        """Resume all its processes."""
+        """Resume all processes of the bot."""
         if self.is_frozen:
             if not (self._cgroup and self._cgroup.freeze(False)):
-                signal_groups(self._handles, signal.SIGCONT)  # a process that was ending hid its child
+                signal_groups(self._handles, signal.SIGCONT)  # a child of an ending process was not listed
                 self._signal(signal.SIGCONT)
             self.is_frozen = False
 
@@ -129,11 +130,11 @@ class PonderLimiter:
                     stop_threads(pid)
             except ProcessLookupError:
                 os.close(self._handles.pop(pid))
-            except PermissionError:  # it runs as another user now, whom only root may stop
+            except PermissionError:  # the process runs as another user now, and only root may stop it
                 continue
 
     def pin(self, cores: frozenset[int]) -> None:
-        """Bind all its threads to these cores; without cores, remove the binding."""
+        """Bind all threads of the bot to these cores; without cores, remove the binding."""
         if cores == self._cores:
             return
         self._cores = cores
@@ -145,7 +146,7 @@ class PonderLimiter:
                         os.sched_setaffinity(int(thread), cores)
 
     def cpu_time_ns(self) -> int:
-        """Return the processor time of all its processes so far in nanoseconds, including those that have ended."""
+        """Return the processor time of all processes of the bot so far in nanoseconds, ended ones included."""
         now = time.monotonic_ns()
         if now - self._refreshed_ns >= _REFRESH_NS:
             self._refreshed_ns = now

@@ -1,6 +1,6 @@
-"""The user a bot runs as: never root. Each bot started by root gets a user id of its own.
+"""The user that a bot runs as: never root. Each bot started by root gets a user id of its own.
 
-Then no other bot can signal it, read its memory or use up its share of processes.
+Thus no other bot can signal it, read its memory or use up the processes allowed for its user.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ _count = itertools.count()
 
 
 def is_root() -> bool:
-    """Return whether this process could run a bot as root."""
+    """Return whether this process is root, so that a bot could run as root."""
     return os.geteuid() == 0
 
 
 def pick_user() -> int | None:
     """Choose the user id of the next bot; None if this process is not root and cannot change users.
 
-    `ARENA_SANDBOX_UID` sets one id for all bots. In a user namespace that maps too few ids it is 65534.
+    `ARENA_SANDBOX_UID` sets one id for all bots. In a user namespace that maps too few ids, the id is 65534.
     """
     if not is_root():
         return None
@@ -40,9 +40,7 @@ def pick_user() -> int | None:
 
 
 def is_shared(user: int | None) -> bool:
-    """Return whether other processes may run as that user, so that the kernel's process count per user is of little
-    use.
-    """
+    """Return whether other processes may run as that user: then the kernel's process count is not that of one bot."""
     return user is None or user < _FIRST
 
 
@@ -56,7 +54,7 @@ def _is_mapped(user: int) -> bool:
 
 
 def may_read_all() -> bool:
-    """Return whether this process may let a bot open files regardless of owner and mode (root in Docker may)."""
+    """Return whether this process may let a bot open files regardless of owner and mode: root with CAP_DAC_OVERRIDE."""
     if not is_root():
         return False
     try:
@@ -82,10 +80,9 @@ def closed_folder(path: str) -> str:
 
 
 def drop_line(user: int | None, *, reads_all: bool = False) -> tuple[str, ...]:
-    """Return the command prefix that changes to that user for good and execs the rest. Raises OSError without
-    `setpriv`.
+    """Return the command prefix that changes to that user for good, then executes the rest.
 
-    `reads_all`: keep the one capability to open files regardless of owner and mode.
+    `reads_all`: keep only the capability to open files regardless of owner and mode. Raises OSError without `setpriv`.
     """
     program = shutil.which("setpriv")
     if program is None:

@@ -4,8 +4,9 @@
     probe.py sibling
 
 The attack prints one line of JSON: `user`, `connected` (to PORT of this machine), `wrote` (FILE), `reached` (attacks
-that worked on the processes PIDS of another bot), `children` (of twice PROCESSES). The sibling is that other bot: for
-every line of input it prints the properties of a process that others can change, and the signals it received.
+that worked on the processes PIDS of another bot), `children` (how many of twice PROCESSES). The sibling is that other
+bot: for every line of input it prints the properties that other processes could change, and the signals that it
+received.
 """
 
 import contextlib
@@ -39,7 +40,7 @@ def _check(result: int) -> None:
 
 
 def be_attacked() -> None:
-    """Print the visible effects of an attack, once per line of input."""
+    """Print the properties that an attack would change, once per line of input."""
     got: list[int] = []
     for number in range(1, signal.NSIG):
         with contextlib.suppress(OSError, ValueError):
@@ -103,7 +104,7 @@ _ATTACKS: dict[str, Callable[[int], object]] = {
 }
 """Attacks that harm another process or read its data. Each raises an error if it is refused."""
 _TRACELESS: tuple[Callable[[int], object], ...] = (
-    # Only the sibling shows whether these worked: some report success even if they were refused.
+    # Only the sibling shows whether these attacks worked: some calls report success even if they have no effect.
     _signal_by_pipe,
     _signal_by_socket,
     lambda pid: os.sched_setaffinity(pid, {min(os.sched_getaffinity(0))}),
@@ -122,7 +123,7 @@ def _reached(pids: list[int]) -> Iterator[str]:
 
 
 def _fork_often(times: int) -> int:
-    """Count the children that can exist at a time. They end by themselves: some sandboxes forbid all signals."""
+    """Return how many children can exist at a time. They end by themselves: some sandboxes forbid all signals."""
     reader, writer = os.pipe()
     for number in range(times):
         try:

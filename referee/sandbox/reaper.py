@@ -29,7 +29,7 @@ def become_subreaper() -> bool:
 
 
 def wake_at_death_of_parent() -> bool:
-    """Request SIGCONT from the kernel for the end of the thread that created this process: it wakes a stopped process.
+    """Request SIGCONT, which wakes a stopped process, for the end of the thread that created this process.
 
     Returns False if the kernel does not support that.
     """
@@ -50,7 +50,7 @@ def children(pid: int | str = "self") -> set[int]:
 
 
 def _content(path: str) -> bytes:
-    """Read a file of the kernel without a file object, which is slower: one is read between any two games."""
+    """Read a file of the kernel without a file object, which would be slower: this is called after every game."""
     file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
         found = data = os.read(file, 65_536)
@@ -70,9 +70,9 @@ def descendants(pid: int) -> Iterator[int]:
 
 
 def kill_tree(pid: int) -> None:
-    """Kill an unreaped process of ours, its process group and all its descendants, and wait until they are gone.
+    """Kill an unreaped child of this process, its process group and its descendants, and wait until they are gone.
 
-    All are stopped before the first is killed, so that none can fork and escape. The caller reaps `pid` itself.
+    All are stopped before the first is killed, so that none can fork and escape. The caller must reap `pid`.
     """
     _kill_trees({pid})
     with contextlib.suppress(ProcessLookupError, PermissionError):
@@ -82,7 +82,7 @@ def kill_tree(pid: int) -> None:
 def kill_descendants(pid: int) -> None:
     """Kill all descendants of a process and wait until they are gone.
 
-    The process reaps them; a stopped one is resumed.
+    The process must reap them itself; it is resumed if it was stopped.
     """
     _kill_trees({pid}, is_spared=True)
     _signal(pid, signal.SIGCONT)
@@ -94,8 +94,8 @@ def stop_tree(pid: int) -> set[int]:
 
 
 def stop_threads(pid: int) -> None:
-    """Stop a process by signalling each of its threads: a running thread would use up its time slice before it noticed
-    a stop of the others.
+    """Stop a process by signalling each of its threads: if another thread is signalled, a running one stops only after
+    its time slice.
     """
     with contextlib.suppress(OSError, AttributeError):
         for thread in os.listdir(f"/proc/{pid}/task"):
@@ -105,7 +105,7 @@ def stop_threads(pid: int) -> None:
 def signal_groups(pids: Iterable[int], number: int) -> None:
     """Send a signal to the process groups of these processes, except those of this process's own session.
 
-    The kernel does that at one moment for all members, and children that they are forking.
+    The kernel signals all members of a group at one moment, also the children that they are forking.
     """
     own, groups = os.getsid(0), set()
     for pid in pids:
@@ -118,7 +118,7 @@ def signal_groups(pids: Iterable[int], number: int) -> None:
 
 
 def sweep(keep: set[int]) -> int:
-    """Kill and reap every child not in `keep`, and its descendants; return the number of killed children."""
+    """Kill and reap the children of this process that are not in `keep`, with descendants; return their number."""
     killed: set[int] = set()
     deadline = time.monotonic() + KILL_TIMEOUT_S
     while (strays := children() - keep) and time.monotonic() < deadline:
@@ -146,9 +146,7 @@ def _stop_trees(roots: Iterable[int]) -> set[int]:
 
 
 def _kill_trees(roots: Collection[int], *, is_spared: bool = False) -> None:
-    """Stop, then kill all descendants of `roots`, and `roots` unless they are spared; return when all are gone or
-    zombies.
-    """
+    """Stop, then kill all descendants of `roots`, and `roots` unless spared; return when all are gone or zombies."""
     doomed = _stop_trees(roots)
     if is_spared:
         doomed -= set(roots)

@@ -1,6 +1,6 @@
 """Resource limits that the kernel enforces per process: the weakest limits, but available everywhere.
 
-Also the sandbox level `rlimits`, which consists of another user and these limits.
+The sandbox level `rlimits` is here too: another user, these limits and the system call filter.
 """
 
 from __future__ import annotations
@@ -16,23 +16,23 @@ FILE_BYTES = 64 * 2**20
 """Maximum size of a file written by a bot."""
 OPEN_FILES = 256
 PENDING_SIGNALS = 1024
-"""Per user; timers count as pending signals."""
+"""Number of pending signals of a user, among which the kernel counts timers."""
 CPU_S = 24 * 3600
-"""High enough for a process that plays many games; it ends forgotten processes."""
+"""Processor time after which the kernel ends a forgotten process; enough for one that plays many games."""
 _CROWD = 16
 """Number of bots whose processes the kernel counts together when they run as one user."""
 
 
 def bounds(limits: BotLimits, user: int | None, *, has_namespace: bool = False, spare: int = 0) -> dict[str, int]:
-    """Return the resource limits by their kernel names. `spare` extra processes are allowed if a control group limits
-    them.
+    """Return the resource limits by their kernel names; `spare` more processes are allowed if a group limits them.
 
     The data segment may grow to twice the allowed memory. The control group or the watchdog then notices first, so that
-    the verdict names the limit. The address space is not limited, because node and java would not start. Processes of a
-    user that runs more than bots are not limited either, because the kernel would count all of them.
+    the termination of the game names the limit. The address space is not limited, because node and java would not
+    start. If the bot's user runs other programs too, the number of processes is not limited, because the kernel would
+    count all of them.
     """
     found = {"FSIZE": FILE_BYTES, "NOFILE": OPEN_FILES, "CPU": CPU_S, "CORE": 0, "MSGQUEUE": 0}
-    # The user's rights to higher priorities must not pass to the bot.
+    # The bot must not get the right to higher priorities that its user may have.
     found |= {"RTPRIO": 0, "NICE": 0, "SIGPENDING": PENDING_SIGNALS}
     if limits.memory_bytes:
         found["DATA"] = 2 * limits.memory_bytes
@@ -44,7 +44,7 @@ def bounds(limits: BotLimits, user: int | None, *, has_namespace: bool = False, 
 
 
 def limit_line(limits: BotLimits, user: int | None, *, has_namespace: bool = False, spare: int = 0) -> tuple[str, ...]:
-    """Return the command prefix that sets the limits and execs the rest.
+    """Return the command prefix that sets the limits, then executes the rest.
 
     Raises OSError if `prlimit` is not installed.
     """
@@ -56,7 +56,7 @@ def limit_line(limits: BotLimits, user: int | None, *, has_namespace: bool = Fal
 
 
 def wrap(request: Request) -> Launch:
-    """Prefix the command with a change of user, if possible, and resource limits; nothing is hidden from the bot."""
+    """Prefix the command with a change of user, if possible, and resource limits; no file is hidden from the bot."""
     user = pick_user()
     plan = {
         "user": user,

@@ -12,7 +12,7 @@ import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-# Numbers of each call: on x86-64, and on arm64 (and every newer architecture).
+# The numbers of each system call on x86-64, and on arm64 and every newer architecture.
 _REFUSED: dict[str, tuple[int, int]] = {
     # In new namespaces the bot would have capabilities again.
     "unshare": (272, 97),
@@ -29,7 +29,7 @@ _REFUSED: dict[str, tuple[int, int]] = {
     "fspick": (433, 433),
     "mount_setattr": (442, 442),
     "open_tree_attr": (467, 467),
-    # Other processes.
+    # Calls that act on other processes.
     "ptrace": (101, 117),
     "process_vm_readv": (310, 270),
     "process_vm_writev": (311, 271),
@@ -67,7 +67,7 @@ _REFUSED: dict[str, tuple[int, int]] = {
     "open_by_handle_at": (304, 265),
     "fanotify_init": (300, 262),
     "personality": (135, 92),
-    # Memory that belongs to no process, so that it would not be charged to the bot.
+    # Calls for memory that belongs to no process, so that it would not be charged to the bot.
     "shmget": (29, 194),
     "shmat": (30, 196),
     "shmctl": (31, 195),
@@ -82,12 +82,12 @@ _REFUSED: dict[str, tuple[int, int]] = {
     "mq_open": (240, 180),
     "mq_unlink": (241, 181),
     "vmsplice": (278, 75),
-    # They can send descriptors. A descriptor in transit is in no process's table, so its memory would not be counted.
+    # Calls that can send descriptors. In transit a descriptor is in no process's table: its memory is not counted.
     "sendmsg": (46, 211),
     "sendmmsg": (307, 269),
 }
 _ABSENT: dict[str, tuple[int, int]] = {
-    # Programs try these and have a fallback for kernels without them.
+    # Programs try these calls and have a fallback for kernels without them.
     "clone3": (435, 435),
     "io_uring_setup": (425, 425),
     "io_uring_enter": (426, 426),
@@ -98,15 +98,15 @@ _ABSENT: dict[str, tuple[int, int]] = {
     "landlock_add_rule": (445, 445),
     "landlock_restrict_self": (446, 446),
     "pidfd_open": (434, 434),
-    # Its signal could be SIGCONT, which resumes a stopped process.
+    # A timer's signal could be SIGCONT, which resumes a stopped process.
     "timer_create": (222, 107),
-    # The kernel has a limit for each user or for all: one bot could exhaust it.
+    # The kernel limits these for each user or for all users together: one bot could exhaust the limit.
     "inotify_init": (253, 26),
     "inotify_init1": (294, 26),
     "io_setup": (206, 0),
 }
 _OF_A_PROCESS: dict[str, tuple[int, int]] = {
-    # Their first argument is a process id, 0 for the caller. Landlock allows all processes of the user.
+    # The first argument of these calls is a process id, 0 for the caller. Landlock allows all processes of the user.
     "prlimit64": (302, 261),
     "sched_setparam": (142, 118),
     "sched_setscheduler": (144, 119),
@@ -118,7 +118,7 @@ _OF_A_PROCESS: dict[str, tuple[int, int]] = {
     "get_robust_list": (274, 100),
 }
 _IGNORED: dict[str, tuple[int, int]] = {
-    # They report success without effect, because some programs exit otherwise.
+    # These calls report success without effect, because some programs exit otherwise.
     "sched_setaffinity": (203, 122),
     # All processes of a bot stay in one process group: a signal to it reaches even those that fork all the time.
     "setsid": (112, 157),
@@ -137,7 +137,7 @@ _SIGNALS: dict[str, tuple[int, int]] = {
 }
 _PIDFD_SEND_SIGNAL = (424, 424)
 _METADATA: dict[str, tuple[int, int]] = {
-    # Landlock does not restrict these.
+    # Landlock does not restrict these calls.
     "chmod": (90, 53),
     "fchmod": (91, 52),
     "fchmodat": (268, 53),
@@ -197,7 +197,7 @@ _UNIX, _INET, _INET6 = 1, 2, 10
 
 @dataclass(frozen=True, slots=True)
 class SyscallFilter:
-    """Choices of a filter that depend on the sandbox level."""
+    """The parts of a filter that depend on the sandbox level."""
 
     own_pid: int | None = None
     """Process id of a bot without namespaces: calls about processes may name no other process. Such a bot gets no
@@ -210,7 +210,7 @@ class SyscallFilter:
     """True if signals may be sent to any process, because namespaces or Landlock restrict them."""
 
     def program(self, machine: str = "") -> bytes:
-        """Build the BPF program for this machine; empty if its system call numbers are not known here."""
+        """Build the BPF program for this machine; empty if this module lacks its system call numbers."""
         known = _MACHINES.get(machine or platform.machine())
         return b"" if known is None else _Builder(*known).build(self)
 
@@ -227,23 +227,23 @@ _PERMIT, _DENY, _NO_LOCKS = _op(_RETURN, _ALLOW), _refuse(errno.EPERM), _refuse(
 
 
 def _argument(index: int) -> bytes:
-    """Load the low half of an argument (both machines are little-endian)."""
+    """Return the operation that loads the low half of an argument (both architectures are little-endian)."""
     return _op(_LOAD, _ARGUMENTS + 8 * index)
 
 
 def _among(values: Sequence[int], then: bytes, otherwise: bytes) -> tuple[bytes, ...]:
-    """Return `then` if the loaded value is one of the values, else `otherwise`."""
+    """Return operations that execute `then` if the loaded value is one of the values, else `otherwise`."""
     jumps = [_op(_JUMP_EQUAL, value, len(values) - place, 0) for place, value in enumerate(values)]
     return (*jumps, otherwise, then)
 
 
 def _unless(index: int, mask: int, forbidden: int) -> tuple[bytes, ...]:
-    """Deny the call if the masked argument is `forbidden`; else continue."""
+    """Return operations that deny the call if the masked argument is `forbidden`, else continue."""
     return (_argument(index), _op(_LOAD_AND, mask), _op(_JUMP_EQUAL, forbidden, 0, 1), _DENY)
 
 
 class _Builder:
-    """Builds a filter for one machine."""
+    """Builds a filter for one architecture."""
 
     def __init__(self, architecture: int, column: int) -> None:
         self._column = column
@@ -257,7 +257,7 @@ class _Builder:
             self._parts += [_op(_JUMP_GREATER_EQUAL, 0x40000000, 0, 1), _DENY]
 
     def on(self, numbers: tuple[int, int], *body: bytes) -> None:
-        """Execute `body`, which must end in a return, for that system call."""
+        """Add `body`, which must end in a return, for the system call with these numbers."""
         self._parts.extend((_op(_JUMP_EQUAL, numbers[self._column], 0, len(b"".join(body)) // 8), *body))
 
     def build(self, chosen: SyscallFilter) -> bytes:
@@ -284,10 +284,10 @@ class _Builder:
         self.on(_LOCK, _NO_LOCKS)
 
     def _files_and_threads(self) -> None:
-        # Requests for larger buffers report success without effect too.
+        # Requests for larger buffers also report success without effect.
         sizes = _among(_BUFFER_SIZES, _refuse(0), _PERMIT)
         self.on(_SET_SOCKET_OPTION, _argument(1), _op(_JUMP_EQUAL, _SOCKET_LEVEL, 1, 0), _PERMIT, _argument(2), *sizes)
-        # A thread with its own table of open files would hide them from the count of its process.
+        # Open files in a thread's own table would be missing from the count of its process.
         alone = _unless(0, _THREAD | _SHARED_FILES, _THREAD)
         self.on(_CLONE, *alone, _argument(0), _op(_LOAD_AND, _NEW_NAMESPACES), *_among((0,), _PERMIT, _DENY))
         self.on(_CLOSE_RANGE, *_unless(2, _UNSHARE_FILES, _UNSHARE_FILES), _PERMIT)
@@ -304,7 +304,7 @@ class _Builder:
             self.on(numbers, _DENY)
         for numbers in _OF_A_PROCESS.values():
             self.on(numbers, _argument(0), *own)
-        # Allow only PRIO_PROCESS; the other kinds are for a process group and for all processes of a user.
+        # Allow only PRIO_PROCESS; the other kinds are about a process group or all processes of a user.
         self.on(_SET_PRIORITY, _argument(0), _op(_JUMP_EQUAL, 0, 1, 0), _DENY, _argument(1), *own)
         self.on(_PRCTL, _argument(0), *_among((_CORE_SCHEDULING, _SET_DUMPABLE), _DENY, _PERMIT))
         if not allows_signals:

@@ -31,7 +31,7 @@ _LIMITS = replace(BotLimits(), processes=PROCESSES, memory_bytes=2**28)
 
 
 def test(sandbox: Sandbox) -> str:
-    """Test a sandbox and return its fault; empty if it has none."""
+    """Test a sandbox and describe its fault; return an empty text if it has none."""
     reason = "no Python to test with"
     for python in dict.fromkeys((sys.executable, shutil.which("python3", path="/usr/local/bin:/usr/bin:/bin"))):
         if python:
@@ -42,7 +42,7 @@ def test(sandbox: Sandbox) -> str:
 
 
 def fault(sandbox: Sandbox, command: Sequence[str], folder: str | None, limits: BotLimits) -> str:
-    """Explain why the sandbox cannot even run `true` in place of a bot that ended at once; empty if it can.
+    """Explain why the sandbox cannot even run `true` in place of a bot that ended at once; return "" if it can.
 
     The bot's own output and exit code have no influence on the result.
     """
@@ -62,7 +62,7 @@ def _test(sandbox: Sandbox, python: str) -> str:
     with socket.create_server(("127.0.0.1", 0)) as server, tempfile.TemporaryDirectory() as folder:
         os.chmod(folder, 0o777)  # noqa: S103 - only the sandbox may prevent the bot from writing there
         outside = Path(folder, "outside")
-        # The program is passed as an argument, because the bot's user need not be able to read its file.
+        # The probe is passed as an argument, because the bot's user may not be able to read its file.
         probe = (python, "-I", "-S", "-B", "-c", Path(__file__).with_name("probe.py").read_text())
         try:
             with _sibling(sandbox, probe) as sibling:
@@ -95,14 +95,12 @@ def _judge(name: str, found: dict[str, Any], has_written: bool) -> str:
 
 
 def _is_counted(name: str) -> bool:
-    """Return whether the kernel limits the processes of each bot; if several bots run as one user, the watchdog counts
-    them.
-    """
+    """Return whether the kernel limits the processes of each bot; if bots share a user, only the watchdog does."""
     return not is_shared(pick_user()) or (name == "bwrap" and not is_root())
 
 
 class _Sibling:
-    """Another bot in the same sandbox, and its state before the attack."""
+    """Another bot in a sandbox of the same level, and its state before the attack."""
 
     def __init__(self, child: Child) -> None:
         self._child = child
@@ -110,7 +108,7 @@ class _Sibling:
         self.pids = (child.pid, *descendants(child.pid))
 
     def has_changed(self) -> bool:
-        """Return whether the attack changed it visibly or ended it."""
+        """Return whether the attack changed the state of the other bot, or ended it."""
         try:
             return self._ask() != self._before
         except (OSError, ValueError):

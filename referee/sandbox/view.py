@@ -33,19 +33,19 @@ _TOO_MUCH = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """Files and folders to show read-only at their own paths, symbolic links to create, and the command to run."""
+    """Files and folders that a bot sees, read-only at their own paths, symbolic links, and the command to run."""
 
     command: tuple[str, ...]
     shown: tuple[str, ...]
     links: tuple[tuple[str, str], ...] = field(default=())
-    """Pairs of the target and the path of a link."""
+    """Symbolic links to create, as pairs of target and path."""
 
 
 def make_view(command: Sequence[str], folder: str | None) -> View:
     """Find the files that a bot must see to run `command`.
 
     A bot in a folder of its own sees that folder and no other files of its owner. The folder is not in `shown`, since
-    the sandbox levels choose its path. A bot of this machine sees the folders of all files named in its command line.
+    the sandbox levels choose its path. A bot without a folder sees the folders of all files named in its command line.
     """
     command = tuple(command)
     links, system = _system()
@@ -62,24 +62,24 @@ def make_view(command: Sequence[str], folder: str | None) -> View:
 
 
 def _from_folder(word: str, folder: str) -> str:
-    """Make a path in the bot's own folder relative to it, since the sandbox may show the folder at another path."""
+    """Make paths in the bot's own folder relative, since the sandbox may show the folder at another path."""
     return re.sub(rf"(?<![^=:,]){re.escape(folder.rstrip(os.sep))}{os.sep}(?=.)", "./", word)
 
 
 def named_files(word: str) -> list[str]:
-    """List the files and folders in a word of a command: itself, `file.py:name`, `--weights=FILE`, `a.jar:lib`."""
+    """List the files and folders that a word of a command names, as in `file.py:name`, `--weights=FILE`, `a.jar:b`."""
     value = word.partition("=")[2]
     texts = dict.fromkeys((word, value, *word.split(":"), *value.split(":")))
     return [text for text in texts if text and os.path.exists(text)]
 
 
 def is_shared(path: str) -> bool:
-    """Return whether every bot sees a file: one of the system or of the arena."""
+    """Return whether every bot sees this file, because it is one of the system or of the arena."""
     return _is_systems(path) or any(path.startswith(one + os.sep) for one in _arena())
 
 
 def is_too_much(folder: str) -> bool:
-    """Return whether a folder holds more than one bot, so that it is never shown as a whole."""
+    """Return whether a folder is never shown as a whole: a home folder or a large part of the machine."""
     return folder in _TOO_MUCH or folder == os.path.expanduser("~") or os.path.dirname(folder) == "/home"
 
 
@@ -108,7 +108,7 @@ def _arena() -> list[str]:
 def _surroundings(path: str) -> list[str]:
     """List the folder of a file and of every link target; for a program in a `bin` folder the parent of `bin`.
 
-    A folder is shown as itself. Nothing is shown if that would be a home folder or a large part of the machine.
+    A folder is listed itself. If that would be a home folder or a large part of the machine, list the file alone.
     """
     found = []
     path = os.path.abspath(path)
@@ -130,7 +130,7 @@ def _is_systems(path: str) -> bool:
 
 
 def _outermost(paths: Iterable[str]) -> list[str]:
-    """Drop the paths that lie inside another one."""
+    """Return the paths without those that lie inside another one."""
     found: list[str] = []
     for path in sorted(set(paths)):
         if not any(path == one or path.startswith(one + "/") for one in found):

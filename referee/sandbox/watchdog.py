@@ -1,7 +1,8 @@
 """Watch the memory and the processes of running bots, and kill those that exceed their limits.
 
-With a control group, it only completes what the kernel began; without one it measures itself. A check reads several
-files in `/proc` for each process, so checks are rare: callers that wait for a bot request one now and then.
+If the bot has a control group, the kernel enforces the limits, and the watchdog only kills the rest of the bot. Without
+a control group the watchdog measures by itself. A check reads several files in `/proc` for each process, so checks are
+rare: callers that wait for a bot request one now and then.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ _PAGE = os.sysconf("SC_PAGE_SIZE")
 
 @dataclass(frozen=True, slots=True)
 class Census:
-    """Resources of a process and its descendants at one moment."""
+    """Resources that a process and its descendants use at one moment."""
 
     memory_bytes: int = 0
     threads: int = 0
@@ -36,7 +37,7 @@ class Census:
 
 @dataclass(slots=True)
 class WatchedTree:
-    """A watched process tree: its root, its limits (0 = none), and its peak."""
+    """A watched process tree: its root, its limits (0 = none), and its peak use of resources."""
 
     pid: int
     memory_bytes: int
@@ -44,11 +45,11 @@ class WatchedTree:
     overhead: int = 0
     """Number of processes of the tree that belong to the sandbox itself."""
     scratch: tuple[str, ...] = ()
-    """Paths of its memory file systems as its first child sees them; files on them count as memory."""
+    """Paths of the bot's memory file systems as the root's children see them; files on them count as memory."""
     cgroup: BotCgroup | None = None
     """Control group that measures the tree, if there is one."""
     ponder_limiter: PonderLimiter | None = None
-    """Limiter of its processor time out of turn."""
+    """Limiter of the bot's processor time out of turn."""
     is_supervised: bool = False
     """True if the root is a supervisor, whose memory and thread are not the bot's."""
     peak: Census = field(default_factory=Census)
@@ -71,7 +72,7 @@ class WatchedTree:
         slow_bytes = self._written() + self._count_slowly()
         census = replace(census, memory_bytes=census.memory_bytes + slow_bytes)
         threads = census.threads - self.overhead
-        are_many = 0 < self.processes < threads  # measuring that many exactly takes too long
+        are_many = 0 < self.processes < threads  # measuring all of them exactly takes too long
         if self.memory_bytes and census.memory_bytes > self.memory_bytes and not are_many:
             # Memory shared by forked processes was counted for each: measure again exactly, which is slow.
             census = replace(census, memory_bytes=_shared_out(self._processes()) + census.kernel_bytes + slow_bytes)
@@ -85,7 +86,7 @@ class WatchedTree:
         self._kill()
 
     def _kill(self) -> None:
-        """Kill the bot; a supervisor notices and ends."""
+        """Kill the bot. A supervisor is not killed: it notices and ends."""
         if self.is_supervised:
             kill_descendants(self.pid)
         else:
@@ -96,7 +97,7 @@ class WatchedTree:
         return (*(() if self.is_supervised else (self.pid,)), *descendants(self.pid))
 
     def _count_slowly(self) -> int:
-        """Measure page tables, mappings, watched files and the connections of its own network namespace."""
+        """Measure page tables, mappings, watched files, and connections in a network namespace of the bot."""
         now = time.monotonic_ns()
         if now - self._slow_ns >= _THOROUGH_NS:
             self._slow_bytes = held_by_processes(self._processes())
@@ -106,13 +107,13 @@ class WatchedTree:
         return self._slow_bytes
 
     def _written(self) -> int:
-        """Measure the files on its memory file systems, with about a kilobyte of kernel memory for each."""
+        """Measure the files on the bot's memory file systems, with about a kilobyte of kernel memory for each."""
         total = 0
         for child in children(self.pid) if self.scratch else ():
             for place in self.scratch:
                 with contextlib.suppress(OSError):
                     found = f"/proc/{child}/root{place}"
-                    if os.stat(found).st_dev == _device(place):  # its own file systems are not mounted yet
+                    if os.stat(found).st_dev == _device(place):  # the bot's own file systems are not mounted yet
                         continue
                     disk = os.statvfs(found)
                     total += (disk.f_blocks - disk.f_bfree) * disk.f_frsize + (disk.f_files - disk.f_ffree) * 1024
@@ -137,7 +138,7 @@ class Watchdog:
             self._watched.remove(tree)
 
     def check_all(self) -> None:
-        """Check all trees, unless that was done a moment ago."""
+        """Check all trees, unless they were checked a moment ago."""
         now = time.monotonic_ns()
         if now < self.next_ns:
             return
@@ -152,7 +153,7 @@ class Watchdog:
 def take_census(pids: Iterable[int]) -> Census:
     """Measure the resident memory of processes, the maximum buffers of their descriptors, and their threads.
 
-    Shared memory counts for each process.
+    Memory that several processes share counts once for each of them.
     """
     resident = threads = kernel = 0
     for one in pids:
@@ -173,7 +174,7 @@ def _device(place: str) -> int | None:
 
 
 def _shared_out(pids: Iterable[int]) -> int:
-    """Sum the memory of processes, shared pages counted once; resident memory if the shares are unknown."""
+    """Sum the memory of processes, shared pages counted once; resident memory of a process whose shares are unknown."""
     total = 0
     for one in pids:
         try:

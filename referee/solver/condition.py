@@ -1,4 +1,4 @@
-"""A condition of a problem: a limit on something that the winning side does, counted over all its moves."""
+"""A condition of a problem: a limit on a count over all moves of the winning side, such as the marbles moved."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MAX_COUNT = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """A limit `most` on a counter of the family (`referee.rules.rules.Counters`), written `marbles<=7`."""
+    """The limit `most` on a counter of the family (`referee.rules.rules.Counters`), written `marbles<=7`."""
 
     counter: str
     most: int
@@ -30,7 +30,7 @@ class Condition:
         return cls(found[1], int(found[2]))
 
     def index(self, ruleset: Ruleset) -> int:
-        """Return the number of the counter in the family's kernel. Raise UnknownNameError."""
+        """Return the index of the counter in `COUNTERS` of the family's kernel. Raise UnknownNameError."""
         rules = ruleset.rules
         known = cast(Counters, rules.kernel).COUNTERS if hasattr(rules.kernel, "COUNTERS") else ()
         if self.counter not in known:

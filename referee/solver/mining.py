@@ -1,8 +1,8 @@
-"""Finds problems in games: positions with a short forced win whose first move is not obvious, and grades them.
+"""Finds problems in games, positions with a short forced win whose first move is not obvious, and grades them.
 
-A position qualifies if its side to move wins in one of the lengths looked for and the main line's first move is not a
-recapture on the cell where the move before captured. Of a win that a game carries out or misses
-for some moves, only the first position is kept.
+A position qualifies if the side to move wins, the length of the win is within the limits, and the main line does not
+begin with a recapture of the piece that has just captured. If the same win is possible in several positions of a game,
+only the first of them is kept.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ WIN_IN_ONE = 10_000
 """Static scores from here on are wins in one move (see `Kernel.evaluate`)."""
 _MANY_TRIES = 8
 _MEDIUM, _HARD = 3, 5
-"""Points from which a problem is no longer easy, and no longer medium."""
+"""Points from which a problem is medium, and from which it is hard."""
 
 
 @dataclass(frozen=True, slots=True)
 class MiningLimits:
-    """The problems to look for: lengths in moves of the winning side, and the nodes spent on one position."""
+    """The problems to look for: their lengths in moves of the winning side, and the limit of nodes for one position."""
 
     shortest: int = 2
     longest: int = 5
@@ -43,7 +43,7 @@ class MinedProblem:
     """A position of a game with its solution and grade.
 
     `tries` counts the plausible wrong moves: first moves that do not win in time although the static score after them
-    is at least that after the key. `is_quiet` says that the key captures nothing.
+    is at least that after the key, the move that wins. `is_quiet` says that the key captures nothing.
     """
 
     ply: int
@@ -61,7 +61,7 @@ class MinedProblem:
 
 
 def mine(ruleset: Ruleset, start: str | None, moves: Sequence[str], limits: MiningLimits) -> Iterator[MinedProblem]:
-    """Yield the problems of a game, in its order. Raise ParseError or IllegalMoveError for an impossible game."""
+    """Yield the problems of a game in order of play. Raise ParseError or IllegalMoveError for an impossible game."""
     line = [Position.start(ruleset, start)]
     for move in moves:
         line.append(line[-1].play(move))
@@ -73,7 +73,7 @@ def mine(ruleset: Ruleset, start: str | None, moves: Sequence[str], limits: Mini
         known[position.side] = 0
         if _wins_at_once(position):
             continue
-        # Read again: a problem has no earlier moves.
+        # Parse the position from its text, which drops the moves before it: a problem has none.
         state = ruleset.read(str(position))
         problem = WinProblem(ruleset, state, position.side, limits.longest, max_nodes=limits.max_nodes)
         solution = solve(problem, table_bytes=TABLE_BYTES)
@@ -88,12 +88,12 @@ def mine(ruleset: Ruleset, start: str | None, moves: Sequence[str], limits: Mini
 
 
 def grade(position: Position, solution: Solution, ply: int = 0) -> MinedProblem:
-    """Grade a position whose side to move wins, as after `ply` moves of a game."""
+    """Grade a position in which the side to move wins, reached after `ply` moves of a game."""
     return MinedProblem(ply, position, solution, not _captures(position, solution.keys[0]), _tries(position, solution))
 
 
 def _wins_at_once(position: Position) -> bool:
-    """Return whether the static score already shows a win with this move, which is too easy for a problem."""
+    """Return whether the static score shows a win in one move, which is too easy for a problem."""
     return int(position.ruleset.rules.kernel.evaluate(position.state, position.ruleset.config)) >= WIN_IN_ONE
 
 

@@ -1,20 +1,20 @@
 """Depth-first proof-number search over one family's kernel: does the attacker win within a number of plies?
 
-Loaded once per family by `referee.rules.per_family`. The *attacker* is the side that is to win; the other side defends.
-A node is a state with `rest`, the plies left. Its proof numbers are kept from the view of its side to move: `phi`, the
-effort to show that this side reaches its goal (the attacker to win in time, the defender not to lose in time), and
-`delta`, the effort to show that it does not (A. Nagai, df-pn, 2002). The effort of "all moves fail" is the largest of
-the moves' numbers plus the count of the others, not their sum, because moves transpose (Ueda and others, weak
-proof-number search, 2008). The last two plies of the attacker's and the last ply of all are searched directly.
+This module is loaded once per family by `referee.rules.per_family`. The *attacker* is the side that is to win; the
+other side defends. A node is a state with `rest`, the plies left. Its proof numbers are kept from the view of its side
+to move: `phi`, the effort to show that this side reaches its goal (the attacker to win in time, the defender not to
+lose in time), and `delta`, the effort to show that it does not (A. Nagai, df-pn, 2002). The effort of "all moves fail"
+is the largest of the moves' numbers plus the count of the others, not their sum, because moves transpose (Ueda and
+others, weak proof-number search, 2008). With at most two plies left, the moves are searched directly.
 
 Repetition and limits. A value found on one line of play may be wrong on another, whose earlier positions or counters
 differ (M. Campbell, The graph-history interaction, 1985; A. Kishimoto and M. Müller, A general solution to the
 graph-history interaction problem, 2004). Three facts keep the proofs exact:
 
 - Table keys contain the whole state with its counters, and each entry says for how many plies it holds.
-- Without wins by repetition or by a limit, repetition needs no attention. A shortest win never repeats a position: the
-  plies still needed decrease with every ply, and later counters only make a win harder. Conversely, a defence that
-  needs no repetition holds whether or not repetitions end the game.
+- If no win by repetition or by a limit is possible, repetitions can be ignored. A shortest win never repeats a
+  position: the plies still needed decrease with every ply, and later counters only make a win harder. Conversely, a
+  defence that needs no repetition holds whether or not repetitions end the game.
 - Wins by repetition or by a limit are looked for in every position that the search reaches: would the attacker win if
   the position were a repetition, or does it win by a limit? If so, the search ends with `NEEDS_HISTORY`. Started again
   with `WITH_HISTORY`, it counts repetitions along the line and adds the line to the table's keys, so positions reached
@@ -41,19 +41,19 @@ legal, play, result, count = _kernel.legal, _kernel.play, _kernel.result, _kerne
 
 
 def compiled(function: F) -> F:
-    """Apply `jit`; a change of the kernel invalidates the cached code."""
+    """Apply `jit`, so that a change of the family's kernel invalidates the cached code."""
     return jit(function, also=(_folder,), borrows=True)
 
 
 @compiled
 def counts_nothing(state: State, config: Config, move: int, counter: int) -> int:
-    """Serve as `Counters.counted` in families without counters."""
+    """Return 0: stands for `Counters.counted` in families without counters."""
     return 0
 
 
 @compiled
 def cannot_tell(state: State, config: Config, moves: int) -> bool:
-    """Serve as `Prospects.may_win` in families without it."""
+    """Return True: stands for `Prospects.may_win` in families without this function."""
     return True
 
 
@@ -70,7 +70,7 @@ TWO: Any = np.int64(2)
 MANY_TIMES: Any = np.int64(1 << 30)
 KEY_SIZE: Any = np.int64(_kernel.KEY_SIZE)
 STATE_SIZE: Any = np.int64(_kernel.STATE_SIZE)
-"""Numbers as arguments: a recursive function that was compiled for a literal does not survive the disk cache."""
+"""Numbers to pass as arguments: a recursive function that was compiled for a literal cannot be cached on disk."""
 
 INFINITE: Any = np.int64(1 << 30)
 OPEN, WON, FAILED = 0, 1, 2
@@ -103,18 +103,18 @@ _FACTORS = np.random.default_rng(2).integers(0, 1 << 63, 256, dtype=np.uint64) *
 
 
 class ProofState(NamedTuple):
-    """All arrays that a search reads and writes, allocated once."""
+    """The arrays that a search reads and writes, allocated once."""
 
     work: npt.NDArray[np.int64]
     states: npt.NDArray[Any]
     keys: npt.NDArray[np.uint64]
-    """[ply]: the table key of the state, valid along the line being searched."""
+    """The table key of the state at each ply, valid along the line being searched."""
     rows: npt.NDArray[np.int64]
     table: npt.NDArray[np.int64]
 
 
 def new_proof_state(table_bytes: int, plies: int = MAX_PLIES) -> ProofState:
-    """Allocate a search of at most `plies` plies whose transposition table takes about `table_bytes`."""
+    """Allocate the arrays of a search of at most `plies` plies with a transposition table of about `table_bytes`."""
     entries = 1 << max(10, (table_bytes // 32).bit_length() - 1)
     return ProofState(
         work=np.zeros(WORK_SIZE, dtype=np.int64),
@@ -145,7 +145,7 @@ def enter_key(ps: ProofState, ply: int, used: int) -> None:
 
 @compiled
 def repeats(ps: ProofState, ply: int) -> tuple[int, int]:
-    """Return how often the position of `states[ply]` has occurred on the line, and the plies since the time before."""
+    """Return how often the position of `states[ply]` has occurred on the line, and the plies since the last time."""
     times, gap = 1, 0
     for back in range(2, ply + 1, 2):
         is_same = True
@@ -187,7 +187,7 @@ def judge(ps: ProofState, config: Config, ply: int) -> int:
 
 @compiled
 def must_stop(work: Any) -> bool:
-    """Return whether the search has to end."""
+    """Return whether the search must end: the nodes are spent, it was stopped, or it was aborted before."""
     if work[NODES] >= work[NODE_LIMIT] or work[STOP] != 0:
         work[ABORTED] = 1
     return work[ABORTED] != 0  # type: ignore[no-any-return]
@@ -208,7 +208,7 @@ def list_moves(ps: ProofState, config: Config, ply: int) -> int:
 
 @compiled
 def used_after(ps: ProofState, config: Config, ply: int, move: int, used: int) -> int:
-    """Return how much of the condition is used after a move of the attacker; -1 if the condition forbids the move."""
+    """Return how much of the condition's limit is used after an attacker's move; -1 if the move exceeds it."""
     work = ps.work
     if work[COUNTER] < 0:
         return used
@@ -278,8 +278,8 @@ def look_up(ps: ProofState, config: Config, ply: int, rest: int, used: int) -> i
 
 @compiled
 def store(ps: ProofState, ply: int, rest: int, phi: int, delta: int, effort: int) -> None:
-    """Write the numbers of `states[ply]` to the table. Without an entry of its own, they replace the one of two entries
-    that took less effort.
+    """Write the numbers of `states[ply]` to its entry in the table. If it has none, replace that of two entries which
+    took less effort.
     """
     slot = np.int64(ps.keys[ply] & np.uint64(ps.table.shape[0] - 1))
     key, proven, refuted = np.int64(ps.keys[ply]), ZERO, ZERO
@@ -301,7 +301,7 @@ def store(ps: ProofState, ply: int, rest: int, phi: int, delta: int, effort: int
 
 @compiled
 def child_known(ps: ProofState, config: Config, ply: int, rest: int, used: int) -> int:
-    """Return the result of `states[ply]`, just played, as far as it is known without a search; see `look_up`."""
+    """Return the result of `states[ply]` as far as it is known without a search; if OPEN, set PHI and DELTA."""
     known = judge(ps, config, ply)
     if known != OPEN or ps.work[ABORTED] != 0:
         return known
@@ -313,7 +313,7 @@ def child_known(ps: ProofState, config: Config, ply: int, rest: int, used: int) 
     if attacks and not may_win(ps.states[ply], config, (rest + 1) // 2):
         return FAILED
     known = look_up(ps, config, ply, rest, used)
-    # A threat leaves few defences, and the moves that parry it should be all that counts as effort.
+    # If the attacker threatens to win at once, few moves parry that: only they should count as effort.
     if attacks and known == OPEN and wins_now(ps, config, ply, used):
         store(ps, ply, ONCE, ZERO, INFINITE, ONCE)
         return WON
@@ -324,7 +324,7 @@ def child_known(ps: ProofState, config: Config, ply: int, rest: int, used: int) 
 def expand(ps: ProofState, config: Config, ply: int, rest: int, used: int) -> int:
     """Write the undecided moves of `states[ply]` with their numbers to its row; return how many there are.
 
-    Return -1 if a move reaches the goal of the side to move. Meaningless when `work[ABORTED]` is set.
+    Return -1 if a move reaches the goal of the side to move. The result is invalid if `work[ABORTED]` is set.
     """
     work, row = ps.work, ps.rows[ply]
     is_attacker = (work[ROOT_SIDE] + ply) & 1 == work[ATTACKER]
@@ -353,7 +353,7 @@ def expand(ps: ProofState, config: Config, ply: int, rest: int, used: int) -> in
 def weigh(ps: ProofState, ply: int, kept: int) -> int:
     """Combine the numbers of the `kept` moves of a row to PHI and DELTA of the node; return the index of the best move.
 
-    SECOND is the delta of the second best move.
+    Set SECOND to the delta of the second best move.
     """
     row = ps.rows[ply]
     phi, delta, second, best = INFINITE, ZERO, INFINITE, 0
@@ -371,9 +371,9 @@ def weigh(ps: ProofState, ply: int, kept: int) -> int:
 
 @compiled
 def search(ps: ProofState, config: Config, ply: int, rest: int, used: int, phi_limit: int, delta_limit: int) -> int:
-    """Search `states[ply]`, whose key is set, until `phi` or `delta` reaches its limit; leave them in PHI and DELTA.
+    """Search `states[ply]`, whose key must be set, until phi or delta reaches its limit; store both in PHI and DELTA.
 
-    Return 0. Meaningless when `work[ABORTED]` is set.
+    Return 0. PHI and DELTA are invalid if `work[ABORTED]` is set.
     """
     work, row = ps.work, ps.rows[ply]
     start = work[NODES]
@@ -412,8 +412,9 @@ def search(ps: ProofState, config: Config, ply: int, rest: int, used: int, phi_l
 
 @compiled
 def prove(ps: ProofState, config: Config, ply: int, rest: int, used: int) -> int:
-    """Return WON or FAILED for `states[ply]` with `rest` plies left, all earlier states of the line being set; OPEN if
-    the search was aborted.
+    """Return WON or FAILED for `states[ply]` with `rest` plies left; OPEN if the search was aborted.
+
+    All earlier states of the line must be set.
     """
     work = ps.work
     enter_key(ps, ply, used)

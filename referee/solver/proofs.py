@@ -1,4 +1,4 @@
-"""The proofs about one problem: does a side win within some of its moves, after any line of play?"""
+"""The proofs about one problem: does a side win within a number of its moves after some line of play?"""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ TABLE_BYTES = 128 << 20
 class WinProblem:
     """A question about a position: does `side` win within `max_moves` of its own moves?
 
-    `side` is the side to move or the other one; in that case the defence moves first. `wants_all` also asks for the
-    first moves that win later than the shortest win.
+    `side` may also be the side that is not to move: then the defence moves first. `wants_all` also asks for the first
+    moves that win, but later than the shortest win.
     """
 
     ruleset: Ruleset
@@ -40,15 +40,15 @@ class WinProblem:
 
 
 class NeedsHistoryError(Exception):
-    """A win by repetition or by a limit is possible, so lines of play must not share results."""
+    """The finding that a win by repetition or by a limit is possible, so that lines of play must not share results."""
 
 
 class NodesSpentError(Exception):
-    """The search has used all its nodes."""
+    """The end of a search that has used all its nodes."""
 
 
 class Proofs:
-    """Answers questions about the positions of one problem by one search and its table."""
+    """Answers questions about the positions of one problem, with a transposition table that all answers share."""
 
     def __init__(self, problem: WinProblem, *, with_history: bool, nodes: int, table_bytes: int) -> None:
         rules = problem.ruleset.rules
@@ -74,7 +74,7 @@ class Proofs:
 
     @property
     def nodes(self) -> int:
-        """Moves played so far."""
+        """Number of moves that the search has played so far."""
         return int(self._ps.work[self._proof.NODES])
 
     def legal(self, line: Sequence[int]) -> list[int]:
@@ -97,7 +97,7 @@ class Proofs:
     def wins(self, line: Sequence[int], moves: int) -> bool:
         """Return whether the attacker wins within `moves` of its moves after a line of play.
 
-        Raise NodesSpentError or NeedsHistoryError without an answer.
+        Raise NodesSpentError or NeedsHistoryError if there is no answer.
         """
         used = self._follow(line)
         rest = 2 * moves - self.attacks(line)
@@ -113,7 +113,7 @@ class Proofs:
         return bool(known == proof.WON)
 
     def _follow(self, line: Sequence[int]) -> int:
-        """Set up the states of a line of play; return how much of the condition it uses, -1 if it is forbidden."""
+        """Set up the states of a line of play; return how much of the condition's limit it uses, -1 if too much."""
         used, states = 0, self._ps.states
         self._proof.enter_key(self._ps, 0, 0)
         for ply, move in enumerate(line):

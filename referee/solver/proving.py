@@ -16,7 +16,7 @@ from referee.solver.solver import solve
 from referee.solver.tree import Tree, solution_tree
 
 MAX_NODES = 40_000_000
-"""Moves that the solver plays for a problem: about ten seconds."""
+"""Limit of the moves that the solver plays for a problem, which takes about ten seconds."""
 TABLE_BYTES = 64 << 20
 
 
@@ -51,8 +51,8 @@ class ProvedProblem:
 def prove(statement: ProblemStatement, max_nodes: int = MAX_NODES) -> ProvedProblem:
     """Prove the claim of a problem.
 
-    Raise UnprovedProblemError if it is wrong or stays unknown, TooManySolutionsError, and ValueError for a position or
-    condition that the rules reject.
+    Raise UnprovedProblemError if the claim is wrong or remains unproved, TooManySolutionsError, and ValueError for a
+    position or condition that the rules reject.
     """
     ruleset = load(statement.family).settle(statement.variant, statement.options)
     state = ruleset.read(statement.position)

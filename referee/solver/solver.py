@@ -1,7 +1,7 @@
 """Answers a problem: the shortest win of a side, all first moves that achieve it, and the main line.
 
-Lengths are moves of the side that is to win, as in problems ("White to move wins in 3"). A game that ends in its favour
-by a move of the other side counts as won with its next move.
+Lengths are moves of the side that is to win, as in "White to move wins in 3". If a move of the other side ends the game
+in its favour, the win counts as one with its next move.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ class Solution:
     keys: tuple[int, ...] = ()
     """All first moves of a shortest win, if its side is to move."""
     later: dict[int, int] = field(default_factory=dict)
-    """Other first moves that win, with the lengths of their wins, if they were asked for."""
+    """Other first moves that win, with the lengths of their wins; only if `wants_all`."""
     defences: tuple[int, ...] = ()
-    """If the other side is to move and there is no win: its moves that prevent the win."""
+    """The moves that prevent the win, if the other side is to move and there is no win."""
     line: tuple[int, ...] = ()
     """A shortest win against the longest resistance."""
     is_complete: bool = True
@@ -52,7 +52,7 @@ class Solution:
 
 
 def compile_solver(ruleset: Ruleset) -> None:
-    """Compile the search of a family, or load it from the cache, so that its time is not part of a measurement."""
+    """Compile the search of a family, or load it from the cache, so that a later measurement excludes this time."""
     side = SIDES[ruleset.rules.side(ruleset.read(), ruleset.config)]
     solve(WinProblem(ruleset, ruleset.read(), side, max_nodes=1_000), table_bytes=1 << 16)
 
@@ -60,7 +60,7 @@ def compile_solver(ruleset: Ruleset) -> None:
 def solve(
     problem: WinProblem, report: Callable[[int, int], None] | None = None, *, table_bytes: int = TABLE_BYTES
 ) -> Solution:
-    """Solve a problem. `report` is called with each length before it is tried, and the nodes so far.
+    """Solve a problem. `report` is called before each length is tried, with that length and the nodes so far.
 
     The answer depends on the problem and `table_bytes` alone. Raise FinishedPositionError if the game is over, and
     UnknownNameError for a condition that the family does not have.
@@ -117,7 +117,7 @@ def _win(problem: WinProblem, proofs: Proofs, moves: int) -> Solution:
 
 
 def _extend(line: list[int], first: int | None, proofs: Proofs, moves: int) -> None:
-    """Append the main line to `line`: `first` if there is one, then best play of a win in `moves`."""
+    """Append the main line to `line`: `first` if given, then best play of both sides until the win in `moves`."""
     if first is not None:
         line.append(first)
     while not proofs.is_over(line):

@@ -1,7 +1,7 @@
 """The solution of a problem as a tree, from which a person's moves can be answered without a search.
 
-A `Tree` maps each move to the tree after it, alternately for the two sides: moves of the winning side are all those
-that win in time, moves of the other side are those that resist longest, of which the first is the one to play. A tree
+A `Tree` maps each move to the tree after it, alternately for the two sides. For the winning side it has all moves that
+win in time. For the other side it has moves that resist longest, of which the first is the one to answer with. A tree
 without moves is the end of the game.
 """
 
@@ -27,7 +27,7 @@ class TooManySolutionsError(ValueError):
 
 
 def solution_tree(problem: WinProblem, moves: int) -> Tree:
-    """Return the tree of the wins in `moves` moves, the length of the shortest win; its side must be to move.
+    """Return the tree of the wins in `moves` moves, the length of the shortest win. The winning side must be to move.
 
     Raise TooManySolutionsError.
     """
@@ -46,7 +46,7 @@ def solution_tree(problem: WinProblem, moves: int) -> Tree:
 
 
 class _Growth:
-    """Grows a tree until it has too many moves."""
+    """Builds a tree and counts its moves, to stop if there are too many."""
 
     def __init__(self, proofs: Proofs, defences: int) -> None:
         self._proofs, self._defences, self._count = proofs, defences, 0
@@ -78,7 +78,7 @@ class _Growth:
 
 
 def main_line(tree: Tree) -> list[str]:
-    """Return the first moves of a tree, to the end of the game."""
+    """Return the line of the first moves of a tree, up to the end of the game."""
     found: list[str] = []
     while tree:
         move, tree = next(iter(tree.items()))
@@ -99,7 +99,7 @@ def tree_text(position: Position, tree: Tree, ply: int = 0) -> str:
             words.append(more)
         parts.append(f"({' '.join(words)})")
     if more := tree_text(after, rest, ply + 1):
-        # After a variation the number of a reply is written again.
+        # After variations in parentheses, the reply needs its number again.
         parts.append(f"{ply // 2 + 1}... {more}" if others and ply % 2 == 0 else more)
     return " ".join(parts)
 

@@ -1,1 +1,1 @@
-"""Verifies finished games by replaying them, and installed families by testing their invariants."""
+"""Verifies finished games by replaying them, and families by testing their invariants."""

@@ -19,7 +19,7 @@ MAX_PLIES = 120
 
 @dataclass(frozen=True, slots=True)
 class InvariantResult:
-    """One invariant: the number of positions checked, and the text of its violation; empty if it holds."""
+    """The result of one invariant: the number of positions checked, and its violation in words; empty if it holds."""
 
     invariant: str
     positions: int
@@ -29,7 +29,7 @@ class InvariantResult:
 def find(name: str) -> Rules:
     """Return the rules of a family, or of a module that has `RULES`.
 
-    Raise UnknownNameError for neither, FamilyPackageError, and any error of the module itself.
+    Raise UnknownNameError if the name is neither, FamilyPackageError, and any error of the module itself.
     """
     if family_named(name) in families():
         return load(name)
@@ -43,9 +43,9 @@ def find(name: str) -> Rules:
 
 
 def check_conformance(rules: Rules, positions: int, seed: int) -> Iterator[InvariantResult]:
-    """Yield the result of every invariant, at positions spread over all variants and many options.
+    """Check every invariant at random positions of all variants with many options, and yield its result.
 
-    An invariant stops at its first violation.
+    The check of an invariant stops at its first violation.
     """
     for record_invariant in RECORD_INVARIANTS:
         yield _check(record_invariant, [(rules,)])
@@ -71,7 +71,7 @@ def _check(invariant: Callable[..., None], cases: Sequence[tuple[object, ...]]) 
 
 
 def _place(rules: Rules, rng: random.Random) -> tuple[Ruleset, State]:
-    """Return rules and a position: two thirds of them along random games, the others with shuffled pieces."""
+    """Return random rules and a position: in two of three cases from a random game, else with shuffled pieces."""
     options: dict[str, Value] = {}
     if rng.random() < 0.5:
         options = {one.name: rng.choice(values(one)) for one in rules.options if rng.random() < 0.5}

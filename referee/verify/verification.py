@@ -1,6 +1,6 @@
 """Verifies records: replays them by the rules, applies the adjudication again, and compares them with the plan.
 
-What cannot be recomputed is not judged: clocks, crashes, draw offers.
+Clocks, crashes and draw offers are not judged, since they cannot be recomputed.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from referee.rules.rules import Ruleset, State, Value
 
 _BY_SCORE_OR_LENGTH = (Termination.MAX_PLIES, Termination.DRAW_BY_SCORE, Termination.WIN_BY_SCORE)
 _BY_THE_MOVER = (Termination.RESIGNED, Termination.ILLEGAL_MOVE, Termination.TIME)
-"""A bot that lost by these was to move; people may resign at any time."""
+"""Terminations by which a bot can lose only if it is to move; people may resign at any time."""
 _ADJUDICATED = (*_BY_SCORE_OR_LENGTH, Termination.DRAW_AGREED)
 _MAX_STARTS = 10_000
 _PLANNED = ("family", "variant", "sequence", "round", "pair")
@@ -28,8 +28,8 @@ _PLANNED = ("family", "variant", "sequence", "round", "pair")
 def verify(record: GameRecord, spec: GameSpec | None = None) -> Position:
     """Replay a whole record, check its claims and return the final position. Raises RecordError.
 
-    With the game's `spec` also check that it is that game and apply the spec's adjudication; otherwise the adjudication
-    that the record names, if any.
+    If the game's `spec` is given, also check that the record is of that game, and apply the spec's adjudication.
+    Otherwise apply the adjudication that the record names, if any.
     """
     if spec is not None:
         _compare(record, spec, _Starts())
@@ -47,16 +47,16 @@ def verify(record: GameRecord, spec: GameSpec | None = None) -> Position:
 
 
 class RecordVerifier:
-    """Verifies many records with the verdicts of `problem_of`.
+    """Verifies many records faster than the function `problem_of`, with the same results.
 
-    A correct game is replayed by codes from a table; any other is replayed slowly to find the reason.
+    Games are replayed by move codes from a table. Only if a record seems wrong, the slow function finds the problem.
     """
 
     def __init__(self) -> None:
         self._starts = _Starts()
 
     def problem_of(self, line: str | bytes, spec: GameSpec | None = None, name: str | None = None) -> str:
-        """Return the problem of a record; see the function `problem_of`."""
+        """Return the problem of a record, as the function `problem_of` does."""
         try:
             record = read_record(line)
             if name in (None, record.id) and self._is_right(record, spec):
@@ -66,7 +66,7 @@ class RecordVerifier:
         return problem_of(line, spec, name)
 
     def _is_right(self, record: GameRecord, spec: GameSpec | None) -> bool:
-        """Return whether a record is certainly correct. Raises ValueError if it is not."""
+        """Return whether a record is certainly correct; False if unknown. Raises ValueError if it is wrong."""
         ruleset, start, _ = self._starts.find(record.family, record.variant, record.options, record.position)
         if ruleset.phase is not None:
             return False
@@ -81,13 +81,13 @@ class RecordVerifier:
         rule = _adjudication_of(record, spec)
         if rule is not None and record.kind is not Kind.VOID:
             first = ruleset.rules.side(start, ruleset.config)
-            sides = [SIDES[(first + ply) % 2] for ply in range(played.plies + 1)]  # sides alternate: a law
+            sides = [SIDES[(first + ply) % 2] for ply in range(played.plies + 1)]  # in all families the sides alternate
             _adjudicate(record, sides, (), played.outcome, rule)
         return True
 
 
 def _played(ruleset: Ruleset, start: State, moves: Sequence[str]) -> LineOfPlay | None:
-    """Return the game after moves in canonical text; None if one is not canonical or not legal."""
+    """Return the game after these moves; None if one of them is not in canonical text or not legal."""
     line, texts = LineOfPlay(ruleset, start), move_texts(ruleset.rules.family)
     for move in moves:
         code = texts.code(move, line)
@@ -98,7 +98,7 @@ def _played(ruleset: Ruleset, start: State, moves: Sequence[str]) -> LineOfPlay 
 
 
 class _Starts:
-    """Rules and start positions by their names in records: most games of a tournament share them."""
+    """A cache of rules and start positions by their names in records, since most games of a tournament share them."""
 
     def __init__(self) -> None:
         self._found: dict[str, tuple[Ruleset, State, str]] = {}
@@ -119,7 +119,7 @@ class _Starts:
 
 
 def problem_of(line: str | bytes, spec: GameSpec | None = None, name: str | None = None) -> str:
-    """Return the problem of a record as JSON, for the game with that spec and id if given; empty when it is correct."""
+    """Return the problem of a record given as JSON; empty if it is correct, with the given `spec` and the id `name`."""
     try:
         record = read_record(line)
         verify(record, spec)
@@ -129,7 +129,7 @@ def problem_of(line: str | bytes, spec: GameSpec | None = None, name: str | None
 
 
 def _compare(record: GameRecord, spec: GameSpec, starts: _Starts) -> None:
-    """Check that a record is of the planned game. Raises RecordError, UnknownNameError, ParseError."""
+    """Check that a record agrees with the plan of its game. Raises RecordError, UnknownNameError, ParseError."""
 
     def refuse(what: str, claim: object, plan: object) -> None:
         raise RecordError(f"game {record.id}: {what} is {claim}, but the plan has {plan}")
@@ -153,7 +153,7 @@ def _compare(record: GameRecord, spec: GameSpec, starts: _Starts) -> None:
 
 
 def _judge(record: GameRecord, outcome: Outcome | None, final: str) -> None:
-    """Compare the record with the rules' verdict on the last position and its text. Raises RecordError."""
+    """Compare the record's result and final position with those by the rules. Raises RecordError."""
     claim = (record.winner, record.termination)
     if record.kind is Kind.RULES and record.termination is not Termination.MAX_PLIES:
         if outcome is None or (outcome.winner, outcome.reason) != claim:
@@ -168,13 +168,13 @@ def _judge(record: GameRecord, outcome: Outcome | None, final: str) -> None:
 
 
 def _blame(record: GameRecord, mover: Side) -> None:
-    """Check that a side that lost by a move was to move. Raises RecordError."""
+    """Check that a side that lost by its move, its time or resignation was to move. Raises RecordError."""
     if record.termination in _BY_THE_MOVER and record.loser != mover:
         raise RecordError(f"game {record.id}: {record.loser} lost by {record.termination} when it was not to move")
 
 
 def _adjudication_of(record: GameRecord, spec: GameSpec | None) -> Adjudication | None:
-    """Return the adjudication to apply; None if it is not known. Raises RecordError."""
+    """Return the adjudication to apply; None if neither plan nor record names one. Raises RecordError."""
     if spec is not None:
         return spec.adjudication
     if record.adjudication is None:
@@ -190,12 +190,13 @@ def _adjudicate(
 ) -> None:
     """Check that the adjudication ends the game where the record says, with the same result. Raises RecordError.
 
-    `sides` made the plies, `passed` marks those without a choice; `outcome` is the rules' verdict on the last position.
+    `sides` made the plies; `passed` marks plies in which the referee passed; `outcome` is the result of the last
+    position by the rules.
     """
     adjudicator = Adjudicator(rule)
     found: Outcome | None = None
     judged: dict[str, int] = {}
-    """The last ply of each side that its bot chose, before the rules ended the game."""
+    """The last ply that the bot of each side chose, except one by which the rules ended the game."""
     is_asked = record.termination in _ADJUDICATED or rule.resign_moves or rule.draw_moves or rule.max_plies
     count = len(record.plies) if is_asked else 0
     for number, (side, ply) in enumerate(zip(sides, record.plies[:count], strict=False), 1):

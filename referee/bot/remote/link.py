@@ -1,16 +1,16 @@
 """The link of a seat to the lobby, where remote bots are connected: a local socket, one JSON message a line.
 
 to the lobby     {"key", "bot"}     the seat's credentials, sent once, as the first message
-                {"open": true}     start a fresh program; the last one's output is dropped
-                {"say": lines}     for the program
+                {"open": true}     start a fresh program; output of the earlier one is dropped
+                {"say": lines}     lines for the program
                 {"check": ns}      measure the connection; answered after a round trip
-from the lobby  {"terms"}          the connection's allowances, once and first
+from the lobby  {"terms"}          the connection's allowances, sent once, as the first message
                 {"up": true}       the program is being started
-                {"down": ns}       the connection is lost, last message at that time; also unasked
+                {"down": ns}       the connection is lost; time of its last message; sent at any time
                 {"back": true}     the connection is back
-                {"line": text}     from the program
-                {"gone": text}     the program has ended, and how
-                {"latency": [usual, longest]}   of recent round trips, in milliseconds; unasked
+                {"line": text}     a line from the program
+                {"gone": text}     the program has ended; the text says how
+                {"latency": [usual, longest]}   recent round trips in milliseconds; sent at any time
                 {"checked": ms}    the longest round trip since the moment in `check`
 """
 
@@ -34,8 +34,8 @@ _CHUNK = 65_536
 
 @dataclass(frozen=True, slots=True)
 class LinkAllowance:
-    """The allowances of a connection in milliseconds: latency per move and per game, and the time it may be lost in a
-    game.
+    """The allowances of a connection in milliseconds: uncharged latency per move and per game, and how long the
+    connection may be lost in a game.
     """
 
     move_ms: float = 300
@@ -58,8 +58,8 @@ class ProgramGone(Exception):  # noqa: N818 - a finding
 class LobbyLink:
     """The seat's end of the link. `latency_ms` is the usual round trip, `longest_ms` the longest recent one.
 
-    `stop_fd` as in `referee.bot.wire.Wire`. Every wait raises Stopped, and SandboxError when the lobby is gone (our
-    fault).
+    When `stop_fd` becomes readable, every wait raises Stopped. When the lobby is gone, every wait raises SandboxError
+    (not the bot's fault).
     """
 
     def __init__(self, place: str, key: str, bot: str, stop_fd: int | None) -> None:
@@ -96,10 +96,10 @@ class LobbyLink:
         except OSError as error:
             raise SandboxError(f"the lobby for remote bots is gone: {error.strerror or error}") from None
 
-    # -- what is said --------------------------------------------------------------------------------------------------
+    # -- to the lobby --------------------------------------------------------------------------------------------------
 
     def open(self) -> None:
-        """Start a fresh program and wait until it runs. Raises LineLost."""
+        """Start a fresh program on its author's machine, and wait until it runs. Raises LineLost."""
         self._lines.clear()
         self._gone, self._lost_ns, self._is_up = None, None, False
         self._send({"open": True})
@@ -124,9 +124,9 @@ class LobbyLink:
         return found
 
     def check(self, since_ns: int) -> float:
-        """Return the longest round trip since that moment, in milliseconds. Raises LineLost.
+        """Request a round trip; return the longest one since that moment, in milliseconds. Raises LineLost.
 
-        Output of the program that precedes the check has arrived when this returns.
+        When this returns, all output that the program wrote before the check has arrived.
         """
         self._require_connection()
         self._checked_ms.clear()
@@ -141,14 +141,14 @@ class LobbyLink:
             raise LineLost(self._lost_ns)
 
     def returns(self, deadline_ns: int) -> bool:
-        """Wait for the connection and return whether it came back before the deadline."""
+        """Wait until the lost connection is back; return False at the deadline."""
         while not self._is_back:
             if not self._hear(deadline_ns):
                 return False
         self._is_back = False
         return True
 
-    # -- what is heard -------------------------------------------------------------------------------------------------
+    # -- from the lobby ------------------------------------------------------------------------------------------------
 
     def _hear(self, deadline_ns: int | None) -> bool:
         """Receive the next messages from the lobby; return False at the deadline."""

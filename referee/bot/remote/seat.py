@@ -1,9 +1,9 @@
-"""The seat of a bot that runs on its author's machine: the usual conversation, over a connection that may be lost.
+"""The seat of a bot that runs on its author's machine: the protocol as usual, over a connection that may be lost.
 
 Deadlines and verdicts are those of a process, with two differences. The usual round trip is not charged to the bot, and
-before it loses on time the connection is checked. While the connection is lost its clock stops: if it comes back within
-its grace period, a fresh program gets the rules and the position again, and the game continues with the time left.
-Otherwise the bot loses: `disconnected`.
+the connection is checked before the bot loses on time. While the connection is lost, the bot's clock stops. If the
+connection returns within its grace period, a fresh program gets the rules and the position again, and the game
+continues with the time left. Otherwise the bot loses: `disconnected`.
 """
 
 from __future__ import annotations
@@ -72,21 +72,21 @@ class RemoteBot:
         self._paused_ns = 0.0
         self._allowed_ms = 0.0
 
-    # -- what it is ----------------------------------------------------------------------------------------------------
+    # -- the bot -------------------------------------------------------------------------------------------------------
 
     @property
     def options(self) -> Mapping[str, OptionDecl]:
-        """The options it has announced."""
+        """The options that the bot has announced, by name."""
         return self._session.options
 
     @property
     def families(self) -> Collection[str]:
-        """The families it has announced."""
+        """The families that the bot has announced."""
         return self._session.families
 
     @property
     def network(self) -> dict[str, float]:
-        """Figures for the record in milliseconds; `losses` counts lost connections."""
+        """Latencies and allowances for the record in milliseconds; `losses` counts lost connections."""
         link = self._link
         if link is None:
             return {}
@@ -103,7 +103,7 @@ class RemoteBot:
     # -- the conversation ----------------------------------------------------------------------------------------------
 
     def start(self) -> None:
-        """Start the program on the machine that has connected it. Raises BotError, SandboxError, Stopped."""
+        """Start the program on its author's machine. Raises BotError, SandboxError, Stopped."""
         if self._link is None:
             self._link = self._open_link()
             self._lasting(lambda: None)
@@ -117,7 +117,7 @@ class RemoteBot:
         self._has_shaken_hands = True
 
     def tell(self, message: RefereeMessage) -> None:
-        """Send a message that has no answer, and store it for a fresh program."""
+        """Send a message that has no answer, and store it to send it again to a fresh program."""
         self._lasting(lambda: self._say(message))
         self._said.append(message)
 
@@ -135,7 +135,7 @@ class RemoteBot:
         """Do nothing: bots do not receive draw offers."""
 
     def begin_turn(self, side: int) -> None:
-        """Start its turn as the first (0) or second (1) side."""
+        """Store the side whose turn begins: first (0) or second (1)."""
         self._side = side
 
     def end_turn(self, took_ms: float) -> None:
@@ -181,7 +181,7 @@ class RemoteBot:
                 return thought
 
     def _ask(self, question: bytes, allowance_ms: float, *, is_timed: bool) -> Thought:
-        """Try once to get an answer. Raises LineLost."""
+        """Send the question once and return the answer. Raises BotError, LineLost."""
         link, info = self._linked, None
         self._session.begin_turn()
         begin = time.monotonic_ns()
@@ -198,11 +198,11 @@ class RemoteBot:
                 return self._judged(message, begin, allowance_ms, info)
 
     def _judged(self, message: BestMove, begin_ns: int, allowance_ms: float, info: Info | None) -> Thought:
-        """Return the answer with its time. Raises BotError (`time`), LineLost."""
+        """Return the answer with the time charged for it. Raises BotError (`time`) if it came too late, LineLost."""
         link = self._linked
         elapsed_ms = (link.arrived_ns - begin_ns) / _MS
         allowed_ms = min(elapsed_ms, self._allowance_ms(link.latency_ms))
-        if elapsed_ms - allowed_ms > allowance_ms:  # was it the network?
+        if elapsed_ms - allowed_ms > allowance_ms:  # perhaps because of the network
             longest_ms = link.check(begin_ns)
             allowed_ms = min(elapsed_ms - allowance_ms, self._allowance_ms(longest_ms))
             late_ms = elapsed_ms - allowed_ms - allowance_ms
@@ -235,7 +235,7 @@ class RemoteBot:
         raise self._failed(Termination.STALLED, waited)
 
     def _allowance_ms(self, latency_ms: float) -> float:
-        """Return the allowance of one answer for this latency, bounded per move and per game."""
+        """Return how much of this latency one answer is not charged: bounded per move and per game."""
         terms = self._linked.terms
         return max(0.0, min(latency_ms, terms.move_ms, terms.game_ms - self._allowed_ms))
 
@@ -251,7 +251,7 @@ class RemoteBot:
         return max(0.0, self._linked.terms.grace_ms - self._paused_ns / _MS)
 
     def _lasting(self, step: Callable[[], T]) -> T:
-        """Run a step of the conversation; repeat it if the connection is lost meanwhile."""
+        """Run a step of the protocol; repeat it if the connection is lost meanwhile."""
         while True:
             try:
                 if not self._is_open:
@@ -261,9 +261,7 @@ class RemoteBot:
                 self._wait_for_return(lost)
 
     def _wait_for_return(self, lost: LineLost) -> None:
-        """Stop the clock and wait. Raises BotError (`disconnected`) if the connection does not return in its grace
-        period.
-        """
+        """Stop the clock and wait for the connection. Raises BotError (`disconnected`) after its grace period."""
         self._is_open = False
         self._losses += 1
         begin = min(lost.since_ns, time.monotonic_ns())
@@ -277,7 +275,7 @@ class RemoteBot:
             )
 
     def _restore(self) -> None:
-        """Start a fresh program and bring it to the present position. Raises LineLost."""
+        """Start a fresh program and repeat the handshake, the options and `isready` with it. Raises LineLost."""
         self._linked.open()
         self._session = RefereeSession(Capabilities.from_json(self.spec.capabilities))
         self._is_open = True
@@ -319,7 +317,7 @@ class RemoteBot:
         raise self._failed(silent, f"no answer to {stage} in {deadline_ms / 1000:g} s")
 
     def _line(self, deadline_ns: int) -> bytes | None:
-        """Return the next line, within bounds. Raises BotError, LineLost."""
+        """Return the next line; None at the deadline. Raises BotError (`crashed`, `output-limit`), LineLost."""
         try:
             line = self._linked.line(deadline_ns)
         except ProgramGone as gone:
@@ -349,7 +347,7 @@ class RemoteBot:
 
 
 def _with_less(question: bytes, side: int, used_ms: float) -> bytes:
-    """Return the question with the time reduced by what the bot had used before its connection was lost."""
+    """Return the question with its times reduced by the time that the bot used before its connection was lost."""
     if not used_ms:
         return question
 

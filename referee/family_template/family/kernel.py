@@ -92,7 +92,7 @@ def playout(state: Any, config: Any, rng: Any, max_plies: int) -> tuple[int, int
 
 @jit
 def evaluate(state: Any, config: Any) -> int:
-    """Return a static score for the side to move: pawns and their advance."""
+    """Return a static score from the view of the side to move, by the number and the advance of the pawns."""
     score = 0
     for i in range(9):
         if state[i] == 1:

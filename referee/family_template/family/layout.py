@@ -1,4 +1,4 @@
-"""Positions prepared for drawing."""
+"""Positions as boards that pages and terminals can draw."""
 
 from __future__ import annotations
 
@@ -15,6 +15,6 @@ EMBLEM = "M6 22h12v-3l-3-2-1.2-6h2.2v-2h-2A4 4 0 1 0 10 9H8v2h2.2L9 17l-3 2Z"
 
 
 def board(state: State, config: Config) -> Board:
-    """Return the squares and the pieces on them."""
+    """Return the squares of a position and the pieces on them."""
     cells = tuple(Cell(name, i % 3, i // 3, "plain" if i // 3 == 1 else "goal") for i, name in enumerate(NAMES))
     return Board("square", cells, {NAMES[i]: "wb"[int(state[i]) - 1] for i in range(9) if state[i]})

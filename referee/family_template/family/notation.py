@@ -1,4 +1,4 @@
-"""Position and move texts, read and written."""
+"""Parses and writes the texts of positions and moves."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def read_position(text: str, config: Config) -> State:
 
 
 def write_position(state: State, config: Config) -> str:
-    """Return the canonical position string."""
+    """Return the canonical text of a position."""
     rows = ("".join(LETTERS[int(cell)] for cell in state[3 * rank : 3 * rank + 3]) for rank in (2, 1, 0))
     board = "/".join(re.sub(r"\.+", lambda run: str(len(run[0])), row) for row in rows)
     return f"{board} {'wb'[int(state[TURN])]}"

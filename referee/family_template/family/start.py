@@ -1,4 +1,4 @@
-"""The starts: name and position of each variant, its options, and parameters for the kernel."""
+"""The variants, each with its name, start position and options, and the parameters for the kernel."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The layout of a state and a config, and the move codes.
 
     0..8   the squares: 0 empty, 1 White, 2 Black
-    9      side to move: 0 White, 1 Black       -- up to here the key: what makes positions equal --
+    9      side to move: 0 White, 1 Black       -- up to here the key: positions with equal keys are equal --
     10     plies played
 
 A move is source * 9 + target.
