@@ -52,7 +52,7 @@ def family_named(name: str) -> str:
 
 
 def _family_names() -> Mapping[str, str]:
-    """Map every name of a family, folded, to its folder."""
+    """Map all names of all families, folded, to the names of the families' folders."""
     found: dict[str, str] = {}
     for family in families():
         rules = load(family)
@@ -63,7 +63,7 @@ def _family_names() -> Mapping[str, str]:
 
 @cache
 def terminations() -> Mapping[str, Termination]:
-    """Map each word to its termination: those of the families in their order, then the others of the referee.
+    """Return all terminations by word: first those of the families in order, then the other ones of the referee.
 
     If two families use the same word, the first family's termination counts.
     """

@@ -1,6 +1,6 @@
-"""Compilation without importing numba: its switch, its progress, and the folder of compiled code.
+"""Facts of compilation that need no import of numba: its switch, its progress, and the folder of compiled code.
 
-It is separate from `referee.rules.jit` because every change there invalidates all compiled code.
+It is separate from `referee.rules.jit` because every change of that file invalidates all compiled code.
 """
 
 from __future__ import annotations

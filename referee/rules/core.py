@@ -26,7 +26,7 @@ def value_text(value: object) -> str:
 
 
 class Kind(enum.StrEnum):
-    """The basis of a termination: a word of records, with a sentence for people."""
+    """The kind of a termination: a word used in records, with a sentence for people."""
 
     sentence: str
 
@@ -45,8 +45,8 @@ class Termination(enum.StrEnum):
     """The reason why a game ended: a word used in records, pages and the protocol, its kind, and a sentence for people.
 
     The members are the referee's own and those that several families share. A family adds its own with `by_rules` and
-    lists it in the `reasons` of its `Rules`, where `Termination(word)` finds it. Each word has one object, so `is`
-    compares.
+    lists it in the `reasons` of its `Rules`, where `Termination(word)` finds it. Each word has one object, so
+    `is` compares terminations.
     """
 
     kind: Kind

@@ -44,7 +44,7 @@ def looks_like_title(line: str) -> bool:
 def variant_in(title: str, rules: Rules) -> str:
     """Return the variant that a title names, or "".
 
-    The name must be the title, one of its parts, or consist of several words anywhere in it.
+    The variant's name must be the title or one of its parts; a name of several words may be anywhere in the title.
     """
     for part in (title, *_PART.split(title)):
         if named := rules.variant_named(part):
@@ -80,7 +80,7 @@ def _depths(text: str, brackets: str) -> Iterator[tuple[str, int]]:
 
 
 def _without_headings(text: str, rules: Rules, brackets: str) -> str:
-    """Replace column titles and the rules below them by blanks; all other characters keep their place."""
+    """Replace column titles and the ruled lines below them by blanks; all other characters keep their place."""
     found, is_below = [], False
     for line, depth in _depths(text, brackets):
         is_below = depth == 0 and (gametable.is_heading(line, rules) or (is_below and gametable.is_ruled(line)))
@@ -111,7 +111,7 @@ def _sections(text: str, rules: Rules, moves: tuple[str, ...], brackets: str, *,
 
 
 def _is_title(line: str, rules: Rules, moves: tuple[str, ...], *, is_free: bool) -> bool:
-    """Return whether a line is a title here. Unless `is_free`, only a line that names a variant is one."""
+    """Return whether a line outside brackets is a title. Unless `is_free`, only a line that names a variant is one."""
     if len(line) > MAX_TITLE_LENGTH:
         return False
     line = line.strip()
@@ -142,9 +142,9 @@ def titled(
     """Extend a reader with titles, which precede a game at the start of the text or after an empty line.
 
     `tag` writes the variant that a title names in the notation. `moves` are words of the notation that may be alone in
-    a line. `brackets` are the brackets within which no line is a title. A title above a table that names no variant
-    needs an empty line below. With `is_table` the reader handles column titles itself; otherwise they are removed.
-    Lines of words after the last game become a comment on its last move.
+    a line. `brackets` are the brackets within which no line is a title. A title that names no variant needs an empty
+    line before a table. With `is_table` the reader handles column titles itself; otherwise they are removed. Lines of
+    words after the last game become a comment on its last move.
     """
 
     def read_titled(text: str, ruleset: Ruleset) -> Sequence[GameText]:
@@ -173,9 +173,7 @@ def titled(
 
 
 def _placed_read(read: Reader, text: str, section: _Section, before: str, ruleset: Ruleset) -> list[GameText]:
-    """Return the games of a section, read with `before` as its prefix. Raise ParseError with its index in the whole
-    text.
-    """
+    """Return the games of a section, read with `before` as its prefix. Raise ParseError, placed in the whole text."""
     try:
         return list(read(before + text[section.start : section.end], ruleset))
     except ParseError as error:

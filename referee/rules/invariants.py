@@ -54,7 +54,7 @@ def position_text_round_trips(ruleset: Ruleset, state: State) -> None:
     assert again[:size].tolist() == state[:size].tolist(), named(ruleset, state, "another key when read again")
     assert legal(ruleset, again) == legal(ruleset, state), named(ruleset, state, "other moves when read again")
     one, two = (outcome_of(ruleset, int(kernel.result(s, ruleset.config, 1, 0))) for s in (state, again))
-    # Not every position string contains the plies played, so a limit may be further away when it is read again.
+    # Not every position string contains the plies played, so a limit may be further away after reading it again.
     if not (one and one.reason in limits_of(ruleset.rules)):
         assert one == two, named(ruleset, state, one, "but when read again", two)
 
@@ -284,7 +284,7 @@ INVARIANTS = (
 """Invariants of a single position."""
 
 
-# Invariants of the record itself.
+# Invariants of the `Rules` record, not of positions.
 
 
 def record_is_sound(rules: Rules) -> None:

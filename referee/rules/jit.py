@@ -53,7 +53,7 @@ _is_writable = cache(is_writable)
 if IS_COMPILED:
     import numba
 
-    # These are not a stable interface of numba. They are called and extended, never replaced.
+    # These imports are no stable interface of numba. They are called and extended, never replaced.
     try:
         from numba import types
         from numba.core.caching import NullCache
@@ -111,7 +111,7 @@ if IS_COMPILED:
         """A compiled function that keeps its code in `_Cache`."""
 
         def keep_in(self, folder: Path) -> None:
-            """Use the cache in a folder if it is possible."""
+            """Keep the compiled code in a folder if that is possible."""
             # Closures are not cached: the file name does not identify the values they capture.
             if self.py_func.__closure__ is None and (_is_writable(folder) or folder.is_dir()):
                 self._cache = _Cache(self.py_func, folder, is_writable=_is_writable(folder))
@@ -121,7 +121,7 @@ if IS_COMPILED:
 
         `also` names further folders of sources that are compiled into the function. A function that `borrows` allocates
         no array and does not own those passed to it; the caller keeps them alive. An `inlined` function becomes a part
-        of its callers, since an array takes seven arguments.
+        of its callers: a call would pass each array as seven arguments.
         """
         # Set explicitly: a function inherits an unset flag from the function whose compilation required it.
         settings: dict[str, Any] = {"nopython": True, "nogil": True, "error_model": "numpy", "forceinline": inlined}
@@ -180,7 +180,7 @@ else:
         return function
 
     def prefetch(array: Any, row: int) -> None:
-        """Do nothing: interpreted code has no use for it."""
+        """Do nothing: interpreted code has no use for prefetching."""
 
     def popcount(x: Any) -> int:
         """Return the number of set bits of a uint64."""

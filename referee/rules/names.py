@@ -53,7 +53,7 @@ def _max_typos(length: int) -> int:
 def _apart(given: tuple[str, ...], name: tuple[str, ...]) -> int | None:
     """Return the number of typos between a text and a name, word by word; None if the name is not a plausible match.
 
-    A text with only some words of the name is at distance 10. Words that differ in a digit are different words.
+    A text with only some words of the name counts as 10 typos. Words that differ in a digit are different words.
     """
     if len(given) == len(name):
         total = 0

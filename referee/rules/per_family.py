@@ -21,7 +21,7 @@ _BETWEEN = "_for_"
 
 @cache
 def loaded(package: str, name: str, family: str) -> ModuleType:
-    """Return the file `name` of a package, loaded over the kernel of `family`. Raise UnknownNameError."""
+    """Return the file `name` of a package as a module that uses the kernel of `family`. Raise UnknownNameError."""
     load(family)
     full = f"{package}.{name}{_BETWEEN}{family}"
     folder = Path(str(sys.modules[package].__file__)).parent

@@ -59,7 +59,7 @@ class Position:
     @property
     def history(self) -> History:
         """The positions of the game up to this one. It becomes invalid when a later position reads its own."""
-        # If its length differs, another continuation has added to the shared history.
+        # If the shared history has another length, another continuation has added to it.
         if self._history is None or self._history.plies != self._ply:
             line: list[Position] = []
             at: Position | None = self

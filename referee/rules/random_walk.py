@@ -14,7 +14,7 @@ SPINS = (0, 1, 2, 3, 4, 6, 20, 60)
 
 
 def values(option: Option) -> list[Value]:
-    """Return values worth testing: all of a combo or check, some small numbers of a spin."""
+    """Return values of an option that are worth testing: all of a combo or check, some small numbers of a spin."""
     if option.type == "check":
         return [False, True]
     if option.type == "combo":

@@ -22,14 +22,12 @@ class History:
             self.add(key)
 
     def if_next(self, key: bytes) -> tuple[int, int]:
-        """Return (occurrences, this one included; plies since the previous one, 0 = no previous one) if `key` came
-        next.
-        """
+        """Return what `add` would return for `key`, without adding it."""
         count, last = self._seen.get(key, (0, self.plies + 1))
         return count + 1, self.plies + 1 - last
 
     def add(self, key: bytes) -> tuple[int, int]:
-        """Add the next position; return the same numbers as `if_next`."""
+        """Add the next position; return (occurrences, this one included; plies since the previous one, 0 = none)."""
         plies = self.plies = self.plies + 1
         count, last = self._seen.get(key, (0, plies))
         self._seen[key] = count + 1, plies

@@ -40,7 +40,7 @@ _TOKEN: Final = re.compile(
 
 
 class _Board:
-    """The position strings of one game: their pieces, and the position before a move."""
+    """The moves of one game, played and undone on position strings."""
 
     def __init__(self, ruleset: Ruleset) -> None:
         self.ruleset = ruleset
@@ -61,7 +61,7 @@ class _Board:
 
     def played(self, position: str, move: str) -> str | None:
         """Return the position after a move, or None if the position does not exist or does not allow the move."""
-        # A prediction that turns out right is the position that is played from next.
+        # Keep the last result: a prediction that turns out right is played from once more.
         if self._last[:2] != (position, move):
             self._last = position, move, self._play(position, move)
         return self._last[2]
@@ -240,7 +240,7 @@ def write_game(game: GameText, ruleset: Ruleset) -> str:
         number, second = divmod(ply - 1 + turn, 2)
         note = board.note(position, move, after)
         words += [f"{number + 1}." + ".." * second] if ply == 1 or not second else []
-        # No line begins inside a note: collections are cut at lines that look like a setup, `a1:…`.
+        # No line begins inside a note: collections of games are cut at lines that look like a setup, `a1:…`.
         words.append((move + (f"({note})" if note else "")).replace(" ", _KEPT) + game.marks.get(ply, ""))
         words.append(braced(game.comments.get(ply, "")))
         position = after

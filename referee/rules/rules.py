@@ -113,7 +113,7 @@ class Tactics(Protocol):
     def quiet_eval(self, state: State, config: Config, values: npt.NDArray[np.int64]) -> int:
         """Return a static score for the side to move that ignores possible captures, which the search tries itself.
 
-        The score is linear in the piece values: each is multiplied by a count of the position.
+        The score is linear in the piece values: each is multiplied by a number that the position gives.
         """
 
     def in_check(self, state: State, config: Config) -> bool:
@@ -146,8 +146,8 @@ class Prospects(Protocol):
 class LinearFeatures(Protocol):
     """Optional functions of a kernel for a learned linear evaluation, present all together or not at all.
 
-    The score of a position is the sum of the weights of its features. They are used only with rules that
-    `Features.fits`.
+    The score of a position is the sum of the weights of its features. The functions are used only with rules
+    that `Features.fits` accepts.
     """
 
     LINEAR_FEATURE_COUNT: int
@@ -601,7 +601,7 @@ class Rules:
 
     @cached_property
     def _variant_names(self) -> Mapping[str, str]:
-        """All names of variants, folded, with the variant's own name."""
+        """Map of every name of a variant, folded, to the variant's own name."""
         found: dict[str, str] = {}
         for variant in self.variants:
             for name in (variant.name, *self.words.variants.get(variant.name, ())):
@@ -662,7 +662,7 @@ class Rules:
         preset = {name: self.option(name).read(value) for name, value in found.options.items()}
         values = {option.name: option.default for option in self.options} | preset | given
         if self.phase and values[self.phase.rule]:
-            # Keep the option out of the variant: it would not be an override then, and no record would store it.
+            # Change only the position: an option in the variant would be no override, and no record would store it.
             found = replace(found, position=self.phase.begin(found.position))
         return Ruleset(self, found, values)
 

@@ -24,7 +24,7 @@ def images_of(
     maps: Iterable[Callable[[int, int], tuple[int, int]]],
     symbols: Iterable[Sequence[int]],
 ) -> tuple[Image, ...]:
-    """Return an image for each of `maps`, applied to the coordinates of the cells, and each permutation of the symbols.
+    """Return an image for each pair of a map of the cells' coordinates and a permutation of the symbols.
 
     Raise KeyError for a map that leaves the board.
     """
@@ -70,7 +70,7 @@ def keys_of(ruleset: Ruleset, states: States) -> Keys:
 
 
 def _sums(table: Keys, contents: npt.NDArray[np.uint8]) -> Keys:
-    """Return the sum over the cells of each row, shape (rows, images).
+    """Return, for each row of `contents` and each image, the sum of its cells' numbers, shape (rows, images).
 
     Successive positions differ in few cells, so all rows but the first add only the changes from the row before.
     """
@@ -110,7 +110,7 @@ def _table(family: str, images: tuple[Image, ...]) -> Keys:
 
 
 def _number(family: str, more: bytes = b"") -> int:
-    """Return a 64-bit number derived from a family and bytes."""
+    """Return a 64-bit number derived from the name of a family and from further bytes."""
     return int.from_bytes(blake2b(more, digest_size=8, key=family.encode()).digest())
 
 
@@ -122,7 +122,7 @@ _MIX2 = np.uint64(0x94D049BB133111EB)
 
 
 def _mix(values: Keys) -> Keys:
-    """Mix the bits so that every bit depends on every bit: splitmix64 (Steele, Lea, Flood 2014)."""
+    """Mix the bits so that every bit depends on every bit of the value: splitmix64 (Steele, Lea, Flood 2014)."""
     z = values + _STEP
     z = (z ^ (z >> np.uint64(30))) * _MIX1
     z = (z ^ (z >> np.uint64(27))) * _MIX2

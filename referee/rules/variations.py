@@ -34,7 +34,7 @@ _NOT_BLANK: Final = re.compile(r"[^\r\n]")
 
 @dataclass(frozen=True, slots=True)
 class Marker:
-    """The comments of a notation: the text before and after it, and the pattern of one with the marker.
+    """The form of comments in a notation: the text before and after one, and the pattern of a comment with the marker.
 
     The group `said` of the pattern is the comment without the marker. `heading` returns what a notation needs before
     the moves of a variation if its reader ignores the start of the given rules.
@@ -58,7 +58,7 @@ BRACKETS: Final = _bracketed("[", "]")
 def to_line_end(sign: str, heading: Callable[[Ruleset], str]) -> Marker:
     """Return the marker of a notation with comments from a sign to the end of the line.
 
-    Its reader has to take the marker alone for a comment.
+    The reader of the notation has to accept the marker alone as a comment.
     """
     return Marker("", "", re.compile(rf"{re.escape(sign)} (?P<said>[^\n\x01]*?) *\x01"), heading)
 
@@ -93,7 +93,7 @@ class _Reading:
         return [self._with_variations(game, parts, ruleset, 0, 0) for game in found]
 
     def _split(self, text: str) -> tuple[str, list[str]]:
-        """Replace each outermost variation by a marker of the same length; return the text, and their contents."""
+        """Replace each outermost variation by a marker of the same length; return the text and the variations."""
         pieces, groups, last = [], [], 0
         for start, end in _groups(text):
             before, after = self._marker.before + MARKER, self._marker.after
@@ -177,7 +177,7 @@ def _groups(text: str) -> Iterator[tuple[int, int]]:
 
 
 class _Line:
-    """The positions of a game's moves, as far as they are legal, found when they are asked for in order."""
+    """The positions of a game's moves, up to the first illegal one, computed as `before` asks for them."""
 
     def __init__(self, game: GameText, ruleset: Ruleset) -> None:
         if game.variant or game.options:
@@ -191,7 +191,7 @@ class _Line:
         self._state: State | None = ruleset.read(game.position)
 
     def before(self, ply: int) -> State | None:
-        """Return the position before a ply, at least the last one asked for; None after an illegal move."""
+        """Return the position before a ply, which never decreases from call to call; None after an illegal move."""
         notation, config = self.ruleset.rules.notation, self.ruleset.config
         while self._at < ply and self._state is not None:
             code = notation.read_move(self._moves[self._at - 1], self._state, config)
@@ -201,7 +201,7 @@ class _Line:
 
 
 def branching(write: Writer, marker: Marker = BRACES) -> Writer:
-    """Extend a writer with variations."""
+    """Extend a writer so that it also writes variations."""
 
     def write_branching(game: GameText, ruleset: Ruleset) -> str:
         if not game.variations:
@@ -266,7 +266,7 @@ def _by_ply(variation: Variation) -> Mapping[int, list[Variation]]:
 
 
 def _comment(text: str, marker: Marker) -> str:
-    """Return a comment within a variation."""
+    """Return a comment as it is written within a variation."""
     if not text:
         return ""
     if not marker.before:

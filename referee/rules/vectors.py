@@ -23,7 +23,7 @@ Entry = Mapping[str, Any]
 
 @dataclass(slots=True)
 class Failure:
-    """One entry whose outcome differs from the file."""
+    """One entry of a file that the rules do not confirm."""
 
     kind: str
     index: int

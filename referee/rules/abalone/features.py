@@ -1,4 +1,4 @@
-"""Inputs of a learned evaluation of Abalone: the marbles of both sides and the number that each has lost."""
+"""Inputs of a learned evaluation of Abalone: the marbles of both sides and the number that each side has lost."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whole games in Aba-Pro notation: running text of numbered moves, a table of it, and the game written backwards.
+"""Whole games in Aba-Pro notation: running text of numbered moves, tables, and games written backwards.
 
 All readers accept move numbers, `(e)` marks, scores, `! ?`, `{comments}`, titles and doubled first cells (`e4e4e5`).
 They do not check legality. Tags before the moves contain everything else: `[Variant "..."]`, `[Position "..."]`,
@@ -43,13 +43,13 @@ _ROW_START = re.compile(r"[0-9.*]|[A-Ia-i][1-9]")
 
 
 class _Comment(NamedTuple):
-    """The text between braces."""
+    """A comment: the text between braces."""
 
     text: str
 
 
 class _Word(NamedTuple):
-    """A piece of text between blanks, its index and its line."""
+    """A word of the text, between blanks, with its index and its line."""
 
     text: str
     at: int
@@ -57,7 +57,7 @@ class _Word(NamedTuple):
 
 
 class _Tag(NamedTuple):
-    """A `[Name "value"]` and its index."""
+    """A tag `[Name "value"]` and its index in the text."""
 
     name: str
     value: str
@@ -91,7 +91,7 @@ class _AbaloneDraft(Draft):
 
 
 def _pieces(text: str, word_pattern: re.Pattern[str]) -> Iterator[_Word | _Tag | _Comment]:
-    """Yield tags, words and comments in order. Raise ParseError for an unclosed one."""
+    """Yield tags, words and comments in order. Raise ParseError for a malformed tag or an unclosed comment."""
     index, line = 0, 0
     while index < len(text):
         end = index + 1
@@ -125,7 +125,7 @@ def _read_move(word: str, index: int, text: str) -> str:
 
 
 class _Reader:
-    """A reader of the games of one text, word by word; a table differs in the start of its lines."""
+    """A reader of the games of one text, word by word: of a running text, or of a table of numbered rows."""
 
     def __init__(self, text: str, rules: Rules, is_table: bool) -> None:
         self.text, self.rules, self.is_table = text, rules, is_table
@@ -179,13 +179,13 @@ class _Reader:
         self.draft.mark(len(self.draft.moves), mark)
 
     def _is_heading(self, word: _Word) -> bool:
-        """Return whether a line is not a row: column titles before the first row, or a ruled line."""
+        """Return whether a line of a table has no moves: column titles before the first row, or a ruled line."""
         if _RULED_LINE.fullmatch(word.text):
             return True
         return not self.draft.is_begun and _ROW_START.match(word.text) is None
 
     def _number(self, word: _Word, is_first: bool) -> tuple[str, int]:
-        """Return the rest of a word after its move number, and its index.
+        """Return what follows the move number in a word, and the index at which it begins.
 
         `1.` after moves starts another game, `1...` does not.
         """
@@ -218,7 +218,7 @@ def read_table(text: str, ruleset: Ruleset) -> Sequence[GameText]:
 
 
 class _Ply(NamedTuple):
-    """One move to write: its number, the side (0 Black), its text, the score after an ejection, and its mark."""
+    """One move to write: its number, the side (0 Black), its text, and after an ejection the score and the mark."""
 
     number: int
     side: int
@@ -228,7 +228,7 @@ class _Ply(NamedTuple):
 
 
 def _plies(game: GameText, ruleset: Ruleset) -> Iterator[_Ply]:
-    """Yield the moves with numbers and, if the options enable them, marks and scores.
+    """Yield the numbered moves, with ejection marks and scores if the options enable them.
 
     Raise ParseError for an unreadable move, ValueError for one that the board does not allow.
     """
@@ -270,7 +270,7 @@ def _tags(game: GameText) -> list[str]:
 def write_linear(game: GameText, ruleset: Ruleset) -> str:
     """Return the running text of a game: tags if there are any, then the numbered moves, or `*` without moves.
 
-    Raise ValueError for a tag that cannot be written or, with marks or scores, for an illegal move.
+    Raise ValueError for a tag that cannot be written or, with ejection marks or scores, for an illegal move.
     """
     words: list[str] = []
     for place, ply in enumerate(_plies(game, ruleset)):
@@ -303,7 +303,7 @@ def write_table(game: GameText, ruleset: Ruleset) -> str:
 
 
 def _undone(move: str) -> str:
-    """Return the move that takes the moved marbles back; applied twice it returns the original move."""
+    """Return the move that takes the moved marbles back; undoing that move gives the original one."""
     if len(move) == 4:
         return move[2:] + move[:2]
     low, high, target = (PLACES[CELLS[move[place : place + 2]]] for place in (0, 2, 4))

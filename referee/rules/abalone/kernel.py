@@ -145,7 +145,7 @@ def _limit(state: Any, config: Any, reason: int) -> int:
 
 @jit
 def _settled(state: Any, config: Any) -> int:
-    """Return the result by score, which is checked before all others; Black's score takes precedence."""
+    """Return the result code of a winning score, of Black's before White's; 0 if neither side has one."""
     if state[BY_BLACK] >= config[WIN_SCORE]:
         return BY_EJECTIONS * 4 + 1
     return BY_EJECTIONS * 4 + 2 if state[BY_WHITE] >= config[WIN_SCORE] else 0
@@ -153,13 +153,13 @@ def _settled(state: Any, config: Any) -> int:
 
 @jit
 def _stuck(state: Any, config: Any) -> int:
-    """Return the result for a side to move without a move."""
+    """Return the result code if the side to move has no legal move."""
     return BY_NO_MOVES * 4 + (DRAW if config[NO_MOVES] == 1 else 2 - state[SIDE])
 
 
 @jit
 def _limited(state: Any, config: Any) -> int:
-    """Return the result by the limits on quiet plies and on plies, in this order; 0 within them."""
+    """Return the result code of the limit on quiet plies, else of that on all plies; 0 within both."""
     if 0 < config[NO_EJECTION_LIMIT] <= state[QUIET]:
         return _limit(state, config, BY_NO_EJECTION)
     if 0 < config[MAX_PLIES] <= state[PLIES]:
@@ -169,7 +169,7 @@ def _limited(state: Any, config: Any) -> int:
 
 @jit
 def result(state: Any, config: Any, occurrences: int, gap: int) -> int:
-    """Return the result code (rules, section 5, in its order), or 0."""
+    """Return the result code, in the order of section 5 of the rules; 0 if the game continues."""
     code = _settled(state, config)
     if code != 0:
         return code
@@ -254,7 +254,7 @@ def _threats_in(o: Any, x: Any, k: Any, i: Any) -> int:
 
 @jit
 def _threats(o: Any, x: Any) -> int:
-    """Count the enemy marbles on the rim that the next move could push off, per direction."""
+    """Count the enemy marbles on the rim that the next move could push off, once for each direction."""
     return (
         _threats_in(o, x, K0, I0)
         + _threats_in(o, x, K1, I1)
@@ -267,9 +267,9 @@ def _threats(o: Any, x: Any) -> int:
 
 @jit
 def evaluate(state: Any, config: Any) -> int:
-    """Return a static score for the side to move: ejections, place, cohesion and threats.
+    """Return a static score for the side to move: ejections, closeness to the centre, cohesion and threats.
 
-    The weights won most of some thousand games of two-ply search against neighbouring weights.
+    With these weights a two-ply search won most of some thousand games against neighbouring weights.
     """
     code = _settled(state, config)
     side = state[SIDE]
@@ -291,7 +291,7 @@ def _beside(x: Any) -> Any:
 
 @jit
 def may_win(state: Any, config: Any, moves: int) -> bool:
-    """Answer `Prospects.may_win`: are there enough ejections, or might the other side be left without a move?
+    """Answer `Prospects.may_win`: can the moves eject enough marbles, or leave the other side without a move?
 
     The other side has a move while an empty cell touches its marbles. A move of the winning side takes away five such
     cells at most (one it fills by a push, and four that only the pushed marble touched). The other side can always

@@ -1,4 +1,4 @@
-"""Compiled move generation by sets of cells: rotations of 61-bit words find all rears and all low ends at once.
+"""Compiled move generation by sets of cells: rotations of 61-bit words find all moves of a direction at once.
 
 Cells and directions are those of `tables`, where the board is drawn.
 
@@ -37,7 +37,7 @@ I0, I1, I2, I3, I4, I5 = (np.uint64(inside) for inside in INSIDE)
 
 @jit
 def behind(s: Any, k: Any, i: Any) -> Any:
-    """Return the cells whose next cell is in `s`."""
+    """Return the cells of `i` whose next cell, `k` steps on, is in `s`."""
     return ((s >> k) | (s << (RING_BITS - k))) & i
 
 
@@ -118,7 +118,7 @@ def has_move(o: Any, x: Any) -> bool:
 
 @jit
 def low_ends(m: Any, shape: int, u: Any, p: Any, v: Any, q: Any) -> Any:
-    """Return the low ends of the broadsides of one shape (1..4, see `tables`), from the own marbles free to step."""
+    """Return the low ends of the broadsides of one shape (1..4, see `tables`), from the own marbles `m` that can step."""
     if shape > 2:
         u, p = v, q
     s = m & behind(m, u, p)

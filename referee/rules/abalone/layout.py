@@ -87,7 +87,7 @@ def effect(code: int, before: State, after: State, config: Config) -> Effect:
 def move_input(code: int, state: State) -> tuple[tuple[str, ...], ...]:
     """Return the cells to pick: for an inline move the rearmost marble and the cell ahead of it.
 
-    For a broadside pick one end of the row, the other end, and the target of the first one.
+    For a broadside pick one end of the row, the other end, and the target of the end picked first.
     """
     ahead, line = NEIGHBOURS[code_direction(code)], code_line(code)
     if code_shape(code) == INLINE:

@@ -95,12 +95,12 @@ def ejectable(own: frozenset[int], enemy: frozenset[int]) -> frozenset[int]:
 
 
 def bits(cells: frozenset[int]) -> int:
-    """Return a set of cells as a word."""
+    """Return a set of cells as a word with a bit for each cell."""
     return sum(1 << cell for cell in cells)
 
 
 def cells(word: int) -> frozenset[int]:
-    """Return the cells of a word."""
+    """Return the cells whose bits are set in a word."""
     return frozenset(cell for cell in range(word.bit_length()) if word >> cell & 1)
 
 

@@ -24,7 +24,7 @@ def _rest(states: States, config: Config) -> npt.NDArray[np.int64]:
 
 
 def _turn(times: int, is_mirrored: bool) -> Callable[[int, int], tuple[int, int]]:
-    """Return a map of (row, digit) from the centre: `times` turns by 60 degrees after an optional reflection.
+    """Return a map of (row, digit), both counted from the centre: an optional reflection, then `times` 60-degree turns.
 
     A turn takes E to NE and NW to W; the reflection exchanges NW and E.
     """

@@ -107,7 +107,7 @@ class _BaroqueDraft(Draft):
         return self.game(write_move(move) for _, move in played)
 
     def _leave_out(self, ply: int, said: str) -> None:
-        """Remove the generated description of the move from a comment."""
+        """Remove `said`, the generated description of a move, from the start of its comment."""
         comment = self.comments[ply]
         rest = comment.removeprefix(said)
         if said and rest != comment and rest[:1] in ("", " ", ";"):
@@ -211,7 +211,7 @@ def _tag(name: str, value: object) -> str:
 
 
 def _other_tags(game: GameText) -> list[str]:
-    """Return the lines of further tags whose names can be read again."""
+    """Return the lines of the game's other tags, as far as the reader accepts their names."""
     return [
         _tag(name, value)
         for name, value in game.tags.items()
@@ -256,7 +256,7 @@ def _coordinates(move: int, state: State, config: Config) -> str:
 
 
 def _short(move: int, state: State, config: Config) -> str:
-    """Return a move in vchess's form: only pincers and suicides keep their origin."""
+    """Return a move in vchess's form: only moves of pincers and suicides keep their origin."""
     shown = display_move(move, state, config)
     if shown.startswith("P") or shown.endswith("-off"):
         return shown

@@ -68,7 +68,7 @@ together below 420.
 
 PINCER, COORDINATOR, LEAPER, CHAMELEON, WITHDRAWER, IMMOBILIZER, KING = range(7)
 
-# Reasons: the order in rules.py.
+# Reason numbers, in the order of `Rules.reasons` in rules.py.
 BY_CHECKMATE, BY_STALEMATE, BY_BARE_KINGS, BY_NO_CAPTURE, BY_REPETITION, BY_MAX_PLIES = range(6)
 DRAW = 3
 
@@ -106,7 +106,7 @@ def sides(state: Any) -> Any:
 
 @jit
 def occupied(u: Any) -> Any:
-    """Return all squares of a side."""
+    """Return all squares with a piece of a side."""
     return u[0] | u[1] | u[2] | u[3] | u[4] | u[5] | u[6]
 
 
@@ -283,7 +283,7 @@ def count_leaps(g: Any, e: Any, h: Any, max_leaps: Any) -> Any:
 
 @jit
 def count_slides(p: Any, g: Any, e: Any) -> Any:
-    """Count the plain moves of the pincers p and the queen-like pieces g together."""
+    """Count the sliding moves of the pincers p and of the pieces g, which move like a queen."""
     ea = e & NOT_A
     eh = e & NOT_H
     x = p | g
@@ -298,7 +298,7 @@ def count_slides(p: Any, g: Any, e: Any) -> Any:
 
 @jit
 def pinched(t: Any, own: Any, foe: Any) -> Any:
-    """Return the enemies next to t with a piece of `own` directly behind them."""
+    """Return the enemies next to square t that have a piece of `own` directly behind them, seen from t."""
     x = ((t << EIGHT) & (own >> EIGHT)) | ((t >> EIGHT) & (own << EIGHT))
     x |= ((t << ONE) & NOT_A & ((own & NOT_A) >> ONE)) | ((t >> ONE) & NOT_H & ((own & NOT_H) << ONE))
     return x & foe
@@ -314,7 +314,7 @@ def pinching(own: Any, foe: Any) -> Any:
 
 @jit
 def coordinating(k: Any, foe: Any) -> Any:
-    """Return the squares whose corners with the king k may hold a foe."""
+    """Return the squares that span a rectangle with the king k on whose other corners a foe may stand."""
     if not k:
         return NONE
     c = np.uint64(ctz(k))
@@ -386,8 +386,8 @@ def guard(u: Any, v: Any, style: Any) -> Any:
 
     Only the removal of pieces can open a new attack, as long as neither the king nor an immobilizer moves. `pins` are
     the own pieces whose departure may do so, `baits` the enemies whose capture may. Each threat needs some empty
-    squares: two own pieces there are safe, and one own piece alone is a pin. If enemies are there, all of them would
-    have to be captured.
+    squares. If two own pieces stand there, either may leave; one own piece alone is a pin. If enemies stand there, all
+    of them would have to be captured.
     """
     pins = NONE
     baits = NONE
@@ -510,7 +510,7 @@ def goals(piece: Any, f: Any, v: Any, own: Any, foe: Any, z: Any, style: Any) ->
 def legal_from(f: Any, u: Any, v: Any, own: Any, foe: Any, z: Any, risky: Any, baits: Any, style: Any) -> Any:
     """Return the destinations of all legal moves of the piece on f, as a bitboard (f itself for suicide).
 
-    With `risky` every move must be tested; `baits` are the enemies whose capture must be tested.
+    If `risky`, the king's safety is tested after every move, else only after the capture of one of `baits`.
     """
     piece = kind(u, f)
     d = goals(piece, f, v, own, foe, z, style)
@@ -667,7 +667,7 @@ def result(state: Any, config: Any, occurrences: Any, gap: Any) -> Any:
 
 @jit
 def blocked(check: Any, side: Any, config: Any) -> Any:
-    """Return the result for a side (0 or 1) without legal moves."""
+    """Return the result code for a side (0 or 1) without legal moves."""
     if check:
         return BY_CHECKMATE * 4 + 2 - side
     return BY_STALEMATE * 4 + (2 - side if config[STALEMATE_LOSES] else DRAW)
@@ -917,7 +917,7 @@ def captures(state: Any, config: Any, values: Any, moves: Any, gains: Any) -> An
 
 @jit
 def best_gain(state: Any, config: Any) -> Any:
-    """Return `best_capture` of a state."""
+    """Return the highest value that one move of the side to move captures, by `best_capture`."""
     style = style_of(config)
     u, v = sides(state)
     own = occupied(u)
@@ -926,7 +926,7 @@ def best_gain(state: Any, config: Any) -> Any:
 
 @jit
 def posture(u: Any, e: Any, z: Any, side: Any, values: Any) -> Any:
-    """Return the value of the pieces of a side (0 or 1) in their places; z are its frozen ones."""
+    """Return the value of the pieces of a side (0 or 1) in their places; z are its frozen pieces."""
     n = worth(u, ~NONE, values)
     if z:
         n -= worth(u, z, values[FROZEN:])
@@ -941,7 +941,7 @@ def posture(u: Any, e: Any, z: Any, side: Any, values: Any) -> Any:
 
 @jit
 def quiet_eval(state: Any, config: Any, values: Any) -> Any:
-    """Return the static score of the side to move by these piece values, without captures."""
+    """Return a static score for the side to move by the given piece values; possible captures do not count."""
     style = style_of(config)
     u, v = sides(state)
     own = occupied(u)
@@ -955,7 +955,7 @@ def quiet_eval(state: Any, config: Any, values: Any) -> Any:
 
 @jit
 def evaluate(state: Any, config: Any) -> Any:
-    """Return a static score: material, frozen pieces, mobility, nearness to the kings, and hanging pieces.
+    """Return a static score: material, frozen pieces, mobility, nearness to the enemy king, and hanging pieces.
 
     The mover is credited with most of its best capture, so that a hanging piece counts without a search.
     """

@@ -60,8 +60,9 @@ def _king(pieces: dict[int, str], before: State) -> int | None:
 
 
 def board(state: State, config: Config) -> Board:
-    """Return a position with labels on a checked king and on the frozen pieces of both sides, each as if it were to
-    move.
+    """Return a position with labels on a checked king and on the frozen pieces.
+
+    Of the waiting side these are the pieces that would be frozen if it were to move.
     """
     from referee.rules.baroque import kernel
 

@@ -92,7 +92,7 @@ def _read_board(board: str, text: str, start: int, state: State) -> None:
 
 
 def _read_number(field: tuple[int, str], text: str, minimum: int) -> int:
-    """Return the counter at (index, letters) of `text`. Raise ParseError."""
+    """Return the counter in a field (index, letters) of `text`. Raise ParseError."""
     place, letters = field
     if letters.isascii() and letters.isdecimal() and len(letters) <= 9 and int(letters) >= minimum:
         return int(letters)
@@ -260,7 +260,7 @@ def read_move(text: str, state: State, config: Config) -> int:
 
 @lru_cache(8192)
 def _read_squares(text: str) -> tuple[int, int, int]:
-    """Return the index of a move's letter, its origin and its code; -1 for each of them that depends on the board.
+    """Return a move's piece (index in `LETTERS`), origin and code; -1 for what only the board can tell.
 
     Raise ParseError.
     """

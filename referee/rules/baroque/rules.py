@@ -17,7 +17,7 @@ CHECKMATE = Termination.by_rules("checkmate", "the king is attacked and cannot b
 STALEMATE = Termination.by_rules("stalemate", "the side to move has no move and its king is not attacked")
 BARE_KINGS = Termination.by_rules("bare-kings", "only the kings are left")
 
-# Their order is the order of Config in state.py.
+# The options are in the order of Config in state.py.
 OPTIONS: tuple[Option, ...] = (
     Option(
         "immobilizer",

@@ -86,7 +86,7 @@ def _number(text: str, start: int, name: str) -> int:
 
 
 def _numbered(base: str, numbers: Mapping[str, Value]) -> Variant:
-    """Return a random variant with its numbers: one for both sides, or White's and Black's."""
+    """Return a start of a random variant by its row numbers: one for both sides, or White's and Black's."""
     rows = [int(number) for number in numbers.values()]
     return Variant(f"{base}#{'/'.join(map(str, rows))}", array(rows[0], rows[-1]), numbers)
 
@@ -122,8 +122,7 @@ def resolve(name: str, options: Mapping[str, Value]) -> Variant | None:
 
 
 def draw(name: str, rng: random.Random) -> Variant:
-    """Return a random start of the two random variants, with its numbers in its name; other variants are returned
-    unchanged.
+    """Return a random start of a random variant, with its numbers in its name; return any other variant unchanged.
 
     Raise UnknownNameError for an unknown variant.
     """

@@ -37,7 +37,7 @@ def _rays(reach: int, count: int) -> Table:
 
 
 def _pairs() -> tuple[Table, Table, Table]:
-    """Return `BETWEEN`, `BEYOND` and `STRIDE` (see there)."""
+    """Return the tables `BETWEEN`, `BEYOND` and `STRIDE`, which are described below."""
     between, beyond, stride = (np.zeros((64, 64), dtype=np.uint64) for _ in range(3))
     for start in range(64):
         for dx, dy in DIRECTIONS:

@@ -54,7 +54,7 @@ def _bases() -> npt.NDArray[np.uint64]:
 
 
 def _beyond() -> npt.NDArray[np.uint64]:
-    """Return the squares more than d half squares away, by [centre, d].
+    """Return, by [centre, d], the squares more than d half squares away from the centre.
 
     A centre is given in half squares as rank * PLACES + file.
     """
@@ -66,7 +66,7 @@ def _beyond() -> npt.NDArray[np.uint64]:
 
 
 def _tied() -> npt.NDArray[np.int64]:
-    """Return, for every feature, the smallest of its images under rotations and reflections of the board."""
+    """Return, for every feature, the smallest number among its images under rotations and reflections of the board."""
     found = np.arange(LINEAR_FEATURE_COUNT)
     for first, length in [*((LONG * kind, 8) for kind in range(4)), *((DIAGONALS + OFFSET[n], n) for n in range(1, 9))]:
         digits = np.arange(3**length)[:, None] // 3 ** np.arange(length) % 3

@@ -24,7 +24,7 @@ U1, U16, U48 = np.uint64(1), np.uint64(16), np.uint64(48)
 
 @jit
 def signed(x: Any) -> Any:
-    """Convert a uint64 of a state to int64: numba makes arithmetic that mixes the two floating."""
+    """Convert a uint64 of a state to int64: numba computes in floating point where the two are mixed."""
     return np.int64(x)
 
 
@@ -40,7 +40,7 @@ def flip(L: Any, s: int, q: int) -> None:
 
 @jit
 def load(state: Any, n: int, L: Any) -> None:
-    """Fill `L` from a state."""
+    """Fill the line patterns `L` from a state."""
     for s in range(3):
         for line in range(70):
             L[s, line] = 0

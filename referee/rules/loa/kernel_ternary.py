@@ -119,7 +119,7 @@ def count8(X: Any, s: int) -> int:
 
 @jit
 def by_file(x: Any) -> Any:
-    """Project a set with at most one square on each file to a byte with a bit for each file."""
+    """Turn a set with at most one square on each file into a byte with a bit for each file."""
     x |= x >> U32
     x |= x >> U16
     return (x | x >> U8) & BYTE
@@ -127,7 +127,7 @@ def by_file(x: Any) -> Any:
 
 @jit
 def by_rank(x: Any) -> Any:
-    """Project a set on the lowest file to a byte with a bit for each rank."""
+    """Turn a set of squares of file a into a byte with a bit for each rank."""
     x |= x >> U7
     x |= x >> U14
     return (x | x >> U28) & BYTE
@@ -159,7 +159,7 @@ def has_move8(a: Any, b: Any) -> bool:
             c = popcount((a | b) & squares) * abs(step(d))
             for j in (i - c, i + c):
                 if 0 <= j < 64 and squares & ~a & U1 << np.uint64(j) != U0:
-                    # Between them on the line: bits above the lower square and below the higher one.
+                    # The squares between i and j on the line: bits above the lower and below the higher of them.
                     low, high = np.uint64(min(i, j)), np.uint64(max(i, j))
                     if b & squares & ((U1 << high) - (U2 << low)) == U0:
                         return True
@@ -168,13 +168,13 @@ def has_move8(a: Any, b: Any) -> bool:
 
 @jit
 def step(d: int) -> int:
-    """Return the distance of neighbouring squares in direction `d`."""
+    """Return the difference of the numbers of neighbouring squares in direction `d`."""
     return 7 + d if d == 1 or d == 2 else (1 if d == 0 else -7)
 
 
 @jit
 def code8(i: int, j: int) -> int:
-    """Return the move code of two squares."""
+    """Return the code of the move from square `i` to square `j`."""
     return ((i >> 3) << 12) | ((i & 7) << 8) | ((j >> 3) << 4) | (j & 7)
 
 

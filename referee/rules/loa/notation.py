@@ -46,7 +46,7 @@ def _square(text: str, size: int, whole: str, index: int) -> int:
 
 
 def _letters(board: str) -> dict[str, str]:
-    """Return the dialect of a board, given by its first piece letter; our own by default."""
+    """Return the dialect of a board, given by its first piece letter; the canonical one by default."""
     for letter in board:
         for dialect in _DIALECTS:
             if letter in dialect:
@@ -105,7 +105,7 @@ def _number(field: str, text: str, index: int) -> int:
 
 
 def read_position(text: str, config: Config) -> State:
-    """Return the state of `<board> <side> [<ban> [<number>]]`; rules file section 5.
+    """Return the state of `<board> <side> [<ban> [<number>]]`; see section 5 of RULES.md.
 
     Boards with `L l` (PlayStrategy, LOABot) or `p P` (cutechess draft) are accepted too, with the six fields of those
     programs: `<board> <side> - - <number> <number>`. Raise ParseError.

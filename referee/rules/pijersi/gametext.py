@@ -122,7 +122,7 @@ class _PijersiDraft(Draft):
             raise self.fail(f"the setup contradicts #! {word[:40]}", index, "write #! exercise")
 
     def _placed(self) -> str | None:
-        """Return the position of the setup lines; None without any. Raise ParseError."""
+        """Return the position that the setup lines describe; None if there are none. Raise ParseError."""
         if not self.setup:
             return None
         joined = "/".join(line for _, line in self.setup)

@@ -191,7 +191,7 @@ def evaluate(state: Any, config: Any) -> Any:
 
 @jit
 def may_win(state: Any, config: Any, moves: Any) -> Any:
-    """Answer `Prospects.may_win`; only for one move is there more to say than "perhaps"."""
+    """Answer `Prospects.may_win`; for more than one move, and in the swap phase, the answer is always True."""
     if moves > 1 or state[PHASE] & SWAPPING:
         return True
     side = state[PHASE] & 1

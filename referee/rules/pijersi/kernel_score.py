@@ -1,6 +1,6 @@
-"""A compiled static score of a position: material, advance, cubes that can be captured, and the goal in one turn.
+"""A compiled static score of a position: material, advance, cubes that can be captured, and goals within one turn.
 
-It does not search: only whether a side could end its next turn on the goal row is answered exactly.
+There is no search. Only whether a side could win by its next turn on the far row is determined exactly.
 
 Letters: R P S W = own cubes on top by role, rR pP sS the same for the other side; E = empty cells.
 """

@@ -113,7 +113,7 @@ def list_pairs(state: Any, starts: Any, thirds: Any) -> Any:
 
 @jit
 def has_turn(state: Any) -> Any:
-    """Return whether the side to move has a turn: every turn starts with one step."""
+    """Return whether the side to move has a turn; one legal step of a cube or a stack suffices."""
     own = 4 * (state[PHASE] & 1)
     foe = 4 - own
     R, P, S, W = state[own], state[own + 1], state[own + 2], state[own + 3]
@@ -159,7 +159,7 @@ def may_block(state: Any, side: Any) -> Any:
 
 @jit
 def _clear(out: Any, foe: Any, to: Any) -> Any:
-    """Remove the enemy, if any, from the cell: the whole stack."""
+    """Remove the enemy's cube or whole stack, if there is one, from the cell `to`."""
     if (out[foe] | out[foe + 1] | out[foe + 2] | out[foe + 3]) & to:
         for role in range(4):
             out[foe + role] &= ~to

@@ -43,7 +43,7 @@ def _count(pieces: dict[str, str], white: bool) -> str:
 
 
 def effect(code: int, before: State, after: State, config: Config) -> Effect:
-    """Return the effect of a turn on stacks."""
+    """Describe what a turn stacks, unstacks, takes or swaps."""
     if code >= SWAP:
         return Effect("swaps two cubes" if code >> 6 & 63 != code & 63 else "swaps nothing")
     start, mid, third = CELL_NAMES[code >> 12], CELL_NAMES[code >> 6 & 63], code & 63
@@ -72,8 +72,8 @@ def effect(code: int, before: State, after: State, config: Config) -> Effect:
 def move_input(code: int, state: State) -> tuple[tuple[str, ...], ...]:
     """Return every cell of the turn, in order.
 
-    Two turns have only start and end: a stack that moves once, and a cube that leaves its stack. The page asks which
-    one is meant.
+    Two kinds of turns have only a start and an end: a stack that moves once, and a cube that leaves its stack.
+    The page asks which one is meant.
     """
     if code >= SWAP:
         one, two = CELL_NAMES[code >> 6 & 63], CELL_NAMES[code & 63]

@@ -44,7 +44,7 @@ def _reordered(triplet: str, order: tuple[int, ...]) -> str:
 
 
 def rows(family: str, number: int) -> Rows:
-    """Return White's rows of a numbered setup (rules, section 6). The number is within the family."""
+    """Return White's rows of setup `number` of a family (rules, section 6)."""
     if family == "pijersi-8100":
         left, right = wings()[number % 90], wings()[number // 90]
         return left[:3] + right[:3], left[3:], "WW", right[3:]
@@ -53,12 +53,12 @@ def rows(family: str, number: int) -> Rows:
         return one + two, three, "WW", four
     left = TRIPLETS[number % 6]
     right = TRIPLETS[number // 6] if family == "pijersi-36" else _reordered(left, _COMPLETIONS[number // 6])
-    # The triplets form triangles. Row b is half a cell further left, so the two wings complete theirs differently.
+    # The triplets form triangles. Row b is half a cell further left, so each wing completes its own differently.
     return left + right, _reordered(left, (1, 2, 0)), "WW", _reordered(right, (2, 0, 1))
 
 
 def dealt_rows(rng: random.Random) -> Rows:
-    """Shuffle all cubes of a side; a single wise of the stack goes below."""
+    """Return rows with all cubes of a side shuffled; a wise in the stack goes below any other cube."""
     cubes = list(_CUBES)
     rng.shuffle(cubes)
     low, top = cubes[12:]

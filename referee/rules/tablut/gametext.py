@@ -184,14 +184,14 @@ def _tag(name: str, value: object) -> str:
 
 
 def _numbered(words: Sequence[str], *, every: int) -> Iterator[str]:
-    """Yield the annotated moves in numbered pairs, `every` pairs per line."""
+    """Yield lines of numbered pairs of annotated moves, `every` pairs per line."""
     pairs = [f"{n // 2 + 1}. " + " ".join(words[n : n + 2]) for n in range(0, len(words), 2)]
     for first in range(0, len(pairs), every):
         yield " ".join(pairs[first : first + every])
 
 
 def _rules_of(game: GameText, ruleset: Ruleset) -> Ruleset:
-    """Return the rules of a game. Raise UnknownNameError."""
+    """Return the rules of a game: `ruleset` if the game names no variant. Raise UnknownNameError."""
     if not game.variant:
         return ruleset
     return ruleset.rules.settle(game.variant, game.options)
@@ -233,7 +233,7 @@ def write_table(game: GameText, ruleset: Ruleset) -> str:
 
 
 def _announced(game: GameText, settled: Ruleset) -> Iterator[tuple[str, str]]:
-    """Yield the moves with their marks, and the customary announcement after each, up to the first illegal move."""
+    """Yield each move with its mark, and the announcement after it (`raichi`); none from the first illegal move on."""
     rules, config = settled.rules, settled.config
     state: State | None = settled.read(game.position)
     for ply, text in enumerate(game.moves, 1):
@@ -264,7 +264,7 @@ _CHOICES = (
 
 
 def _rules_record(draft: _TablutDraft, record: str) -> tuple[dict[str, Value], str]:
-    """Return the options on top of `linnaeus` and the start board of an OpenTafl rules record."""
+    """Return what an OpenTafl rules record sets: the options on top of `linnaeus`, and the start board."""
     entries = dict(word.split(":", 1) for word in record.split() if ":" in word)
     refusal = "only 9x9 games with edge escape and an ordinary throne are supported"
     if entries.get("dim") != "9" or entries.get("cen", "e5").lower() not in ("e5", "default"):
