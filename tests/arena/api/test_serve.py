@@ -48,7 +48,7 @@ def test_a_port_that_is_taken(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
         assert run(["serve", "--data", str(tmp_path), "--port", port, "--no-referee"]) == Exit.FAILED
-    assert "take another --port" in capsys.readouterr().err
+    assert "choose another --port" in capsys.readouterr().err
 
 
 def test_settings_that_cannot_be_used(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -162,7 +162,7 @@ def test_another_file_for_a_tournament_or_a_schedule(arena: Arena, cli: Any, tmp
     changed = cli("tournament", "change", number, str(file), "--json", *token, is_json=True)
     assert (changed["name"], [line["name"] for line in changed["entries"]]) == ("Last", ["alphabeta v1", "random v1"])
     finished = str(arena.finished)
-    assert "stays" in cli("tournament", "change", finished, str(file), *token, code=Exit.FAILED)
+    assert "is unchanged" in cli("tournament", "change", finished, str(file), *token, code=Exit.FAILED)
     file.write_text('name = "Yearly"\nfamily = "loa"\n[entries]\nall = true\n[schedule]\ncron = "0 20 1 1 *"\n')
     number = str(cli("tournament", "create", str(file), "--json", *token, is_json=True)["id"])
     file.write_text(file.read_text().replace("1 1 *", "2 1 *"))
