@@ -56,6 +56,7 @@ class AlphaBeta(Bot):
         self._prepare(position)
         self._search_state.work[self._search.NODE_LIMIT] = 1
         self._search.search_iteration(self._search_state, position.ruleset.config, 1)
+        self._search.probe(self._search_state, 1)  # the principal variation calls it from Python
 
     def _prepare(self, position: Position) -> None:
         from bots.search import earlier_keys, search
