@@ -134,7 +134,10 @@ def _store(
 
 
 def _welcome(store: Store, tournament: TournamentItem, document: Document, entries: list[EntryItem]) -> list[EntryItem]:
-    """Follow the query of a ladder: enter new versions, withdraw retired ones."""
+    """Follow the query of a ladder: enter new versions, withdraw retired ones.
+
+    A new version is paired next: untried games are planned again, as its games carry the most information.
+    """
     field = resolve(store, document)
     present = {entry.version_id for entry in store.tournaments.entries(tournament.id)}
     fresh = [(version_id, reason) for version_id, reason in field.entries if version_id not in present]
@@ -144,4 +147,6 @@ def _welcome(store: Store, tournament: TournamentItem, document: Document, entri
         store.tournaments.enter(tournament.id, version_id, reason)
     for version_id in gone:
         store.tournaments.withdraw(tournament.id, version_id)
+    if fresh:
+        store.queue.cancel(tournament.id, states=("planned",), is_untried=True)
     return participants(store, tournament) if fresh or gone else entries

@@ -191,10 +191,12 @@ class Queue:
         *,
         states: Sequence[str] = _OPEN,
         version_id: int | None = None,
+        is_untried: bool = False,
     ) -> int:
         """Cancel the games of a tournament in these states, all or those of one version; return how many.
 
-        Cancelled games never get a result, and no longer count in the tournament's total.
+        `is_untried` spares games that have been attempted. Cancelled games never get a result, and no longer count in
+        the tournament's total.
         """
         query = (
             update(Game)
@@ -203,6 +205,8 @@ class Queue:
         )
         if version_id is not None:
             query = query.where((col(Game.first_id) == version_id) | (col(Game.second_id) == version_id))
+        if is_untried:
+            query = query.where(col(Game.attempt) == 0)
         with self._sessions.writing() as session:
             count = int(session.execute(query).rowcount)  # type: ignore[attr-defined]
             if count:

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from arena.store import Store
 from arena.tournaments import lifecycle, permanent
 from arena.tournaments.control import cancel
-from tests.arena.field import Field
+from tests.arena.field import Field, record_of
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -37,3 +37,25 @@ def test_a_permanent_ladder_welcomes_every_new_bot(sqlite_store: Store) -> None:
     assert lifecycle.advance(sqlite_store, made.id, ahead=1000).state == "running"
     counts = {name: sum(name in (one.first, one.second) for one in games) for name in names}
     assert max(counts.values()) <= 5 * permanent.GAMES_PER_BOT
+
+
+def test_a_new_bot_of_a_ladder_plays_before_the_games_planned_earlier(sqlite_store: Store) -> None:
+    field = Field(sqlite_store)
+    (made,) = permanent.ensure(sqlite_store, ["loa"], "5+0.1", AT)
+    lifecycle.plan(sqlite_store, made.id)
+    queue = sqlite_store.queue
+    for one in queue.waiting(made.id, 16):
+        sqlite_store.results.commit(record_of(one.game))
+    lifecycle.advance(sqlite_store, made.id)
+    running, tried, *_ = (one.game.id for one in queue.waiting(made.id, 16))
+    queue.hand_out([running, tried], "coordinator")
+    queue.start(running, tried)
+    queue.give_back(ids=[tried])
+    newcomer = field.version("eve").name
+    lifecycle.advance(sqlite_store, made.id)
+    waiting = queue.waiting(made.id, 16)
+    assert waiting[0].game.id == tried, "an interrupted game is not planned again"
+    assert newcomer in (waiting[1].game.spec.first.name, waiting[1].game.spec.second.name)
+    assert queue.open() == {"running": 1, "planned": 15}
+    lifecycle.advance(sqlite_store, made.id)
+    assert queue.waiting(made.id, 16) == waiting, "only a new version changes the plan"
