@@ -15,6 +15,7 @@ from arena.pages.language import current, number, text, translated
 from referee.game.record import Ply
 from referee.game.score import WIN_SCORE
 from referee.ratings.strength import elo_words
+from referee.rules import families, load
 from referee.rules.core import Termination
 
 MINUS = "\N{MINUS SIGN}"
@@ -54,6 +55,17 @@ def log_text(text: str) -> str:
 def result(winner: str | None) -> str:
     """Return `1-0`, `0-1` or `½-½`; `–` without a result."""
     return RESULTS.get(winner or "", "–")
+
+
+def counted(total: int, is_exact: bool) -> str:
+    """Write a number of games that were counted up to a limit: `1,427`, `more than 10,000`."""
+    return number(total) if is_exact else text("more than %(count)s") % {"count": number(total)}
+
+
+def special_variant(variant: str, family: str) -> str:
+    """Return the name of a variant in the language of the page; empty for the default of its family."""
+    is_default = family in families() and variant == load(family).variants[0].name
+    return "" if is_default else translated(variant)
 
 
 def url_of_version(name: str) -> str:

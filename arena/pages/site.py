@@ -18,7 +18,6 @@ from aiohttp import web
 from markupsafe import Markup
 
 from arena import services
-from arena.documents.archive import counted
 from arena.errors import StoreError
 from arena.http.identity import session_of
 from arena.http.request_context import CONTEXT
@@ -235,8 +234,9 @@ def _news_mark(request: web.Request) -> Hashable:
 
 
 _FILTERS = (
-    counted,
     filters.plain,
+    filters.counted,
+    filters.special_variant,
     filters.tournament_name,
     filters.log_text,
     filters.result,

@@ -47,10 +47,11 @@ def coming(arena: Arena, at: datetime, days: int) -> list[tuple[datetime, Schedu
 
 @dataclass(frozen=True, slots=True)
 class ScheduleView:
-    """A schedule with its next dates and its document as TOML. Dates and text are empty if the document is invalid."""
+    """A schedule with its next dates and the document of its tournaments, also as TOML; empty if that is invalid."""
 
     schedule: ScheduleItem
     dates: list[datetime]
+    document: Document | None
     text: str
 
 
@@ -59,9 +60,10 @@ def show(arena: Arena, schedule_id: int) -> ScheduleView:
     row = get(arena, schedule_id)
     try:
         dates = list(islice(cron.fires(row.cron, row.timezone, now()), UPCOMING)) if row.is_enabled else []
-        return ScheduleView(row, dates, as_toml(read(row.template)))
+        document = read(row.template)
+        return ScheduleView(row, dates, document, as_toml(document))
     except SettingsError:
-        return ScheduleView(row, [], "")
+        return ScheduleView(row, [], None, "")
 
 
 def create(arena: Arena, document: Mapping[str, Any] | Document, by: Identity) -> ScheduleItem:

@@ -138,8 +138,12 @@ async def player(request: web.Request) -> web.Response:
 @routes.get("/archive/month")
 @allow_parameters("month", "family", "by")
 async def month(request: web.Request) -> web.Response:
-    """Show the game of a month and the runners-up by a figure; by default blown wins, ranked by turning points."""
-    chosen = request.query.get("month", "") or f"{now():%Y-%m}"
+    """Show the game of a month and the runners-up by a figure; by default blown wins, ranked by turning points.
+
+    Without a month in the address, that is this month, or the last one until this month has an analysed game.
+    """
+    asked = request.query.get("month", "")
+    chosen = asked or f"{now():%Y-%m}"
     if not re.fullmatch(r"[1-9][0-9]{3}-(0[1-9]|1[0-2])", chosen):
         raise Problem(
             "bad-request", f"invalid month {chosen[:20]!r}", field="month", hint="expected YYYY-MM, such as 2026-11"
@@ -154,6 +158,10 @@ async def month(request: web.Request) -> web.Response:
     )
     arena = arena_of(request)
     found = await run(services.archive.search, arena, replace(query, **order_by(by)))
+    if not asked and not found.items:  # early in a month no game of it is analysed yet
+        chosen = _neighbours(chosen)[0]
+        query = replace(query, since=chosen, until=chosen)
+        found = await run(services.archive.search, arena, replace(query, **order_by(by)))
     shown = await _turning_point(request, found.items[0]) if found.items else None
     return render(
         request,

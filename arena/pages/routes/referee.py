@@ -10,7 +10,6 @@ from arena import services
 from arena.http.api_paths import VERSION
 from arena.http.identity import session_of
 from arena.http.request_context import CONTEXT
-from arena.pages import columns
 from arena.pages.columns import text_column
 from arena.pages.html_table import Column, sorted_table
 from arena.pages.page import allow_parameters, arena_of, redirect_permanently, render, run
@@ -45,7 +44,7 @@ async def redirect_old_page(request: web.Request) -> web.Response:
 
 
 @routes.get("/workers")
-@allow_parameters("workers", "games")
+@allow_parameters("workers")
 async def show(request: web.Request) -> web.Response:
     """Show the lease, the workers, running games and the queue."""
     arena, live, identity = arena_of(request), request.app[CONTEXT].live, await session_of(request)
@@ -63,7 +62,7 @@ async def show(request: web.Request) -> web.Response:
         service=status,
         coordinator=status.coordinator,
         counts=status.coordinator.games,
-        table=columns.sort_games(request, status.running, "", with_family=True),
+        running=status.running,
         report=live.workers,
         workers=sorted_table(request, _WORKERS, workers, parameter="workers") if workers is not None else None,
         slots=sum(one.slots for one in workers or () if one.is_fit),

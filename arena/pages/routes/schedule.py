@@ -9,6 +9,8 @@ from arena.documents.tournament import TournamentQuery
 from arena.http.request_context import IDENTITY
 from arena.pages.page import allow_parameters, arena_of, path_number, redirect, render, run, run_use_case
 from arena.pages.session import checked_form
+from arena.tournaments.time_class import time_class_in
+from referee.rules import load
 
 routes = web.RouteTableDef()
 MAX_TOURNAMENTS = 20
@@ -27,6 +29,9 @@ async def show(request: web.Request) -> web.Response:
         "schedule.html",
         schedule=found.schedule,
         dates=found.dates,
+        document=found.document,
+        rules=load(found.document.family) if found.document else None,
+        pace=time_class_in(found.schedule.template),
         text=found.text,
         tournaments=created,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -158,8 +159,9 @@ def _boards(rules: Rules, lines: Sequence[StartLine]) -> list[tuple[StartLine, A
 
 
 def _histogram(shares: Sequence[float]) -> Markup:
-    """Draw the number of starts per advantage, as bars from -50 % to +50 %."""
-    counts = Counter(min(_BARS - 1, int((share + 0.5) * _BARS)) for share in shares)
+    """Draw the number of starts per advantage as bars, on a scale of tens of percent that holds all of them."""
+    reach = max(1, min(5, math.ceil(10 * max((abs(share) for share in shares), default=0)))) / 10
+    counts = Counter(min(_BARS - 1, int((share / reach + 1) / 2 * _BARS)) for share in shares)
     most, width = max(counts.values(), default=1), _WIDTH / _BARS
     bars = Markup("").join(
         Markup(
@@ -172,8 +174,8 @@ def _histogram(shares: Sequence[float]) -> Markup:
             h=(_HEIGHT - 24) * count / most,
             t=text("%(low)s %% to %(high)s %%: %(count)s")
             % {
-                "low": number(100 * place / _BARS - 50, 1, is_signed=True),
-                "high": number(100 * (place + 1) / _BARS - 50, 1, is_signed=True),
+                "low": number(100 * reach * (2 * place / _BARS - 1), 1, is_signed=True),
+                "high": number(100 * reach * (2 * (place + 1) / _BARS - 1), 1, is_signed=True),
                 "count": count,
             },
         )
@@ -181,9 +183,11 @@ def _histogram(shares: Sequence[float]) -> Markup:
     )
     labels = Markup("").join(
         Markup('<text x="{x:.0f}" y="{y}" text-anchor="middle">{t}</text>').format(
-            x=_WIDTH * (part + 0.5), y=_HEIGHT - 4, t=text("even") if not part else f"{part:+.0%}"
+            x=_WIDTH * (part + 1) / 2,
+            y=_HEIGHT - 4,
+            t=f"{number(100 * reach * part, is_signed=True)}\N{NO-BREAK SPACE}%" if part else text("even"),
         )
-        for part in (-0.4, -0.2, 0.0, 0.2, 0.4)
+        for part in (-0.8, -0.4, 0.0, 0.4, 0.8)
     )
     return Markup(
         '<svg class="chart" viewBox="0 0 {w} {h}" role="img" aria-label="{label}">'

@@ -66,6 +66,8 @@ MAX_LINKED = 30
 
 MAX_CURVES = 6
 """Most bots whose scores are drawn: there are as many styles of lines."""
+MAX_SPREAD = 25.0
+"""Half the height of the widest band drawn with a curve, in percent: wider ones say little and hide the rest."""
 MIN_CURVE_GAMES = 4
 """Games of a bot after which its curve begins: before that a score says little."""
 MIN_COMPARED_BOTS = 4
@@ -355,6 +357,8 @@ def _curves(arena: Arena, tables: TournamentStandings) -> Markup | None:
                 spread = 1.96 * math.sqrt(max(sums[name][2] / count - mean * mean, 0.0) / count)
                 curves[name].append(plot.Point(at, 100 * mean, 100 * spread))
     for points in curves.values():
+        wide = max((place for place, point in enumerate(points) if point.spread > MAX_SPREAD), default=-1) + 1
+        points[:wide] = [replace(point, spread=0.0) for point in points[:wide]]
         if points:  # all lines end at the last game
             points.append(replace(points[-1], x=len(results)))
     series = [plot.Series(plain(name, 60), curves[name], index) for index, name in enumerate(names, 1)]

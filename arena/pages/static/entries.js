@@ -30,5 +30,4 @@ family.addEventListener("change", async () => {
   ticks.replaceChildren(...fresh.getElementById("ticks").children);
   show();
 });
-document.getElementById("entry-list").hidden = false;
 show();
