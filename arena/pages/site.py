@@ -116,7 +116,7 @@ async def _unread(request: web.Request) -> int:
     """Return the number of unread notices of the logged-in user."""
     try:
         identity = await session_of(request) if request.cookies else None
-        return await run(services.account.count_unread, arena_of(request), identity) if identity else 0
+        return len(await run(services.account.unread, arena_of(request), identity)) if identity else 0
     except StoreError:  # the page reports it, if it needs the database
         return 0
 

@@ -92,10 +92,10 @@ def details(arena: Arena, by: Identity) -> AccountDetails:
     )
 
 
-def count_unread(arena: Arena, by: Identity) -> int:
-    """Return the number of the caller's unread notices."""
+def unread(arena: Arena, by: Identity) -> list[Notice]:
+    """Return the caller's unread notices, latest first."""
     notices = arena.store.notices
-    return len(notices.of(by.user_id, notices.read_until(by.user_id)))
+    return notices.of(by.user_id, notices.read_until(by.user_id))
 
 
 def mark_read(arena: Arena, by: Identity) -> None:

@@ -9,18 +9,38 @@ from urllib.parse import quote
 from aiohttp import web
 
 from arena import services
+from arena.clock import now
 from arena.documents.identity import Identity
 from arena.errors import ArenaError, ForbiddenError
 from arena.http.identity import place_of, session_of, with_password
 from arena.http.problem import Problem
 from arena.http.request_context import CONTEXT, IDENTITY, RequestContext
 from arena.pages.columns import text_column
+from arena.pages.filters import plain
 from arena.pages.html_table import Column, sorted_table
-from arena.pages.language import text
+from arena.pages.language import marked, text, translated
 from arena.pages.page import allow_parameters, arena_of, error_sentence, redirect, render, run, run_use_case
 from arena.pages.session import begin_session, checked_form
 
 routes = web.RouteTableDef()
+MAX_NOTIFICATIONS = 5
+"""Maximum number of notices that a browser shows at once."""
+EVENTS = {
+    "check": marked("check of a bot"),
+    "fault": marked("forfeit"),
+    "suspension": marked("suspension"),
+    "tournament": marked("tournament finished"),
+    "version": marked("new version"),
+}
+"""What happened, by kind of notice."""
+PAGES = {
+    "check": "/submissions/",
+    "fault": "/games/",
+    "suspension": "/tournaments/",
+    "tournament": "/tournaments/",
+    "version": "/submissions/",
+}
+"""Page of what a notice is about, without its key."""
 DAYS = (30, 90, 365, 0)
 """Lifetimes of a token, in days; 0 is unlimited."""
 _NEWS = (
@@ -44,6 +64,8 @@ _TOKENS = (
 async def _show(request: web.Request, identity: Identity, *, status: int = 200, **more: Any) -> web.Response:
     found = await run(services.account.details, arena_of(request), identity)
     shown = {
+        "events": EVENTS,
+        "pages": PAGES,
         "notices": sorted_table(request, _NEWS, found.notices, parameter="news"),
         "bots": sorted_table(request, _BOTS, found.bots, parameter="bots"),
         "tokens": sorted_table(request, _TOKENS, found.tokens, parameter="tokens"),
@@ -68,6 +90,27 @@ async def show(request: web.Request) -> web.Response:
     if identity is None:
         return redirect("/login?next=/account")
     return await _show(request, identity)
+
+
+@routes.get("/account/notices.json")
+@allow_parameters()
+async def unread(request: web.Request) -> web.Response:
+    """List the latest unread notices, oldest first, for notifications of the browser; times are in milliseconds."""
+    identity = await session_of(request)
+    if identity is None:
+        raise Problem("unauthorised", "log in to read your notices")
+    found = await run(services.account.unread, arena_of(request), identity)
+    items = [
+        {
+            "at": round(one.at.timestamp() * 1000),
+            "title": plain(one.name, 120),
+            "body": f"{translated(EVENTS[one.kind])}{text(':')} {translated(one.what)}",
+            "address": f"{PAGES[one.kind]}{one.key}",
+        }
+        for one in reversed(found[:MAX_NOTIFICATIONS])
+    ]
+    body = {"now": round(now().timestamp() * 1000), "items": items}
+    return web.json_response(body, headers={"Cache-Control": "no-store"})
 
 
 @routes.post("/account/read")

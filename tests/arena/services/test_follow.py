@@ -53,13 +53,13 @@ def test_the_end_of_a_tournament_is_news_of_what_is_followed(
 ) -> None:
     eve = person("eve")
     follow.change(arena, kind, key, eve, is_followed=True)
-    assert account.count_unread(arena, eve) == 0
+    assert len(account.unread(arena, eve)) == 0
     arena.store.tournaments.move(field.tournament_id, "finished")
     (notice,) = account.details(arena, eve).notices
     assert (notice.kind, notice.name, notice.key, notice.what) == ("tournament", "cup", "1", "finished")
-    assert account.count_unread(arena, eve) == 1
+    assert len(account.unread(arena, eve)) == 1
     account.mark_read(arena, eve)
-    assert account.count_unread(arena, eve) == 0
+    assert len(account.unread(arena, eve)) == 0
 
 
 def test_news_before_the_following_are_none(arena: Arena, field: Field, person: Person) -> None:
