@@ -42,6 +42,7 @@ from arena.pages.query_form import form_names, read_form
 from arena.pages.routes.game import decided, engine_charts, players, scenes_body, viewer_context
 from arena.services.archive import MAX_TEXT_BYTES
 from referee.rules import families, load
+from referee.rules.position import Position
 
 routes = web.RouteTableDef()
 _COLUMNS = (
@@ -187,13 +188,14 @@ async def _turning_point(request: web.Request, game: ArchiveItem) -> dict[str, A
         return None
     worst = max(plies, key=lambda one: one.loss or 0)
     move = replay.scenes[worst.number].move
+    before = Position.start(replay.ruleset or replay.rules.settle(), replay.scenes[worst.number - 1].position)
     label = language.text("Board after ply %(ply)s") % {"ply": worst.number}
     return {
         "ply": worst.number,
         "side": replay.sides[worst.side == "second"],
         "move": move,
         "mark": worst.mark,
-        "best": worst.best,
+        "best": before.display(before.read(worst.best)) if worst.best else "",
         "drawing": board.svg(replay.rules, replay.scenes[worst.number], label=label, mark=worst.mark),
     }
 

@@ -21,7 +21,7 @@ from referee.rules import load
 from referee.rules.core import SIDES
 
 routes = web.RouteTableDef()
-LAST_MOVES = 6
+LAST_MOVES = 12
 """Number of latest moves next to the large board."""
 
 
@@ -75,6 +75,7 @@ async def show(request: web.Request) -> web.Response:
         on_air=on_air,
         is_live=bool(found.running),
         players=await run(_players, on_air["game"], on_air["replay"], found.ratings) if on_air else (),
+        max_moves=LAST_MOVES,
         last_moves=on_air["replay"].scenes[1:][-LAST_MOVES:] if on_air else (),
         boards=boards[1:],
         problem=await run(_problem, found.problem) if found.problem else None,

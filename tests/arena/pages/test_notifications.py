@@ -6,7 +6,6 @@ import json
 from datetime import timedelta
 from typing import Any
 
-
 from arena.clock import now
 from tests.arena.api.server import Server
 from tests.arena.pages.conftest import Chromium, window
