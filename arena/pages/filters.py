@@ -11,7 +11,7 @@ from urllib.parse import quote
 from markupsafe import Markup
 
 from arena import plain_text
-from arena.pages.language import current, number, text, translated
+from arena.pages.language import current, marked, number, text, translated
 from referee.game.record import Ply
 from referee.game.score import WIN_SCORE
 from referee.ratings.strength import elo_words
@@ -55,6 +55,14 @@ def log_text(text: str) -> str:
 def result(winner: str | None) -> str:
     """Return `1-0`, `0-1` or `½-½`; `–` without a result."""
     return RESULTS.get(winner or "", "–")
+
+
+_FORMATS = {"sprt": marked("sequential test (SPRT)"), "swiss": marked("Swiss system")}
+
+
+def format_name(format: str) -> str:
+    """Return the name of a tournament format in the language of the page."""
+    return translated(_FORMATS.get(format, format))
 
 
 def counted(total: int, is_exact: bool) -> str:

@@ -236,6 +236,7 @@ def _news_mark(request: web.Request) -> Hashable:
 _FILTERS = (
     filters.plain,
     filters.counted,
+    filters.format_name,
     filters.special_variant,
     filters.tournament_name,
     filters.log_text,

@@ -12,7 +12,7 @@ from aiohttp import web
 
 from arena import services
 from arena.clock import now
-from arena.documents.analysis import FIGURES
+from arena.documents.analysis import FIGURES, AnalysedMove
 from arena.documents.archive import HERE, ArchiveItem, ArchiveQuery, ArchiveResponse
 from arena.errors import ArenaError
 from arena.http.identity import is_from_own_page, session_of
@@ -188,16 +188,22 @@ async def _turning_point(request: web.Request, game: ArchiveItem) -> dict[str, A
         return None
     worst = max(plies, key=lambda one: one.loss or 0)
     move = replay.scenes[worst.number].move
-    before = Position.start(replay.ruleset or replay.rules.settle(), replay.scenes[worst.number - 1].position)
     label = language.text("Board after ply %(ply)s") % {"ply": worst.number}
     return {
         "ply": worst.number,
         "side": replay.sides[worst.side == "second"],
         "move": move,
         "mark": worst.mark,
-        "best": before.display(before.read(worst.best)) if worst.best else "",
+        "best": _displayed(replay, worst) if worst.best else "",
         "drawing": board.svg(replay.rules, replay.scenes[worst.number], label=label, mark=worst.mark),
     }
+
+
+def _displayed(replay: Replay, ply: AnalysedMove) -> str:
+    """Return the move that the engine prefers as people write it."""
+    ruleset = replay.ruleset or replay.rules.settle()
+    before = Position.start(ruleset, replay.scenes[ply.number - 1].position)
+    return before.display(replay.rules.notation.read_move(ply.best, before.state, ruleset.config))
 
 
 def order_by(figure: str) -> dict[str, Any]:

@@ -98,7 +98,7 @@ async def former(request: web.Request) -> web.Response:
 async def rules(request: web.Request) -> web.Response:
     """Show the rules of a family."""
     family = path_family(request)
-    return await _document(request, family, folder(family.family) / "RULES.md", "rules")
+    return await _document(request, family, folder(family.family) / "RULES.md", language.text("%(family)s: full rules"))
 
 
 @routes.get("/{family}/protocol")
@@ -108,14 +108,15 @@ async def protocol(request: web.Request) -> web.Response:
     family = path_family(request)
     built_in = folder_of("protocol") / "dialects" / f"{family.family}.md"
     path = built_in if built_in.is_file() else folder(family.family) / "DIALECT.md"
-    return await _document(request, family, path, "protocol")
+    return await _document(request, family, path, language.text("%(family)s: protocol"))
 
 
-async def _document(request: web.Request, family: Rules, path: Path, what: str) -> web.Response:
+async def _document(request: web.Request, family: Rules, path: Path, title: str) -> web.Response:
     if not path.is_file():
         raise not_found("document", path.name)
-    text = await run(_rendered, path, family.family)
-    return render(request, "document.html", text=text, title=f"{family.title}: {what}", rules=family)
+    found = await run(_rendered, path, family.family)
+    title %= {"family": language.translated(family.title)}
+    return render(request, "document.html", text=found, title=title, rules=family)
 
 
 @cache
