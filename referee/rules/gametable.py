@@ -27,7 +27,7 @@ _NARROW, _WIDE = 10, 24
 
 
 def rows(words: Sequence[str], number: int, side: int) -> list[Row]:
-    """Arrange the moves in rows numbered from `number`; `side` is the side that begins (1: the second)."""
+    """Arrange the moves in rows numbered from `number`; `side` begins (0 the first, 1 the second)."""
     cells = [NO_MOVE] * side + list(words)
     pairs = zip_longest(cells[::2], cells[1::2], fillvalue="") if words else ()
     return [(f"{number + place}.", *pair) for place, pair in enumerate(pairs)]

@@ -61,7 +61,7 @@ class _Board:
 
     def played(self, position: str, move: str) -> str | None:
         """Return the position after a move, or None if the position does not exist or does not allow the move."""
-        # Keep the last result: a prediction that turns out right is played from once more.
+        # Keep the last result: after a right prediction the same move is played from the same position again.
         if self._last[:2] != (position, move):
             self._last = position, move, self._play(position, move)
         return self._last[2]
@@ -127,7 +127,7 @@ class _Board:
         return pieces
 
     def _predicted_tail(self, board: str, after: str, move: str) -> list[str]:
-        """Return the fields after the board before a move, from the position after it.
+        """Predict the fields after the board in the position before a move, from the position after it.
 
         A counter that the move reset is predicted to be unchanged, and so are all counters if the move cannot be
         played.
@@ -240,7 +240,7 @@ def write_game(game: GameText, ruleset: Ruleset) -> str:
         number, second = divmod(ply - 1 + turn, 2)
         note = board.note(position, move, after)
         words += [f"{number + 1}." + ".." * second] if ply == 1 or not second else []
-        # No line begins inside a note: collections of games are cut at lines that look like a setup, `a1:…`.
+        # Never break a line inside a note: collections of games are cut at lines that look like a setup, `a1:…`.
         words.append((move + (f"({note})" if note else "")).replace(" ", _KEPT) + game.marks.get(ply, ""))
         words.append(braced(game.comments.get(ply, "")))
         position = after
