@@ -92,7 +92,7 @@ def _read_board(board: str, text: str, start: int, state: State) -> None:
 
 
 def _read_number(field: tuple[int, str], text: str, minimum: int) -> int:
-    """Return the counter in a field (index, letters) of `text`. Raise ParseError."""
+    """Return the counter that a field of `text`, given as (index, letters), contains. Raise ParseError."""
     place, letters = field
     if letters.isascii() and letters.isdecimal() and len(letters) <= 9 and int(letters) >= minimum:
         return int(letters)
