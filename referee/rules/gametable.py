@@ -1,4 +1,4 @@
-"""Tables of games: one row per pair of moves, its number first, with the names of the sides above.
+"""Games as tables: one row per pair of moves, with the move number first, below a row with the names of the sides.
 
 Each notation decides what a cell contains and what else a game's text has.
 """

@@ -96,12 +96,14 @@ class _Board:
         """Return the position before a move, from the position after it and the note. Raise ParseError."""
         before = note[1:] if note.startswith("=") else self._before(after, move, note)
         if self.played(before, move) != after:
-            raise ParseError(f"{move} does not lead to {after}", text=note or move, hint=f"undone it gives {before}")
+            hint = f"undoing the move gives {before}"
+            raise ParseError(f"{move} does not lead to {after}", text=note or move, hint=hint)
         return before
 
     def _before(self, after: str, move: str, note: str) -> str:
         if self.setup is None:
-            raise ParseError("a note without its position", text=note, hint="write (=…) with the position before")
+            hint = "write (=…) with the position before the move"
+            raise ParseError("a note without the position before the move", text=note, hint=hint)
         cells, _, fields = note.partition("|")
         pieces = self._predicted_pieces(self.setup, after, move)
         for word in cells.split():

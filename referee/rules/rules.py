@@ -174,7 +174,7 @@ class Option:
     """One rule option: its name, type, permitted values, default and effect.
 
     `combo` takes one of `values`, `spin` an integer of `minimum..maximum` not in `excluded`, `check` true or false.
-    Bots must support an option that `changes` `moves` or `result`, but not one that changes `limits` or `display`.
+    Bots must support an option whose `changes` is `moves` or `result`, but not one with `limits` or `display`.
     """
 
     name: str
@@ -422,7 +422,7 @@ class Effect:
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """Further names in French or in other communities, next to the names in the rules.
+    """Further names, in French or of other communities, in addition to those in `Rules`.
 
     `variants` are keyed by variant name, `terms` (pieces, marks, kinds of moves) by the English word. Every input of a
     family, variant or side accepts these names too; case, accents and hyphens do not matter.

@@ -282,7 +282,7 @@ def write_move(move: int) -> str:
 
 
 def display_move(move: int, state: State, config: Config) -> str:
-    """Return `Pc2c4X`, `Kd4xe5`, `Md4-off`: piece, origin, destination; X for a passive capture, x for the king's."""
+    """Return `Pc2c4X`, `Kd4xe5`, `Md4-off`: piece, origin, destination; X for a capture from afar, x for the king's."""
     origin, end = divmod(move, 64)
     letter = piece_at(state, origin).upper()
     if origin == end:

@@ -16,7 +16,7 @@ PIECES = (
 MARKS = (
     Mark("group", "joined: largest group", "none", is_linked=True),
     Mark("stray", "outside the largest group", "dot", is_optional=True),
-    Mark("isolated", "without contact", is_optional=True),
+    Mark("isolated", "touches no other piece", is_optional=True),
     Mark("banned", "may not be entered now", "cross"),
 )
 

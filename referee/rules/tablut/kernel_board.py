@@ -174,7 +174,7 @@ def is_shut(p: int, line: int, at_edge: bool) -> bool:
 
 @borrowing
 def count_shut(x: int, y: int, across: int, along: int, ashton: bool, at_edge: bool) -> int:
-    """Return the number of hostile neighbours of a king on file `x`, rank `y`, by the four-neighbour test.
+    """Return the number of hostile neighbours of a king on file `x`, rank `y`, as a capture by four counts them.
 
     `across` and `along` are the attackers on that rank and that file.
     """
