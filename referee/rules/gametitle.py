@@ -111,7 +111,7 @@ def _sections(text: str, rules: Rules, moves: tuple[str, ...], brackets: str, *,
 
 
 def _is_title(line: str, rules: Rules, moves: tuple[str, ...], *, is_free: bool) -> bool:
-    """Return whether a line outside brackets is a title. Unless `is_free`, only a line that names a variant is one."""
+    """Return whether a line outside brackets is a title. Only an `is_free` line may be one without naming a variant."""
     if len(line) > MAX_TITLE_LENGTH:
         return False
     line = line.strip()

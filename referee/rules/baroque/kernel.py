@@ -163,8 +163,8 @@ def frozen_squares(u: Any, v: Any, style: Any) -> Any:
     return z
 
 
-# Movement of all pieces of a set at once in one direction: functions named `_up` raise the bit number by s, those named
-# `_down` lower it. The sets e and h must lack the file on which a step over the left or right edge would land.
+# These functions move all pieces of a set at once in one direction: `_up` raises the bit number by s, `_down` lowers it.
+# The sets e and h must lack the file on which a step over the left or right edge would land.
 
 
 @jit

@@ -168,7 +168,7 @@ def king_bit(l: int, k: int) -> int:
 
 @borrowing
 def is_shut(p: int, line: int, at_edge: bool) -> bool:
-    """Return whether the neighbour `p` of the king, possibly off the board, is among the hostile places `line`."""
+    """Return whether the king's neighbour `p` is among the hostile places `line`; off the board, return `at_edge`."""
     return at_edge if p < 0 or p > 8 else line >> p & 1 == 1
 
 

@@ -180,7 +180,7 @@ def display_move(move: int, state: State, config: Config) -> str:
 
 
 def captures(move: int, state: State, config: Config) -> list[int]:
-    """Return the cells on which a legal move captures, ascending; empty if it starts on no piece of the side to move."""
+    """Return the cells on which a legal move captures, ascending; empty if it moves no piece of the side to move."""
     from referee.rules.tablut.kernel import play
 
     start, end = divmod(move, CELLS)
