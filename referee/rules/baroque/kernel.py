@@ -163,7 +163,7 @@ def frozen_squares(u: Any, v: Any, style: Any) -> Any:
     return z
 
 
-# These functions move all pieces of a set at once in one direction: `_up` raises the bit number by s, `_down` lowers it.
+# Functions for all pieces of a set in one direction: `_up` raises the bit number by s, `_down` lowers it.
 # The sets e and h must lack the file on which a step over the left or right edge would land.
 
 
@@ -314,7 +314,7 @@ def pinching(own: Any, foe: Any) -> Any:
 
 @jit
 def coordinating(k: Any, foe: Any) -> Any:
-    """Return the squares whose rectangle with the king k has a piece of foe on another corner."""
+    """Return the squares that form a rectangle with the king k and an enemy on another corner."""
     if not k:
         return NONE
     c = np.uint64(ctz(k))
