@@ -141,10 +141,11 @@ def titled(
 ) -> Reader:
     """Extend a reader with titles, which precede a game at the start of the text or after an empty line.
 
-    `tag` returns a variant that a title names as the notation states it. `moves` are words of the notation, such as
-    `pass`, that are no title even alone in a line. `brackets` are the brackets within which no line is a title. A title
-    that names no variant needs an empty line before a table. With `is_table` the reader handles column titles itself;
-    otherwise they are removed. Lines of words after the last game become a comment on its last move.
+    If a title names a variant, `tag` returns the text that states it in the notation. `moves` are words of the
+    notation, such as `pass`, that are no title even alone in a line. `brackets` are the brackets within which no line
+    is a title. A title that names no variant needs an empty line before a table. With `is_table` the reader handles
+    column titles itself; otherwise they are removed. Lines of words after the last game become a comment on its last
+    move.
     """
 
     def read_titled(text: str, ruleset: Ruleset) -> Sequence[GameText]:
