@@ -142,7 +142,7 @@ def titled(
     """Extend a reader with titles, which precede a game at the start of the text or after an empty line.
 
     If a title names a variant, `tag` returns the text that states it in the notation. `moves` are words of the
-    notation, such as `pass`, that are no title even alone in a line. `brackets` are the brackets within which no line
+    notation, such as `pass`, that are not titles even alone in a line. `brackets` are the brackets within which no line
     is a title. A title that names no variant needs an empty line before a table. With `is_table` the reader handles
     column titles itself; otherwise they are removed. Lines of words after the last game become a comment on its last
     move.
