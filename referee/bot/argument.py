@@ -45,7 +45,7 @@ def read_bot(text: str, family: str, each: BotSettings = _NONE) -> BotSpec:
 
     `each` holds options for all bots: they override those of the bot's file and are overridden by those in `text`.
 
-    Raises ValueError saying what to write, FileNotFoundError for a missing program, OSError for a device.
+    Raises ValueError that says what to write, FileNotFoundError if the program is missing, OSError if it is a device.
     """
     text, own = _parts(text)
     named = None if os.path.exists(text) else _NAMED.fullmatch(text)

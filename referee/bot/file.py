@@ -39,7 +39,7 @@ _STYLES = {"query": ("none", "response", "bare"), "setoption": ("standard", "bar
 
 
 def read_bot_file(path: Path, family: str = "") -> BotSpec:
-    """Read a bot that plays a family from a folder with a `bot.toml`, or from such a file.
+    """Read the spec of a bot that is to play a family, from a folder with a `bot.toml` or from such a file.
 
     Raises ValueError naming the file and the key.
     """
@@ -83,7 +83,7 @@ def read_bot_file(path: Path, family: str = "") -> BotSpec:
 
 
 def from_folder(word: str, folder: Path) -> str:
-    """Make the paths in a word of a command relative to the bot's folder: a sandbox shows that at another path.
+    """Make the paths in a word of a command relative to the bot's folder, which a sandbox shows at another path.
 
     Raises ValueError for a path that leaves the folder (`../client`).
     """

@@ -24,7 +24,7 @@ _PROC = "/proc"
 
 
 class LagMeter:
-    """The run-queue delay of the calling thread, as counted by the kernel in nanoseconds: runnable but not running."""
+    """The run-queue delay of the calling thread: how long it was runnable but not running, in nanoseconds."""
 
     def __init__(self) -> None:
         try:
@@ -64,7 +64,7 @@ class QueueMeter:
         """Run time of each thread that was ready at the last reading."""
 
     def start(self) -> None:
-        """Reset the limit of the uncharged delay for another game."""
+        """Start another game, for which the limit of uncharged delay is reset."""
         self._left_ns = MAX_GAME_NS
 
     def begin(self) -> None:
@@ -103,7 +103,7 @@ class QueueMeter:
             return False
 
     def end(self, waited_ns: int) -> None:
-        """End the turn and subtract its uncharged delay from the limit of the game."""
+        """End the turn and subtract its uncharged delay from what is left of the game's limit."""
         self._left_ns -= waited_ns
 
     def _read(self, file: int, place: int = 1) -> int:

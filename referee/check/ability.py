@@ -79,7 +79,7 @@ def _can(one: BotUnderTest, capability: str, words: str, allowance_ms: float) ->
 
 
 def stop(one: BotUnderTest) -> str:
-    """Check that an infinite search answers `stop`."""
+    """Check that the bot answers `stop` during an infinite search."""
     one.go_home()
     one.renew()
     bot = one.bot

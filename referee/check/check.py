@@ -62,7 +62,7 @@ ABILITIES: tuple[Ability, ...] = (
 
 
 class _Examiner:
-    """Runs the steps on one bot. `move_times_ms` are the move times to try, fastest first."""
+    """Runs the steps of a check on one bot. `move_times_ms` are the move times to try, fastest first."""
 
     def __init__(
         self,
@@ -223,7 +223,7 @@ class _Examiner:
         return ""
 
     def _without_newgame(self, ruleset: Ruleset, problem: BotError) -> str:
-        """Retry without `uginewgame`, after which the bot was not ready. Raises the first failure if this fails too."""
+        """Retry without `uginewgame`, since the bot was not ready after it. Raises `problem` if the retry fails too."""
         self.one.restart(newgame=False)
         try:
             self.one.prepare(ruleset)

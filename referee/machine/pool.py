@@ -108,7 +108,7 @@ class SlotPool(Executor):
                 self._called_off.add(future)
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """Accept no more jobs; end the slots when the queue is empty, or cancel the queue with `cancel_futures`."""
+        """Accept no more jobs, and end the slots when the queue is empty; `cancel_futures` cancels queued jobs."""
         with self._lock:
             self._is_closed = True
         if cancel_futures:

@@ -46,7 +46,7 @@ def parts() -> Mapping[str, str]:
 
 @cache
 def digest() -> str:
-    """Return all parts as one short hexadecimal number."""
+    """Return a digest of all parts as one short hexadecimal number."""
     return _short("\n".join(f"{name} {value}" for name, value in sorted(parts().items())).encode())
 
 

@@ -24,7 +24,7 @@ def negotiate(bot: Seat, ruleset: Ruleset, *, is_shown: bool = False) -> Agreeme
     """Return the options to send to a bot before a game by these rules, or why it cannot play. Call this after its
     handshake.
 
-    `is_shown`: the start is sent as a position, so the bot need not know its name.
+    `is_shown`: the start is sent as a position, so the bot need not know the start's name.
     """
     options, startpos_only = bot.options, bot.capabilities.startpos_only
     asked = options, len(options), bot.families, ruleset, is_shown, startpos_only

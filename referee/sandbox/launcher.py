@@ -108,7 +108,7 @@ def load_filter(program: bytes) -> None:
 
 
 def become(user: int, reads_all: bool) -> None:
-    """Change to that user without capabilities; `reads_all` keeps the one by which files open regardless of mode."""
+    """Change to that user without capabilities; `reads_all` keeps the capability to open any file."""
     for number in range(LAST_CAPABILITY + 1):
         if not (reads_all and number == DAC_OVERRIDE):
             _libc.prctl(DROP_BOUND, number, 0, 0, 0)  # only a second barrier after no_new_privs, so it may fail

@@ -47,13 +47,13 @@ def compiled(function: F) -> F:
 
 @compiled
 def counts_nothing(state: State, config: Config, move: int, counter: int) -> int:
-    """Return 0: stands for `Counters.counted` in families without counters."""
+    """Return 0, in place of `Counters.counted`, for families without counters."""
     return 0
 
 
 @compiled
 def cannot_tell(state: State, config: Config, moves: int) -> bool:
-    """Return True: stands for `Prospects.may_win` in families without this function."""
+    """Return True, in place of `Prospects.may_win`, for families without that function."""
     return True
 
 
@@ -313,7 +313,7 @@ def child_known(ps: ProofState, config: Config, ply: int, rest: int, used: int) 
     if attacks and not may_win(ps.states[ply], config, (rest + 1) // 2):
         return FAILED
     known = look_up(ps, config, ply, rest, used)
-    # If the attacker threatens to win at once, few moves parry that: only they should count as effort.
+    # A defence that does not parry a threat to win at once is refuted here, so only the others count as effort.
     if attacks and known == OPEN and wins_now(ps, config, ply, used):
         store(ps, ply, ONCE, ZERO, INFINITE, ONCE)
         return WON
@@ -351,7 +351,7 @@ def expand(ps: ProofState, config: Config, ply: int, rest: int, used: int) -> in
 
 @compiled
 def weigh(ps: ProofState, ply: int, kept: int) -> int:
-    """Combine the numbers of the `kept` moves of a row to PHI and DELTA of the node; return the index of the best move.
+    """Combine the numbers of the `kept` moves of a row into PHI and DELTA of the node; return the best move's index.
 
     Set SECOND to the delta of the second best move.
     """
@@ -392,7 +392,7 @@ def search(ps: ProofState, config: Config, ply: int, rest: int, used: int, phi_l
         used_then = used_after(ps, config, ply, move, used) if is_attacker else used
         play(ps.states[ply], config, move, ps.states[ply + 1])
         enter_key(ps, ply + 1, used_then)
-        # A limit a quarter above the second best move avoids many switches between the two moves.
+        # A limit a quarter above the second best move's delta avoids many switches between the two moves.
         limit = min(phi_limit, work[SECOND] + work[SECOND] // 4 + 1)
         search(ps, config, ply + 1, rest - 1, used_then, delta_limit - kept + 1, limit)
         if work[ABORTED] != 0:

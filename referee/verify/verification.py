@@ -119,7 +119,7 @@ class _Starts:
 
 
 def problem_of(line: str | bytes, spec: GameSpec | None = None, name: str | None = None) -> str:
-    """Return the problem of a record given as JSON; empty if it is correct, with the given `spec` and the id `name`."""
+    """Return the problem of a record in JSON; empty if it is correct and agrees with `spec` and the id `name`."""
     try:
         record = read_record(line)
         verify(record, spec)
@@ -190,8 +190,8 @@ def _adjudicate(
 ) -> None:
     """Check that the adjudication ends the game where the record says, with the same result. Raises RecordError.
 
-    `sides` made the plies; `passed` marks plies in which the referee passed; `outcome` is the result of the last
-    position by the rules.
+    `sides` are the sides that made the plies; `passed` marks plies in which the referee passed; `outcome` is the result
+    of the last position by the rules.
     """
     adjudicator = Adjudicator(rule)
     found: Outcome | None = None
