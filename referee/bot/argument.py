@@ -1,4 +1,5 @@
-"""Parses a bot argument into a `BotSpec`: a path, a command, `sample:NAME`, `bridge:NAME …`, `tcp:HOST:PORT` or a file.
+"""Parses a bot argument into a `BotSpec`: a path, a command, a bot's file, `sample:NAME`, `bridge:NAME …`, or
+`tcp:HOST:PORT`.
 
 Nothing is run here: `referee.check.probe` starts a bot to read its name.
 """
@@ -64,7 +65,7 @@ def _parts(text: str) -> tuple[str, BotSettings]:
 
 
 def sample_command(name: str, family: str) -> tuple[str, ...]:
-    """Return the command of a sample bot, whose imports ignore the working folder (`-P`)."""
+    """Return the command of a sample bot; with `-P` its imports ignore the working folder."""
     return (sys.executable, "-P", "-m", SAMPLES[name], "--family", family)
 
 

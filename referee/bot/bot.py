@@ -153,7 +153,7 @@ class LocalBot:
 
     @property
     def network(self) -> Mapping[str, float]:
-        """Empty: a local bot has no network."""
+        """Always empty: a local bot has no network connection."""
         return {}
 
     def hear_offer(self) -> None:

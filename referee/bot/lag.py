@@ -1,5 +1,5 @@
-"""The machine's share of a bot's time, as the kernel counts it: the referee's own lateness and the bot's run-queue
-delay.
+"""The delays that the machine adds to a bot's time, as the kernel counts them: the referee's own lateness and the bot's
+run-queue delay.
 """
 
 from __future__ import annotations
@@ -84,10 +84,10 @@ class QueueMeter:
         return max(0, min(max(waits, default=0), own_ns, MAX_TURN_NS, self._left_ns))
 
     def is_in_line(self) -> bool:
-        """Return whether a thread is runnable and has not run since it was last found runnable.
+        """Return whether a thread of the bot is runnable and has not run since it was last found runnable.
 
-        The kernel counts a delay only when it has ended; until then this is the only sign of one. Call this again after
-        `POLL_INTERVAL_NS`.
+        The kernel counts a delay only when it has ended; until then this is the only sign of a delay. Call this again
+        after `POLL_INTERVAL_NS`.
         """
         before, self._ran = self._ran, {}
         for path, file in self._files.items():

@@ -1,4 +1,4 @@
-"""Checks a bot step by step: handshake, variants, time, legality, stop, quit; finds its capabilities.
+"""Checks a bot step by step: handshake, variants, time, legality, stop, quit; and finds its capabilities.
 
 The bot is sent the same messages as in games, by the same code. Each step keeps the lines exchanged. Required steps
 decide whether the bot is fit; the first that fails ends the check. The other steps find capabilities, so that the

@@ -175,7 +175,7 @@ def _meet(bot: LocalBot, guest: Candidate, terms: GameConditions) -> BotSpec:
 
 @contextlib.contextmanager
 def _reported(bot: LocalBot) -> Iterator[None]:
-    """Raise ProbeError if the bot fails inside the block."""
+    """Raise ProbeError if the bot fails inside the `with` block."""
     try:
         yield
     except (BotError, SandboxError) as error:

@@ -46,7 +46,7 @@ def draw_opener(ruleset: Ruleset, opening: Opening, lot: random.Random) -> dict[
 
 
 def opened_by_each(ruleset: Ruleset) -> tuple[Ruleset, ...]:
-    """Return the rules once for each side that may move first, if that is an option of the family; else nothing."""
+    """Return the rules with each side moving first, if who moves first is an option of the family; else nothing."""
     name = ruleset.rules.opener
     values = ruleset.rules.option(name).values if name else ()
     return tuple(ruleset.rules.settle(ruleset.variant.name, {**ruleset.overrides, name: value}) for value in values)
@@ -128,7 +128,7 @@ MAX_RANDOM_PLIES = 60
 
 
 def is_dealt(ruleset: Ruleset, source: str) -> bool:
-    """Return whether a source gives random start positions (deals), another one for every pair of games."""
+    """Return whether a source gives random start positions (deals), a different one for every pair of games."""
     return source.startswith("setups:") or (
         ruleset.variant.is_dealt and source.partition(":")[0] in ("none", "auto", "random")
     )

@@ -1,4 +1,4 @@
-"""Digests of the sources that decide games: rules, referee and protocol, and the versions of their compilers.
+"""Digests of the sources by which games are judged: rules, referee and protocol, and the versions of their compilers.
 
 Two machines with the same digest judge every game alike; the same version number does not guarantee that.
 """

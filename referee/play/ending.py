@@ -24,7 +24,7 @@ class Ending:
 
 
 def by_outcome(outcome: Outcome) -> Ending:
-    """Return the ending by the rules or by adjudication."""
+    """Return the ending for an outcome by the rules or by adjudication."""
     return Ending(outcome.winner, outcome.reason)
 
 

@@ -1,4 +1,4 @@
-"""Prepares bots for the rules of a game: which options each must be sent, or why it cannot play by them.
+"""Prepares bots for the rules of a game: finds the options that each must be sent, or why it cannot play by them.
 
 The protocol knows no family: this module translates the rules of a game into options of the protocol.
 """

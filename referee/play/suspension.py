@@ -31,7 +31,7 @@ class Suspension:
 
     @property
     def why(self) -> str:
-        """The reason of a suspension, in words."""
+        """The reason for a suspension, in words."""
         return f"it did not get ready {self._limit} times in a row"
 
     def add(self, record: GameRecord) -> str | None:

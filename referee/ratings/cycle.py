@@ -76,9 +76,9 @@ class CycleFindings:
     """Non-transitive part of the results.
 
     `chance` is the p-value: how often results without cycles look at least as cyclic as these. Each of `cycles` lists
-    bots that beat the next one, the last bot the first; the most significant cycle comes first. `shares` are the bots'
-    shares of the maximal lottery, largest first. `cycles` and `shares` are empty unless `is_cyclic`. `surprises`
-    are the pairs with significant differences from expectation.
+    bots of which each beat the next one, and the last one the first; the most significant cycle comes first. `shares`
+    are the bots' shares of the maximal lottery, largest first. `cycles` and `shares` are empty unless `is_cyclic`.
+    `surprises` are the pairs with significant differences from expectation.
     """
 
     bots: int
@@ -298,7 +298,7 @@ def _named_cycles(test: _CycleTest) -> list[tuple[str, ...]]:
     """List cycles of three in which each bot scored more than half against the next, most surprising first.
 
     Two listed cycles share at most one bot. All significant cycles are listed; if none is significant by itself, the
-    most surprising one is the example.
+    most surprising one is listed as the example.
     """
     met, threes, bound = test.field.met, test.field.threes, _critical_value(test.simulated.circle)
     points, games = met.points, met.games

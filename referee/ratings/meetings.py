@@ -46,7 +46,7 @@ class Meetings:
         return found + self.matrix(self.counts.sum(axis=1) - scored).T
 
     def matrix(self, rows: Floats) -> Floats:
-        """Return a matrix with the value of each row at (first, second), 0 elsewhere. Leading axes are kept."""
+        """Return a matrix with the value of each row at (`one`, `two`), 0 elsewhere. Leading axes are kept."""
         size = len(self.names)
         found = np.zeros((*rows.shape[:-1], size, size))
         found[..., self.one, self.two] = rows

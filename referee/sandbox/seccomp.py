@@ -232,7 +232,7 @@ def _argument(index: int) -> bytes:
 
 
 def _among(values: Sequence[int], then: bytes, otherwise: bytes) -> tuple[bytes, ...]:
-    """Return operations that execute `then` if the loaded value is one of the values, else `otherwise`."""
+    """Return operations that execute `then` if the loaded value is one of `values`, else `otherwise`."""
     jumps = [_op(_JUMP_EQUAL, value, len(values) - place, 0) for place, value in enumerate(values)]
     return (*jumps, otherwise, then)
 
