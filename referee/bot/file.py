@@ -168,7 +168,7 @@ def saved_capabilities(path: Path) -> SavedCapabilities:
 
 
 def at_home(spec: BotSpec, place: Path) -> BotSpec:
-    """Return the bot with a folder of its own, and with command files relative to that folder, as a sandbox shows them.
+    """Return the bot with a folder of its own and its command's files relative to that folder, as a sandbox shows them.
 
     The folder is the working folder if all files that the command names are in it, else the smallest folder that
     contains them; `place` if the command names none. Raises ValueError if the folder is a home folder or a large part

@@ -35,7 +35,7 @@ def split_settings(text: str) -> tuple[str, BotSettings]:
 
 
 def is_setting(word: str) -> bool:
-    """Return whether a word begins with `tc=` or `option.`, like a setting and unlike a bot."""
+    """Return whether a word begins with `tc=` or `option.`, so that it is a setting and not a bot."""
     return word.lstrip().startswith((f"{TIME}=", OPTION))
 
 

@@ -235,7 +235,7 @@ class Wire:
         return None
 
     def line(self, deadline_ns: int, stage: str) -> bytes | None:
-        """Wait for the next line and return it; None at the deadline. Raises BotError, and Stopped when called off."""
+        """Wait for the next line; return None at the deadline. Raises BotError, or Stopped if the game is called off."""
         lines = self.lines
         since = 0
         while not lines:

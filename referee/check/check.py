@@ -382,7 +382,7 @@ def check(
     """Check a bot for the given rules (one family, one or more variants); never raises for faults of the bot.
 
     With `is_quick`, only the few steps before a first game are run. With `needs_all`, the bot must be able to play
-    every variant, else one of them. The longest move time tried is `move_ms`; 0 = 15 s.
+    every variant; otherwise one variant is enough. The longest move time tried is `move_ms`; 0 = 15 s.
     """
     have_warm([spec], rulesets[0].rules.family)
     begin = time.monotonic()

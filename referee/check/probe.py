@@ -33,7 +33,7 @@ TOGETHER = 2
 
 
 class IneligibleError(ValueError):
-    """A bot that cannot play by these rules, found out before the first game."""
+    """A bot that cannot play by the rules of the games, which was found out before the first one."""
 
 
 class ProbeError(ValueError):

@@ -271,7 +271,7 @@ def openings(ruleset: Ruleset, source: str, count: int, seed: int, text: str | N
 
 
 def _usual(ruleset: Ruleset, kind: str, count: int, seed: int) -> list[Opening]:
-    """Draw the openings `none` and `auto`."""
+    """Draw the openings of the sources `none` and `auto`."""
     if ruleset.variant.is_dealt:
         return _deals(ruleset, ruleset.variant.name, count, seed)
     plain = Opening(ruleset.variant.name)

@@ -95,7 +95,7 @@ class SlotPool(Executor):
                     connection.send("abort")
 
     def call_off(self, future: Future[Any]) -> None:
-        """Call off one job: if it has not begun, it never does; a game being played soon ends void (`stopped`)."""
+        """Call off one job: a waiting job never begins, and a game being played soon ends void (`stopped`)."""
         if future.cancel():
             return
         with self._lock:

@@ -21,8 +21,8 @@ _plans: WeakKeyDictionary[Seat, tuple[tuple[object, ...], Agreement | Ineligible
 
 
 def negotiate(bot: Seat, ruleset: Ruleset, *, is_shown: bool = False) -> Agreement | Ineligible:
-    """Return the options to send to a bot before a game by these rules, or why it cannot play. Call this after its
-    handshake.
+    """Return the options to send to a bot before a game by these rules, or why the bot cannot play. Call this after
+    its handshake.
 
     `is_shown`: the start is sent as a position, so the bot need not know the start's name.
     """
@@ -44,7 +44,7 @@ def negotiate_options(
     is_shown: bool = False,
     startpos_only: bool = False,
 ) -> Agreement | Ineligible:
-    """Return the result of `negotiate` from the options and families that a bot announced; it need not be running.
+    """Return the result of `negotiate` for the options and families that a bot announced, even if it has ended.
 
     `startpos_only`: the bot cannot set up positions, so no game may start from one.
     """

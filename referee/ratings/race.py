@@ -46,7 +46,7 @@ class Race:
     error: float
 
     def bound(self, players: int) -> float:
-        """Return the wealth that decides that one of `players` players is ahead of another."""
+        """Return the wealth at which it is decided that one of `players` players is ahead of another."""
         return max(1, self.first * (players - self.first)) / self.error
 
 

@@ -33,7 +33,7 @@ _TOO_MUCH = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """Files and folders that a bot sees, read-only at their own paths, symbolic links, and the command to run."""
+    """The files and folders that a bot is `shown`, read-only at their own paths; links to create; and the command."""
 
     command: tuple[str, ...]
     shown: tuple[str, ...]

@@ -63,8 +63,7 @@ class WatchedTree:
         """Measure the tree, and kill all of it if it exceeds a limit."""
         if self.cgroup:
             if self.cgroup.excess() == "memory":
-                # The kernel kills one process of a group that is too big. Kill the rest too, so that no part of a bot
-                # survives.
+                # The kernel kills one process of a group that is too big: kill the rest of the bot too.
                 self.excess = "memory"
                 self._kill()
             return

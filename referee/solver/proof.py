@@ -278,8 +278,8 @@ def look_up(ps: ProofState, config: Config, ply: int, rest: int, used: int) -> i
 
 @compiled
 def store(ps: ProofState, ply: int, rest: int, phi: int, delta: int, effort: int) -> None:
-    """Write the numbers of `states[ply]` to its entry in the table. If it has none, replace that of two entries which
-    took less effort.
+    """Write the proof numbers of `states[ply]` to its entry in the table. If it has none, replace that of two entries
+    which took less effort.
     """
     slot = np.int64(ps.keys[ply] & np.uint64(ps.table.shape[0] - 1))
     key, proven, refuted = np.int64(ps.keys[ply]), ZERO, ZERO
@@ -322,7 +322,7 @@ def child_known(ps: ProofState, config: Config, ply: int, rest: int, used: int) 
 
 @compiled
 def expand(ps: ProofState, config: Config, ply: int, rest: int, used: int) -> int:
-    """Write the undecided moves of `states[ply]` with their numbers to its row; return how many there are.
+    """Write the undecided moves of `states[ply]` with their proof numbers to its row; return how many there are.
 
     Return -1 if a move reaches the goal of the side to move. The result is invalid if `work[ABORTED]` is set.
     """
@@ -351,7 +351,7 @@ def expand(ps: ProofState, config: Config, ply: int, rest: int, used: int) -> in
 
 @compiled
 def weigh(ps: ProofState, ply: int, kept: int) -> int:
-    """Combine the numbers of the `kept` moves of a row into PHI and DELTA of the node; return the best move's index.
+    """Combine the proof numbers of a row's `kept` moves into PHI and DELTA of the node; return the best move's index.
 
     Set SECOND to the delta of the second best move.
     """

@@ -49,7 +49,7 @@ def verify(record: GameRecord, spec: GameSpec | None = None) -> Position:
 class RecordVerifier:
     """Verifies many records faster than the function `problem_of`, with the same results.
 
-    Games are replayed by move codes from a table. Only if a record seems wrong, the slow function finds the problem.
+    Games are replayed by move codes from a table; the function is called only for records that seem wrong.
     """
 
     def __init__(self) -> None:
@@ -106,7 +106,7 @@ class _Starts:
     def find(
         self, family: str, variant: str, options: Mapping[str, Value], position: str | None
     ) -> tuple[Ruleset, State, str]:
-        """Return the rules, the start, and the start's text. Raises UnknownNameError, ParseError."""
+        """Return the rules, the start position, and its text. Raises UnknownNameError, ParseError."""
         key = repr((family, variant, sorted(options.items()), position))
         found = self._found.get(key)
         if found is None:
