@@ -235,7 +235,7 @@ class Wire:
         return None
 
     def line(self, deadline_ns: int, stage: str) -> bytes | None:
-        """Wait for the next line; return None at the deadline. Raises BotError, or Stopped if the game is called off."""
+        """Return the next line, or None at the deadline. Raises BotError, or Stopped if the game is called off."""
         lines = self.lines
         since = 0
         while not lines:
