@@ -52,7 +52,9 @@ def add(parser: argparse.ArgumentParser) -> None:
     what.add_argument(
         "--example", choices=FORMATS, metavar="FORMAT", help=f"print an example file: {', '.join(FORMATS)}"
     )
-    what.add_argument("--watch", action="store_true", help="then print its results as they arrive, until its end")
+    what.add_argument(
+        "--watch", action="store_true", help="then print the results of the tournament as they arrive, until it ends"
+    )
 
     change = actions.add(
         "change",
@@ -135,7 +137,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         "amount",
         metavar="COUNT",
         type=_extension,
-        help="the number to reach: games of each pairing, rounds of a Swiss, or games in all of a ladder, a race or a "
+        help="the number to reach: games of each pairing, rounds of a Swiss, or all games of a ladder, a race or a "
         "test; +COUNT to add that number",
     )
     priority.add_argument(

@@ -121,7 +121,7 @@ def _show(arguments: argparse.Namespace) -> int:
 
 
 def _table(starts: Sequence[StartFigures], limit: int) -> None:
-    """Print the starts at the highest strength, the fairest first."""
+    """Print the starts as measured at the greatest number of nodes for each move, the fairest first."""
     strongest = max(one.nodes for one in starts)
     chosen = sorted((one for one in starts if one.nodes == strongest), key=lambda one: abs(one.shrunk))
     rows = [

@@ -1,4 +1,4 @@
-"""Compiles families in the background: several at once, with a line for each step."""
+"""Compiles the kernels of families in the background: several at once, with a line for each step."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from referee.machine.warmup import Warmed, warm
 
 
 class Compiling:
-    """A compilation of families: as many at once as there are processors."""
+    """The compilation of the kernels of families: as many families at once as there are processors."""
 
     def __init__(self, names: Sequence[str], begin: Callable[[str], Awaitable[None]]) -> None:
         self._names, self._begin = names, begin

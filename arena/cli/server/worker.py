@@ -62,7 +62,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Serve the scheduler until SIGTERM or Ctrl-C, through its restarts."""
+    """Serve the scheduler until SIGTERM or Ctrl-C; connect again whenever it restarts."""
     from arena import log
     from arena.config import read_settings
 

@@ -26,7 +26,7 @@ class Command:
 
     @property
     def module(self) -> str:
-        """The full name of its module."""
+        """The full name of the command's module."""
         return f"arena.cli.{self.room}.{self.name}"
 
 
