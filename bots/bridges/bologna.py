@@ -222,7 +222,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         "--namespace",
         choices=("auto", "off"),
         default="auto",
-        help="use a network namespace if possible (default auto)",
+        help="auto (default): use a network namespace if possible",
     )
     parser.add_argument("client", nargs="+", metavar="CLIENT", help="command of the client")
     arguments = parser.parse_args(words)

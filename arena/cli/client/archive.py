@@ -178,7 +178,7 @@ _DROP = ("id", "source", "variant", "date", "termination", "plies", "family")
 
 
 def _query(arguments: argparse.Namespace, **more: Any) -> ArchiveQuery:
-    """Return the search that the arguments describe. Raises BadValueError; a server checks the search itself."""
+    """Return the search that the arguments describe. Without `--server`, check it too; raises BadValueError."""
     from arena.services.archive import read_query
 
     query = ArchiveQuery(**{"order": "rising"} | read_options(arguments, ArchiveQuery, without=NOT_FILTERS) | more)

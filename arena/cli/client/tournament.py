@@ -218,7 +218,7 @@ def _read(file: str) -> dict[str, Any]:
 
 
 def _check(arguments: argparse.Namespace, document: dict[str, Any]) -> int:
-    """Report all faults of a tournament file. Only the server knows which bots exist."""
+    """Report all faults of a tournament file but unknown bots: only the server knows which bots exist."""
     from arena.tournaments import problems
 
     found = [{"field": one.field, "message": one.sentence} for one in problems(document)]
@@ -353,7 +353,7 @@ def _extend(arguments: argparse.Namespace) -> int:
 
 
 def _plan(form: str, plan: dict[str, Any]) -> str:
-    """Describe the plan of an extended tournament, starting with the extended quantity."""
+    """Describe the plan of an extended tournament, beginning with the number that was extended."""
     words = [f"{plan['rounds']} rounds"] if plan["rounds"] else []
     if plan["games_per_pairing"]:
         words.insert(len(words) if form == "swiss" else 0, f"{plan['games_per_pairing']} games of each pairing")

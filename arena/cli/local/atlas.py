@@ -49,7 +49,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     )
     report.add_argument("folder", type=Path, metavar="DIR", help="folder of the run")
     report.add_argument(
-        "--csv", type=Path, metavar="FILE", help="write the published table, with symmetric starts pooled"
+        "--csv", type=Path, metavar="FILE", help="write the table for publication, with symmetric starts pooled"
     )
     report.add_argument(
         "--limit", type=argument.positive, default=20, metavar="COUNT", help="list COUNT starts (default 20)"

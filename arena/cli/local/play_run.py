@@ -188,7 +188,7 @@ def _book(name: str) -> str:
 
 
 def _remembered(bot: BotSpec, *, options: Iterable[Sequence[str]] | None = None, **known: Any) -> BotSpec:
-    """Return the bot with its stored facts; earlier versions of the program did not store its options."""
+    """Return the bot with its stored facts; earlier versions of the program did not store the options of bots."""
     if options is not None:
         known["options"] = tuple((name, value) for name, value in options)
     return replace(bot, **known)
