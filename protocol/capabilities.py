@@ -26,7 +26,7 @@ MOVES_OF_A_GAME = 40
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
-    """The messages that one version of a bot supports.
+    """The parts of the protocol that one version of a bot supports, and what it announced.
 
     - `clocks`: it understands `go p1time …`; otherwise it gets `go movetime`
     - `stop`: `stop` interrupts a search

@@ -254,7 +254,7 @@ class Engine:
 
 
 def _stat(pid: int) -> list[str]:
-    """Read the fields of `/proc/PID/stat` after the name (`man proc_pid_stat`, from field 3); empty for a dead process."""
+    """Read the fields of `/proc/PID/stat` from field 3 on (`man proc_pid_stat`); empty if the process is dead."""
     try:
         words = Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()
     except OSError:
@@ -619,7 +619,7 @@ class Checker:
                 return None
 
     def clocks(self) -> None:
-        """Check a move with two clocks, near the end of a game. Raises StopError."""
+        """Check a move with clocks on which little time is left. Raises StopError."""
         go = f"go p1time {CLOCK_MS} p2time {CLOCK_MS} p1inc 0 p2inc 0"
         found = self.time_move("clocks", go)
         if found and ("UGI_Clocks", "check", "false") in found[0].options:

@@ -215,8 +215,8 @@ def main(argv: Sequence[str] | None = None) -> None:
         type=int,
         default=0,
         metavar="SECONDS",
-        help="seconds for each move; with it, the clients start before the game (default: start at the first move, "
-        "with the seconds of its clock)",
+        help="seconds for each move; if given, the clients start before the game (default: the client starts at the "
+        "first `go`, with the move time of that `go`)",
     )
     parser.add_argument(
         "--namespace",
