@@ -208,8 +208,10 @@ def _read(arena: Arena, tournament_id: int, request: web.Request) -> dict[str, A
         is_descending=shown.is_descending,
         offset=(at - 1) * PAGE,
     )
+    is_over = view.standings.is_final
+    running = PlanQuery(state="running", limit=MAX_BOARDS)
     return {
-        "running": services.tournament.games(arena, tournament_id, PlanQuery(state="running", limit=MAX_BOARDS)).items,
+        "running": () if is_over else services.tournament.games(arena, tournament_id, running).items,
         "tournament": view.standings.tournament,
         "view": view,
         "course": view.progress,
@@ -284,7 +286,7 @@ async def show(request: web.Request) -> web.Response:
         else (),
         blocks=blocks,
         places={line.name: line.rank for line in order},
-        letters=_letters(table),
+        letters=_letters(table) if view.progress.bracket or view.progress.rounds else {},
         block=(row, against),
         findings=tables.findings,
         comparison=tables.comparison if len(strengths) >= MIN_COMPARED_BOTS else None,
