@@ -49,7 +49,7 @@ class TournamentControl:
         self._ticks += 1
 
     def close(self) -> None:
-        """End the process that draws openings."""
+        """End the helper process of the opening draw."""
         self._openings.close()
 
     def steer(self, at: datetime, orders: set[int | None]) -> list[LiveTournament]:
@@ -83,7 +83,7 @@ class TournamentControl:
                 self._dispatcher.call_off([future])
 
     def _to_check(self, live: Sequence[LiveTournament], orders: set[int | None]) -> set[int]:
-        """Return the tournaments to check unconditionally: new and ordered ones, and from time to time all of them."""
+        """Return the tournaments to check in any case: new ones, those in `orders`, and all from time to time."""
         running = {found.id for found in live if found.state == "running"}
         fresh = (running - self._running) | {order for order in orders if order is not None}
         self._running = running

@@ -1,4 +1,4 @@
-"""Suspends bots that repeatedly fail to get ready from their tournament: their open games are forfeited.
+"""Suspends a bot from a tournament if it repeatedly fails to get ready: its open games are forfeited.
 
 A bot is checked only after such a failure, by the database alone, so that every coordinator decides the same.
 """

@@ -80,7 +80,7 @@ class _Seat:
 
 @dataclass(eq=False)
 class RelayConnection:
-    """The connection of one bot, with its games by their numbers."""
+    """The connection of one bot; `seats` has the games on it by number."""
 
     version_id: int
     bot: str
@@ -116,8 +116,9 @@ class RelayConnection:
 
 
 class Lobby:
-    """The lobby of one process. `is_open()` tells whether this process dispatches games. `on_change` is called in the
-    loop on each change.
+    """The lobby of one process. `is_open()` tells whether this process dispatches games.
+
+    `on_change` is called in the event loop when the connected bots or their games change.
     """
 
     def __init__(
@@ -146,7 +147,7 @@ class Lobby:
         # A private folder with a short path: paths of sockets are limited to 107 bytes.
         _sweep()
         place = Path(tempfile.mkdtemp(prefix=_FOLDER)) / "seats"
-        # Rename the socket once it listens: other lobbies remove sockets that refuse connections as leftovers.
+        # Rename the socket once it listens: before, another lobby would take it for a leftover and remove it.
         unnamed = place.with_name("new")
         self._server = await asyncio.start_unix_server(self._serve, unnamed, limit=MAX_BACKLOG_BYTES)
         self.place = str(unnamed.rename(place))
@@ -163,7 +164,7 @@ class Lobby:
 
     @property
     def present(self) -> dict[str, ConnectedBot]:
-        """The connected bots, by the name of the version. Thread-safe."""
+        """The connected bots, by version name. Thread-safe."""
         return {
             one.bot: ConnectedBot(one.version_id, len(one.seats), one.most_games, one.latency_ms, one.is_open)
             for one in list(self._connections.values())

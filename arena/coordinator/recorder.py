@@ -153,9 +153,10 @@ class Recorder:
         return True
 
     def review(self) -> None:
-        """Drop results of finished games that were waiting at the last review too. For standby processes.
+        """Drop waiting results of games that are over. Standby processes call this.
 
-        Results that arrived since that review may be about to be committed. Raises StoreUnavailableError.
+        Results that arrived since the last review are kept: they may be about to be committed. Raises
+        StoreUnavailableError.
         """
         before, self._waited = self._waited, set(self._spool.ids())
         for game_id in before & self._waited:
@@ -181,7 +182,7 @@ class Recorder:
         self._spool.forget(record.id)
 
     def _handle_events(self) -> None:
-        """Process starts and ends of games in running jobs."""
+        """Handle starts and ends of games in running jobs."""
         self._read_results(drained(self._ended))
         for game_id in drained(self._started):
             if job := self._in_flight.by_game.get(game_id):
@@ -194,7 +195,7 @@ class Recorder:
         self._bus.publish(GameStarted(game=game_id, tournament=job.tournament_id, attempt=attempt))
 
     def _end_job(self, future: Future[list[str]], job: Job) -> None:
-        """Process the end of a job: its games without a result are queued again."""
+        """Handle the end of a job: its games without a result are queued again."""
         in_flight = self._in_flight
         self._read_results(game.id for game in job.games if game.id not in job.delivered)
         left = [game for game in job.games if game.id not in job.delivered]
@@ -223,7 +224,7 @@ class Recorder:
             if voids or not left:
                 return voids
             problem = "its worker returned no result"
-        # Charge the game that was being played, or the first one left.
+        # The attempt counts for the game that was being played, or else for the first one left.
         charged = next((game for game in left if game.id == job.playing), None) or next(iter(left), None)
         return [void_record(charged, Termination.WORKER_LOST, problem)] if charged else []
 

@@ -75,7 +75,7 @@ class Subscription(Generic[E]):
             self._events.put_nowait(None)
 
     async def get(self) -> E | None:
-        """Return the next event; None at the end, repeatedly."""
+        """Return the next event; None once the subscription has ended."""
         event = await self._events.get()
         if event is None:
             self._events.put_nowait(None)

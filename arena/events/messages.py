@@ -95,7 +95,7 @@ class PlyPayload:
 
     @classmethod
     def of(cls, move: str, ply: Ply) -> PlyPayload:
-        """Convert a ply of a record."""
+        """Convert a ply of a record to a payload."""
         return cls(move, ply.ms, ply.score, ply.depth, ply.nodes, ply.pv)
 
 

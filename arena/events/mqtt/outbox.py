@@ -1,6 +1,6 @@
 """Outgoing messages of a process, in order, with the plies of its running games in batches.
 
-Bounded: unsent plies stay in their game until they can be sent, and a full queue drops its oldest message.
+Memory is bounded: unsent plies stay in their game until they can be sent, and a full queue drops its oldest message.
 """
 
 from __future__ import annotations

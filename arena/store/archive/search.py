@@ -130,14 +130,14 @@ class Matches:
 
     @cached_property
     def _found(self) -> str:
-        """The serials found by the position index as a text, because a query refers to it several times."""
+        """The serials that the position index found, as one text: a query refers to them several times."""
         return _written([] if self._among is None else self._among.tolist())
 
     def _table(self, numbers: str) -> Any:
         """Return comma-separated numbers as a table with the column `value`."""
         if self._is_sqlite:
             return func.json_each(f"[{numbers}]").table_valued("value")
-        # As a text: the driver would write an array number by number.
+        # Pass the numbers as one text: the driver would write an array number by number.
         array = cast(func.string_to_array(numbers, ","), ARRAY(Integer))
         return func.unnest(array).table_valued("value").render_derived()
 

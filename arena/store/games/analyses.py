@@ -148,7 +148,7 @@ class Analyses:
             return None if row is None else AnalysisTask(row.id, row.game_id, row.question, row.nodes)
 
     def next_unasked(self, nodes: int, since: datetime, most: int) -> AnalysisTask | None:
-        """Return the latest unanalysed result; None if at least `most` games were analysed since then."""
+        """Return the latest unanalysed result; None if at least `most` games were analysed after `since`."""
         done = select(func.count()).select_from(Analysis).where(col(Analysis.analysed_at) >= since)
         last = select(func.max(col(Game.commit_number))).scalar_subquery()
         query = (

@@ -78,7 +78,8 @@ class SqliteBackups:
 def restore(file: Path, backup: Path, at: datetime) -> Path | None:
     """Replace an unused database by a backup; return the path of the replaced database, if any.
 
-    Raises BadValueError for a damaged backup, ConflictError while the database is in use, OSError.
+    Raises NotFoundError for a missing backup, BadValueError for a damaged one, ConflictError while the database is
+    in use, and OSError.
     """
     refuse_special(backup)
     if not backup.is_file():

@@ -83,7 +83,7 @@ class LoginAttempts:
         return 0.0
 
     def give_back(self, keys: Collection[str]) -> None:
-        """Subtract the last attempt from the counters of these keys, because it was right."""
+        """Subtract one attempt from the counters of these keys, because the last attempt was successful."""
         mine = col(LoginAttempt.key).in_(keys)
         with self._sessions.writing() as session:
             session.execute(

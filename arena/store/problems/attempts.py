@@ -61,7 +61,7 @@ class Attempts:
     def decide(self, number: int, user_id: int, *, is_solved: bool) -> FirstAttempt:
         """Store and rate the first attempt of a user at a problem. A later call changes nothing and returns the first.
 
-        Raises NotFoundError, ConflictError for a problem that is not accepted.
+        Raises NotFoundError, and ConflictError for a problem that is not accepted.
         """
         with self._sessions.writing() as session:
             problem = session.get(StoredProblem, number, with_for_update=True)

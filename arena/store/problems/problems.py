@@ -141,7 +141,7 @@ class Problems:
             return None
 
     def nearest(self, family: str, mu: float, user_id: int | None, without: Collection[int] = ()) -> int | None:
-        """Return the accepted problem with the strength nearest to `mu`, none in `without` or tried by the user."""
+        """Return the accepted problem with the strength nearest to `mu`, not in `without`, not tried by the user."""
         query = select(_number).where(_accepted, col(StoredProblem.family) == family, _number.not_in(without))
         if user_id is not None:
             tried = select(col(ProblemAttempt.problem_id)).where(col(ProblemAttempt.user_id) == user_id)
