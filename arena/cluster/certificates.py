@@ -1,4 +1,4 @@
-"""Creates the certificates of a cluster with the program openssl: those of an authority and of each role."""
+"""Creates the certificates of a cluster with the program openssl: one for an authority and one for each role."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The connection of an arena to its scheduler: opens it, monitors it, and reopens it when it is lost."""
+"""Opens the connection of an arena to its scheduler, monitors it, and reopens it when it is lost."""
 
 from __future__ import annotations
 

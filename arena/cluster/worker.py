@@ -53,7 +53,7 @@ _worker: ClusterWorker | None = None
 
 
 async def play(key: str, topic: str, function: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
-    """Run a job in the event loop of the worker: the Dask task. The result is sent as an event."""
+    """Run a job in the event loop of the worker. This is the Dask task; its result is sent as an event."""
     if _worker is None:
         raise ClusterError("this Dask worker has no game slots; start it with `arena worker`")
     await _worker.play(key, topic, function, arguments)

@@ -28,7 +28,7 @@ SWEEP_TICKS = 10
 
 
 class TournamentControl:
-    """Checks the live tournaments once a turn."""
+    """Checks the live tournaments once in each turn of the coordinator."""
 
     def __init__(self, store: Store, bus: EventBus, in_flight: InFlightJobs, dispatcher: JobDispatcher) -> None:
         self._store, self._bus, self._in_flight, self._dispatcher = store, bus, in_flight, dispatcher

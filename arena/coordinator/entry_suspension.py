@@ -33,7 +33,7 @@ class EntrySuspender:
         self._log = logger("coordinator")
 
     def process_failures(self) -> None:
-        """Suspend the bots that have reached the limit. Raises StoreUnavailableError; the next turn does the rest."""
+        """Suspend bots with too many failed starts. Raises StoreUnavailableError; the next turn does the rest."""
         failed = self._in_flight.failed_starts
         while failed:
             self._look(*failed[0])

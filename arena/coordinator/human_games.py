@@ -72,12 +72,12 @@ class _HumanGame:
 
 
 def ply_of(kept: list[Any]) -> tuple[str, Ply]:
-    """Decode a stored move and its ply."""
+    """Decode a stored move and its `Ply`."""
     return str(kept[0]), Ply(*kept[1])
 
 
 def kept_of(move: str, ply: Ply, *, offers_draw: bool = False) -> list[Any]:
-    """Encode a move and its ply for the database, followed by a draw offer if there is one."""
+    """Encode a move and its `Ply` for the database, followed by a draw offer if there is one."""
     kept = [ply.ms, ply.charged_ms, ply.lag_ms, ply.score, ply.depth, ply.nodes, ply.book, ply.pv]
     return [move, kept, DRAW] if offers_draw else [move, kept]
 

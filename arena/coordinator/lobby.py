@@ -182,7 +182,7 @@ class Lobby:
         *,
         is_open: bool = False,
     ) -> None:
-        """Serve a connection until the coroutine `listening` ends, which calls `receive` and `pong`.
+        """Serve a connection until `listening` ends, the coroutine that calls `receive` and `pong`.
 
         The connection replaces an earlier connection of the same bot.
         """

@@ -50,7 +50,7 @@ class RemoteGames:
         """How many more games each bot accepts."""
 
     def look(self, jobs: Iterable[Job]) -> None:
-        """Update the connected bots and their load. Raises StoreUnavailableError."""
+        """Update which bots are connected, and their load. Raises StoreUnavailableError."""
         now = self._clock()
         if self._looked is None or now - self._looked >= REFRESH_INTERVAL_S:
             self._looked, self._names = now, frozenset(self._store.versions.remote())

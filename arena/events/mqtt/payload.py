@@ -38,7 +38,7 @@ class ReceivedMessage:
 
 
 class _Payload(BaseModel):
-    """The fields of all payloads."""
+    """The fields that all payloads have in common."""
 
     model_config = CONFIG
 

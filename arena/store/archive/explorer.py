@@ -90,8 +90,8 @@ class Explorer:
     ) -> Explored:
         """Count the games that reached the position with a key, and those that continued with each of these tags.
 
-        `side` is to move. A game counts once in total, and once for each different position that followed; at most the
-        latest `MAX_COUNTED` games count. Strengths are those of the query's pool, by default of `rated_in`.
+        `side` is the side to move. A game counts once in total, and once for each different position that followed.
+        At most the latest `MAX_COUNTED` games count. Strengths are those of the query's pool, by default of `rated_in`.
         """
         pool = query.pool or rated_in
         with self._sessions.reading() as session:

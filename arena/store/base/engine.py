@@ -35,7 +35,7 @@ _SERVER_SETTINGS = {
     "lock_timeout": 2 * BUSY_MS,
     "idle_in_transaction_session_timeout": 60_000,
     # A client that was cut off must not keep its locks: the server notices the loss within ten seconds.
-    # If the client's machine closes the connection, the server notices within two, even during a statement.
+    # If the client's machine closes the connection, the server notices within two seconds, even during a statement.
     "tcp_keepalives_idle": 4,
     "tcp_keepalives_interval": 2,
     "tcp_keepalives_count": 3,
@@ -89,7 +89,7 @@ def open_engine(url: str, *, pool_size: int = 10) -> Engine:
 def _configure_sqlite(engine: Engine) -> None:
     @event.listens_for(engine, "connect")
     def connect(connection: sqlite3.Connection, _: Any) -> None:
-        # The driver must not begin transactions itself: in those, a reader may become a writer.
+        # The driver must not begin transactions itself: in such transactions, a reader may become a writer.
         # A reader that becomes a writer fails at once, despite the busy timeout, if another process has written.
         connection.isolation_level = None
         try:
@@ -102,7 +102,7 @@ def _configure_sqlite(engine: Engine) -> None:
 
     @event.listens_for(engine, "handle_error")
     def handle_error(context: ExceptionContext) -> None:
-        # SQLite opens an unwritable file read-only, and then all other connections of this process to that file.
+        # SQLite opens an unwritable file read-only; then all connections of this process to that file are read-only.
         # Close all these connections, so that the file can be written again when the disk recovers.
         if getattr(context.original_exception, "sqlite_errorname", "").startswith("SQLITE_READONLY"):
             context.is_disconnect = True

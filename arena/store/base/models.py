@@ -1,7 +1,7 @@
 """The tables of the arena: one schema for SQLite and PostgreSQL.
 
-Times are UTC. JSON columns contain plain data; lists and filters have columns of their own. Every foreign key and every
-column by which a page filters or sorts has an index.
+Times are UTC. JSON columns contain plain data; values that lists and filters need have columns of their own. Every
+foreign key and every column by which a page filters or sorts has an index.
 """
 
 from __future__ import annotations
@@ -195,7 +195,7 @@ class Version(SQLModel, table=True):
 
 
 class RemotePresence(SQLModel, table=True):
-    """The last report, at `seen`, on the connection of a remote version. `latency_ms` is the time of a round trip."""
+    """The latest report on the connection of a remote version, made at `seen`. `latency_ms` is a round-trip time."""
 
     __tablename__ = "presences"
     version_id: int = Field(primary_key=True, foreign_key="versions.id", sa_column_kwargs={"autoincrement": False})

@@ -97,7 +97,7 @@ class Analyses:
     def ask(
         self, user_id: int | None, nodes: int, *, game_id: str | None = None, question: Mapping[str, Any] | None = None
     ) -> int:
-        """Queue a game or a position; return the request's id. A game that has a request keeps it, and is retried.
+        """Queue a game or a position; return the request's id. An existing request of a game is kept and retried.
 
         Raises QuotaError if too many requests wait.
         """

@@ -130,7 +130,7 @@ class Leases:
 
 
 def _time(session: Session) -> datetime:
-    """Return the time by the database's clock; for SQLite, which has none, by this machine's."""
+    """Return the time of the database's clock; for SQLite, which has no clock, that of this machine."""
     if not _is_postgresql(session):
         return now()
     found: datetime = session.scalar(select(func.clock_timestamp()))  # type: ignore[assignment]

@@ -24,7 +24,7 @@ ATTEMPTS_RETENTION = timedelta(days=2)
 
 @dataclass(frozen=True, slots=True)
 class BackoffPolicy:
-    """A backoff policy: the number of `free` attempts, the seconds until one attempt fewer counts, the longest wait.
+    """A backoff policy: the number of `free` attempts, the seconds until one attempt is forgiven, the longest wait.
 
     After the free attempts, the wait starts at one second and doubles with each further attempt.
     """

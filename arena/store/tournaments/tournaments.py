@@ -175,7 +175,10 @@ class Tournaments:
             return of_attributes(TournamentItem, tournament)
 
     def enter(self, tournament_id: int, version_id: int, why: str) -> int:
-        """Enter another version, in formats that allow it; return its seat. Raises ConflictError if entered already."""
+        """Enter another version and return its seat. Raises ConflictError if the version is already entered.
+
+        The caller checks that the format of the tournament accepts later entries.
+        """
         try:
             with self._sessions.writing() as session:
                 mine = select(func.max(col(Entry.seat))).where(col(Entry.tournament_id) == tournament_id)
