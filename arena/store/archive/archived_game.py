@@ -28,7 +28,7 @@ _DAY = re.compile(r"(\d{4})(?:[-./](\d{1,2}|\?\?))?(?:[-./](\d{1,2}|\?\?))?")
 
 @dataclass(frozen=True, slots=True)
 class ArchivedGame:
-    """A game of the archive. `position` is the start position, `winner` is None if unknown, `text` the imported text."""
+    """An archived game. `position` is the start position, `winner` is None if unknown, `text` the imported text."""
 
     id: str
     family: str
