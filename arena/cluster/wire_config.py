@@ -82,7 +82,7 @@ _SILENCED_LOGS = (
 
 
 class ClusterError(ArenaError):
-    """A cluster that cannot be used; the message says which, why and what to do."""
+    """A cluster cannot be used; the message says which cluster, why, and what to do."""
 
     kind = "unavailable"
 

@@ -208,7 +208,7 @@ class Coordinator:
         )
 
     def _importing(self, conditions: Conditions) -> Background:
-        # Reading a portion of a text ends with this process; the next coordinator reads the portion again.
+        # No `interrupt`: a portion that this process has not finished is read again by the next coordinator.
         return Background("imports", TICK_INTERVAL_S, ArchiveImporter(self._store).work, conditions)
 
     def _maintaining(self, maintenance: Maintenance, conditions: Conditions) -> Background:

@@ -1,6 +1,6 @@
 """Recurring tournaments: when a cron expression fires in its time zone, and which missed fires are caught up.
 
-A fire is a row with UNIQUE(schedule, time), so that firing twice, from two processes or after a crash, has no effect.
+Each fire is stored with UNIQUE(schedule, time), so that firing twice, in two processes or after a crash, has no effect.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ LOOK_BACK = 4
 
 
 class EntrySuspender:
-    """Suspends bots in `in_flight.failed_starts` and forfeits their games, once a turn of the coordinator."""
+    """Suspends bots in `in_flight.failed_starts` and forfeits their games, in each turn of the coordinator."""
 
     def __init__(
         self, store: Store, bus: EventBus, in_flight: InFlightJobs, dispatcher: JobDispatcher, recorder: Recorder

@@ -97,12 +97,12 @@ class RelayConnection:
 
     @property
     def latency_ms(self) -> float | None:
-        """Median of the latest round trips."""
+        """Median duration of the latest round trips."""
         return round(statistics.median([took for _, took in self._lately]), 1) if self.round_trips else None
 
     @property
     def longest_ms(self) -> float:
-        """Longest of the latest round trips."""
+        """Longest duration of the latest round trips."""
         return max((took for _, took in self._lately), default=0.0)
 
     @property

@@ -123,7 +123,7 @@ class Recorder:
     def restore(self) -> None:
         """Read the waiting results of running jobs, of earlier runs of this process, and of other processes.
 
-        The owner of the lease must call it before it dispatches games. Raises StoreUnavailableError.
+        The owner of the lease must call this before it dispatches games. Raises StoreUnavailableError.
         """
         for game_id in self._read_results(self._spool.ids()):
             if game_id not in self._in_flight.by_game:
@@ -224,7 +224,7 @@ class Recorder:
             if voids or not left:
                 return voids
             problem = "its worker returned no result"
-        # The attempt counts for the game that was being played, or else for the first one left.
+        # The void attempt is charged to the game that was being played, or else to the first one left.
         charged = next((game for game in left if game.id == job.playing), None) or next(iter(left), None)
         return [void_record(charged, Termination.WORKER_LOST, problem)] if charged else []
 
@@ -353,7 +353,7 @@ def drained(waiting: queue.SimpleQueue[T]) -> list[T]:
 
 
 def _seconds(record: GameRecord) -> float | None:
-    """Return the duration of a game by its own times, or None if they are invalid."""
+    """Return the duration of a game by the times in its record, or None if these are invalid."""
     with contextlib.suppress(ValueError, TypeError):
         found = datetime.fromisoformat(record.finished) - datetime.fromisoformat(record.started)
         return max(0.0, found.total_seconds())

@@ -102,7 +102,7 @@ class Live:
                 self._bus.publish(SnapshotRequest())
                 async for event in events:
                     self.take(event)
-            # Plies may be missing now: streams read a game with a gap from its record.
+            # Plies may be missing now: streams read a game with missing plies from its record.
             self._running = RunningGames()
             self.revision += 1
             self._notify_all()

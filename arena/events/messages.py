@@ -345,7 +345,7 @@ class WorkerPayload:
 
     @property
     def state(self) -> str:
-        """`refused`, `playing` or `idle`."""
+        """State of the worker: `refused`, `playing` or `idle`."""
         return "refused" if not self.is_fit else "playing" if self.busy else "idle"
 
 

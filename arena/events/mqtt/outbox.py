@@ -91,7 +91,7 @@ class MqttOutbox:
     # -- out -----------------------------------------------------------------------------------------------------------
 
     def fill(self) -> None:
-        """Queue the plies that were not sent yet; queue a game that was not sent yet as a snapshot."""
+        """Queue the plies that were not sent yet; of a game that was not sent yet, queue a snapshot."""
         for name, game in self.running.games.items():
             if name in self._sent:
                 self._queue_plies(name, game)

@@ -184,7 +184,7 @@ class Archive:
         return found[0]
 
     def serial_of(self, game_id: str) -> int | None:
-        """Return the serial of a game played here or imported, or None."""
+        """Return the serial of a game, played here or imported; None if it is not archived."""
         with self._sessions.reading() as session:
             return session.scalar(select(col(ArchiveGame.serial)).where(col(ArchiveGame.game_id) == game_id))
 

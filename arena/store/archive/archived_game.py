@@ -154,7 +154,7 @@ def day_of(text: str) -> int:
 
 
 def of_record(record: GameRecord) -> ArchivedGame:
-    """Convert the record of a game played here."""
+    """Convert the record of a game played here to an archived game."""
     day = (record.finished or record.started)[:10]
     return ArchivedGame(
         id=record.id,

@@ -75,7 +75,7 @@ class _Games:
     second: Numbers
 
     def taken(self, places: Any) -> _Games:
-        """Return the games at these indices, or those where a mask is set."""
+        """Return the games that indices, a slice or a mask select."""
         return _Games(*(getattr(self, name)[places] for name in self.__dataclass_fields__))
 
 

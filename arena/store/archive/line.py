@@ -41,7 +41,7 @@ def lines_of(session: Session, serials: Sequence[int]) -> list[ArchiveItem]:
 
 
 def names_of(session: Session, numbers: Iterable[int]) -> dict[int, str]:
-    """Return the names with these ids."""
+    """Return the names in `archive_names` with these ids."""
     return {
         number or 0: name
         for part in batched(sorted(set(numbers)))

@@ -151,7 +151,7 @@ class Matches:
         return or_(*(self._is_in(side, names, is_free=False) for side in SEATS))
 
     def _conditions(self, *, is_free: bool) -> Iterator[ColumnElement[bool]]:
-        """Yield all conditions except that a player is on either side; with `is_free` SQLite may use any index."""
+        """Yield all conditions, except those on a player of either side; with `is_free` SQLite may use any index."""
         search, game = self._search, ArchiveGame
         if search.id:
             yield col(game.game_id) == search.id

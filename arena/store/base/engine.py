@@ -152,7 +152,7 @@ class Sessions:
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
         self.health = Health(engine)
-        # One snapshot per reading session: SQLite's default; PostgreSQL needs this isolation level.
+        # One snapshot per reading session is SQLite's default; PostgreSQL needs REPEATABLE READ for it.
         self.reader = engine
         if engine.dialect.name == "postgresql":
             self.reader = engine.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)

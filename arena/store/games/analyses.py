@@ -79,7 +79,7 @@ class Analyses:
         return None if data is None else _unpacked(data)
 
     def figures(self, ids: Sequence[str]) -> dict[str, AnalysisFigures]:
-        """Return the figures of those games that were analysed."""
+        """Return the analysis figures of these games; games without an analysis are omitted."""
         with self._sessions.reading() as session:
             rows = fetch(session, select(*_FIGURES).where(col(Analysis.game_id).in_(ids)))
         return {row[0]: AnalysisFigures(*row) for row in rows}

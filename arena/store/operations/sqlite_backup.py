@@ -50,7 +50,7 @@ class SqliteBackups:
     def make(self, file: Path, at: datetime) -> Path:
         """Copy a snapshot of the database, check the copy, and delete old backups; return the new path.
 
-        Raises OSError, and StoreUnavailableError, also if the database is damaged.
+        Raises OSError, and StoreUnavailableError if the copy fails or the database is damaged.
         """
         make_folder(self.folder)
         path = self.folder / f"arena-{at.astimezone(UTC).strftime(_STAMP)}.sqlite3"

@@ -53,7 +53,7 @@ class _Ratings:
 
 
 class Attempts:
-    """First attempts and ratings of solvers."""
+    """First attempts at problems, and the ratings of solvers."""
 
     def __init__(self, sessions: Sessions) -> None:
         self._sessions = sessions

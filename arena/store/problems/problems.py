@@ -58,7 +58,7 @@ class Problems:
         with self._sessions.writing() as session:
             known = session.scalar(select(_number).where(col(StoredProblem.digest) == row.digest))
             if known is not None:
-                raise TakenError(f"this is problem {known} already")
+                raise TakenError(f"problem {known} is the same")
             if (session.scalar(waiting) or 0) >= MAX_WAITING:
                 raise QuotaError(f"{MAX_WAITING} problems are waiting for their proofs", hint="try again later")
             if row.created_by is not None and (session.scalar(mine) or 0) >= MAX_WAITING_PER_USER:

@@ -39,7 +39,7 @@ def games_of(counts: Iterable[ResultCount], names: Mapping[int, str] | None = No
 
 
 def scores_of(counts: Iterable[ResultCount]) -> dict[int, Score]:
-    """Add the result counts up to one score for each version."""
+    """Add up the result counts to one score for each version."""
     found: dict[int, Score] = defaultdict(Score)
     for one in counts:
         for version_id, is_first in ((one.first_id, True), (one.second_id, False)):

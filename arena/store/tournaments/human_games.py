@@ -137,12 +137,12 @@ class People:
         return game.id
 
     def open(self, **who: Any) -> list[HumanGame]:
-        """Return the games that are not over, oldest first: all, or those that match the given columns."""
+        """Return the games that are not over, oldest first: all, or those with these column values."""
         with self._sessions.reading() as session:
             return [HumanGame(*row) for row in fetch(session, _open(select(*_LINE), who))]
 
     def count_open(self, **who: Any) -> int:
-        """Count the games that are not over: all, or those that match the given columns."""
+        """Count the games that are not over: all, or those with these column values."""
         with self._sessions.reading() as session:
             counted = _open(select(col(Game.id)), who).order_by(None).subquery()
             return session.scalar(select(func.count()).select_from(counted)) or 0
