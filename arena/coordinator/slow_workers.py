@@ -45,7 +45,7 @@ class _Worker:
 
 
 class SlowWorkerDetector:
-    """The sequential tests of all workers. One may be slower than the others by the share `tolerance` (0 to 1)."""
+    """The sequential tests of all workers. A worker may be slower than the others by the share `tolerance` (0 to 1)."""
 
     def __init__(self, tolerance: float) -> None:
         self._tolerance = tolerance

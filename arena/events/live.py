@@ -83,7 +83,7 @@ class Live:
         return self._running.games
 
     def of(self, line: Planned) -> RunningGame | None:
-        """Return the live state of a game that was read from the database.
+        """Return the running game that corresponds to a game from the database.
 
         Returns None if the game is not running, or if events were lost and the database has a later attempt.
         """
