@@ -26,7 +26,7 @@ from arena.tournaments.settings import Document, SettingsError, read
 LATE_AFTER = timedelta(minutes=5)
 """A fire later than this counts as missed."""
 MAX_CATCH_UP = 50
-"""Most missed fires that are caught up, the latest ones."""
+"""Maximum number of missed fires that are caught up: the latest ones."""
 _HORIZON = timedelta(days=5 * 366)
 _WINDOWS = (timedelta(days=1), timedelta(days=60), timedelta(days=36_600))
 _RANDOM = re.compile(r"(?<![a-z])[hr](?![a-z])", re.IGNORECASE)

@@ -103,7 +103,7 @@ class HumanGames:
         self._store, self._bus, self._owner, self._place = store, bus, owner, place
         self._spool, self._conditions, self._on_done = spool, conditions, on_done
         self.elsewhere: dict[str, Callable[[BotSpec, BotLimits], Seat]] = {}
-        """Functions that open further seats, those that are not local processes, by the place of the bot."""
+        """Functions that open the seats of bots that are not local processes, by the place of the bot."""
         self._slots, self._guest_slots = settings.human_slots, settings.guest_slots
         self._idle_s = settings.human_idle_timeout_minutes * 60
         self._sandbox_name = settings.sandbox

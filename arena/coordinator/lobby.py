@@ -35,7 +35,7 @@ IDLE_PING_INTERVAL_S = 10.0
 SILENCE_TIMEOUT_S = 12.0
 """A connection that does not answer a ping for so long is lost."""
 MAX_BACKLOG_BYTES = 2**20
-"""Most output of a program that its seat has not read; a program with more output is dropped."""
+"""Maximum output of a program that its seat has not read yet; a program with more output is dropped."""
 _FOLDER = "arena-lobby-"
 
 

@@ -35,7 +35,7 @@ T = TypeVar("T")
 MAX_ATTEMPTS = {Termination.WORKER_LOST: 8, Termination.WORKER_WRONG: 8, Termination.SANDBOX_FAILED: 20}
 """Attempts at a game before it stays void: enough to outlast a bad hour, but no game may kill workers for ever."""
 MAX_BATCH = 100
-"""Most results in one transaction, as other processes write to the database too."""
+"""Maximum number of results in one transaction, as other processes write to the database too."""
 MAX_BACKOFF_S = 300.0
 """Longest backoff of a game with void attempts."""
 

@@ -29,7 +29,7 @@ MIN_GAMES_ELSEWHERE = 5
 MAX_GAMES_PER_BOT = 100
 """Latest games that are kept of each bot."""
 MAX_BOTS = 2000
-"""Most bots whose speeds are kept, those that played last; a bot counts once for each kind of game."""
+"""Maximum number of bots whose speeds are kept: the last ones to play. A bot counts once per kind of game."""
 MIN_THINKING_MS = 20.0
 """Shortest thinking time of a bot in a game that counts."""
 

@@ -37,7 +37,7 @@ from arena.events.running import RunningGame, RunningGames
 MAX_QUEUED = 10_000
 """Events that may wait: all games of a large arena arrive at once when the broker reconnects."""
 MAX_CHECKS, MAX_STEPS = 100, 300
-"""Most checks of versions that are kept, and most steps of each check."""
+"""Maximum number of version checks that are kept, and of steps of each check."""
 _KINDS = (
     *(GameStarted, GamePly, GamePlies, GameSnapshot, GameEnded, GameAborted),
     *(TournamentChanged, TournamentGameEnded, TournamentPlanned),

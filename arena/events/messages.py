@@ -17,9 +17,9 @@ from referee.rules.core import Winner
 
 MAX_PLIES = 20_000
 BATCH_PLIES = 500
-"""Most plies in one batch."""
+"""Maximum number of plies in one batch."""
 MAX_TEXT = 300
-"""Most characters in a text for people, which may come from a bot."""
+"""Maximum number of characters in a text for people, which may come from a bot."""
 CONFIG = ConfigDict(
     frozen=True,
     strict=True,

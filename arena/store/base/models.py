@@ -159,7 +159,7 @@ class BotIdentity(SQLModel, table=True):
     description: str = ""
     is_retired: bool = False
     plays_people: bool = Field(default=False)
-    """True if its owner lets people play against it."""
+    """True if the owner lets people play against the bot."""
     created_at: datetime = _created()
 
 
