@@ -119,7 +119,7 @@ class Leases:
             yield
 
     def _adopt(self, seconds: float) -> None:
-        """From now on, limit the idle time of transactions to the length of this lease, within the bounds `_IDLE_S`."""
+        """Limit the idle time of transactions from now on to the length of this lease, within the bounds `_IDLE_S`."""
         self._idle_s = max(_IDLE_S[0], min(seconds, _IDLE_S[1]))
 
     def _bound(self, session: Session) -> None:
