@@ -114,9 +114,9 @@ async def with_name_and_password(
 
 
 async def with_password(call: RequestContext, use: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Run a use case of a logged-in user that hashes or checks a password, few at a time.
+    """Run a use case that hashes or checks a logged-in user's password; only a few run at a time.
 
-    Raises Problem (429 after too many wrong ones, 503 when the queue is full) and what the use case raises.
+    Raises Problem (429 after too many wrong passwords, 503 when the queue is full) and what the use case raises.
     """
     async with call.context.trusted_password_queue.turn(call.key):
         return await _tried(call, use, *args, **kwargs)

@@ -45,14 +45,14 @@ def _read(arena: Arena, game_id: str) -> AnalysisResponse:
 
 
 def figures(arena: Arena, game_ids: Sequence[str]) -> dict[str, AnalysisFigures]:
-    """Return the figures of those games that were analysed, by id."""
+    """Return the figures of the analysis of each game by its id; games without an analysis are left out."""
     return arena.store.analyses.figures(game_ids)
 
 
 def ask(arena: Arena, game_id: str, by: Identity, nodes: int | None = None) -> AnalysisResponse:
-    """Request the analysis of a game, to be done when no games wait. It replaces an analysis with other nodes.
+    """Request the analysis of a game, to be done when no games wait. It replaces one with other `nodes`.
 
-    Raises NotFoundError, ConflictError if the game is not over, BadValueError, QuotaError.
+    Raises NotFoundError, BadValueError, QuotaError, and ConflictError if the game is not over.
     """
     nodes = _bounded(arena, nodes or arena.settings.analysis_nodes_per_position)
     if arena.store.archive.serial_of(game_id) is None:
@@ -94,8 +94,8 @@ def ask_position(arena: Arena, line: study.Study, by: Identity, nodes: int | Non
 def evaluate_now(arena: Arena, line: study.Study, nodes: int) -> PositionEvaluation:
     """Evaluate the last position of a line with a small number of nodes, at once.
 
-    Raises EngineBusyError, and BadValueError for bad `nodes`, if the game is over there, or if the arena has no such
-    engine.
+    Raises EngineBusyError, and BadValueError if the game is over in that position or if `nodes` is not between 100 and
+    `analysis_board_nodes` (0 allows no evaluation).
     """
     most = arena.settings.analysis_board_nodes
     if not 100 <= nodes <= most:

@@ -199,7 +199,7 @@ def follow(problem: WinProblemResponse, moves: Sequence[str]) -> ProblemLine:
 def attempt(arena: Arena, number: int, moves: Sequence[str], by: Identity | None) -> AttemptResponse:
     """Answer a line of play that ends with a move of the person. The end of a user's first attempt is rated.
 
-    Raises NotFoundError, ConflictError for a problem without a proof, BadValueError.
+    Raises NotFoundError, BadValueError, and ConflictError for a problem without a proof.
     """
     problem = _open(arena, number, by)
     if len(moves) % 2 == 0:

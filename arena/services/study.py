@@ -1,4 +1,4 @@
-"""Lines tried out on a board: moves in any notation from a family's start or a given position."""
+"""Lines of moves to try out on a board, in any notation, from the start of a variant or a given position."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def settle(family: str, variant: str, options: str) -> Ruleset:
 
 
 def options_text(ruleset: Ruleset) -> str:
-    """Return the options that differ from the variant's, as `settle` reads them."""
+    """Return the options that differ from those of the variant, in the form that `settle` reads."""
     return ",".join(f"{name}={value_text(value)}" for name, value in ruleset.overrides.items())
 
 

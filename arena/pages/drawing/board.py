@@ -109,7 +109,7 @@ class Geometry:
         return f"M{_number(x - radius)} {_number(y)}l{h}-{d}h{r}l{h} {d}l-{h} {d}h-{r}z"
 
     def frame(self, *, is_small: bool) -> tuple[float, float, float, float]:
-        """Return the visible part of the drawing: left, top, width, height; if small, without labels and trough."""
+        """Return the visible part of the drawing: left, top, width, height. A small one has no labels and no trough."""
         if not is_small:
             return 0, 0, self.width, self.height
         if self.is_rimmed:
@@ -140,7 +140,10 @@ class Geometry:
 
 
 def _numbered_lines(board: Board) -> dict[str, list[Cell]]:
-    """Return the cells by the number in their names, from the top down; empty if some number's are not on a line."""
+    """Return the cells by the number in their names, from the top down.
+
+    The result is empty if a name has no number, or if the cells of one number do not lie on a straight line.
+    """
     found: dict[str, list[Cell]] = {}
     for cell in sorted(board.cells, key=lambda cell: -cell.y):
         if (name := _ALGEBRAIC.fullmatch(cell.name)) is None:
@@ -300,7 +303,7 @@ def _pieces(scene: Scene, where: Geometry, start: str, *, flip: bool) -> Markup:
 
 
 def _trough(rules: Rules, scene: Scene, where: Geometry, *, flip: bool) -> Markup:
-    """Draw the pieces that left a rimmed board."""
+    """Draw the pieces that left a rimmed board, in the trough around it."""
     found = []
     (a, b), start = where.middle, prefix(rules.family)
     free = {side: list(places) for side, places in where.slots.items()}
@@ -387,7 +390,7 @@ def svg(
 ) -> Markup:
     """Draw the scene as an SVG element. The page must contain the `sprites` of the family.
 
-    `mark` is that of the move, such as `??`.
+    `mark` is the mark of the move, such as `??`.
     """
     where = plan(scene.board)
     # On a cell that the capturing piece entered, the arrow shows the capture: a cross would hide that piece.

@@ -108,7 +108,7 @@ class BookletError(ArenaError):
 
 @dataclass(frozen=True, slots=True)
 class BookletProblem:
-    """A problem to print: its rules and position, the side to move that wins in `moves`, and its solution as text."""
+    """A problem to print: from `position` the side to move wins in `moves` moves; `solution` is a text."""
 
     ruleset: Ruleset
     position: str
@@ -198,7 +198,7 @@ _LABELS: Final = '.board text { font-family: "DejaVu Sans Mono"; fill: #555; }'
 
 
 def sides_of(ruleset: Ruleset, language: Language) -> tuple[str, str]:
-    """Return the names of first and second in a language; English names where there are no others."""
+    """Return the names of the first and the second side in a language, by default those in English."""
     if language == "en":
         return ruleset.sides
     first, second = (names[1] if len(names) > 1 else names[0] for names in ruleset.side_names)
@@ -247,7 +247,7 @@ def _game(game: BookletGame, language: Language) -> dict[str, Any]:
 
 
 def _notation(plies: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return the moves in pairs after their number."""
+    """Return the moves in pairs, each pair as one text after its move number."""
     found: list[str] = []
     for one in plies:
         word = f"{one['move']}{one['mark']}"

@@ -67,7 +67,7 @@ _BASE_LINE = "M-5 6.2H5"
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """The appearance of a piece: its tone, and its emblem as a path, or as text without one.
+    """The appearance of a piece: its tone, and its emblem as a path or, if there is none, as text.
 
     `handles` are open rings of the emblem. If `is_bare`, no token is below the emblem.
     """
@@ -114,7 +114,7 @@ class Look:
 
 
 def key(symbol: str) -> str:
-    """Return a piece symbol as part of an identifier: its code point, as case matters and any character is possible."""
+    """Return a piece symbol as part of an identifier: its code point, since a symbol may be any character."""
     return f"{ord(symbol):x}"
 
 

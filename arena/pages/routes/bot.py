@@ -107,7 +107,7 @@ async def version(request: web.Request) -> web.Response:
 
 
 async def _page(request: web.Request, number: str = "") -> web.Response:
-    """Render the page of a bot or a version, its tables in the requested order."""
+    """Render the page of a bot or a version, with its tables in the requested order."""
     by = choice(request.query, "by", ("date", "game"), "date")
     family = choice(request.query, "family", families())
 
