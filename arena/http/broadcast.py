@@ -1,6 +1,6 @@
 """Broadcast one subject to all its subscribers: query and serialise each update once.
 
-A `Source` supplies the lines. It is queried when the subject's bell rings: an event that `arena.events.live` sets.
+A `Source` supplies the lines. It is queried when the subject's bell, an event of `arena.events.live`, is set.
 """
 
 from __future__ import annotations
@@ -188,7 +188,7 @@ class Broadcast:
             self._bell.set()
 
     async def refresh(self) -> None:
-        """Have the source queried now, and wait for the minimum interval between two queries."""
+        """Set the bell, so that the source is queried, and wait for the minimum interval between two queries."""
         self._bell.set()
         await asyncio.sleep(MIN_QUERY_INTERVAL_S)
 
@@ -259,7 +259,7 @@ class Broadcast:
 
 
 async def _wait_for_bell(bell: asyncio.Event, closing: asyncio.Event) -> bool:
-    """Wait until the bell rings or the server shuts down. Return False if the keep-alive interval ends first."""
+    """Wait until the bell is set or the server shuts down. Return False if the keep-alive interval ends first."""
     if bell.is_set():
         await asyncio.sleep(MIN_QUERY_INTERVAL_S)
     waits = [asyncio.ensure_future(bell.wait()), asyncio.ensure_future(closing.wait())]

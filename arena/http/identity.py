@@ -33,7 +33,7 @@ SAFE = ("GET", "HEAD", "OPTIONS")
 
 
 def cookie_name(is_https: bool, name: str = SESSION_COOKIE) -> str:
-    """Return the name under which a cookie is set. `__Host-` binds it to this host, but browsers need HTTPS for it."""
+    """Return the name under which a cookie is set. The prefix `__Host-` binds it to this host, but requires HTTPS."""
     return f"__Host-{name}" if is_https else name
 
 

@@ -129,7 +129,7 @@ class ConcurrencyLimiter:
 
 
 class BoundedQueue:
-    """A queue with few workers and bounded length: further clients are refused at once. For password hashing."""
+    """A queue for password hashing, with few workers and bounded length: further clients are refused at once."""
 
     def __init__(self, workers: int, each: int, total: int) -> None:
         self._places = ConcurrencyLimiter(each, total)

@@ -114,7 +114,7 @@ def _translated(english: str, language: str) -> str:
 
 
 _MAX_SENTENCE = 600
-"""Longer texts with values in them are not of the program's making."""
+"""Longer texts are not sentences of the program, so they are not searched for messages with values."""
 
 
 @cache

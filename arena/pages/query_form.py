@@ -1,4 +1,4 @@
-"""Forms of pages that follow from the fields of a query."""
+"""Forms of pages, generated from the fields of a query."""
 
 from __future__ import annotations
 

@@ -133,7 +133,7 @@ def _record_of(line: study.Study) -> GameRecord:
 
 
 def read_answer(arena: Arena, number: int, by: Identity) -> PositionResponse:
-    """Return the caller's own request for a position, with its state and answer. Raises NotFoundError."""
+    """Return the caller's own request to analyse a position, with its state and answer. Raises NotFoundError."""
     found = arena.store.analyses.request(number)
     if found.user_id != by.user_id:
         raise NotFoundError("question", str(number))

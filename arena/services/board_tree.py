@@ -51,14 +51,14 @@ def write(line: Study, tree: str, notation: str) -> str:
     try:
         text = form.write(game, line.ruleset)
         if game.variations and not any(one.variations for one in form.read(text, line.ruleset)):
-            raise ValueError("it has no variations")
+            raise ValueError("this notation has no variations")
         return text
     except ValueError as error:
         raise BadValueError(f"{notation} cannot express this game: {error}", field="notation") from None
 
 
 def read(ruleset: Ruleset, position: str, tree: str) -> GameText:
-    """Return a tree as a game from a position. Raises BadValueError for an illegal move or too many of them."""
+    """Return a tree as a game from a position. Raises BadValueError for an illegal move or too many moves."""
     _require_short(tree, "tree")
     root = _parsed(tree)
     try:

@@ -107,7 +107,7 @@ class GameDetails:
 
 
 def find(arena: Arena, game_id: str) -> GameItem:
-    """Return a game as in lists. Raises NotFoundError."""
+    """Return a game as lists show it. Raises NotFoundError."""
     return arena.store.games.get(game_id)
 
 

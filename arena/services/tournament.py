@@ -86,7 +86,7 @@ def plan(arena: Arena, tournament_id: int, query: PlanQuery, *, sort: str, is_de
 
 
 def game_id(arena: Arena, tournament_id: int, sequence: int) -> str:
-    """Return the id of the game with a number in the plan. Raises NotFoundError."""
+    """Return the id of the game with this number in the tournament's plan. Raises NotFoundError."""
     found = arena.store.games.id_of(tournament_id, sequence)
     if found is None:
         raise NotFoundError(f"game in tournament {tournament_id}", str(sequence))
@@ -187,7 +187,10 @@ def change(arena: Arena, tournament_id: int, document: Mapping[str, Any] | Docum
 
 
 def steer(arena: Arena, tournament_id: int, act: str, by: Identity) -> TournamentItem:
-    """Apply one of `ACTIONS`. Raises NotFoundError, ConflictError, ForbiddenError, BadValueError for any other word."""
+    """Apply one of `ACTIONS` to a tournament.
+
+    Raises NotFoundError, ConflictError, ForbiddenError, BadValueError for any other word.
+    """
     require_organiser(by)
     if act not in ACTIONS:
         raise BadValueError(f"unknown action {act[:40]!r}", hint="choose from " + ", ".join(ACTIONS), field="verb")

@@ -346,8 +346,8 @@ def _marks(rules: Rules, scene: Scene, where: Geometry, *, flip: bool) -> Markup
 
 
 def _line(where: Geometry, names: Iterable[str], *, flip: bool, short: float = 0.0) -> str:
-    """Return points through the centres of cells. The last one stops `short` of its centre, so that an arrow leaves its
-    piece visible.
+    """Return points through the centres of cells. The last point is moved back by `short`, so that an arrow leaves
+    the piece there visible.
     """
     points = [where.place(name, flip=flip) for name in names if name in where.places]
     if short and len(points) > 1 and points[-1] != points[-2]:

@@ -170,7 +170,7 @@ def make_booklet(
 
 
 def problem_of(found: Mapping[str, Any]) -> BookletProblem:
-    """Return a problem found by `arena problems find`. Raises BookletError for another object."""
+    """Return a problem found by `arena problems find`. Raises BookletError for any other object."""
     try:
         ruleset = load(found["family"]).settle(found["variant"], found["options"])
         position, line = Position.start(ruleset, found["position"]), []

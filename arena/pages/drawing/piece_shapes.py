@@ -81,7 +81,7 @@ class Look:
     is_bare: bool = False
 
     def symbol_svg(self, prefix: str) -> Markup:
-        """Return the piece as an SVG `<symbol>`, one cell wide, whose id is `prefix` and its code point."""
+        """Return the piece as an SVG `<symbol>`, one cell wide. Its id is `prefix` and the `key` of the piece."""
         half, tone = CELL // 2, self.tone
         if self.is_bare:
             body = Markup('<path class="chessman" d="{}" transform="scale({})"/>').format(self.path, _CHESSMAN_SCALE)

@@ -260,7 +260,7 @@ def share(parts: Sequence[tuple[str, float]]) -> Markup:
 
 
 def page(title: str, charts: Sequence[tuple[str, Markup]], refresh_s: int = 0) -> str:
-    """Render a page of charts below their headings, without other files.
+    """Render a page of charts, each below its heading, that needs no other file.
 
     The page reloads itself every `refresh_s` seconds unless that is 0.
     """

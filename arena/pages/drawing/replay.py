@@ -125,7 +125,7 @@ class Replay:
         return next((number for number in range(ply, 0, -1) if self._side(number) == side), 0)
 
     def rows(self) -> list[dict[str, Any]]:
-        """Return the move list: `number`, and per side (scene, ply), or None where that side did not move."""
+        """Return the rows of the move list: `number`, and for each side (scene, ply), or None if it did not move."""
         rows: list[dict[str, Any]] = []
         for scene, ply in zip(self.scenes[1:], self.plies, strict=False):
             if scene.side == "first" or not rows or rows[-1]["second"] is not None:

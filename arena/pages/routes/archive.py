@@ -233,7 +233,7 @@ async def _form(
 
 @routes.post("/archive/import")
 async def import_games(request: web.Request) -> web.Response:
-    """Store a text of games to import, and redirect to its progress."""
+    """Store a text of games to import, and redirect to the page that shows the progress."""
     identity = await session_of(request)
     if identity is None:
         raise Problem("unauthorised", "log in to import games", hint="or use `arena archive import` on the server")

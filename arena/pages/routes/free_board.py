@@ -123,7 +123,7 @@ async def _game(request: web.Request, text: dict[str, str]) -> tuple[Replay, str
     """Return the game from which a line branches off, and its address."""
     if text["game"]:
         if not GAME_ID.fullmatch(text["game"]):
-            raise BadValueError("invalid game id", field="game", hint="expected 16 to 32 of 0-9 and a-f")
+            raise BadValueError("invalid game id", field="game", hint="expected 16 to 32 characters of 0-9 and a-f")
         replay, _ = await replay_of(request, text["game"])
         return replay, f"/games/{text['game']}"
     serial = number(request.query, "archive", 0, low=1, high=2**31 - 1)

@@ -392,7 +392,7 @@ def _race(tables: TournamentStandings) -> RaceSummary | None:
 @routes.get("/tournaments/{tournament}/games/{sequence}")
 @allow_parameters()
 async def game(request: web.Request) -> web.Response:
-    """Redirect to the game with a number in the tournament's plan."""
+    """Redirect to the game with this number in the tournament's plan."""
     tournament_id, sequence = path_number(request, "tournament", "tournament"), path_number(request, "sequence", "game")
     game_id = await run(services.tournament.game_id, arena_of(request), tournament_id, sequence)
     return redirect(f"/games/{game_id}")
