@@ -51,7 +51,7 @@ def give_cookie(response: web.StreamResponse, context: WebContext, name: str, va
 
 
 def read_cookie(request: web.Request, name: str) -> str:
-    """Return the value of one of our cookies; empty without it."""
+    """Return the value of one of our cookies; empty if the request has none."""
     return request.cookies.get(cookie_name(request.app[CONTEXT].is_https, name), "")
 
 

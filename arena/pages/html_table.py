@@ -31,7 +31,7 @@ _TAG = re.compile(r"<[^>]*>|[↓↑]")
 class Column:
     """A column of a table. `key` is what it sorts by; a column with an empty key cannot be sorted.
 
-    `is_descending_first`: the first click sorts it from large to small.
+    If `is_descending_first`, the first click sorts from large to small.
     """
 
     key: str

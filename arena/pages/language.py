@@ -119,7 +119,7 @@ _MAX_SENTENCE = 600
 
 @cache
 def family_words(language: str) -> Mapping[str, str]:
-    """Return the words and sentences of all families in a language, by those in English."""
+    """Return the words and sentences of all families in a language; the keys are in English."""
     found: dict[str, str] = {}
     for name in families():
         words = load(name).words

@@ -27,7 +27,7 @@ POSITION_NODES = 200_000
 
 
 def read(arena: Arena, game_id: str) -> AnalysisResponse:
-    """Return the analysis of a game played here or imported, or its state. Raises NotFoundError."""
+    """Return the analysis of a game played here or imported, or the state of its request. Raises NotFoundError."""
     if arena.store.archive.serial_of(game_id) is None:
         arena.store.games.get(game_id)
     return _read(arena, game_id)

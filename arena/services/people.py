@@ -282,7 +282,7 @@ def see(arena: Arena, game_id: str, by: Visitor) -> PlayResponse:
 
 
 def _pending(line: HumanGame) -> str:
-    """Return the move that was stored for the present position, if any."""
+    """Return the person's move that is stored for the present position; empty if there is none."""
     asked = line.asked or {}
     return str(asked["move"]) if asked.get("do") == "move" and asked.get("ply") == len(line.plies) else ""
 

@@ -96,7 +96,7 @@ def add(arena: Arena, request: WinProblemRequest, by: Identity | None) -> WinPro
 
 
 def _condition(text: str, ruleset: Ruleset) -> str:
-    """Return a condition as it is stored. Raises BadValueError."""
+    """Return the condition of a problem as it is stored. Raises BadValueError."""
     if not text.strip():
         return ""
     try:

@@ -54,8 +54,8 @@ def admit(
     """Return the bot's remote version that a connection plays for; create one for new families.
 
     `found` is what the bot announced, which decides the variants that it may enter; if None, a known version keeps its
-    variants. Raises UnknownNameError, UnfitError, NotYoursError, QuotaError, BadValueError, ChallengeError without
-    families, and ConflictError if the bot was uploaded or is retired.
+    variants. Raises UnknownNameError, UnfitError, NotYoursError, QuotaError, BadValueError, ChallengeError if
+    `families` is empty, and ConflictError if the bot was uploaded or is retired.
     """
     wanted = sorted({family_named(family) for family in families})
     store, settings = arena.store, arena.settings

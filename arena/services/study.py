@@ -20,7 +20,7 @@ MAX_MOVES = 1000
 
 @dataclass(frozen=True, slots=True)
 class MoveChoices:
-    """The legal moves of a position; empty if the game is over, with its `outcome`."""
+    """The legal moves of a position; none if the game is over, when `outcome` is set."""
 
     position: str
     side: Side

@@ -127,7 +127,7 @@ def create(arena: Arena, document: Mapping[str, Any] | Document, by: Identity) -
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """The tournament that a document would create. `entries` and `refused` are versions, each with the reason.
+    """The tournament that a document would create. `entries` and `refused` are pairs of version and reason.
 
     `problems` prevent its creation; `fires` are the next times of a schedule.
     """

@@ -167,14 +167,12 @@ def plan(board: Board) -> Geometry:
 
 
 def prefix(family: str) -> str:
-    """Return the prefix of the identifiers of a family's pieces on a page."""
+    """Return the prefix that the identifiers of a family's pieces share on a page."""
     return f"p-{re.sub('[^a-z0-9]', '-', family)}-"
 
 
 def sprites(families: Iterable[Rules]) -> Markup:
-    """Return the symbols of the pieces of some families and of all marks. A page contains them once; boards refer to
-    them.
-    """
+    """Return SVG symbols for the pieces of some families and for all marks. A page has them once for all boards."""
     parts = [
         Markup('<symbol id="mark-{}" class="mark" viewBox="-20 -20 40 40" overflow="visible">{}</symbol>').format(
             name, body
@@ -238,7 +236,7 @@ def _ground(where: Geometry, *, flip: bool, is_small: bool) -> Markup:
 
 
 def _rim_labels(where: Geometry, *, flip: bool) -> list[tuple[str, float, float, str]]:
-    """Return the letters of the rows to the left of them, and the numbers of the lines below them."""
+    """Return the labels on the rim: letters to the left of the rows, and numbers below the lines."""
     places: list[tuple[str, float, float]] = []
     for row in rows(where.board):
         x, y = where.places[row[0].name]

@@ -1,8 +1,8 @@
 """PDF booklets of games and problems: a diagram on each page for presentation, or four to a page with the moves.
 
 Typst sets the pages. It is one wheel with its own fonts, which it embeds, and it draws SVG, so the boards are those of
-the pages; WeasyPrint would need system libraries and fonts. This is the only module that uses it. All text reaches it
-as data, never as markup.
+the pages; WeasyPrint would need system libraries and fonts. This is the only module that uses Typst. All text reaches
+Typst as data, never as markup.
 """
 
 from __future__ import annotations
@@ -121,7 +121,7 @@ class BookletProblem:
 
 @dataclass(frozen=True, slots=True)
 class BookletGame:
-    """A game to print: its record with annotations, and the tags of its text."""
+    """A game to print: its record with annotations, and the tags (headers) of its text."""
 
     record: GameRecord
     tags: Mapping[str, str]

@@ -412,7 +412,7 @@ def _charts(replay: Replay, analysis: AnalysisResponse | None = None) -> list[Ch
 @routes.get("/games/{game}/lines.json")
 @allow_parameters("ply")
 async def lines(request: web.Request) -> web.Response:
-    """Return the latest principal variation of each bot up to `?ply=`, as scenes that begin before its move."""
+    """Return the principal variation that each bot last reported up to `?ply=`, as scenes from before that move."""
     found = await _find(request)
     replay = await _replay(request, found)
     ply = ply_of(request, replay)

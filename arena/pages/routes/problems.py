@@ -78,14 +78,14 @@ _FIELDS = ("position", "variant", "options", "max_moves", "condition", "title", 
 @routes.get("/problems")
 @allow_parameters(*form_names(WinProblemQuery, _NOT_IN_FORM), "after")
 async def index(request: web.Request) -> web.Response:
-    """Show the problem of the month, and the problems of all families or of those that match."""
+    """Show the problem of the month, and the problems of all families or those that match the query."""
     return await _list(request)
 
 
 @routes.get("/{family}/problems")
 @allow_parameters(*form_names(WinProblemQuery, _NOT_IN_FORM), "after", "tried")
 async def of_family(request: web.Request) -> web.Response:
-    """Show the problems and the best solvers of a family; with `?tried=all` it says that none is left to try."""
+    """Show the problems and the best solvers of a family; with `?tried=all`, say that no untried one is left."""
     return await _list(request, path_family(request))
 
 

@@ -93,7 +93,7 @@ async def of_game(request: web.Request) -> web.Response:
 
 
 def _caption(replay: Replay, found: GameDetails, *, is_end: bool) -> thumbnail.Caption:
-    """Return the texts on a picture of a game: the bots with their ratings before it, and at its end the result."""
+    """Return the texts on a picture of a game: the bots with their ratings before the game, and the result."""
     line = found.line
 
     def player(name: str, version: int, side: str) -> tuple[str, str]:
