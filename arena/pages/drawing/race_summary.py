@@ -15,7 +15,7 @@ from referee.ratings.race import RaceState
 
 @dataclass(frozen=True, slots=True)
 class RaceSummary:
-    """A race and its present state. `names` are the bots by seat. If `is_over`, no more games are played."""
+    """A race and its present state. `names` has the name of each seat's bot. If `is_over`, no more games are played."""
 
     settings: RaceSettings
     state: RaceState

@@ -412,7 +412,10 @@ def _charts(replay: Replay, analysis: AnalysisResponse | None = None) -> list[Ch
 @routes.get("/games/{game}/lines.json")
 @allow_parameters("ply")
 async def lines(request: web.Request) -> web.Response:
-    """Return the principal variation that each bot last reported up to `?ply=`, as scenes from before that move."""
+    """Return the principal variation that each bot last reported up to `?ply=`, as scenes.
+
+    The first scene is the position in which the bot reported it.
+    """
     found = await _find(request)
     replay = await _replay(request, found)
     ply = ply_of(request, replay)

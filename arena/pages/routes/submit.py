@@ -224,7 +224,7 @@ async def _text(part: BodyPartReader) -> str:
 @routes.get("/submissions/{submission}")
 @allow_parameters()
 async def submission(request: web.Request) -> web.Response:
-    """Show the check of a version, step by step. Only the owner sees the log."""
+    """Show the check of a version, step by step; its log only to the owner, organisers and admins."""
     number = path_number(request, "submission", "submission")
     arena, identity = arena_of(request), await session_of(request)
     found = await run(services.submission.read, arena, number, identity)
