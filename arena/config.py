@@ -71,7 +71,7 @@ class Settings(BaseSettings):
         "", description="Storage of bot bundles: a path or an fsspec URL such as s3://bucket/bots; empty: data folder."
     )
     bundle_options: dict[str, Any] = Field(
-        default_factory=dict, description="fsspec options of that storage (endpoint_url, key, …)."
+        default_factory=dict, description="fsspec options of the storage of bot bundles (endpoint_url, key, …)."
     )
 
     bind: str = Field("127.0.0.1", description="Address on which the web server listens.")
@@ -114,7 +114,7 @@ class Settings(BaseSettings):
     )
     cluster_ca: str = Field("", description="For tls://: file with the CA certificate of the cluster.")
     cluster_cert: str = Field("", description="For tls://: file with the certificate of this process.")
-    cluster_key: str = Field("", description="For tls://: file with the private key of that certificate.")
+    cluster_key: str = Field("", description="For tls://: file with the private key of this process's certificate.")
     worker_bundles: str = Field(
         "",
         description="Source from which workers load bundles: a path or URL like `bundles`, as seen by the worker; "

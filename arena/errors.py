@@ -210,7 +210,7 @@ class NotFoundError(StoreError, LookupError):
 
 
 class ConflictError(StoreError):
-    """The operation is not possible in the current `state` of its object."""
+    """The operation is not possible in the current `state` of the object."""
 
     kind = "conflict"
 

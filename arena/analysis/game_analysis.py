@@ -25,7 +25,7 @@ Evaluate = Callable[[Sequence[PositionRef], int], Evaluations]
 
 
 def analyse(record: GameRecord, evaluate: Evaluate, *, nodes: int, win_model: WinModel) -> GameAnalysis:
-    """Analyse a game. `nodes` are multiplied by `arena.analysis.budget`. Raises what `evaluate` raises."""
+    """Analyse a game. `nodes` is the number that `arena.analysis.budget` multiplies. Raises what `evaluate` raises."""
     moves = record.moves[:MAX_PLIES]
     book = {number for number, ply in enumerate(record.plies, 1) if ply.book}
     evaluations = _GameEvaluations(evaluate, moves, book)
@@ -63,7 +63,7 @@ class _GameEvaluations:
         self._compare(numbers, nodes)
 
     def _compare(self, numbers: Sequence[int], nodes: int) -> None:
-        """Evaluate the positions after the engine's choices at these plies, where they differ from the moves played."""
+        """Evaluate the position after the engine's choice at each of these plies where the choice was not played."""
         for number in numbers:
             self._instead.pop(number, None)
         chosen = [number for number in numbers if self._differs(number)]

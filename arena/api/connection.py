@@ -50,7 +50,7 @@ _logger = logger("connect")
 class ConnectQuery(In):
     """The bot that connects, the families it plays, how many games at once, and whether others may challenge it.
 
-    `run` is the identifier from an earlier connection. With it the bot skips the introduction.
+    `run` is the identifier that the server sent over an earlier connection. A bot that returns it needs no handshake.
     """
 
     bot: BotName
@@ -189,7 +189,7 @@ async def _attend(call: RequestContext, lobby: Lobby, query: ConnectQuery) -> we
 async def _admitted(
     call: RequestContext, lobby: Lobby, query: ConnectQuery, socket: web.WebSocketResponse
 ) -> tuple[int, str] | None:
-    """Return id and name of the version that plays on this connection; None if it was refused.
+    """Return id and name of the version that plays on this connection; None if the version was refused.
 
     A refusal is sent over the socket, because the HTTP response has been sent already.
     """

@@ -32,8 +32,8 @@ class Route:
     """One operation. `path` is relative to `/api/v1`.
 
     `scope` is the scope a caller needs, None for a public route. `forms` maps media types other than JSON to their
-    meaning. `problems` lists kinds of errors beyond those that follow from the types. `example` is the rest of a
-    runnable `curl` command. `confides` says which message contains a secret: the stored digest of a
+    meaning. `problems` lists kinds of errors beyond those that follow from the types. `example` is the address and the
+    arguments of a runnable `curl` command. `confides` says which message contains a secret: the stored digest of a
     `request` must not reveal it, and an `answer` with a secret is sent only once.
     """
 

@@ -57,7 +57,7 @@ class AtlasBatch:
 
 
 def batches_of(plan: AtlasPlan) -> list[AtlasBatch]:
-    """List all batches of a plan, strength by strength: an interrupted run then has all starts at the first ones."""
+    """List all batches of a plan, strength by strength, so that an interrupted run has all starts at the first ones."""
     starts = starts_of(plan)
     return [AtlasBatch(start, nodes) for nodes in plan.nodes for start in starts]
 
@@ -157,7 +157,7 @@ class _Program:
         self._process = helper.start(PROGRAM, stdin=helper.PIPE, stdout=helper.PIPE)
 
     def play(self, task: str) -> str:
-        """Return the line of a batch. Raises RunError if the program ends early."""
+        """Play a batch and return its line of `games.ndjson`. Raises RunError if the program ends early."""
         assert self._process.stdin
         assert self._process.stdout
         with suppress(BrokenPipeError):
@@ -188,7 +188,7 @@ _started: set[_Program] = set()
 
 
 def play_batch(task: str) -> str:
-    """Play a batch in this thread's program, which keeps running for others; return its line. Raises RunError."""
+    """Play a batch in this thread's program, which then waits for the next one; return its line. Raises RunError."""
     program: _Program | None = getattr(_local, "program", None)
     if program is not None and not program.is_there:  # clearing a slot ends the programs it started
         program.close()

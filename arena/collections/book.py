@@ -26,7 +26,7 @@ class BookError(ValueError):
 class BookLine:
     """One opening of a book. `score` is in centipawns for the side to move (None: not searched).
 
-    `evidence` describes the results of its games.
+    `evidence` describes the results of games from this opening.
     """
 
     opening: Opening

@@ -25,9 +25,9 @@ class PoolItem:
 class LeaderboardLine:
     """A version's line in a leaderboard. `rank` is null while the rating is provisional; `place` counts all lines.
 
-    `conservative` = mu - 3 sigma is the sort key. `beats_next` is the probability of being stronger than the next line.
-    `opponents` is the average mu of the opponents. `elo`, with half its 95 % interval, is fitted to the counted games
-    if only some count.
+    `conservative` = mu - 3 sigma is the sort key. `beats_next` is the probability of being stronger than the next
+    version. `opponents` is the average mu of the opponents. If only some games of the pool count, `elo` is fitted to
+    them; `elo_interval` is half its 95 % interval.
     """
 
     place: int

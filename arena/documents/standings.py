@@ -37,7 +37,7 @@ class StandingItem:
 
 @dataclass(frozen=True, slots=True)
 class RulesItem:
-    """Results of the games with one set of rules; `won` counts the wins of each side, by its name."""
+    """Results of the games with one set of rules; `won` counts the wins of each side, by the side's name."""
 
     variant: str
     options: Mapping[str, Any]
@@ -80,7 +80,8 @@ class Standings:
 class CrossCell:
     """One bot's games against another: `pairs` are the letters (W, D, L) of each opening, played with both sides.
 
-    When all games are over: the `expected` points by both strengths, and the likelihood of superiority (`superiority`).
+    Once all games are over, `expected` are the points to expect from the strengths of both bots, and `superiority` is
+    the likelihood of superiority.
     """
 
     opponent: str

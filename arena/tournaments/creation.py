@@ -63,7 +63,7 @@ def change(store: Store, tournament_id: int, document: Mapping[str, Any] | Docum
 
 
 def checked(store: Store, document: Document, starts: datetime, at: datetime) -> ResolvedEntries:
-    """Resolve the entries of a document written by a person. Raises SettingsError if it cannot be a tournament."""
+    """Resolve the entries of a document that a person wrote. Raises SettingsError if it describes no valid tournament."""
     if document.schedule is not None:
         raise SettingsError(
             "is for recurring tournaments; create a schedule from this document, or leave it out", "schedule"

@@ -20,14 +20,14 @@ MOVES = 40
 
 @dataclass(frozen=True, slots=True)
 class TimeClass:
-    """A time class: games with an estimate below `below_s` seconds (None: no bound) that fit no earlier class."""
+    """A time class: games estimated to take less than `below_s` seconds (None: no bound) that fit no earlier class."""
 
     name: str
     below_s: float | None
 
     @property
     def words(self) -> str:
-        """The bound in words."""
+        """The upper bound of the class in words."""
         if self.below_s is None:
             return "longer"
         return f"below {self.below_s:g} s" if self.below_s < 120 else f"below {self.below_s / 60:g} min"

@@ -35,7 +35,7 @@ TEXT = "text/plain"
     problems=("invalid",),
 )
 async def search(call: RequestContext, query: ArchiveQuery) -> ArchivePage:
-    """List the matching games, latest first by default, with their total number."""
+    """List the games that match the filters, latest first by default, with their total number."""
     return await call.run(services.archive.search, call.arena, query)
 
 
