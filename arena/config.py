@@ -124,8 +124,8 @@ class Settings(BaseSettings):
     human_slots: int = Field(
         4,
         ge=0,
-        description="Limit on concurrent games of people against bots, apart from all other games; 0: no such games. "
-        "Of several slots, a quarter is kept for people with an account.",
+        description="Limit on concurrent games of people against bots, which have slots of their own; 0: no such "
+        "games. Of several slots, a quarter is kept for people with an account.",
     )
     human_games_per_player: int = Field(
         2, ge=1, description="Open games allowed per player (an account, or a browser without one)."
@@ -246,7 +246,10 @@ class Settings(BaseSettings):
         30.0, ge=0, le=3600, description="Seconds for which a remote bot may be disconnected during a game."
     )
     remote_slots: int = Field(
-        2, ge=1, le=256, description="Limit on concurrent games of remote bots, which no cluster plays."
+        2,
+        ge=1,
+        le=256,
+        description="Limit on concurrent games of remote bots, which the coordinator plays even with a cluster.",
     )
     max_remote_games: int = Field(16, ge=1, le=64, description="Limit on games at once per remote bot.")
 

@@ -101,7 +101,7 @@ class _GameEvaluations:
 def analyse_last_move(
     record: GameRecord, evaluate: Evaluate, *, nodes: int, win_model: WinModel, is_plain: bool = False
 ) -> AnalysedMove:
-    """Analyse only the last move of a game; with `is_plain` by a single search of `nodes`. Raises what `evaluate`
+    """Analyse only the last move of a game; with `is_plain` by one search of `nodes` nodes. Raises what `evaluate`
     raises.
     """
     before = len(record.moves) - 1

@@ -209,7 +209,7 @@ async def _admitted(
 
 
 async def _revoked(request: web.Request) -> None:
-    """Wait until the token is no longer valid or lacks the scope."""
+    """Wait until the token of a connection is no longer valid or lacks the required scope."""
     while True:
         await asyncio.sleep(POLL_INTERVAL_S)
         request.pop(IDENTITY, None)  # drop the cached identity

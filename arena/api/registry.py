@@ -94,7 +94,7 @@ class Route:
 
     @property
     def answer(self) -> Model | None:
-        """The model of the JSON response; None without one."""
+        """The model of the JSON response; None for a route without a JSON response."""
         models: list[Model] = []
         _collect(self.hints["return"], models)
         return models[0] if models else None
@@ -116,7 +116,7 @@ class Routes:
         self.table: list[Route] = []
 
     def add(self, method: Method, path: str, **words: Any) -> Callable[[H], H]:
-        """Declare the decorated function as a route; `words` are fields of `Route`."""
+        """Declare the decorated function as a route; `words` are further fields of `Route`."""
 
         def declare(handler: H) -> H:
             self.table.append(Route(method, path, handler, **words))

@@ -94,7 +94,7 @@ def read_plan(text: str) -> AtlasPlan:
 
 
 def starts_of(plan: AtlasPlan) -> list[Start]:
-    """List all starts of a plan, each once, in its order. Raises PlanError."""
+    """List all starts of a plan, each once, in the plan's order. Raises PlanError."""
     found: dict[str, Start] = {}
     try:
         rules = load(plan.family)

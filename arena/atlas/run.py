@@ -57,7 +57,7 @@ class AtlasBatch:
 
 
 def batches_of(plan: AtlasPlan) -> list[AtlasBatch]:
-    """List all batches of a plan, strength by strength, so that an interrupted run has all starts at the first ones."""
+    """List all batches of a plan, strength by strength, so that an interrupted run has finished the first strengths."""
     starts = starts_of(plan)
     return [AtlasBatch(start, nodes) for nodes in plan.nodes for start in starts]
 

@@ -54,7 +54,7 @@ class GameProblem:
 
 @dataclass(frozen=True, slots=True)
 class CollectedGame:
-    """A valid game: as read, its text and line, and its rules, last position and outcome."""
+    """A valid game as read, with its text and line, its rules, its last position and its outcome."""
 
     game: GameText
     text: str

@@ -101,7 +101,7 @@ class Dumps:
         """Append every new result; return how many. Without new results no file changes.
 
         All files are written again with `rebuild`, or if a file is missing or damaged. Only one process updates at a
-        time; others wait. Raises StoreUnavailableError, DumpInterrupted, and OSError for a disk error.
+        time; others wait. Raises StoreUnavailableError; DumpInterrupted; OSError for a disk error.
         """
         self.folder.mkdir(parents=True, exist_ok=True)
         with self._alone():

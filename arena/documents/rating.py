@@ -173,7 +173,7 @@ class LeaderboardQuery(PageQuery):
 
     @property
     def with_retired(self) -> bool:
-        """True if retired versions are read."""
+        """True if the leaderboard includes retired versions."""
         return self.retired or self.state != "active"
 
     @property
@@ -209,7 +209,7 @@ class Leaderboard(PageResponse[LeaderboardLine]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChangeQuery(PageQuery):
-    """The pool whose ratings to return."""
+    """The pool whose rating changes to return."""
 
     pool: str = described("a pool", words.POOL, default=MISSING)
 

@@ -1,4 +1,6 @@
-"""Extends tournaments: their length in the unit of their format, longer settings, and the new size. Pure functions."""
+"""Extension of tournaments: the length in the unit of the format, the settings of the longer tournament, its new size.
+
+Pure functions."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ MAX_WAIT_PAIRS_PER_BOT = 2
 
 @dataclass(frozen=True, slots=True)
 class LadderChoice:
-    """A match, chosen since seat `starved` has waited for `waited` pairs; None: chosen for the match's information."""
+    """A match and why the ladder chose it: seat `starved` has waited for `waited` pairs; None: for its information."""
 
     match: PlannedMatch
     starved: int | None = None

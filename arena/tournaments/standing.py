@@ -68,7 +68,7 @@ class StandingTable:
 
 
 def standing(store: Store, tournament_id: int, scores: Scores | None = None) -> StandingTable:
-    """Return the table of a tournament as of now. `scores` are the sums of its results, if they are known.
+    """Return the present table of a tournament. `scores` are the sums of its results, if they are known.
 
     Raises NotFoundError, and SettingsError for an unreadable document.
     """
@@ -91,7 +91,7 @@ def standing(store: Store, tournament_id: int, scores: Scores | None = None) -> 
 
 
 def by_points(store: Store, tournament_id: int, results: Sequence[FinishedGame]) -> StandingTable:
-    """Return the table, as of a round robin, of a tournament whose document another version stored in unreadable form."""
+    """Return the table of a tournament with an unreadable document (stored by another version), ranked by points."""
     met = {name for result in results for name in (result.first, result.second)}
     entries = {
         entry.name: entry

@@ -166,7 +166,7 @@ def _edges(ranked: Sequence[SeatScore], window: int) -> Iterable[tuple[int, int]
 def _match(
     ranked: Sequence[SeatScore], edges: Iterable[tuple[int, int]], is_odd: bool, *, may_repeat: bool
 ) -> list[int] | None:
-    """Return the opponent of every place in the ranking (`_BYE`: a bye); None if some place has no possible opponent."""
+    """Return the opponent of every place in the ranking (`_BYE`: a bye); None if a place has no possible opponent."""
     from networkx import Graph, max_weight_matching  # 0.3 s to import: only when a round is paired
 
     size = len(ranked)

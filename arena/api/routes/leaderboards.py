@@ -26,6 +26,6 @@ async def page(call: RequestContext) -> PageResponse[PoolItem]:
     example="/api/v1/leaderboards/loa?limit=10",
 )
 async def show(call: RequestContext, family: FamilyName, query: LeaderboardQuery) -> Leaderboard:
-    """List versions by mu - 3 sigma. `pool` chooses another pool of the family; `retired=true` adds retired versions."""
+    """List versions by mu - 3 sigma. `pool` is another pool of the family; `retired=true` adds retired versions."""
     rules = await call.run(checked, family)
     return await call.run(services.leaderboard.read, call.arena, rules.family, query)
