@@ -112,9 +112,11 @@ class Settings(BaseSettings):
     scheduler_wait_seconds: float = Field(
         10.0, gt=0, description="Time to wait at startup for the cluster's scheduler to answer, in seconds."
     )
-    cluster_ca: str = Field("", description="For tls://: file with the CA certificate of the cluster.")
-    cluster_cert: str = Field("", description="For tls://: file with the certificate of this process.")
-    cluster_key: str = Field("", description="For tls://: file with the private key of this process's certificate.")
+    cluster_ca: str = Field("", description="For a cluster at tls://…: file with its CA certificate.")
+    cluster_cert: str = Field("", description="For a cluster at tls://…: file with the certificate of this process.")
+    cluster_key: str = Field(
+        "", description="For a cluster at tls://…: file with the private key of this process's certificate."
+    )
     worker_bundles: str = Field(
         "",
         description="Source from which workers load bundles: a path or URL like `bundles`, as seen by the worker; "

@@ -1,4 +1,4 @@
-"""Validates and serialises models with pydantic: its own models and plain dataclasses.
+"""Validates and serialises models with pydantic: both pydantic's own models and plain dataclasses.
 
 Validation errors become messages in the user's terms: which key, what is wrong, what to write.
 """

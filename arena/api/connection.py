@@ -1,8 +1,8 @@
 """The WebSocket endpoint `/api/v1/connect`, over which bots on their authors' machines play.
 
-The process with the lobby (the coordinator) serves it. A web process without a lobby relays the connection unread, both
-ways. Messages are JSON, one per frame, with the number of their game; they carry lines of the wire protocol
-(`protocol/SPEC.md`).
+The process with the lobby (the coordinator) serves it. A web process without a lobby relays the connection to that
+process, unread and in both directions. Messages are JSON, one per frame, with the number of their game; they carry
+lines of the wire protocol (`protocol/SPEC.md`).
 
 Only bearer tokens are accepted: browsers send cookies with a WebSocket from any site. A connection that sends more than
 `message_rate` is closed with a reason.

@@ -167,7 +167,8 @@ class _Program:
             if line.endswith("\n"):
                 return line
         raise RunError(
-            f"{PROGRAM} ended during the games of {json.loads(task)['key']}", hint="its error messages are above"
+            f"{PROGRAM} ended during the games of {json.loads(task)['key']}",
+            hint="the program's error messages are above",
         )
 
     @property

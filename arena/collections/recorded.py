@@ -24,7 +24,7 @@ def named(tags: Mapping[str, str], names: tuple[str, ...]) -> str:
 
 
 def players_of(tags: Mapping[str, str], ruleset: Ruleset) -> tuple[str, str]:
-    """Return the names of the first and the second player, from tags named `first` and `second` or as the sides."""
+    """Return the names of the first and the second player, from tags named `first` and `second` or like the sides."""
     first, second = (
         named(tags, (word, *(name.lower() for name in names)))
         for word, names in zip(SIDES, ruleset.side_names, strict=True)

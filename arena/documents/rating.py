@@ -147,7 +147,7 @@ class FirstMoveAdvantage:
 
 @dataclass(frozen=True, slots=True)
 class SideResults:
-    """Rated games of a variant won by each side, and drawn ones; `first` is the family's first side in all variants."""
+    """Rated games of a variant won by each side, and drawn ones; `first` is the same side in all variants."""
 
     variant: str
     first: int

@@ -66,7 +66,7 @@ def checked(store: Store, document: Document, starts: datetime, at: datetime) ->
     """Resolve the entries of a document that a person wrote. Raises SettingsError if the document is invalid."""
     if document.schedule is not None:
         raise SettingsError(
-            "is for recurring tournaments; create a schedule from this document, or leave it out", "schedule"
+            "is for recurring tournaments; create a schedule from this document, or remove this table", "schedule"
         )
     if starts > at + MAX_ANNOUNCEMENT:
         raise SettingsError(f"must be at most {MAX_ANNOUNCEMENT.days} days ahead", "start_time")

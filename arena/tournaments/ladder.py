@@ -84,8 +84,8 @@ class _Ladder:
                     player.variance = max(player.variance - player.variance**2 * gain, 1e-6)
 
     def choose(self) -> LadderChoice | None:
-        """Choose the next match and count it as planned; return None if fewer than two bots have two games left, or if
-        all have `rest` games.
+        """Choose the next match and count it as planned; return None if fewer than two bots have two games left below
+        `cap`, or if all bots have `rest` games.
         """
         ready = [player for player in self.players.values() if not self.cap or player.games + 2 <= self.cap]
         active = [player for player in ready if not self.rest or player.games + 2 <= self.rest]

@@ -80,7 +80,7 @@ class EntrySettings(_Part):
 
 
 class AdjudicationSettings(_Part):
-    """When the referee ends a game that the rules have not ended."""
+    """Games that the referee ends before the rules end them."""
 
     draw: str = Field(default="", max_length=100)
     """Draw by score: `after=40,moves=8,score=10` ends a game if, from ply 40 on, both bots' scores stayed within 10

@@ -29,7 +29,7 @@ from referee.ratings.strength import estimate
 
 @dataclass(frozen=True)
 class StandingTable:
-    """The whole table. `tie_breaks` names the criteria for equal points, in order; `scores` has the sums of results."""
+    """The table of a tournament. `tie_breaks` has the criteria for equal points in order; `scores` sums the results."""
 
     lines: tuple[StandingItem, ...]
     tie_breaks: tuple[str, ...]

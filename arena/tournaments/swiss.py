@@ -45,8 +45,8 @@ class SeatScore:
 def lines(seeds: Sequence[Seed], played: Sequence[TournamentGame], games: int) -> list[SeatScore]:
     """Return the score of every seat after all planned rounds.
 
-    A void game counts half a point for both bots, a walkover one point for the bot that is present. A withdrawn bot
-    keeps the byes before its last match; later byes are indistinguishable from its absence.
+    A void game counts half a point for both bots, a walkover one point for the bot that did not withdraw. A withdrawn
+    bot keeps the byes before its last match; later byes are indistinguishable from its absence.
     """
     table = [SeatScore(seed.number) for seed in seeds]
     gone = {seed.number for seed in seeds if seed.is_withdrawn}

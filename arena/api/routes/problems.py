@@ -81,7 +81,7 @@ async def add(call: RequestContext, body: WinProblemRequest) -> RouteResult[WinP
 
 @routes.post("/problems/{number}/remove", summary="Remove a problem", problems=("not-found", "forbidden"), **_WORDS)
 async def remove(call: RequestContext, number: Number) -> None:
-    """Remove a problem that you set; organisers remove any. The ratings of those who tried it stay as they are."""
+    """Remove a problem that you set; organisers can remove any. The ratings of users who tried it stay as they are."""
     await call.run(services.problems.remove, call.arena, number, call.user)
 
 

@@ -71,7 +71,7 @@ class DumpList(PageResponse[DumpItem]):
 
 @routes.get("", tag="service", summary="Get the index of the interface", example="/api/v1")
 async def index(call: RequestContext) -> Index:
-    """Return the addresses of the OpenAPI document, the documentation and all lists."""
+    """Return the addresses of the OpenAPI document, its documentation pages and all lists."""
     nouns = ("families", "leaderboards", "bots", "tournaments", "games", "voids", "schedules", "dumps")
     return Index(
         openapi=f"{PREFIX}/openapi.json",
