@@ -21,7 +21,7 @@ MAX_LINE = 8
 BLUNDER = "??"
 
 Evaluate = Callable[[Sequence[PositionRef], int], Evaluations]
-"""Evaluates positions of a game with this number of nodes each."""
+"""A function that evaluates positions of a game with a number of nodes for each."""
 
 
 def analyse(record: GameRecord, evaluate: Evaluate, *, nodes: int, win_model: WinModel) -> GameAnalysis:
@@ -78,7 +78,7 @@ class _GameEvaluations:
     def borderline(self, win_model: WinModel) -> list[int]:
         """Return the plies that a longer search may mark differently.
 
-        Either their loss is close to that of a blunder, or the engine's choice leads to a different evaluation.
+        Either their loss is close to that of a blunder, or the evaluation changes with the engine's choice.
         """
         least, most = BORDERLINE_LOSS
         return [

@@ -184,7 +184,7 @@ class _Program:
 
 
 _local = threading.local()
-"""Attribute `program`: the program of this thread or cluster slot. It ends when its input does: with this process."""
+"""Attribute `program`: the program of this thread or cluster slot. It ends with this process, which holds its input."""
 _started: set[_Program] = set()
 
 

@@ -54,7 +54,7 @@ class AnalysedGamesQuery(PageQuery):
 
 @dataclass(frozen=True, slots=True)
 class AnalysisFigures:
-    """Figures of an analysis for lists. `accuracy` is that of the less accurate side."""
+    """Figures of an analysis, for lists of games. `accuracy` is that of the less accurate side."""
 
     game_id: str
     family: str

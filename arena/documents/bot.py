@@ -104,7 +104,7 @@ class BotResponse(BotProfile):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeetingsQuery(PageQuery):
-    """Filters of the games between two bots: the version of each; by default all."""
+    """Filters of the games between two bots: the version of each bot, by default all versions."""
 
     mine: str | None = described("a version of the first bot, such as zeta v3", words.ENTRY)
     theirs: str | None = described("a version of the other bot", words.ENTRY)

@@ -189,7 +189,9 @@ class LeaderboardQuery(PageQuery):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Leaderboard(PageResponse[LeaderboardLine]):
-    """The ratings of a pool, best first. A rating is provisional below `needed_games` or above `needed_sigma`.
+    """The ratings of a pool, best first.
+
+    A rating is provisional below `needed_games` games or above a sigma of `needed_sigma`.
 
     `advantage` is the first-move advantage in the pool: `elo`, `error` (95 %) and `is_sure`, true if it differs from
     zero. It is null in an empty pool and in a large one. `games` and `sides` count the rated games of the pool. `at` is

@@ -16,7 +16,10 @@ from arena.tournaments.settings import Document, SettingsError
 
 @dataclass(frozen=True, slots=True)
 class Length:
-    """Length of a tournament: `count` in `unit`, extended in steps of `step`; `table` and `key` locate the setting."""
+    """Length of a tournament: `count` in `unit`, extended in steps of `step`.
+
+    `table` and `key` are the place of the length in the document.
+    """
 
     count: int
     unit: str

@@ -141,7 +141,7 @@ class RaceSettings(_Part):
     """For `format = "race"`: find the `top` best bots; stop as soon as they are known."""
 
     top: int = Field(default=1, ge=1, le=100)
-    """Number of bots to find: those with the largest share of points against all opponents equally, in any order."""
+    """Number of bots to find: those with the largest share of points if all opponents count equally, in any order."""
     confidence: float = Field(default=0.95, gt=0.5, lt=1)
     """Confidence required to stop; holds however often intermediate results are checked."""
     games: int = Field(default=20_000, ge=2, le=1_000_000)

@@ -15,7 +15,7 @@ routes = Routes()
 
 @routes.get("/leaderboards", tag="leaderboards", summary="List rating pools", example="/api/v1/leaderboards")
 async def page(call: RequestContext) -> PageResponse[PoolItem]:
-    """List all pools with rated games: a main pool for each family, others for rules with other moves or results."""
+    """List all pools with rated games: a main pool for each family, others for other rules, people and remote bots."""
     return PageResponse(await call.run(services.leaderboard.pools, call.arena))
 
 
