@@ -413,10 +413,10 @@ class Coordinator:
                 self._loop.call_soon_threadsafe(self._wake.set)
 
     def _wake_up_soon(self) -> None:
-        """Wake the task at once if at least half as many jobs have ended as there are slots, else after a short time in
-        which more may end. Thread-safe.
+        """Wake the task at once if at least half of the jobs in flight have ended: then no slot may have a job left to
+        start. Otherwise wake it after a short time in which more may end. Thread-safe.
         """
-        if 2 * self.recorder.ended_jobs >= slots_of(self._executor):
+        if 2 * self.recorder.ended_jobs >= len(self.in_flight.jobs):
             self._wake_up()
         elif self._loop is not None:
             with contextlib.suppress(RuntimeError):  # the loop is closed

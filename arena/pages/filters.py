@@ -11,6 +11,7 @@ from urllib.parse import quote
 from markupsafe import Markup
 
 from arena import plain_text
+from arena.documents.tournament import PERMANENT_LADDER
 from arena.pages.language import current, number, text, translated
 from referee.game.record import Ply
 from referee.game.score import WIN_SCORE
@@ -33,10 +34,7 @@ def plain(text: str, limit: int = 2000) -> str:
 
 def tournament_name(name: str) -> str:
     """Format the name of a tournament; that of a permanent ladder, which the arena gives, is translated."""
-    return plain(translated(name) if name.endswith(_PERMANENT) else name, 130)
-
-
-_PERMANENT = ": permanent ladder"
+    return plain(translated(name) if name.endswith(PERMANENT_LADDER) else name, 130)
 
 
 def finalize(value: object) -> object:

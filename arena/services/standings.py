@@ -91,11 +91,13 @@ def results_in_order(arena: Arena, table: TournamentStandings) -> list[FinishedG
     return list(arena.store.results.of(tournament_id=table.tournament.id))
 
 
-def block(arena: Arena, table: TournamentStandings, rows: slice, columns: slice) -> list[Row]:
+def block(
+    arena: Arena, table: TournamentStandings, rows: slice, columns: slice, *, are_games_listed: bool = True
+) -> list[Row]:
     """Return some rows and columns of the crosstable; cells with many games do not list them."""
     order, scores = table.standing.lines, table.standing.scores
     shown = {(row.version_id, column.version_id) for row in order[rows] for column in order[columns]}
-    few = [one for one in shown if 0 < sum(scores.between(*one)) <= MAX_LISTED]
+    few = [one for one in shown if 0 < sum(scores.between(*one)) <= MAX_LISTED] if are_games_listed else []
     pairings = sorted({*few, *((column, row) for row, column in few)})
     listed = cells(arena.store.results.of_pairings(table.tournament.id, pairings))
     found = []

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
-from arena.documents.tournament import TournamentItem
+from arena.documents.tournament import PERMANENT_LADDER, TournamentItem
 from arena.store import Store
 from arena.tournaments.creation import create
 from referee.rules import load
@@ -37,7 +37,7 @@ def ensure(store: Store, families: Iterable[str], time_control: str, at: datetim
 
 def _document(family: str, time_control: str) -> dict[str, Any]:
     return {
-        "name": f"{load(family).title}: permanent ladder",
+        "name": load(family).title + PERMANENT_LADDER,
         "family": family,
         "format": "ladder",
         "time_control": time_control,
