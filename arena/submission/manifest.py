@@ -164,7 +164,7 @@ def _bridge_command(given: list[str], folder: Path) -> tuple[str, ...]:
 
 
 def _program_command(given: list[str], folder: Path) -> tuple[str, ...]:
-    """Return the command of a program, of the bundle or of the system. Raises ManifestError."""
+    """Return the command that runs a program of the bundle or of the system. Raises ManifestError."""
     program = given[0]
     if "/" not in program:
         if (folder / program).is_file():

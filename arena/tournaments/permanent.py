@@ -14,7 +14,7 @@ from referee.rules import load
 GAMES_PER_BOT = 30
 """Games after which a bot of a permanent ladder rests."""
 PRIORITY = -10
-"""The ladders use what the tournaments of organisers leave."""
+"""The ladders use the slots that tournaments of organisers leave free."""
 
 
 def ladders(store: Store, families: Iterable[str]) -> list[TournamentItem]:

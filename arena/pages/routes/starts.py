@@ -1,4 +1,6 @@
-"""Fairness of the starts of a family, from the atlas: a table, a histogram, boards, and a page for each start."""
+"""Fairness of the starts of a family, by the games that an engine played from each of them (the atlas): a table, a
+histogram, boards, and a page for each start.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +49,7 @@ _WIDTH, _HEIGHT, _BARS = 560, 160, 40
 
 @dataclass(frozen=True, slots=True)
 class StartLine:
-    """The figures of a start for the strongest engine, and its advantage for the weaker ones: (nodes, share)."""
+    """The figures of a start for the engine with the most nodes; `others` is (nodes, advantage) for fewer nodes."""
 
     figures: StartFigures
     others: Sequence[tuple[int, float]]
@@ -159,7 +161,7 @@ def _boards(rules: Rules, lines: Sequence[StartLine]) -> list[tuple[StartLine, A
 
 
 def _histogram(shares: Sequence[float]) -> Markup:
-    """Draw the number of starts per advantage as bars, on a scale of tens of percent that holds all of them."""
+    """Draw a histogram of the starts by the advantage of the first side, on a scale of tens of percent for all."""
     reach = max(1, min(5, math.ceil(10 * max((abs(share) for share in shares), default=0)))) / 10
     counts = Counter(min(_BARS - 1, int((share / reach + 1) / 2 * _BARS)) for share in shares)
     most, width = max(counts.values(), default=1), _WIDTH / _BARS
