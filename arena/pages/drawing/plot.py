@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from markupsafe import Markup
@@ -104,6 +104,12 @@ def thin(points: Sequence[Point], limit: int = _MAX_POINTS) -> list[Point]:
         return list(points)
     step = (len(points) - 1) / (limit - 1)
     return [points[round(index * step)] for index in range(limit)]
+
+
+def without_wide_band(points: Sequence[Point], most: float) -> list[Point]:
+    """Return a line whose band begins only where its half height stays at most `most`."""
+    begin = max((place for place, point in enumerate(points, 1) if point.spread > most), default=0)
+    return [replace(point, spread=0.0) for point in points[:begin]] + list(points[begin:])
 
 
 class _Scale:

@@ -366,8 +366,7 @@ def _curves(arena: Arena, tables: TournamentStandings) -> Markup | None:
                 spread = 1.96 * math.sqrt(max(sums[name][2] / count - mean * mean, 0.0) / count)
                 curves[name].append(plot.Point(at, 100 * mean, 100 * spread))
     for points in curves.values():
-        wide = max((place for place, point in enumerate(points) if point.spread > MAX_SPREAD), default=-1) + 1
-        points[:wide] = [replace(point, spread=0.0) for point in points[:wide]]
+        points[:] = plot.without_wide_band(points, MAX_SPREAD)
         if points:  # all lines end at the last game
             points.append(replace(points[-1], x=len(results)))
     series = [plot.Series(plain(name, 60), curves[name], index) for index, name in enumerate(names, 1)]

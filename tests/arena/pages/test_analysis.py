@@ -8,6 +8,7 @@ import html
 import json
 import re
 from collections.abc import Sequence
+from datetime import datetime, timedelta
 from urllib.parse import urlencode
 
 import pytest
@@ -18,6 +19,7 @@ from arena.analysis.marking import EvaluatedPosition
 from arena.analysis.storage import save
 from arena.analysis.win_model import WinModel
 from arena.collections import following
+from arena.pages.routes import archive
 from referee.game.record import GameRecord
 from tests.arena.api.server import Server
 from tests.arena.field import Field
@@ -86,6 +88,16 @@ def test_a_month_has_its_game(server: Server, games: list[GameRecord]) -> None:
     assert "No analysed game" in words(server.get("/archive/month?month=1999-12").body.decode())
     assert "November 1999 · January 2000" in words(server.get("/archive/month?month=1999-12").body.decode())
     assert server.get("/archive/month?month=1999-13").status == 400
+
+
+def test_a_new_month_shows_the_last_one_until_a_game_is_analysed(
+    server: Server, games: list[GameRecord], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    played = datetime.fromisoformat(games[1].finished)
+    monkeypatch.setattr(archive, "now", lambda: played.replace(day=28) + timedelta(days=5))
+    page = words(server.get("/archive/month?by=blunders").body.decode())
+    assert f"Game of the month, {played:%B %Y}" in page
+    assert "Blunders: 1. Turning points: 1." in page
 
 
 def test_the_analysis_as_data(server: Server, games: list[GameRecord]) -> None:

@@ -252,6 +252,15 @@ def test_a_single_point_of_a_plot_is_a_dot() -> None:
     assert list(several.iter("circle")) == []
 
 
+def test_a_band_begins_after_its_last_wide_point() -> None:
+    spreads = (0.0, 30.0, 10.0, 25.1, 25.0, 9.0)
+    line = [plot.Point(place, 50.0, spread) for place, spread in enumerate(spreads)]
+    found = plot.without_wide_band(line, 25.0)
+    assert [point.spread for point in found] == [0, 0, 0, 0, 25, 9]
+    assert [(point.x, point.y) for point in found] == [(place, 50.0) for place in range(6)]
+    assert plot.without_wide_band(line, 31.0) == line
+
+
 def test_a_small_curve_runs_from_left_to_right_between_its_bounds() -> None:
     assert plot.spark([3.0]) == ""
     line = next(one for one in parsed(plot.spark([1.0, 3.0, 2.0])).iter("polyline"))

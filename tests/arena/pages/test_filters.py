@@ -1,4 +1,4 @@
-"""Moments as pages write them."""
+"""Moments, numbers and names as pages write them."""
 
 from __future__ import annotations
 
@@ -34,3 +34,19 @@ def test_an_elo_from_few_games_is_left_out() -> None:
     assert filters.elo_interval(507.0, 2916.0) == "too few games"
     assert filters.elo_interval(1356.0, 500.0) == "> +856"
     assert filters.elo_interval(-12.0, 30.0) == "−12 ± 30"
+
+
+def test_a_count_up_to_a_limit_says_so() -> None:
+    assert filters.counted(1427, True) == "1,427"
+    assert filters.counted(10_000, False) == "more than 10,000"
+
+
+def test_the_default_variant_of_a_family_is_not_named() -> None:
+    assert filters.special_variant("standard", "loa") == ""
+    assert filters.special_variant("scrambled", "loa") == "scrambled"
+    assert filters.special_variant("standard", "unknown") == "standard"
+
+
+def test_a_format_has_the_name_that_players_give_it() -> None:
+    assert filters.format_name("sprt") == "sequential test (SPRT)"
+    assert filters.format_name("knockout") == "knockout"

@@ -184,7 +184,7 @@ def test_an_error_is_a_page(server: Server) -> None:
     assert reply.headers["Content-Type"].startswith("text/html")
     assert b'<html lang="fr">' in reply.body
     assert "<h1>Introuvable</h1>" in reply.body.decode()
-    assert "pas de bot &#39;nobody&#39;" in reply.body.decode()
+    assert "Pas de bot &#39;nobody&#39;." in reply.body.decode()
 
 
 @pytest.mark.parametrize(

@@ -180,7 +180,9 @@ def test_a_schedule_shows_its_next_dates(server: Server, olga: str) -> None:
     reply = send(server, olga, "/tournaments/new", "save", **weekly)
     assert reply.headers["Location"].startswith("/schedules/"), words(reply)
     page = words(server.get(reply.headers["Location"]))
-    assert "Friday every Friday at 20:00 (Europe/Paris)" in page.replace("When ", "")
+    assert "Lines of Action , every Friday at 20:00 (Europe/Paris)" in page
+    assert "Format knockout Time control 10+0.5" in page
+    assert "Bots ada, bob, cleo" in page
     assert len(re.findall(r"\d{4}-\d\d-\d\d 1[89]:00", page)) == 5
     path = f"{reply.headers['Location']}/edit"
     assert send(server, olga, path, "save", **{**weekly, "schedule__cron": "0 9 * * 1"}).status == 303

@@ -9,6 +9,7 @@ import pytest
 
 from arena.atlas import published
 from arena.atlas.report import to_csv
+from referee.rules import families
 from tests.arena.atlas.test_report import thrown
 from tests.arena.pages.conftest import Site
 
@@ -71,3 +72,12 @@ def test_a_start_with_other_rules_leads_to_a_board_with_them(site: Site) -> None
 def test_games_played_here_from_a_start_are_counted(site: Site) -> None:
     page = site.server.get("/abalone/starts/standard").body.decode()
     assert re.search(r"Games: <strong>[1-9]\d*</strong>\. Won by Black", page)
+
+
+@pytest.mark.parametrize("family", families())
+def test_the_histogram_of_starts_has_a_scale_of_its_figures(site: Site, family: str) -> None:
+    page = site.server.get(f"/{family}/starts").body.decode()
+    chart = page.partition('<svg class="chart"')[2].partition("</svg>")[0].replace("\N{MINUS SIGN}", "-")
+    reach = max(int(one) for one in re.findall(r">([+-]\d+)\xa0%<", chart)) / 0.8
+    ends = [abs(float(one)) for pair in re.findall(r"<title>(\S+) % to (\S+) %:", chart) for one in pair]
+    assert reach - 10 < max(ends) <= reach
