@@ -94,7 +94,7 @@ def new_tree(nodes: int) -> Tree:
 
 @compiled
 def key_of(state: State) -> Any:
-    """Return the digest of a position that `game_keys` stores."""
+    """Return the digest of a position, as it is stored in `game_keys`."""
     return digest(state, ZERO, KEY_SIZE, np.uint64(0))
 
 

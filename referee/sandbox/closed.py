@@ -1,4 +1,4 @@
-"""Find the files in a bot's output or command that the sandbox's user may not read."""
+"""Find the files named in a bot's output or command that the sandbox's user may not read."""
 
 from __future__ import annotations
 
