@@ -89,7 +89,7 @@ def neighbours(arena: Arena, line: GameItem) -> Neighbours:
 
 @dataclass(frozen=True, slots=True)
 class GameDetails:
-    """A game with all that is stored of it. `changes` (of ratings) and `owners` are keyed by version id."""
+    """A game with all that is stored about it. Rating `changes` and `owners` are keyed by version id."""
 
     line: GameItem
     spec: GameSpec
@@ -107,7 +107,7 @@ class GameDetails:
 
 
 def find(arena: Arena, game_id: str) -> GameItem:
-    """Return a game as in lists. Raises NotFoundError."""
+    """Return a game as lists show it. Raises NotFoundError."""
     return arena.store.games.get(game_id)
 
 

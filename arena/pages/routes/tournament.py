@@ -75,7 +75,7 @@ MIN_COMPARED_BOTS = 4
 
 @dataclass(frozen=True, slots=True)
 class _Linked:
-    """A bot of the crosstable, prepared once for its many cells: its parts of their addresses, and its name."""
+    """A bot of the crosstable, prepared once for its many cells: its name, as text and as parts of addresses."""
 
     bot: str
     version: str
@@ -178,7 +178,7 @@ async def index(request: web.Request) -> web.Response:
 
 
 def _read_running(arena: Arena) -> Sequence[TournamentItem]:
-    """Return the latest of the running tournaments, shown before all others."""
+    """Return the latest running tournaments, which the page shows before all others."""
     return services.tournament.page(arena, TournamentQuery(state="running", limit=MAX_RUNNING)).items
 
 
@@ -347,7 +347,7 @@ def _winner(tables: TournamentStandings) -> StandingItem | None:
 
 
 def _curves(arena: Arena, tables: TournamentStandings) -> Markup | None:
-    """Draw the points per game of the leaders of a ladder or a race, game by game, with bands of 95 %."""
+    """Draw the points per game of the leaders of a ladder or a race, game by game, with 95 % bands."""
     if tables.tournament.format not in ("ladder", "race"):
         return None
     results = services.standings.results_in_order(arena, tables)
@@ -401,7 +401,7 @@ def _race(tables: TournamentStandings) -> RaceSummary | None:
 @routes.get("/tournaments/{tournament}/games/{sequence}")
 @allow_parameters()
 async def game(request: web.Request) -> web.Response:
-    """Redirect to the game with a number in the tournament's plan."""
+    """Redirect to the game with this number in the tournament's plan."""
     tournament_id, sequence = path_number(request, "tournament", "tournament"), path_number(request, "sequence", "game")
     game_id = await run(services.tournament.game_id, arena_of(request), tournament_id, sequence)
     return redirect(f"/games/{game_id}")

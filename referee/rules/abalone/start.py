@@ -21,7 +21,7 @@ SOURCES: Final = {
     "S": "description of the start in words",
 }
 
-# Name, board, whether a symmetry of the board exchanges the colours, sources.
+# Each start has a name, a board, whether a symmetry of the board exchanges the colours, and sources (see `SOURCES`).
 _STARTS: Final = (
     ("standard", "sssss/ssssss/2sss2/8/9/8/2SSS2/SSSSSS/SSSSS", True, "G P B O Z"),
     ("belgian-daisy", "ss1SS/sssSSS/1ss1SS1/8/9/8/1SS1ss1/SSSsss/SS1ss", True, "G P B O Z R"),

@@ -109,7 +109,7 @@ FRENCH: Final[Mapping[str, str]] = {
     "{} is not an order of {}": "{} n’est pas un ordre de {}",
     "{} takes {} numbers": "{} demande {} nombres",
     "write {}": "écrivez {}",
-    "contradicts option {} = {}": "contredit l’option {} = {}",
+    "the number contradicts option {} = {}": "le numéro contredit l’option {} = {}",
     "omit one of them": "n’en gardez qu’un",
     "not a result": "ce n’est pas un résultat",
     "illegal move {}": "coup illégal : {}",

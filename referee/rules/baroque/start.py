@@ -114,9 +114,8 @@ def resolve(name: str, options: Mapping[str, Value]) -> Variant | None:
     for option, part in zip(names, parts, strict=True):
         preset[option] = _number(part, start, name)
         if options.get(option, preset[option]) != preset[option]:
-            raise ParseError(
-                f"contradicts option {option} = {options[option]}", text=name, index=start, hint="omit one of them"
-            )
+            problem = f"the number contradicts option {option} = {options[option]}"
+            raise ParseError(problem, text=name, index=start, hint="omit one of them")
         start += len(part) + 1
     return _numbered(base, preset)
 
