@@ -84,6 +84,11 @@ def sentence(line: GameItem, replay: Replay) -> str:
     return language.text("%(first)s against %(second)s: %(state)s") % values
 
 
+def detail(line: GameItem) -> str:
+    """Return what the referee reported of the end; empty for a resignation, of which the sentence says all."""
+    return "" if line.termination == "resigned" else filters.plain(line.detail or "")
+
+
 def players(line: GameItem | ArchiveItem, replay: Replay) -> dict[str, object]:
     """Return the values of a sentence about a game: the players `first` and `second` with their sides, and `ply`."""
     names = zip(("first", "second"), (line.first, line.second), replay.sides, strict=True)
@@ -181,6 +186,7 @@ async def render_viewer(request: web.Request, template: str, keep: str = "no-cac
         spec=found.spec,
         record=found.record,
         sentence=sentence(line, replay),
+        detail=detail(line),
         before=before,
         following=following,
         swapped=swapped,
@@ -441,7 +447,7 @@ async def scenes(request: web.Request) -> web.Response:
         "is_over": is_over,
         "attempt": found.line.attempt,
         "sentence": sentence(found.line, replay),
-        "detail": filters.plain(found.line.detail),
+        "detail": detail(found.line),
         "result": _result(found.line),
         "spectators": len(request.app[CONTEXT].broadcasts.get(Subject("game", found.line.id), ())),
         "moved_at": live.moved_at if (live := request.app[CONTEXT].live.of(found.line)) else None,
