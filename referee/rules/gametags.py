@@ -1,5 +1,5 @@
-"""What notations of whole games share: tags such as `[Rule.goal "four"]`, marks and comments of moves, and the draft of
-a game while it is read.
+"""Elements of all notations of whole games: tags such as `[Rule.goal "four"]`, marks and comments of moves, and the
+draft of a game while it is read.
 
 Each notation decides where tags may occur, which ones it knows and what else a game's text has.
 """
