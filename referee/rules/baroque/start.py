@@ -88,7 +88,7 @@ def _number(text: str, start: int, name: str) -> int:
 
 
 def _numbered(base: str, numbers: Mapping[str, Value]) -> Variant:
-    """Return a start of a random variant by its row numbers: one for both sides, or White's and Black's."""
+    """Return a start of a random variant by the number of its back row: one for both sides, or White's and Black's."""
     rows = [int(number) for number in numbers.values()]
     return Variant(f"{base}#{'/'.join(map(str, rows))}", array(rows[0], rows[-1]), numbers)
 
