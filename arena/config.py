@@ -269,18 +269,18 @@ class Settings(BaseSettings):
     )
 
     # These limits hold for all web processes together.
-    reads_per_minute: int = Field(600, ge=1, description="Rate limit of requests that read, per user or address.")
+    reads_per_minute: int = Field(600, ge=1, description="Rate limit of requests that read, per user or IP address.")
     writes_per_minute: int = Field(60, ge=1, description="Rate limit of requests that write, per user.")
-    pages_per_minute: int = Field(1200, ge=1, description="Rate limit of pages and page fragments, per address.")
+    pages_per_minute: int = Field(1200, ge=1, description="Rate limit of pages and page fragments, per IP address.")
     uploads_per_minute: int = Field(6, ge=1, description="Rate limit of uploads, per user.")
     registrations_per_hour: int = Field(
-        10, ge=1, description="Rate limit of registrations and of requests to reset a password, per address."
+        10, ge=1, description="Rate limit of registrations and of requests to reset a password, per IP address."
     )
-    logins_per_minute: int = Field(6, ge=1, description="Rate limit of failed log-ins, per name and per address.")
+    logins_per_minute: int = Field(6, ge=1, description="Rate limit of failed log-ins, per name and per IP address.")
     connections_per_address: int = Field(
         256, ge=1, description="Open connections allowed per address; trusted proxies have no limit."
     )
-    streams_per_client: int = Field(20, ge=1, description="Open event streams allowed per user or address.")
+    streams_per_client: int = Field(20, ge=1, description="Open event streams allowed per user or IP address.")
 
     log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="Lowest level that is logged.")
     log_format: Literal["auto", "text", "json"] = Field(

@@ -700,7 +700,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "--patience", type=float, default=10.0, metavar="SECONDS", help="timeout for an answer (default: %(default)s)"
     )
     parser.add_argument("--json", action="store_true", help="print one JSON document instead of the report")
-    parser.add_argument("engine", nargs="+", help="the engine and its arguments; a single word is split as by a shell")
+    parser.add_argument(
+        "engine", nargs="+", help="the engine and its arguments; a command line in quotes is split as by a shell"
+    )
     given = parser.parse_args(arguments)
     command = shlex.split(given.engine[0]) if len(given.engine) == 1 else given.engine
     if not command or not given.patience > 0:

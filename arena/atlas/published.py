@@ -63,7 +63,8 @@ def fair_openings(ruleset: Ruleset, bound: float, seed: int) -> list[Opening]:
         known = strongest(published(family))
         hint = "choose a wider bound" if known else "`arena atlas run` measures them"
         raise NoFairStartError(
-            f"no start of {family} {ruleset.variant.name} is fair within {bound:g} at 95 % confidence", hint=hint
+            f"no start of {family} {ruleset.variant.name} has, with 95 % confidence, an advantage of at most {bound:g}",
+            hint=hint,
         )
     random.Random(seed).shuffle(found)
     return found

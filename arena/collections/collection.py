@@ -307,7 +307,7 @@ def _progress(prefix: str, form: GameFormat, ruleset: Ruleset) -> tuple[int, str
 
 
 def _line_of(piece: str, number: int, ply: int, form: GameFormat, ruleset: Ruleset) -> int:
-    """Return which line of a piece (a part of a text) has a ply of a game; lines and games are numbered from 0."""
+    """Return the line of `piece`, a part of a text, with ply `ply` of game `number`. Lines and games count from 0."""
     lines = piece.splitlines(keepends=True)
 
     def is_reached(count: int) -> bool:

@@ -1,6 +1,4 @@
-"""Bounds of texts and numbers in queries and requests, as pydantic constraints, with hints for invalid values; times
-that users write.
-"""
+"""Pydantic constraints on texts, numbers and times in queries and requests, with hints for invalid values."""
 
 from __future__ import annotations
 

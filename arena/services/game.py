@@ -143,7 +143,7 @@ def read_log(arena: Arena, game_id: str, side: Side, by: Identity) -> LogRespons
     game = read(arena, game_id)
     if not game.may_read_log(side, by):
         owner = game.owners.get(game.version_of(side), "")
-        raise ForbiddenError(f"the log of {side} is for its owner, {owner}", hint="ask them or an organiser")
+        raise ForbiddenError(f"the log of {side} is for its owner, {owner}", hint="ask the owner or an organiser")
     if game.record is None:
         state = game.line.state
         raise NoLogError(f"game {game_id} has no log yet: it is {state}", state=state)

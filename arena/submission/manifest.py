@@ -124,7 +124,7 @@ def _is_hidden(letter: str) -> bool:
 def _check_capabilities(given: Any) -> None:
     """Raise ManifestError for capabilities that `arena check` would not have written.
 
-    The name of a JSON file, as in local runs, is accepted.
+    In place of the table a JSON file may be named, as in local runs; the file is not checked here.
     """
     if isinstance(given, str):
         return

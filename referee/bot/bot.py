@@ -170,7 +170,7 @@ class LocalBot:
             limiter.begin_wait(self.wire.arrived_ns, int(took_ms * 1e6))
 
     def close(self) -> None:
-        """End the process: send `quit` if it is sound, kill it and its descendants, reap it, close every descriptor."""
+        """End the process: send `quit` if it is usable, kill it and its descendants, reap it, close all descriptors."""
         try:
             if self.process.ponder_limiter:
                 self.process.ponder_limiter.resume()

@@ -1,4 +1,5 @@
-"""Elements shared by notations of whole games: tags such as `[Rule.goal "four"]`, marks, comments, a game being read.
+"""Elements of all notations of whole games: tags such as `[Rule.goal "four"]`, marks and comments of moves, and the
+draft of a game while it is read.
 
 Each notation decides where tags may occur, which ones it knows and what else a game's text has.
 """

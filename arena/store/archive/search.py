@@ -130,7 +130,7 @@ class Matches:
 
     @cached_property
     def _found(self) -> str:
-        """The serials that the position index found, as one text: a query refers to them several times."""
+        """The serials that the position index found, separated by commas; built once, as a query uses them often."""
         return _written([] if self._among is None else self._among.tolist())
 
     def _table(self, numbers: str) -> Any:

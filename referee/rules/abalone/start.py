@@ -76,7 +76,10 @@ UNBALANCED: Final = frozenset(name for name, _, balanced, _ in _STARTS if not ba
 
 
 def resolve(name: str, options: Mapping[str, Value]) -> Variant | None:
-    """Return any position string as a variant named by its canonical text. Raise ParseError if it is invalid."""
+    """Return the variant that starts from a position string, named by the position's canonical text.
+
+    Return None for a text without `/`. Raise ParseError for an invalid position.
+    """
     if "/" not in name:
         return None
     none = np.zeros(0, dtype=np.int64)  # no option changes how a position is written

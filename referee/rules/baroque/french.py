@@ -105,7 +105,7 @@ FRENCH: Final[Mapping[str, str]] = {
     "more than 8 ranks": "plus de 8 rangées",
     "pieces are PRNBQMK and prnbqmk, gaps 1 to 8": "les pièces sont PRNBQMK et prnbqmk, les vides de 1 à 8",
     "not the number of a back row": "ce n’est pas le numéro d’une rangée du fond",
-    "write 0 to {}": "écrivez un nombre de 0 à {}",
+    "write a number from 0 to {}": "écrivez un nombre de 0 à {}",
     "{} is not an order of {}": "{} n’est pas un ordre de {}",
     "{} takes {} numbers": "{} demande {} nombres",
     "write {}": "écrivez {}",

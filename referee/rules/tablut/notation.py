@@ -118,7 +118,7 @@ def read_position(text: str, config: Config) -> State:
 
 
 def write_board(state: State) -> str:
-    """Return the first word of a position: ranks 1 to 9, the longest runs of empty cells as digits."""
+    """Return the first word of a position: ranks 1 to 9, each run of empty cells as one digit."""
     words = state.tolist()
     file, place = divmod(words[KING], SIZE)
     return "/".join(

@@ -423,7 +423,7 @@ def test_no_parameter_of_any_page_takes_nonsense(site: Site) -> None:
 
 def test_what_was_probably_meant_is_said_once(site: Site) -> None:
     _, answer, _ = fetch(site, "/lao")
-    assert '<a href="/loa">loa</a>' in answer
+    assert '<a class="chip" href="/loa">loa</a>' in answer
     assert len(re.findall("did you mean", answer, re.IGNORECASE)) == 1
 
 
@@ -431,7 +431,7 @@ def test_a_parameter_that_a_page_does_not_have_is_named(site: Site) -> None:
     for path in [filled(site, one)[0] for one in patterns(site)]:
         if path not in NO_PAGES and not path.endswith("/"):
             status, answer, _ = fetch(site, f"{path}?stat=running")
-            assert (status, "this page has no parameter &#34;stat&#34;" in answer) == (400, True), path
+            assert (status, "This page has no parameter &#34;stat&#34;" in answer) == (400, True), path
     assert re.search(r"did you mean [a-z ]*state\b", fetch(site, "/tournaments?stat=running")[1])
     assert "allowed: " in fetch(site, "/loa/leaderboard?xyzzy=1")[1]
 
