@@ -230,8 +230,8 @@ def test_a_tree_is_written_and_a_game_is_pasted_without_scripts(site: Site) -> N
     assert 'data-address="/loa/board?variant=standard&amp;moves=b1b3+h4f2"' in page
     for path, fields, problem in (
         ("/loa/board", {"text": "1. a1a1"}, b'role="alert"'),
-        ("/loa/board/notation", {"tree": "a1a1", "notation": notation}, b"illegal"),
-        ("/loa/board/notation", {"tree": "b1b3", "notation": "nonsuch"}, b"unknown notation"),
+        ("/loa/board/notation", {"tree": "a1a1", "notation": notation}, b"Illegal"),
+        ("/loa/board/notation", {"tree": "b1b3", "notation": "nonsuch"}, b"Unknown notation"),
     ):
         reply = _post(site, path, **fields)
         assert reply.status == 422
