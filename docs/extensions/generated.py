@@ -58,7 +58,7 @@ def command_line() -> str:
     commands = _subparsers(parser)
     lines = [COMMAND_LINE]
     for group, title in GROUPS.items():
-        lines += [f"## {title}", ""]
+        lines += [f"## {title[0].upper()}{title[1:]}", ""]
         for command in COMMANDS:
             if command.group == group:
                 lines += _command(f"arena {command.name}", commands[command.name])
