@@ -18,6 +18,7 @@ import sys
 from collections.abc import Callable, Iterable
 from concurrent.futures import as_completed
 from functools import cache
+from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
 
@@ -172,6 +173,5 @@ def _may_write(folder: Path) -> bool:
 
 
 if __name__ == "__main__":
-    from referee.machine import sample_warmup  # slots import their jobs from a module of this name
-
-    sys.exit(sample_warmup.main())
+    # Slots import their jobs by the name of the module, which is not `__main__`.
+    sys.exit(import_module("referee.machine.sample_warmup").main())
