@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 
 def hold_streams() -> None:
-    """Reopen closed standard streams as /dev/null, or files opened later would get their descriptors."""
+    """Reopen closed standard streams as /dev/null. Otherwise files opened later get these streams' descriptors."""
     for number, (name, mode) in enumerate((("stdin", "r"), ("stdout", "w"), ("stderr", "w"))):
         if getattr(sys, name) is None:
             os.open(os.devnull, os.O_RDWR)  # gets the lowest free descriptor: this one
@@ -19,7 +19,7 @@ def hold_streams() -> None:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command line (`sys.argv` by default) and return its exit code."""
     hold_streams()
-    # Set before numpy is imported: on our small matrices the threads of OpenBLAS cost more than they gain.
+    # One thread for OpenBLAS, set before numpy is imported: our matrices are too small to gain from more threads.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     # Collect garbage rarely: imported objects live forever, and searching them for garbage slows the start by a tenth.
     gc.set_threshold(20_000)

@@ -71,7 +71,7 @@ class Settings(BaseSettings):
         "", description="Storage of bot bundles: a path or an fsspec URL such as s3://bucket/bots; empty: data folder."
     )
     bundle_options: dict[str, Any] = Field(
-        default_factory=dict, description="fsspec options of that storage (endpoint_url, key, …)."
+        default_factory=dict, description="fsspec options of the storage of bot bundles (endpoint_url, key, …)."
     )
 
     bind: str = Field("127.0.0.1", description="Address on which the web server listens.")
@@ -112,9 +112,11 @@ class Settings(BaseSettings):
     scheduler_wait_seconds: float = Field(
         10.0, gt=0, description="Time to wait at startup for the cluster's scheduler to answer, in seconds."
     )
-    cluster_ca: str = Field("", description="For tls://: file with the CA certificate of the cluster.")
-    cluster_cert: str = Field("", description="For tls://: file with the certificate of this process.")
-    cluster_key: str = Field("", description="For tls://: file with the private key of that certificate.")
+    cluster_ca: str = Field("", description="For a cluster at tls://…: file with its CA certificate.")
+    cluster_cert: str = Field("", description="For a cluster at tls://…: file with the certificate of this process.")
+    cluster_key: str = Field(
+        "", description="For a cluster at tls://…: file with the private key of this process's certificate."
+    )
     worker_bundles: str = Field(
         "",
         description="Source from which workers load bundles: a path or URL like `bundles`, as seen by the worker; "
@@ -124,8 +126,8 @@ class Settings(BaseSettings):
     human_slots: int = Field(
         4,
         ge=0,
-        description="Limit on concurrent games of people against bots, apart from all other games; 0: no such games. "
-        "Of several slots, a quarter is kept for people with an account.",
+        description="Limit on concurrent games of people against bots, which have slots of their own; 0: no such "
+        "games. Of several slots, a quarter is kept for people with an account.",
     )
     human_games_per_player: int = Field(
         2, ge=1, description="Open games allowed per player (an account, or a browser without one)."
@@ -246,7 +248,10 @@ class Settings(BaseSettings):
         30.0, ge=0, le=3600, description="Seconds for which a remote bot may be disconnected during a game."
     )
     remote_slots: int = Field(
-        2, ge=1, le=256, description="Limit on concurrent games of remote bots, which no cluster plays."
+        2,
+        ge=1,
+        le=256,
+        description="Limit on concurrent games of remote bots, which the coordinator plays even with a cluster.",
     )
     max_remote_games: int = Field(16, ge=1, le=64, description="Limit on games at once per remote bot.")
 
@@ -264,18 +269,18 @@ class Settings(BaseSettings):
     )
 
     # These limits hold for all web processes together.
-    reads_per_minute: int = Field(600, ge=1, description="Rate limit of requests that read, per user or address.")
+    reads_per_minute: int = Field(600, ge=1, description="Rate limit of requests that read, per user or IP address.")
     writes_per_minute: int = Field(60, ge=1, description="Rate limit of requests that write, per user.")
-    pages_per_minute: int = Field(1200, ge=1, description="Rate limit of pages and page fragments, per address.")
+    pages_per_minute: int = Field(1200, ge=1, description="Rate limit of pages and page fragments, per IP address.")
     uploads_per_minute: int = Field(6, ge=1, description="Rate limit of uploads, per user.")
     registrations_per_hour: int = Field(
-        10, ge=1, description="Rate limit of registrations and of requests to reset a password, per address."
+        10, ge=1, description="Rate limit of registrations and of requests to reset a password, per IP address."
     )
-    logins_per_minute: int = Field(6, ge=1, description="Rate limit of failed log-ins, per name and per address.")
+    logins_per_minute: int = Field(6, ge=1, description="Rate limit of failed log-ins, per name and per IP address.")
     connections_per_address: int = Field(
         256, ge=1, description="Open connections allowed per address; trusted proxies have no limit."
     )
-    streams_per_client: int = Field(20, ge=1, description="Open event streams allowed per user or address.")
+    streams_per_client: int = Field(20, ge=1, description="Open event streams allowed per user or IP address.")
 
     log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="Lowest level that is logged.")
     log_format: Literal["auto", "text", "json"] = Field(

@@ -210,7 +210,7 @@ class NotFoundError(StoreError, LookupError):
 
 
 class ConflictError(StoreError):
-    """The operation is not possible in the current `state` of its object."""
+    """The operation is not possible in the current `state` of the object."""
 
     kind = "conflict"
 
@@ -256,6 +256,6 @@ def near(name: str, known: Iterable[str], limit: int = 3) -> list[str]:
 
 
 def did_you_mean(found: Iterable[str]) -> str:
-    """Return a hint that lists similar names; empty without any."""
+    """Return a hint that lists similar names; empty if there are none."""
     words = " or ".join(found)
     return f"did you mean {words}?" if words else ""

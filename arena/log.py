@@ -17,7 +17,7 @@ Form = Literal["auto", "json", "text"]
 
 
 class _Stderr:
-    """Writes to the present `sys.stderr`: an earlier one may be closed."""
+    """A stream that writes to the present `sys.stderr`, since an earlier one may be closed."""
 
     def write(self, text: str) -> int:
         return sys.stderr.write(text)

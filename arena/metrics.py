@@ -135,19 +135,19 @@ class CoordinatorMetrics:
         )
 
     def set_lease(self, *, is_mine: bool, is_anothers: bool = False) -> None:
-        """Set the owner of the lease: this process, another one, or unknown."""
+        """Set the gauges of the lease: is its owner this process, another one, or unknown?"""
         self.acting.set(is_mine)
         self.coordinator_up.set(is_mine or is_anothers)
 
     def task_done(self, task: str, at_s: float) -> None:
-        """Set the time at which a daily task was done (Unix time)."""
+        """Set the gauge with the time at which a daily task was last done (Unix time)."""
         self._tasks.labels(task).set(at_s)
 
 
 @contextmanager
 def offered(registry: CollectorRegistry, host: str, port: int) -> Iterator[int]:
-    """Serve the metrics of a process without a web server at `/metrics`; yield the port. Raises OSError if it is in
-    use.
+    """Serve the metrics of a process without a web server at `/metrics`; yield the port. Raises OSError if the
+    port is in use.
     """
     server, thread = start_http_server(port, addr=host, registry=registry)
     try:

@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 
 class OffloadProcess:
-    """A process that one thread calls functions in. It starts on first use, and again after `close`."""
+    """A process in which one thread calls functions. It starts on first use, and again after `close`."""
 
     def __init__(self) -> None:
         self._pool: SlotPool | None = None
@@ -55,7 +55,7 @@ def yield_to_games() -> None:
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """Limits of a call: processor seconds, and bytes of memory in addition to those of its process at the start."""
+    """Limits of a call: processor seconds, and bytes of memory beyond those that the process has at the start."""
 
     cpu_s: int
     memory_bytes: int

@@ -1,4 +1,4 @@
-"""Validates and serialises models with pydantic: its own models and plain dataclasses.
+"""Validates and serialises models with pydantic: both pydantic's own models and plain dataclasses.
 
 Validation errors become messages in the user's terms: which key, what is wrong, what to write.
 """
@@ -64,7 +64,7 @@ class Misfit:
 
 
 def misfits(error: ValidationError, model: Model, *, forms: Mapping[str, str] | None = None) -> list[Misfit]:
-    """Return all errors, one for each key. `forms` describes the patterns of texts.
+    """Return all errors, one for each key. `forms` maps patterns of texts to hints.
 
     The optional `SUGGESTED_KEYS` of a model maps unknown keys to known ones (`tc`: `time_control`).
     """
@@ -135,7 +135,7 @@ def _words(kind: str, given: Any, context: Mapping[str, Any], forms: Mapping[str
 
 
 def _choices(similar: str, values: Iterable[str]) -> str:
-    """Return the hint of a value that must be one of these; `similar` is the probable correction."""
+    """Return the hint that lists the allowed `values`; `similar` is the probable correction."""
     return f"{similar} Choose from {', '.join(values)}" if similar else f"choose from {', '.join(values)}"
 
 

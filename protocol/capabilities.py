@@ -26,7 +26,7 @@ MOVES_OF_A_GAME = 40
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
-    """The messages that one version of a bot supports.
+    """The parts of the protocol that one version of a bot supports, and what it announced.
 
     - `clocks`: it understands `go p1time …`; otherwise it gets `go movetime`
     - `stop`: `stop` interrupts a search
@@ -78,7 +78,7 @@ class Capabilities:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Capabilities:
-        """Read a JSON object of `as_json`. Missing keys get their defaults, unknown keys are ignored.
+        """Read a JSON object made by `as_json`. Missing keys get their defaults, unknown keys are ignored.
 
         Raises BadLine for an invalid option.
         """
@@ -110,7 +110,7 @@ def movetime_for(
     """Compute the `movetime` for a bot without clock support: a share of its remaining time, less its overshoot.
 
     The share is the remaining time divided by `shares` (MOVES_TO_GO without an increment), plus three quarters of the
-    increment; a sixth of the share is kept in reserve. If time is added after fewer moves, the divisor is
+    increment; a sixth of the share is kept in reserve. If time is added after fewer moves than that, the divisor is
     `moves_to_go`. `usual_ms` and `worst_ms` are the usual and the worst overshoot. The usual overshoot is subtracted
     from the share, but at most half of the share as long as the clock can pay for the overshoot of all expected moves.
     Time for the worst overshoot is never part of a share. Returns at least 1.

@@ -49,7 +49,7 @@ class LineSplitter:
         return not (self._held or self._dropping or self._after)
 
     def feed(self, data: bytes) -> list[bytes]:
-        """Return the lines completed by `data`, without line ends. Raises LineTooLong, which holds earlier lines.
+        """Return the lines completed by `data`, without line ends. Raises LineTooLong, with the lines before it.
 
         After LineTooLong, `feed(b"")` returns the lines after the overlong one in the same chunk.
         """

@@ -60,7 +60,8 @@ class Info:
     """`info …`: the state of the bot's search. All fields are optional; malformed fields are ignored.
 
     `score` is from the bot's point of view. With kind `cp` it is in centi-units of the family (hundred to a piece or
-    marble). With kind `win` it is the number of plies to a forced win, negative for a forced loss. `text` is free.
+    marble). With kind `win` it is the number of plies to a forced win, negative for a forced loss. `text` may be
+    anything.
     """
 
     depth: int | None = None

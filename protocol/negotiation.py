@@ -24,9 +24,9 @@ RULE_PREFIX = "Rule."
 class Agreement:
     """The messages to send before the first position: `setoptions` in this order.
 
-    `use_startpos`: the game begins at the bot's own start position, so `position startpos` is enough; otherwise it
-    needs `fen`. `passes_phase`: the referee passes for the bot in the phase before play, and sends the position after
-    that phase.
+    `use_startpos`: the game begins at the bot's own start position, so `position startpos` is enough; otherwise the
+    referee sends `position fen`. `passes_phase`: the referee passes for the bot in the phase before play, and sends the
+    position after that phase.
     """
 
     setoptions: tuple[SetOption, ...] = ()
@@ -75,13 +75,13 @@ def _start(
 ) -> tuple[list[SetOption], bool, bool] | Ineligible:
     """Choose the messages about variant and set-up.
 
-    Returns them, whether `startpos` is enough, and whether the bot knows the variant.
+    Returns these messages, whether `position startpos` is enough, and whether the bot knows the variant.
     """
     told: list[SetOption] = []
     startpos = True
     wanted = variant
     if setup is not None and start_only:
-        # For a bot a set-up is not a variant: it is set by an option of its own, or visible in the position.
+        # For a bot a set-up is not a variant: the option `Setup` sets the set-up, or the position shows it.
         wanted = default_variant
         option = options.get(SETUP_OPTION)
         if setup and option is not None and option.accepts(setup):
@@ -102,7 +102,7 @@ def _start(
         )
     if option is None:
         return told, startpos and wanted == default_variant, wanted == default_variant
-    # This variant differs only in its start position: the bot gets it by `fen` and plays by the default's rules.
+    # This variant differs only in its start position: the bot gets the position and plays the default variant.
     if not option.accepts(default_variant):
         return Ineligible(
             f"the option Variant of the bot does not take {default_variant}, the default of {family}; "

@@ -167,7 +167,7 @@ class RefereeSession:
         self.query = None
 
     def complete_turn(self) -> None:
-        """Advance the state for a whole turn whose answer came at once; faster than `begin_turn` and `end_turn`.
+        """Advance the state for a turn whose `bestmove` has already come; faster than `begin_turn` and `end_turn`.
 
         Raises OutOfTurn.
         """

@@ -39,7 +39,9 @@ class Stray:
 def encode_line(line: str) -> bytes:
     """Encode a line as bytes. Raises BadLine for a text with line breaks."""
     if "\n" in line or "\r" in line:
-        raise BadLine("a message of more than one line", line=line, hint="remove the line breaks from its texts")
+        raise BadLine(
+            "a message of more than one line", line=line, hint="remove the line breaks from the texts in the message"
+        )
     return line.encode() + b"\n"
 
 

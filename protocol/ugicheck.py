@@ -3,10 +3,11 @@
     python ugicheck.py ./engine
     python ugicheck.py --legal "b1b3 b1d3 d1a4" -- java -jar engine.jar
 
-Copy it, or run it in place. It starts the engine a few times, plays it against itself for a few plies and prints its
-findings. A FAULT loses games under any referee. A note is a deviation that a referee can adapt to, such as an older
-dialect or an unsupported command. `SPEC.md` in the same folder explains what is expected and why. The checker does not
-know the rules of the game: `--legal` gives the legal moves of the start position, `--line` legal moves to send.
+Copy this file, or run it in place. The checker starts the engine a few times, plays it against itself for a few plies
+and prints its findings. A FAULT loses games under any referee. A note is a deviation that a referee can adapt to, such
+as an older dialect or an unsupported command. `SPEC.md` in the same folder explains what is expected and why. The
+checker does not know the rules of the game: `--legal` gives the legal moves of the start position, `--line` legal moves
+to send.
 
 Exit code 0: no fault; 1: at least one fault; 2: invalid command line.
 """
@@ -116,7 +117,7 @@ class StopError(Exception):
 
 
 class Engine:
-    """A process of the engine. Threads read its output immediately, up to the limits."""
+    """A process of the engine. Threads read its output immediately, up to MAX_OUTPUT_BYTES."""
 
     def __init__(self, command: Sequence[str]) -> None:
         self.process = subprocess.Popen(
@@ -253,7 +254,7 @@ class Engine:
 
 
 def _stat(pid: int) -> list[str]:
-    """Read `/proc/PID/stat` from the state on (`man proc_pid_stat`, field 3); empty if the process is dead."""
+    """Read the fields of `/proc/PID/stat` from field 3 on (`man proc_pid_stat`); empty if the process is dead."""
     try:
         words = Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()
     except OSError:
@@ -299,7 +300,7 @@ class UgiReport:
 
 
 class EngineSession:
-    """A session with one process of the engine that checks every line."""
+    """A session with one process of the engine; it checks every line that the engine writes."""
 
     def __init__(self, engine: Engine, report: UgiReport, given: argparse.Namespace) -> None:
         self.engine, self.report, self.timeout_s = engine, report, float(given.patience)
@@ -453,7 +454,7 @@ class EngineSession:
 
 
 class Checker:
-    """One check of an engine: a list of steps, most in a process of their own. A fault that prevents play ends the
+    """One check of an engine: a list of steps, most of which start the engine. A fault that prevents play ends the
     check.
     """
 
@@ -576,7 +577,7 @@ class Checker:
         self.report.ok("plays a second game")
 
     def options(self) -> None:
-        """Set every option to its default, in the standard form and in an old one. Raises StopError."""
+        """Set every option to its default in the standard form or, if that fails, in an old form. Raises StopError."""
         complaint = ""
         for form in ("setoption name {} value {}", "setoption {} {}"):
             with self.session() as session:
@@ -618,7 +619,7 @@ class Checker:
                 return None
 
     def clocks(self) -> None:
-        """Check a move with two clocks, near the end of a game. Raises StopError."""
+        """Check a move with clocks on which little time is left. Raises StopError."""
         go = f"go p1time {CLOCK_MS} p2time {CLOCK_MS} p1inc 0 p2inc 0"
         found = self.time_move("clocks", go)
         if found and ("UGI_Clocks", "check", "false") in found[0].options:
@@ -699,7 +700,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "--patience", type=float, default=10.0, metavar="SECONDS", help="timeout for an answer (default: %(default)s)"
     )
     parser.add_argument("--json", action="store_true", help="print one JSON document instead of the report")
-    parser.add_argument("engine", nargs="+", help="the engine and its arguments; a single word is split as by a shell")
+    parser.add_argument(
+        "engine", nargs="+", help="the engine and its arguments; a command line in quotes is split as by a shell"
+    )
     given = parser.parse_args(arguments)
     command = shlex.split(given.engine[0]) if len(given.engine) == 1 else given.engine
     if not command or not given.patience > 0:

@@ -109,14 +109,17 @@ def _changes(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def _places(tree: ast.Module) -> Iterator[tuple[ast.AST, str, int | None]]:
-    """Where a node stands: its parent, the field, the index in it. Annotations are left out."""
-    for parent in ast.walk(tree):
+    """Where a node stands: its parent, the field, the index in it. Annotations and what is in them are left out."""
+    parents: list[ast.AST] = [tree]
+    while parents:
+        parent = parents.pop()
         for name, value in ast.iter_fields(parent):
             if name in ("annotation", "returns"):
                 continue
             for index, node in enumerate(value) if isinstance(value, list) else [(None, value)]:
                 if isinstance(node, ast.AST):
                     yield parent, name, index
+                    parents.append(node)
 
 
 def candidates(source: str) -> list[tuple[int, int]]:

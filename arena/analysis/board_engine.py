@@ -34,7 +34,7 @@ class BoardEngine:
         self._room = threading.BoundedSemaphore(MAX_WAITING)
 
     def evaluate(self, record: GameRecord, spots: Sequence[PositionRef], nodes: int) -> Evaluations:
-        """Evaluate positions of a game. Raises EngineBusyError."""
+        """Evaluate positions of a game by the sample engine. Raises EngineBusyError."""
         if not self._room.acquire(blocking=False):
             raise EngineBusyError("the engine of the analysis board is busy", hint="try again in a few seconds")
         try:

@@ -1,7 +1,7 @@
 """Search budgets: multiples of the number of nodes that a caller sets.
 
-The figures come from `tests/bench/analysis.py`. With them the engine finds nine in ten of the blunders that it would
-find if it searched every position with `SECOND_PASS_FACTOR`, at lower cost.
+The factors below come from `tests/bench/analysis.py`. With them the engine finds nine in ten of the blunders that it
+would find if it searched every position with the factor of the second pass, at lower cost.
 """
 
 from __future__ import annotations

@@ -81,7 +81,7 @@ class _Place:
 
 
 class AnalysisEngine:
-    """A bot that analyses the positions of a game with these moves. The context manager borrows it from the roster."""
+    """A bot that analyses the positions of one game; a context manager that borrows the bot from the roster."""
 
     def __init__(self, spec: BotSpec, roster: Roster, game: GameRecord | GameSpec, moves: Sequence[str]) -> None:
         self._spec, self._roster, self._game, self._moves = spec, roster, game, moves
@@ -113,9 +113,9 @@ class AnalysisEngine:
             self._seat = None
 
     def evaluate(self, spot: PositionRef, nodes: int, *, depth: int = 0) -> EvaluatedPosition:
-        """Evaluate a position with this number of nodes, or to a `depth`. Raises EngineError, Stopped.
+        """Evaluate a position by a search of `nodes` nodes, or to a `depth`. Raises EngineError, Stopped.
 
-        Positions where the game is over, or where only one move is legal within the game, are not searched.
+        A position is not searched if the game is over in it, or if it has only one legal move and is not the last one.
         """
         assert self._seat is not None, "use the engine as a context manager"
         place, move = spot

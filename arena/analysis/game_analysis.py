@@ -21,11 +21,11 @@ MAX_LINE = 8
 BLUNDER = "??"
 
 Evaluate = Callable[[Sequence[PositionRef], int], Evaluations]
-"""Evaluates positions of a game with this number of nodes each."""
+"""A function that evaluates positions of a game with a number of nodes for each."""
 
 
 def analyse(record: GameRecord, evaluate: Evaluate, *, nodes: int, win_model: WinModel) -> GameAnalysis:
-    """Analyse a game. `nodes` are multiplied by `arena.analysis.budget`. Raises what `evaluate` raises."""
+    """Analyse a game. `nodes` is the number that `arena.analysis.budget` multiplies. Raises what `evaluate` raises."""
     moves = record.moves[:MAX_PLIES]
     book = {number for number, ply in enumerate(record.plies, 1) if ply.book}
     evaluations = _GameEvaluations(evaluate, moves, book)
@@ -63,7 +63,7 @@ class _GameEvaluations:
         self._compare(numbers, nodes)
 
     def _compare(self, numbers: Sequence[int], nodes: int) -> None:
-        """Evaluate the positions after the engine's choices at these plies, where they differ from the moves played."""
+        """Evaluate the position after the engine's choice at each of these plies where the choice was not played."""
         for number in numbers:
             self._instead.pop(number, None)
         chosen = [number for number in numbers if self._differs(number)]
@@ -78,7 +78,7 @@ class _GameEvaluations:
     def borderline(self, win_model: WinModel) -> list[int]:
         """Return the plies that a longer search may mark differently.
 
-        Either their loss is close to that of a blunder, or the engine's choice leads to a different evaluation.
+        Either their loss is close to that of a blunder, or the evaluation changes with the engine's choice.
         """
         least, most = BORDERLINE_LOSS
         return [
@@ -101,7 +101,7 @@ class _GameEvaluations:
 def analyse_last_move(
     record: GameRecord, evaluate: Evaluate, *, nodes: int, win_model: WinModel, is_plain: bool = False
 ) -> AnalysedMove:
-    """Analyse only the last move of a game; with `is_plain` by a single search of `nodes`. Raises what `evaluate`
+    """Analyse only the last move of a game; with `is_plain` by one search of `nodes` nodes. Raises what `evaluate`
     raises.
     """
     before = len(record.moves) - 1

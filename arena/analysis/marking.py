@@ -64,8 +64,8 @@ def mark_moves(
 
     `scored` has one position more than there are moves, the start first. `book` contains the numbers of opening book
     plies. `instead` maps plies to the position after the engine's choice. The move is then compared with the choice and
-    not with the position before it, because a search that starts a ply later looks a ply further and scores from the
-    other side. Both positions are compared at a common depth, see `_level`.
+    not with the position before the move, because a search that starts a ply later looks a ply further and scores from
+    the other side. Both positions are compared at a common depth, see `_level`.
     """
     chances = _chances(scored, moves, win_model)
     found = []

@@ -1,8 +1,8 @@
 """The WebSocket endpoint `/api/v1/connect`, over which bots on their authors' machines play.
 
-The process with the lobby (the coordinator) serves it. A web process without a lobby relays the connection unread, both
-ways. Messages are JSON, one per frame, with the number of their game; they carry lines of the wire protocol
-(`protocol/SPEC.md`).
+The process with the lobby (the coordinator) serves it. A web process without a lobby relays the connection to that
+process, unread and in both directions. Messages are JSON, one per frame, with the number of their game; they carry
+lines of the wire protocol (`protocol/SPEC.md`).
 
 Only bearer tokens are accepted: browsers send cookies with a WebSocket from any site. A connection that sends more than
 `message_rate` is closed with a reason.
@@ -50,7 +50,7 @@ _logger = logger("connect")
 class ConnectQuery(In):
     """The bot that connects, the families it plays, how many games at once, and whether others may challenge it.
 
-    `run` is the identifier from an earlier connection. With it the bot skips the introduction.
+    `run` is the identifier that the server sent over an earlier connection. A bot that returns it needs no handshake.
     """
 
     bot: BotName
@@ -189,7 +189,7 @@ async def _attend(call: RequestContext, lobby: Lobby, query: ConnectQuery) -> we
 async def _admitted(
     call: RequestContext, lobby: Lobby, query: ConnectQuery, socket: web.WebSocketResponse
 ) -> tuple[int, str] | None:
-    """Return id and name of the version that plays on this connection; None if it was refused.
+    """Return id and name of the version that plays on this connection; None if the version was refused.
 
     A refusal is sent over the socket, because the HTTP response has been sent already.
     """
@@ -209,7 +209,7 @@ async def _admitted(
 
 
 async def _revoked(request: web.Request) -> None:
-    """Wait until the token is no longer valid or lacks the scope."""
+    """Wait until the token of a connection is no longer valid or lacks the required scope."""
     while True:
         await asyncio.sleep(POLL_INTERVAL_S)
         request.pop(IDENTITY, None)  # drop the cached identity

@@ -184,7 +184,7 @@ def _kinds(hint: Any) -> set[type]:
 
 
 def _plain(kinds: set[type], name: str, value: str) -> Any:
-    """Convert a value as JSON writes it (`5`, `true`). Raises Problem for other spellings that Python would accept."""
+    """Parse a value of the query string, written as in JSON (`5`, `true`). Raises Problem for any other spelling."""
     if bool in kinds:
         if value not in ("true", "false"):
             raise Problem("invalid", f"invalid {name} {quoted(value)}", field=name, hint="write true or false")

@@ -1,6 +1,6 @@
-"""The introduction of a remote bot: when it connects, it is started once for a handshake.
+"""The introduction of a remote bot: when the bot connects, its program is started once for a handshake.
 
-Its announced capabilities decide which tournaments it may enter, as the check of an upload does for sandboxed bots.
+The announced capabilities decide which tournaments the bot may enter, as the check of an upload does for other bots.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class RemoteHandshakeError(ArenaError):
 async def introduced(socket: web.WebSocketResponse) -> Capabilities:
     """Return the capabilities that the remote bot announces.
 
-    Raises RemoteHandshakeError, ConnectionError when the connection ends, ValueError for malformed messages.
+    Raises RemoteHandshakeError; ConnectionError if the connection ends; ValueError for malformed messages.
     """
     session = RefereeSession()
     await socket.send_json({"game": GAME, "do": "open"})

@@ -32,8 +32,8 @@ class Route:
     """One operation. `path` is relative to `/api/v1`.
 
     `scope` is the scope a caller needs, None for a public route. `forms` maps media types other than JSON to their
-    meaning. `problems` lists kinds of errors beyond those that follow from the types. `example` is the rest of a
-    runnable `curl` command. `confides` says which message contains a secret: the stored digest of a
+    meaning. `problems` lists kinds of errors beyond those that follow from the types. `example` is the address and the
+    arguments of a runnable `curl` command. `confides` says which message contains a secret: the stored digest of a
     `request` must not reveal it, and an `answer` with a secret is sent only once.
     """
 
@@ -94,7 +94,7 @@ class Route:
 
     @property
     def answer(self) -> Model | None:
-        """The model of the JSON response; None without one."""
+        """The model of the JSON response; None for a route without a JSON response."""
         models: list[Model] = []
         _collect(self.hints["return"], models)
         return models[0] if models else None
@@ -116,7 +116,7 @@ class Routes:
         self.table: list[Route] = []
 
     def add(self, method: Method, path: str, **words: Any) -> Callable[[H], H]:
-        """Declare the decorated function as a route; `words` are fields of `Route`."""
+        """Declare the decorated function as a route; `words` are further fields of `Route`."""
 
         def declare(handler: H) -> H:
             self.table.append(Route(method, path, handler, **words))

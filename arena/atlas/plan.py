@@ -71,7 +71,7 @@ class AtlasPlan(_Document):
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """One start: a variant with options, both in `name`. Starts that are images of each other under the symmetries of
+    """One start: a variant with options; `name` has both. Starts that are images of each other under the symmetries of
     the rules, with the same rules, have the same `key`.
     """
 
@@ -94,7 +94,7 @@ def read_plan(text: str) -> AtlasPlan:
 
 
 def starts_of(plan: AtlasPlan) -> list[Start]:
-    """List all starts of a plan, each once, in its order. Raises PlanError."""
+    """List all starts of a plan, each once, in the plan's order. Raises PlanError."""
     found: dict[str, Start] = {}
     try:
         rules = load(plan.family)

@@ -25,7 +25,7 @@ class NoFairStartError(ArenaError):
 
 @cache
 def published(family: str) -> tuple[StartFigures, ...]:
-    """Return the rows of a family's atlas at all strengths; none without an atlas."""
+    """Return the rows of a family's atlas at all strengths; empty for a family without an atlas."""
     file = _DATA / f"{family}.csv"
     return tuple(from_csv(file.read_text(encoding="utf-8"))) if file.is_file() else ()
 
@@ -44,7 +44,7 @@ def strongest(starts: Sequence[StartFigures]) -> list[StartFigures]:
 
 
 def fair(family: str, bound: float) -> list[StartFigures]:
-    """Return the starts whose shrunk 95 % interval lies within ±`bound`, at the highest strength."""
+    """Return the starts whose advantage, at the highest strength, lies within ±`bound` by its shrunk 95 % interval."""
     chosen = strongest(published(family))
     return [one for one in chosen if -bound < one.shrunk_low and one.shrunk_high < bound]
 
@@ -63,14 +63,17 @@ def fair_openings(ruleset: Ruleset, bound: float, seed: int) -> list[Opening]:
         known = strongest(published(family))
         hint = "choose a wider bound" if known else "`arena atlas run` measures them"
         raise NoFairStartError(
-            f"no start of {family} {ruleset.variant.name} is fair within {bound:g} at 95 % confidence", hint=hint
+            f"no start of {family} {ruleset.variant.name} has, with 95 % confidence, an advantage of at most {bound:g}",
+            hint=hint,
         )
     random.Random(seed).shuffle(found)
     return found
 
 
 def handicaps(family: str) -> list[tuple[int, StartFigures]]:
-    """Return Elo differences, each with a start that makes up for it if the weaker bot has the better side."""
+    """Return Elo differences, each with a start that makes up for this difference if the weaker bot has the better
+    side.
+    """
     found: list[tuple[int, StartFigures]] = []
     for step in STEPS:
         near = min(

@@ -43,8 +43,10 @@ SOURCES = (
 
 @dataclass(frozen=True, slots=True)
 class StartFigures:
-    """Results of one start at one strength; for `shrunk…` see the module. Advantages are the first side's share of
-    points minus one half; `plies` is the mean length, `group` is the same for symmetric starts.
+    """Results of one start at one strength; the module's docstring explains the `shrunk…` figures.
+
+    Advantages are the first side's share of points minus one half; `plies` is the mean length of the games. `group` is
+    the same for symmetric starts.
     """
 
     variant: str
@@ -172,7 +174,7 @@ def report(run_folder: Path) -> AtlasReport:
 
 
 def _tallies(starts: Sequence[Start], nodes: int, games: Mapping[str, Any]) -> tuple[list[_Tally], dict[str, _Tally]]:
-    """Tally results per start, and pooled over symmetric starts."""
+    """Return the tallies of the results of each start, and those of each group of symmetric starts."""
     found: list[_Tally] = []
     groups: dict[str, _Tally] = {}
     for start in starts:

@@ -57,7 +57,7 @@ class AtlasBatch:
 
 
 def batches_of(plan: AtlasPlan) -> list[AtlasBatch]:
-    """List all batches of a plan, strength by strength: an interrupted run then has all starts at the first ones."""
+    """List all batches of a plan, strength by strength, so that an interrupted run has finished the first strengths."""
     starts = starts_of(plan)
     return [AtlasBatch(start, nodes) for nodes in plan.nodes for start in starts]
 
@@ -157,7 +157,7 @@ class _Program:
         self._process = helper.start(PROGRAM, stdin=helper.PIPE, stdout=helper.PIPE)
 
     def play(self, task: str) -> str:
-        """Return the line of a batch. Raises RunError if the program ends early."""
+        """Play a batch and return its line of `games.ndjson`. Raises RunError if the program ends early."""
         assert self._process.stdin
         assert self._process.stdout
         with suppress(BrokenPipeError):
@@ -167,7 +167,8 @@ class _Program:
             if line.endswith("\n"):
                 return line
         raise RunError(
-            f"{PROGRAM} ended during the games of {json.loads(task)['key']}", hint="its error messages are above"
+            f"{PROGRAM} ended during the games of {json.loads(task)['key']}",
+            hint="the program's error messages are above",
         )
 
     @property
@@ -183,12 +184,12 @@ class _Program:
 
 
 _local = threading.local()
-"""Attribute `program`: the program of this thread or cluster slot. It ends when its input does: with this process."""
+"""Attribute `program`: the program of this thread or cluster slot. It ends with this process, which holds its input."""
 _started: set[_Program] = set()
 
 
 def play_batch(task: str) -> str:
-    """Play a batch in this thread's program, which keeps running for others; return its line. Raises RunError."""
+    """Play a batch in this thread's program, which then waits for the next one; return its line. Raises RunError."""
     program: _Program | None = getattr(_local, "program", None)
     if program is not None and not program.is_there:  # clearing a slot ends the programs it started
         program.close()

@@ -1,4 +1,4 @@
-"""Creates the certificates of a cluster: an authority, and a certificate for each role, with the program openssl."""
+"""Creates the certificates of a cluster with the program openssl: one for an authority and one for each role."""
 
 from __future__ import annotations
 

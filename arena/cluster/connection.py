@@ -1,4 +1,4 @@
-"""The connection of an arena to its scheduler: opens it, monitors it, and reopens it when it is lost."""
+"""Opens the connection of an arena to its scheduler, monitors it, and reopens it when it is lost."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _FOREIGN_TOPICS = ("print", "warn")
 
 @dataclass(slots=True, eq=False)
 class DaskLink:
-    """A client of the scheduler, until it is lost."""
+    """A Dask client, used until its connection to the scheduler is lost."""
 
     client: Client
     is_lost: asyncio.Event = field(default_factory=asyncio.Event)
@@ -57,7 +57,7 @@ class DaskConnection:
         """The ids of quarantined workers, and why."""
 
     async def linked(self) -> DaskLink | None:
-        """Wait for a connected client and return it; None if it was lost at once."""
+        """Wait until the scheduler is connected and return the link; None if it was lost again at once."""
         await self._is_linked.wait()
         return self.link
 
@@ -102,7 +102,7 @@ class DaskConnection:
         return link
 
     async def _check_settings(self, client: Client) -> None:
-        """Warn if the scheduler, such as a plain `dask scheduler`, retries games itself."""
+        """Warn if the scheduler itself retries games, as a plain `dask scheduler` does."""
         await client.run_on_scheduler(_publish_allowed_failures)  # returns nothing: a result would be pickled
         if failures := await client.get_metadata([_ALLOWED_FAILURES], 0):
             advice = "start it with DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES=0, or use `arena scheduler`"
@@ -168,7 +168,7 @@ class DaskConnection:
             first = first or identity["id"]
             if identity["id"] != first or client.status != "running":
                 return
-            # Subscribe again: a short loss of the connection, not noticed here, removes the scheduler's subscriptions.
+            # Subscribe again: a short loss of the connection, unnoticed here, ends the subscription at the scheduler.
             self._subscribe(client)
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(POLL_INTERVAL_S):

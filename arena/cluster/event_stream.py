@@ -17,7 +17,7 @@ PLY_BATCH_WINDOW_S = 0.2
 
 
 class EventStream:
-    """The event stream: groups events by the topics of their arenas, and calls `send` with a topic and a batch."""
+    """The event stream: batches events by topic, one topic per arena, and calls `send` with a topic and its batch."""
 
     def __init__(self, send: Callable[[str, list[dict[str, Any]]], None]) -> None:
         self._send = send

@@ -85,7 +85,7 @@ class ClusterExecutor(Executor):
 
     @property
     def size(self) -> int:
-        """Number of slots of all fit workers now; 0 without any."""
+        """Number of slots of all workers that may get games now; 0 if there is none."""
         return self._connection.state.slots
 
     def describe(self) -> ClusterState:
@@ -95,7 +95,7 @@ class ClusterExecutor(Executor):
     # -- jobs --------------------------------------------------------------------------------------------------------
 
     def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
-        """Queue a call of a module-level function. It must return JSON; its first argument may be planned games.
+        """Queue a call of a module-level function, which must return JSON; its first argument may be planned games.
 
         The job waits without a timeout for a scheduler and a worker. Raises RuntimeError after shutdown.
         """
@@ -133,7 +133,7 @@ class ClusterExecutor(Executor):
             self.call_off(job.future)
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """Accept no more jobs; without `cancel_futures` wait for the existing ones."""
+        """Accept no more jobs. Wait for the existing ones, or cancel them (`cancel_futures`, or without `wait`)."""
         with self._lock:
             if self._is_closed:
                 return
@@ -224,7 +224,7 @@ class ClusterExecutor(Executor):
     def _handle_events(self, event: tuple[float, Sequence[Mapping[str, Any]]]) -> None:
         """Handle events of jobs: their start on a worker, their answers, and the events of their games.
 
-        The record of a game is passed on only for the job that has this game.
+        The record of a game is passed on only if the game belongs to the job that sent it.
         """
         for found in event[1]:
             if found.get("event") == TAKEN:

@@ -40,7 +40,7 @@ class BundlePlace:
 
     @classmethod
     def of(cls, settings: Settings) -> BundlePlace:
-        """Return the location of the bundles that a server's settings give."""
+        """Return the location of bundles that is set in a server's settings."""
         return cls(
             settings.bundles_url,
             str(settings.data / "unpacked"),
@@ -60,7 +60,7 @@ class BundlePlace:
         return replace(here, url=settings.worker_bundles)
 
     def open(self) -> BundleStore:
-        """Return the bundle store of this location, one object for each process and location. Raises BundleError."""
+        """Return the bundle store of this location, always the same object in a process. Raises BundleError."""
         return _open(self.url, self.cache, canonical(dict(self.options)), self.bounds, self.cache_bytes)
 
 

@@ -42,7 +42,7 @@ class Heartbeat:
 
     @contextlib.asynccontextmanager
     async def beating(self) -> AsyncIterator[None]:
-        """Rewrite the file periodically inside the `with` block; then remove it."""
+        """Rewrite the file periodically while the `with` block runs; then remove the file."""
         task = asyncio.create_task(self._beat())
         try:
             yield

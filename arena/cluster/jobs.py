@@ -80,7 +80,7 @@ class Jobs:
             self._running.pop(key, None)
 
     async def clear(self) -> None:
-        """Cancel all jobs and wait until they have ended: slots are free, and no bot is left."""
+        """Cancel all jobs and wait until they have ended; then all slots are free and no bot is running."""
         futures = list(self._running.values())
         for future in futures:
             self._pool.call_off(future)
@@ -97,7 +97,7 @@ class Jobs:
         self._pool.shutdown(cancel_futures=True)
 
     def _send_event(self, event: dict[str, Any]) -> None:
-        """Send the event of a slot, adding its job to an event with a result. Thread-safe."""
+        """Send the event of a slot; an event with a result also gets the key of the job. Thread-safe."""
         if event["event"] == FINISH:
             event["key"] = self._keys.get(event["game"], "")
         self._event_stream.add(event)

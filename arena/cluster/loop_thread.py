@@ -1,4 +1,4 @@
-"""An event loop in a separate thread, whose tasks end with it."""
+"""An event loop in a separate thread; its tasks end with the loop."""
 
 from __future__ import annotations
 
@@ -22,7 +22,10 @@ class LoopThread:
         self._thread.start()
 
     def run(self, work: Coroutine[Any, Any, T], timeout_s: float | None = None) -> T:
-        """Run a coroutine in the loop and wait for it, in another thread. Raises TimeoutError, and its exceptions."""
+        """Run a coroutine in the loop and return its result. Call this from another thread.
+
+        Raises TimeoutError, and the exceptions of the coroutine.
+        """
         return asyncio.run_coroutine_threadsafe(work, self._loop).result(timeout_s)
 
     def call(self, function: Callable[P, None], *args: P.args, **_: P.kwargs) -> None:
@@ -31,13 +34,13 @@ class LoopThread:
             self._loop.call_soon_threadsafe(function, *args)
 
     def begin(self, work: Coroutine[Any, Any, None]) -> None:
-        """Start a task, from within the loop."""
+        """Start a task. Call this in the loop only."""
         task = self._loop.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
     async def cancel(self) -> None:
-        """Cancel all tasks and wait for their end, from within the loop."""
+        """Cancel all tasks and wait for their end. Call this in the loop only."""
         while self._tasks:
             for task in self._tasks:  # repeatedly: a task that waits for two things may swallow one cancellation
                 task.cancel()

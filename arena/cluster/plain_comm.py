@@ -146,7 +146,7 @@ class PlainTLSConnector(TLSConnector):  # type: ignore[misc]
 
 
 class PlainBackend(Backend):  # type: ignore[misc]
-    """A Dask transport that can connect, but not listen; `addresses` is the transport that parses its addresses."""
+    """A Dask transport that can connect, but not listen; `addresses` is the transport that parses addresses for it."""
 
     def __init__(self, addresses: Backend, connector: type[TCPConnector | TLSConnector]) -> None:
         self._addresses, self._connector = addresses, connector

@@ -23,7 +23,7 @@ async def serve(
     worker_ttl_s: float = WORKER_TTL_S,
     on_start: Callable[[str], None] | None = None,
 ) -> None:
-    """Run a scheduler at `address` (port 0: a free one) until `stop` is set. Raises ClusterError if it cannot listen
+    """Run a scheduler at `address` (port 0: any free port) until `stop` is set. Raises ClusterError if it cannot listen
     there.
 
     A worker without a heartbeat for `worker_ttl_s` seconds is lost. `dashboard` is HOST:PORT of Dask's dashboard;

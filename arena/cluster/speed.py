@@ -24,7 +24,7 @@ class SpeedMeter:
     def __init__(self, jobs: Jobs, name: str) -> None:
         self._jobs, self._name = jobs, name
         self.leaves = 0
-        """Leaves a second of one slot (see `referee.machine.speed`), the mean of all; 0 until it is measured."""
+        """Perft leaves per second of one slot (see `referee.machine.speed`), mean of all slots; 0 until measured."""
         self._log = logger("worker")
 
     async def run(self, interval_s: float = MEASURE_INTERVAL_S) -> None:

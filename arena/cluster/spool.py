@@ -35,7 +35,7 @@ _SUFFIX = ".json"
 
 @dataclass(frozen=True, slots=True)
 class Backlog:
-    """The results that wait in a spool: their number, and the arrival of the oldest one (None without results)."""
+    """The results that wait in a spool: their number, and when the oldest arrived (None if there is none)."""
 
     count: int = 0
     since: datetime | None = None
@@ -65,7 +65,7 @@ class Spool:
         return len(self.ids())
 
     def ids(self) -> list[str]:
-        """Return the games with a waiting result, sorted by id."""
+        """Return the ids of the games with a waiting result, sorted."""
         with self._lock:
             found = set(self._in_memory)
         with contextlib.suppress(OSError):  # no folder yet; `keep` logs errors of writing

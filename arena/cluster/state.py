@@ -24,7 +24,7 @@ class WorkerState(WorkerPayload):
 
 @dataclass(frozen=True, slots=True)
 class ClusterState:
-    """All workers of a scheduler. `slots` and `busy` count those of fit workers."""
+    """All workers of a scheduler. `slots` and `busy` count only the slots of workers that get games."""
 
     address: str
     is_connected: bool = False
@@ -45,7 +45,7 @@ class ClusterState:
 
 
 def state_of(address: str, identity: Mapping[str, Any], quarantined: Mapping[str, str] | None = None) -> ClusterState:
-    """Parse the identity of a scheduler; Dask workers without game slots are left out.
+    """Parse a scheduler's answer to Dask's `identity`; Dask workers without game slots are left out.
 
     `quarantined` maps the ids of quarantined workers to the reasons.
     """

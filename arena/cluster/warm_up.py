@@ -67,7 +67,10 @@ class WarmUp:
                 one.cancel()
 
     async def wait_for(self, family: str, is_awaited: Callable[[], bool]) -> bool:
-        """Wait until a family is ready; return False as soon as `is_awaited()` is False. Unknown families are ready."""
+        """Wait until a family is ready; return False as soon as `is_awaited()` is False.
+
+        Families that this worker does not compile count as ready.
+        """
         event = self._ready.get(family)
         if event is None:
             return True

@@ -51,7 +51,7 @@ _SETTINGS: dict[str, Any] = {
     "distributed.scheduler.work-stealing-interval": "500ms",
     "distributed.scheduler.events-cleanup-delay": "1m",
     "distributed.scheduler.active-memory-manager.start": False,
-    # No memory limits: this process keeps only small records, as slots and bots are separate processes.
+    # No memory limits: a Dask worker keeps only small records, as slots and bots are separate processes.
     "distributed.worker.memory.target": False,
     "distributed.worker.memory.spill": False,
     "distributed.worker.memory.pause": False,
@@ -82,7 +82,7 @@ _SILENCED_LOGS = (
 
 
 class ClusterError(ArenaError):
-    """A cluster that cannot be used; the message says which, why and what to do."""
+    """A cluster cannot be used; the message says which cluster, why, and what to do."""
 
     kind = "unavailable"
 
@@ -110,12 +110,12 @@ def configure() -> None:
 
 
 def version() -> str:
-    """Return what arena and worker must share: package version, wire version, and the digest of the judging sources."""
+    """Return what arena and worker must share: package version, wire version, digest of rules and referee."""
     return f"{source.release()}/{WIRE}/{source.digest()}"
 
 
 def difference(theirs: Mapping[str, Any]) -> str:
-    """Describe how this machine differs from an arena with the metadata `theirs`; empty if it does not."""
+    """Describe how this worker's version differs from the arena's in `theirs`; empty if both are equal."""
     if theirs["version"] == version():
         return ""
     parts, mine = dict(theirs.get("parts") or {}), source.parts()

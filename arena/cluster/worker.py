@@ -53,7 +53,7 @@ _worker: ClusterWorker | None = None
 
 
 async def play(key: str, topic: str, function: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
-    """Run a job in the event loop of the worker: the Dask task. The result is sent as an event."""
+    """Run a job in the event loop of the worker. This is the Dask task; its result is sent as an event."""
     if _worker is None:
         raise ClusterError("this Dask worker has no game slots; start it with `arena worker`")
     await _worker.play(key, topic, function, arguments)
@@ -78,7 +78,7 @@ class ClusterWorker:
         self._log = logger("worker")
 
     async def play(self, key: str, topic: str, function: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
-        """Run a job for the current scheduler."""
+        """Run a job of the current scheduler, once the families of its games are compiled."""
         dask = self._dask
 
         def is_awaited() -> bool:
@@ -166,7 +166,7 @@ class ClusterWorker:
             address,
             nthreads=self.jobs.slots,
             resources={SLOT: self.jobs.slots, version(): self.jobs.slots},
-            # A new name each time: the scheduler may still have the last one.
+            # A new name for each registration: the scheduler may still have the last one.
             name=self._dask_name or f"{self.name}-{uuid.uuid4().hex[:6]}",
             local_directory=str(self._folder),
             memory_limit=0,
@@ -183,7 +183,7 @@ class ClusterWorker:
             },
             metrics={"arena": lambda _: {"busy": len(self.jobs), "speed": self.speed.leaves}},
         )
-        # A game may arrive before the registration returns: if it did not find this worker, it would be called off.
+        # Set this first: a game may arrive before the registration returns, and would otherwise be called off.
         self._dask = dask
         try:
             return await dask
@@ -222,7 +222,7 @@ class ClusterWorker:
             await asyncio.gather(ended, return_exceptions=True)
 
     async def _leave(self, dask: DaskWorker, grace_s: float) -> None:
-        """Accept no new jobs, let running ones finish, and wait until the results are fetched."""
+        """Accept no new jobs, let running ones finish, and wait until the scheduler has fetched their results."""
         loop = asyncio.get_running_loop()
         self.heartbeat.become("leaving")
         self._log.info("worker", name=self.name, state="leaving", games=len(self.jobs))
@@ -247,8 +247,8 @@ def _families_of(arguments: tuple[Any, ...]) -> set[str]:
 
 
 def _has_results(dask: DaskWorker) -> bool:
-    """Return whether the scheduler has not fetched some result yet; the worker must not stop before, as the games of
-    that result would be played again.
+    """Return whether the scheduler still has to fetch a result. If the worker stopped before that, the games of this
+    result would be played again.
     """
     return any(task.state in ("executing", "memory") for task in dask.state.tasks.values())
 

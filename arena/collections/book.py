@@ -26,7 +26,7 @@ class BookError(ValueError):
 class BookLine:
     """One opening of a book. `score` is in centipawns for the side to move (None: not searched).
 
-    `evidence` describes the results of its games.
+    `evidence` describes the results of games from this opening.
     """
 
     opening: Opening
@@ -98,8 +98,8 @@ def make_book(
         if looked_at >= MAX_TRIES_PER_OPENING * count + EXTRA_TRIES:
             break
     raise BookError(
-        f"only {len(lines)} of {count} openings found among {looked_at} candidates: different, and within {margin} "
-        "centipawns; raise --margin or --plies"
+        f"only {len(lines)} of {count} openings found that are different and within {margin} centipawns, among "
+        f"{looked_at} candidates; raise --margin or --plies"
     )
 
 

@@ -54,7 +54,7 @@ class GameProblem:
 
 @dataclass(frozen=True, slots=True)
 class CollectedGame:
-    """A valid game: as read, its text and line, and its rules, last position and outcome."""
+    """A valid game as read, with its text and line, its rules, its last position and its outcome."""
 
     game: GameText
     text: str
@@ -98,7 +98,7 @@ class Collection:
 
 
 def pieces(text: str, after: int = 0) -> Iterator[tuple[int, str]]:
-    """Yield (line from 1, text) of every part of a text that should be one game, after the first `after` lines."""
+    """Yield (line number from 1, text) of every part that should be one game, after the first `after` lines."""
     start, depth, has_body = after, 0, False
     lines = text.splitlines(keepends=True)
     for number, line in enumerate(lines[after:], after):
@@ -126,7 +126,10 @@ def _trimmed(lines: list[str], start: int) -> Iterator[tuple[int, str]]:
 
 
 def settle(game: GameText, ruleset: Ruleset) -> Ruleset:
-    """Return the exact rules of a game, completed from `ruleset`. Raises UnknownNameError, ParseError."""
+    """Return the rules of a game: those that it names, otherwise those of `ruleset`.
+
+    Raises UnknownNameError, ParseError.
+    """
     if not game.variant and not game.options:
         return ruleset
     variant = game.variant or ruleset.variant.name
@@ -259,7 +262,7 @@ class UnplayableGameError(Exception):
 
 
 def played(game: GameText, piece: str, line: int, ruleset: Ruleset) -> CollectedGame:
-    """Replay a game and return it with its outcome; `piece` is its text, `line` where the text starts.
+    """Replay a game and return it with its outcome; `piece` is its text, which starts in line `line`.
 
     Raises UnplayableGameError for the first illegal move.
     """
@@ -304,7 +307,7 @@ def _progress(prefix: str, form: GameFormat, ruleset: Ruleset) -> tuple[int, str
 
 
 def _line_of(piece: str, number: int, ply: int, form: GameFormat, ruleset: Ruleset) -> int:
-    """Return in which line of the piece a ply of a game stands; lines and games are numbered from 0."""
+    """Return the line of `piece`, a part of a text, with ply `ply` of game `number`. Lines and games count from 0."""
     lines = piece.splitlines(keepends=True)
 
     def is_reached(count: int) -> bool:

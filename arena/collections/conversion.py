@@ -70,7 +70,7 @@ def to_record(game: ArchivedGame) -> GameRecord:
 
 
 def remarks_of(game: ArchivedGame) -> GameText:
-    """Return a game as its imported text has it, with marks, comments and variations; without a text the moves only."""
+    """Return a game with the marks, comments and variations of its imported text; without a text only its moves."""
     for form in (*game.ruleset().rules.formats, RECORD):
         if form.name == game.format and game.text:
             try:

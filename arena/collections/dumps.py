@@ -35,9 +35,9 @@ _NAME = re.compile(r"\d{4}-\d{2}\.ndjson\.zst(\.sha256)?", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class DumpIndex:
-    """All files by month, the commit number up to which they hold every result, and when that was (ISO 8601).
+    """All files by month, the commit number up to which they hold every result, and the time of writing (ISO 8601).
 
-    `undone` is the number of results voided by then. If it has grown since, all files are written again.
+    `undone` is the number of results that had been voided. If it has changed since, all files are written again.
     """
 
     through: int = 0
@@ -100,8 +100,8 @@ class Dumps:
     def update(self, store: Store, *, rebuild: bool = False, must_stop: Callable[[], bool] = lambda: False) -> int:
         """Append every new result; return how many. Without new results no file changes.
 
-        `rebuild`, or a missing or damaged file, writes all files again. Only one process updates at a time; others
-        wait. Raises OSError (the disk), StoreUnavailableError, DumpInterrupted.
+        All files are written again with `rebuild`, or if a file is missing or damaged. Only one process updates at a
+        time; others wait. Raises StoreUnavailableError; DumpInterrupted; OSError for a disk error.
         """
         self.folder.mkdir(parents=True, exist_ok=True)
         with self._alone():
@@ -130,7 +130,7 @@ class Dumps:
         return problems
 
     def _sound(self) -> DumpIndex:
-        """Read the index; return an empty one if files are missing or shorter than it states."""
+        """Read the index; return an empty one if files are missing, or shorter than the index states."""
         try:
             found = self.index()
             whole = all((self.folder / dump.file).stat().st_size >= dump.bytes for dump in found.files.values())

@@ -13,7 +13,7 @@ RESULTS = {"first": "1-0", "second": "0-1", "draw": "1/2-1/2", None: "*"}
 
 
 def find(rules: Rules, name: str) -> GameFormat:
-    """Return the notation with that name. Raises UnknownNameError with the known ones."""
+    """Return the notation with that name. Raises UnknownNameError, which lists the known notations."""
     for form in rules.formats:
         if form.name == name:
             return form
@@ -21,7 +21,7 @@ def find(rules: Rules, name: str) -> GameFormat:
 
 
 def write(form: GameFormat, ruleset: Ruleset, position: str, moves: tuple[str, ...], **about: Any) -> str:
-    """Return a game from `position` as text; `about` holds its `tags`, `result` and so on.
+    """Return a game that starts from `position` as text; `about` holds its `tags`, `result` and so on.
 
     Raises ValueError for tags that the notation cannot express.
     """

@@ -18,7 +18,7 @@ UNKNOWN = "unknown"
 
 
 def named(tags: Mapping[str, str], names: tuple[str, ...]) -> str:
-    """Return the value of the first of these tags (lower case) that is present; empty without any."""
+    """Return the value of the first present tag of `names` (in lower case); empty if none is present."""
     lower = {name.lower(): value for name, value in tags.items()}
     return next((lower[name] for name in names if lower.get(name)), "")
 
@@ -48,7 +48,7 @@ def _claimed(winner: str | None) -> Termination:
 
 @lru_cache(maxsize=4096)
 def _plainest(family: str, variant: str, options: tuple[tuple[str, Value], ...], position: str) -> tuple[str, Any]:
-    """Return the listed variant and its options that describe a start most briefly.
+    """Return the variant with the options that describe a start most briefly.
 
     Notations call the same start a number, a title, or a position with options. Display options are ignored.
     """

@@ -30,7 +30,7 @@ _BATCH = 100
 
 @dataclass(frozen=True, slots=True)
 class UploadedText:
-    """A text for the collection `source`. `notation`: empty for the one that fits the text's beginning best."""
+    """A text for the collection `source`. An empty `notation` means the one that fits the text's beginning best."""
 
     text: str
     source: str
@@ -46,9 +46,9 @@ class UploadedText:
 
 @dataclass(slots=True)
 class UploadedGames:
-    """Games of a portion in the notation `format`, as the archive stores them, and its problems.
+    """The games of a portion of a text, as the archive stores them, and the problems found in it.
 
-    The next portion begins after line `end` of the text.
+    `format` is the notation of the text. The next portion begins after line `end`.
     """
 
     format: str

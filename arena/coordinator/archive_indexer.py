@@ -20,7 +20,7 @@ POLL_INTERVAL_S = 15.0
 
 
 def prepare_at_low_priority(records: Sequence[bytes]) -> list[NewArchivedGame]:
-    """Lower the priority of this helper process, then prepare records (see `following.prepared`)."""
+    """Lower the priority of this process, then prepare records (see `arena.collections.following.prepared`)."""
     os.setpriority(os.PRIO_PROCESS, 0, 10)
     return following.prepared(records)
 

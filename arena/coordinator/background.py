@@ -72,7 +72,7 @@ class Background:
         self._thread.start()
 
     def wake(self) -> None:
-        """Run the work now, or again if it is running. Thread-safe."""
+        """Run the work now; if it is running, run it once more afterwards. Thread-safe."""
         self._woken.set()
 
     def end(self) -> None:

@@ -38,7 +38,7 @@ class SubmissionChecks:
         self._log = logger("coordinator")
 
     def work(self, stop: threading.Event) -> None:
-        """Check the uploaded versions. If a check raises an exception, queue its version again and raise it."""
+        """Check the uploaded versions. If a check raises an exception, queue its version again and reraise."""
         while not stop.is_set() and (version := self._store.checks.claim()):
             self._check_version(version.id or 0)
 
@@ -70,7 +70,7 @@ class SubmissionChecks:
 def check_in_sandbox(
     store: Store, bus: EventBus, bundles: Callable[[], BundleStore], sandbox: str
 ) -> Callable[[int], object]:
-    """Return a function that checks an uploaded version in the sandbox of this name and publishes the check's steps."""
+    """Return a function that checks an uploaded version in `sandbox` and publishes the steps of the check."""
 
     def check(version_id: int) -> object:
         from arena.submission.receive import check_version

@@ -28,7 +28,7 @@ SWEEP_TICKS = 10
 
 
 class TournamentControl:
-    """Checks the live tournaments once a turn."""
+    """Checks the live tournaments once in each turn of the coordinator."""
 
     def __init__(self, store: Store, bus: EventBus, in_flight: InFlightJobs, dispatcher: JobDispatcher) -> None:
         self._store, self._bus, self._in_flight, self._dispatcher = store, bus, in_flight, dispatcher
@@ -49,7 +49,7 @@ class TournamentControl:
         self._ticks += 1
 
     def close(self) -> None:
-        """End the process that draws openings."""
+        """End the helper process of the opening draw."""
         self._openings.close()
 
     def steer(self, at: datetime, orders: set[int | None]) -> list[LiveTournament]:
@@ -83,7 +83,7 @@ class TournamentControl:
                 self._dispatcher.call_off([future])
 
     def _to_check(self, live: Sequence[LiveTournament], orders: set[int | None]) -> set[int]:
-        """Return the tournaments to check unconditionally: new and ordered ones, and from time to time all of them."""
+        """Return the tournaments to check in any case: new ones, those in `orders`, and all from time to time."""
         running = {found.id for found in live if found.state == "running"}
         fresh = (running - self._running) | {order for order in orders if order is not None}
         self._running = running

@@ -208,13 +208,13 @@ class Coordinator:
         )
 
     def _importing(self, conditions: Conditions) -> Background:
-        # Reading a portion of a text ends with this process; the next coordinator reads the portion again.
+        # No `interrupt`: a portion that this process has not finished is read again by the next coordinator.
         return Background("imports", TICK_INTERVAL_S, ArchiveImporter(self._store).work, conditions)
 
     def _maintaining(self, maintenance: Maintenance, conditions: Conditions) -> Background:
         maintenance.on_done = lambda name, at: self.metrics.task_done(name, at.timestamp())
-        # Daily tasks are not fenced: in their long transactions, fencing would block the renewal of the lease. They are
-        # idempotent.
+        # Daily tasks are not fenced: in their long transactions, fencing would block the renewal of the lease.
+        # An unfenced run does no harm, because every daily task is idempotent.
         unfenced = replace(conditions, fenced=contextlib.nullcontext)
 
         def work(stop: threading.Event) -> None:
@@ -223,7 +223,7 @@ class Coordinator:
         return Background("maintenance", MAINTENANCE_INTERVAL_S, work, unfenced)
 
     def _presence(self, lobby: Lobby, conditions: Conditions) -> Background:
-        """Publish the connected remote bots to the database, on change and periodically."""
+        """Return the work that stores the connected remote bots in the database, on change and periodically."""
 
         def say(stop: threading.Event) -> None:
             self._store.presences.report({one.version_id: one for one in lobby.present.values()})
@@ -272,7 +272,7 @@ class Coordinator:
         self._wake_up()
 
     def order(self, tournament_id: int | None) -> None:
-        """Run a turn at once that checks this tournament (None: all of them, 0: no particular one). Thread-safe."""
+        """Request an immediate turn that checks this tournament (None: all, 0: none in particular). Thread-safe."""
         self._ordered.put(tournament_id)
         self._wake_up()
         self._checks.wake()
@@ -413,10 +413,10 @@ class Coordinator:
                 self._loop.call_soon_threadsafe(self._wake.set)
 
     def _wake_up_soon(self) -> None:
-        """Wake the task at once if at least half as many jobs have ended as there are slots, else after a short time in
-        which more may end. Thread-safe.
+        """Wake the task at once if at least half of the jobs in flight have ended: then no slot may have a job left to
+        start. Otherwise wake it after a short time in which more may end. Thread-safe.
         """
-        if 2 * self.recorder.ended_jobs >= slots_of(self._executor):
+        if 2 * self.recorder.ended_jobs >= len(self.in_flight.jobs):
             self._wake_up()
         elif self._loop is not None:
             with contextlib.suppress(RuntimeError):  # the loop is closed

@@ -1,6 +1,6 @@
 """Recurring tournaments: when a cron expression fires in its time zone, and which missed fires are caught up.
 
-A fire is a row with UNIQUE(schedule, time), so that firing twice, from two processes or after a crash, has no effect.
+Each fire is stored with UNIQUE(schedule, time), so that firing twice, in two processes or after a crash, has no effect.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from arena.tournaments.settings import Document, SettingsError, read
 LATE_AFTER = timedelta(minutes=5)
 """A fire later than this counts as missed."""
 MAX_CATCH_UP = 50
-"""Most missed fires that are caught up, the latest ones."""
+"""Maximum number of missed fires that are caught up: the latest ones."""
 _HORIZON = timedelta(days=5 * 366)
 _WINDOWS = (timedelta(days=1), timedelta(days=60), timedelta(days=36_600))
 _RANDOM = re.compile(r"(?<![a-z])[hr](?![a-z])", re.IGNORECASE)
@@ -98,7 +98,7 @@ def due(schedule: ScheduleItem, at: datetime) -> tuple[list[datetime], datetime 
 
 
 def create(store: Store, document: Mapping[str, Any] | Document, by: int, at: datetime) -> ScheduleItem:
-    """Store a schedule from a settings document with a table `schedule`. Raises SettingsError, ConflictError."""
+    """Store a schedule from a settings document with a table `[schedule]`. Raises SettingsError, ConflictError."""
     schedule = store.schedules.add(_row(document, by, at))
     store.audit.note("schedule.create", f"schedule:{schedule.id}", by, name=schedule.name)
     return schedule
@@ -117,7 +117,7 @@ def change(
 
 
 def upcoming(document: Document, at: datetime, count: int = 5) -> list[datetime]:
-    """Return the next start times of a schedule; empty without a table `schedule`. Raises SettingsError."""
+    """Return the next start times of a schedule; empty if it has no table `[schedule]`. Raises SettingsError."""
     if document.schedule is None:
         return []
     return list(islice(fires(document.schedule.cron, document.schedule.timezone, at), count))
@@ -126,7 +126,7 @@ def upcoming(document: Document, at: datetime, count: int = 5) -> list[datetime]
 def _row(document: Mapping[str, Any] | Document, by: int, at: datetime) -> Schedule:
     found = document if isinstance(document, Document) else read(document)
     if found.schedule is None:
-        raise SettingsError("write a table schedule with a cron expression", "schedule")
+        raise SettingsError("add a table [schedule] with a cron expression", "schedule")
     openings.check(found)
     coming = next_fire(found.schedule.cron, found.schedule.timezone, at)
     if coming is None or coming > at + _HORIZON:

@@ -63,7 +63,7 @@ class JobDispatcher:
         return 2 * slots_of(self._executor)
 
     def waited_for(self, tournament_id: int) -> frozenset[str]:
-        """Return the bots of a tournament whose games must not be dispatched yet."""
+        """Return the remote bots that a tournament must wait for: their games may not be dispatched yet."""
         return self._remote.waited_for(tournament_id)
 
     def dispatch(self, running: Sequence[LiveTournament]) -> None:

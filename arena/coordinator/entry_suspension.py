@@ -1,4 +1,4 @@
-"""Suspends bots that repeatedly fail to get ready from their tournament: their open games are forfeited.
+"""Suspends a bot from a tournament if it repeatedly fails to get ready: its open games are forfeited.
 
 A bot is checked only after such a failure, by the database alone, so that every coordinator decides the same.
 """
@@ -23,7 +23,7 @@ LOOK_BACK = 4
 
 
 class EntrySuspender:
-    """Suspends bots in `in_flight.failed_starts` and forfeits their games, once a turn of the coordinator."""
+    """Suspends bots in `in_flight.failed_starts` and forfeits their games, in each turn of the coordinator."""
 
     def __init__(
         self, store: Store, bus: EventBus, in_flight: InFlightJobs, dispatcher: JobDispatcher, recorder: Recorder
@@ -33,7 +33,7 @@ class EntrySuspender:
         self._log = logger("coordinator")
 
     def process_failures(self) -> None:
-        """Suspend the bots that have reached the limit. Raises StoreUnavailableError; the next turn does the rest."""
+        """Suspend bots with too many failed starts. Raises StoreUnavailableError; the next turn does the rest."""
         failed = self._in_flight.failed_starts
         while failed:
             self._look(*failed[0])

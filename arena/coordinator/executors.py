@@ -34,8 +34,8 @@ class ExecutorAwayError(ArenaError):
 def open_executor(settings: Settings, bus: EventBus, spool: Spool) -> Executor:
     """Open the executor of the settings.
 
-    Raises ValueError, also when bots would run as root without a sandbox, and ExecutorAwayError if the scheduler does
-    not answer.
+    Raises ValueError if a setting cannot be used, or if bots would run as root without a sandbox. Raises
+    ExecutorAwayError if the scheduler does not answer.
     """
     kind, _, rest = settings.executor.partition(":")
     if kind != "local":

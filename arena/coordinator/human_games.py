@@ -72,12 +72,12 @@ class _HumanGame:
 
 
 def ply_of(kept: list[Any]) -> tuple[str, Ply]:
-    """Decode a stored move and its ply."""
+    """Decode a stored move and its `Ply`."""
     return str(kept[0]), Ply(*kept[1])
 
 
 def kept_of(move: str, ply: Ply, *, offers_draw: bool = False) -> list[Any]:
-    """Encode a move and its ply for the database, followed by a draw offer if there is one."""
+    """Encode a move and its `Ply` for the database, followed by a draw offer if there is one."""
     kept = [ply.ms, ply.charged_ms, ply.lag_ms, ply.score, ply.depth, ply.nodes, ply.book, ply.pv]
     return [move, kept, DRAW] if offers_draw else [move, kept]
 
@@ -103,7 +103,7 @@ class HumanGames:
         self._store, self._bus, self._owner, self._place = store, bus, owner, place
         self._spool, self._conditions, self._on_done = spool, conditions, on_done
         self.elsewhere: dict[str, Callable[[BotSpec, BotLimits], Seat]] = {}
-        """Functions that open further seats, those that are not local processes, by the place of the bot."""
+        """Functions that open the seats of bots that are not local processes, by the place of the bot."""
         self._slots, self._guest_slots = settings.human_slots, settings.guest_slots
         self._idle_s = settings.human_idle_timeout_minutes * 60
         self._sandbox_name = settings.sandbox

@@ -42,7 +42,7 @@ class Job:
 
 @dataclass(slots=True)
 class InFlightJobs:
-    """The state that the parts of one coordinator share. Used in one thread."""
+    """The jobs in flight and further state that the parts of one coordinator share. Used in one thread."""
 
     jobs: dict[Future[list[str]], Job] = field(default_factory=dict)
     """Jobs by their futures, whose result is the list of void attempts."""

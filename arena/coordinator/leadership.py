@@ -98,5 +98,5 @@ class Leadership:
 
 
 def _mark(lease: OwnedLease) -> tuple[str, object]:
-    """Return the fields that every renewal changes."""
+    """Return the fields that change whenever a lease is taken or renewed."""
     return lease.owner, lease.until

@@ -35,7 +35,7 @@ IDLE_PING_INTERVAL_S = 10.0
 SILENCE_TIMEOUT_S = 12.0
 """A connection that does not answer a ping for so long is lost."""
 MAX_BACKLOG_BYTES = 2**20
-"""Most output of a program that its seat has not read; a program with more output is dropped."""
+"""Maximum output of a program that its seat has not read yet; a program with more output is dropped."""
 _FOLDER = "arena-lobby-"
 
 
@@ -80,7 +80,7 @@ class _Seat:
 
 @dataclass(eq=False)
 class RelayConnection:
-    """The connection of one bot, with its games by their numbers."""
+    """The connection of one bot; `seats` has the games on it by number."""
 
     version_id: int
     bot: str
@@ -97,12 +97,12 @@ class RelayConnection:
 
     @property
     def latency_ms(self) -> float | None:
-        """Median of the latest round trips."""
+        """Median duration of the latest round trips."""
         return round(statistics.median([took for _, took in self._lately]), 1) if self.round_trips else None
 
     @property
     def longest_ms(self) -> float:
-        """Longest of the latest round trips."""
+        """Longest duration of the latest round trips."""
         return max((took for _, took in self._lately), default=0.0)
 
     @property
@@ -116,8 +116,9 @@ class RelayConnection:
 
 
 class Lobby:
-    """The lobby of one process. `is_open()` tells whether this process dispatches games. `on_change` is called in the
-    loop on each change.
+    """The lobby of one process. `is_open()` tells whether this process dispatches games.
+
+    `on_change` is called in the event loop when the connected bots or their games change.
     """
 
     def __init__(
@@ -146,7 +147,7 @@ class Lobby:
         # A private folder with a short path: paths of sockets are limited to 107 bytes.
         _sweep()
         place = Path(tempfile.mkdtemp(prefix=_FOLDER)) / "seats"
-        # Rename the socket once it listens: other lobbies remove sockets that refuse connections as leftovers.
+        # Rename the socket once it listens: before, another lobby would take it for a leftover and remove it.
         unnamed = place.with_name("new")
         self._server = await asyncio.start_unix_server(self._serve, unnamed, limit=MAX_BACKLOG_BYTES)
         self.place = str(unnamed.rename(place))
@@ -163,7 +164,7 @@ class Lobby:
 
     @property
     def present(self) -> dict[str, ConnectedBot]:
-        """The connected bots, by the name of the version. Thread-safe."""
+        """The connected bots, by version name. Thread-safe."""
         return {
             one.bot: ConnectedBot(one.version_id, len(one.seats), one.most_games, one.latency_ms, one.is_open)
             for one in list(self._connections.values())
@@ -181,7 +182,7 @@ class Lobby:
         *,
         is_open: bool = False,
     ) -> None:
-        """Serve a connection until the coroutine `listening` ends, which calls `receive` and `pong`.
+        """Serve a connection until `listening` ends, the coroutine that calls `receive` and `pong`.
 
         The connection replaces an earlier connection of the same bot.
         """

@@ -1,6 +1,6 @@
-"""Unique names of processes, by which others on the same machine can prove that an owner of a lease is dead.
+"""Unique names of processes, by which other processes on the same machine can prove that an owner of a lease is dead.
 
-Then they need not wait for the lease to expire. A name is `host:pid:place-start:nonce`. `place` identifies one boot of
+They then need not wait for the lease to expire. A name is `host:pid:place-start:nonce`. `place` identifies one boot of
 the kernel and one PID namespace: a PID is looked up only where it means the same process.
 """
 
@@ -25,13 +25,13 @@ def new_name() -> str:
 
 
 def process_of(name: str) -> str:
-    """Describe the process of a name for people, such as `process 4711 on host`."""
+    """Describe a named process for people, such as `process 4711 on host`."""
     found = _NAME.fullmatch(name)
     return f"process {found[1]} on {name.partition(':')[0]}" if found else f"process {name}"
 
 
 def is_dead(name: str) -> bool:
-    """Return whether the process of a name has certainly ended; False if that cannot be determined from here."""
+    """Return whether the process with this name has certainly ended; False if that cannot be determined from here."""
     found = _NAME.fullmatch(name)
     if found is None or not _place() or found[2] != _place():
         return False

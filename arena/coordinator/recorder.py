@@ -35,7 +35,7 @@ T = TypeVar("T")
 MAX_ATTEMPTS = {Termination.WORKER_LOST: 8, Termination.WORKER_WRONG: 8, Termination.SANDBOX_FAILED: 20}
 """Attempts at a game before it stays void: enough to outlast a bad hour, but no game may kill workers for ever."""
 MAX_BATCH = 100
-"""Most results in one transaction, as other processes write to the database too."""
+"""Maximum number of results in one transaction, as other processes write to the database too."""
 MAX_BACKOFF_S = 300.0
 """Longest backoff of a game with void attempts."""
 
@@ -123,7 +123,7 @@ class Recorder:
     def restore(self) -> None:
         """Read the waiting results of running jobs, of earlier runs of this process, and of other processes.
 
-        The owner of the lease must call it before it dispatches games. Raises StoreUnavailableError.
+        The owner of the lease must call this before it dispatches games. Raises StoreUnavailableError.
         """
         for game_id in self._read_results(self._spool.ids()):
             if game_id not in self._in_flight.by_game:
@@ -153,9 +153,10 @@ class Recorder:
         return True
 
     def review(self) -> None:
-        """Drop results of finished games that were waiting at the last review too. For standby processes.
+        """Drop waiting results of games that are over. Standby processes call this.
 
-        Results that arrived since that review may be about to be committed. Raises StoreUnavailableError.
+        Results that arrived since the last review are kept: they may be about to be committed. Raises
+        StoreUnavailableError.
         """
         before, self._waited = self._waited, set(self._spool.ids())
         for game_id in before & self._waited:
@@ -181,7 +182,7 @@ class Recorder:
         self._spool.forget(record.id)
 
     def _handle_events(self) -> None:
-        """Process starts and ends of games in running jobs."""
+        """Handle starts and ends of games in running jobs."""
         self._read_results(drained(self._ended))
         for game_id in drained(self._started):
             if job := self._in_flight.by_game.get(game_id):
@@ -194,7 +195,7 @@ class Recorder:
         self._bus.publish(GameStarted(game=game_id, tournament=job.tournament_id, attempt=attempt))
 
     def _end_job(self, future: Future[list[str]], job: Job) -> None:
-        """Process the end of a job: its games without a result are queued again."""
+        """Handle the end of a job: its games without a result are queued again."""
         in_flight = self._in_flight
         self._read_results(game.id for game in job.games if game.id not in job.delivered)
         left = [game for game in job.games if game.id not in job.delivered]
@@ -223,7 +224,7 @@ class Recorder:
             if voids or not left:
                 return voids
             problem = "its worker returned no result"
-        # Charge the game that was being played, or the first one left.
+        # The void attempt is charged to the game that was being played, or else to the first one left.
         charged = next((game for game in left if game.id == job.playing), None) or next(iter(left), None)
         return [void_record(charged, Termination.WORKER_LOST, problem)] if charged else []
 
@@ -352,7 +353,7 @@ def drained(waiting: queue.SimpleQueue[T]) -> list[T]:
 
 
 def _seconds(record: GameRecord) -> float | None:
-    """Return the duration of a game by its own times, or None if they are invalid."""
+    """Return the duration of a game by the times in its record, or None if these are invalid."""
     with contextlib.suppress(ValueError, TypeError):
         found = datetime.fromisoformat(record.finished) - datetime.fromisoformat(record.started)
         return max(0.0, found.total_seconds())

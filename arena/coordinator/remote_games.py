@@ -50,7 +50,7 @@ class RemoteGames:
         """How many more games each bot accepts."""
 
     def look(self, jobs: Iterable[Job]) -> None:
-        """Update the connected bots and their load. Raises StoreUnavailableError."""
+        """Update which bots are connected, and their load. Raises StoreUnavailableError."""
         now = self._clock()
         if self._looked is None or now - self._looked >= REFRESH_INTERVAL_S:
             self._looked, self._names = now, frozenset(self._store.versions.remote())
@@ -62,7 +62,7 @@ class RemoteGames:
             self._left.subtract(remote_in(job.games[0].spec))
 
     def waited_for(self, tournament_id: int) -> frozenset[str]:
-        """Return the bots whose games must not be dispatched yet."""
+        """Return the remote bots that a tournament must wait for: their games may not be dispatched yet."""
         now, found = self._clock(), set()
         present = self._lobby.present if self._lobby else {}
         for name in self._names:
@@ -106,7 +106,7 @@ class RemoteGames:
         return replace(spec, folder=self._lobby.place, command=(*spec.command, self._lobby.key))
 
     def executor(self, games: Sequence[PlannedGame], usual: Executor) -> Executor:
-        """Return the executor of these games: local slots for games of remote bots."""
+        """Return the executor of these games: `usual`, or local slots if a cluster cannot reach their remote bots."""
         if self._open_pool is None or not remote_in(games[0].spec):
             return usual
         if self._pool is None:

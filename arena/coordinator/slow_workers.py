@@ -29,7 +29,7 @@ MIN_GAMES_ELSEWHERE = 5
 MAX_GAMES_PER_BOT = 100
 """Latest games that are kept of each bot."""
 MAX_BOTS = 2000
-"""Most bots whose speeds are kept, those that played last; a bot counts once for each kind of game."""
+"""Maximum number of bots whose speeds are kept: the last ones to play. A bot counts once per kind of game."""
 MIN_THINKING_MS = 20.0
 """Shortest thinking time of a bot in a game that counts."""
 
@@ -45,7 +45,7 @@ class _Worker:
 
 
 class SlowWorkerDetector:
-    """The test of all workers. A worker may be slower than the others by the share `tolerance`, between 0 and 1."""
+    """The sequential tests of all workers. A worker may be slower than the others by the share `tolerance` (0 to 1)."""
 
     def __init__(self, tolerance: float) -> None:
         self._tolerance = tolerance
@@ -62,7 +62,7 @@ class SlowWorkerDetector:
         differences = [one for bot, speed in speeds if (one := self._difference(worker, bot, speed, among)) is not None]
         if not differences:
             return ""
-        # Clip each bot at twice the bound: false node counts of one bot alone are no evidence against a worker.
+        # Clip each difference at twice the bound: false node counts of one bot alone must not convict a worker.
         edge = -2 * self._bound
         mean = sum(max(-edge, min(edge, one)) for one in differences) / len(differences)
         mine = self._workers[worker]
@@ -78,9 +78,9 @@ class SlowWorkerDetector:
         )
 
     def _difference(self, worker: str, bot: object, speed: float, among: Container[str]) -> float | None:
-        """Return the logarithm of a bot's speed relative to its speed elsewhere, None if too few games are known.
+        """Return the logarithm of a bot's speed relative to its speed elsewhere; None if too few games are known.
 
-        Then add the game to the known ones.
+        Also store this speed for later comparisons.
         """
         known = self._known.pop(bot, None) or deque(maxlen=MAX_GAMES_PER_BOT)
         self._known[bot] = known  # move it to the end
@@ -92,13 +92,13 @@ class SlowWorkerDetector:
 
 
 def speeds_of(spec: GameSpec, record: GameRecord) -> Iterator[Speed]:
-    """Yield the speed of each local side that reports its nodes and plays with a clock."""
+    """Yield the speed of each side whose bot is local, reports nodes and plays with a clock."""
     for place, (bot, control) in enumerate(zip((spec.first, spec.second), spec.controls, strict=True)):
         if bot.place or control.move_ms is None:
             continue
         own = [ply for number, ply in enumerate(record.plies) if number % 2 == place and ply.nodes and not ply.book]
         spent_ms = sum(ply.ms for ply in own)
         if spent_ms >= MIN_THINKING_MS:
-            # Scaled clocks compensate for a slower machine.
+            # On a slower machine clocks are scaled: scale the speed too, so that machines are comparable.
             speed = math.log(sum(ply.nodes or 0 for ply in own) / spent_ms * record.clock_scale)
             yield (bot.name, bot.options, control, spec.family, spec.variant), speed

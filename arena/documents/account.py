@@ -72,7 +72,7 @@ class Usage:
     size_bytes: int
 
     def require_room(self, size_bytes: int, max_versions: int | None, max_bytes: int | None) -> None:
-        """Raise QuotaError unless another version of that size fits the limits; a limit of None means unlimited."""
+        """Raise QuotaError unless another version of `size_bytes` fits the limits; a limit of None means unlimited."""
         if max_versions is not None and self.versions >= max_versions:
             raise QuotaError(f"you have {self.versions} versions; the limit is {max_versions}; retire some")
         if max_bytes is not None and self.size_bytes + size_bytes > max_bytes:

@@ -47,14 +47,14 @@ class AnalysedGamesQuery(PageQuery):
 
     @property
     def is_about_analysis(self) -> bool:
-        """True with any filter by analysis."""
+        """True if the query has any filter by analysis."""
         bounds = (self.blunders, self.max_blunders, self.accuracy, self.max_accuracy, self.min_turning_points)
         return self.blown_win is not None or any(one is not None for one in bounds)
 
 
 @dataclass(frozen=True, slots=True)
 class AnalysisFigures:
-    """Figures of an analysis for lists. `accuracy` is that of the less accurate side."""
+    """Figures of an analysis, for lists of games. `accuracy` is that of the less accurate side."""
 
     game_id: str
     family: str

@@ -9,6 +9,6 @@ T = TypeVar("T")
 
 
 def of_attributes(document: type[T], source: object, **others: Any) -> T:
-    """Return a document with those attributes of an object that are its fields; `others` are further fields."""
+    """Return a document whose fields are the object's attributes of the same names; `others` are further fields."""
     names = [one.name for one in fields(document) if one.name not in others]  # type: ignore[arg-type]
     return document(**{name: getattr(source, name) for name in names if hasattr(source, name)}, **others)

@@ -41,7 +41,7 @@ class BotItem(BotProfile):
 class VersionItem:
     """A version of a bot. `families` maps each family to the variants in which it passed its check.
 
-    `fit_from_ms` maps families to the shortest time per move it kept in the check.
+    `fit_from_ms` maps families to the shortest time per move that the version kept in the check.
     """
 
     id: int
@@ -104,7 +104,7 @@ class BotResponse(BotProfile):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeetingsQuery(PageQuery):
-    """Filters of the games between two bots: the version of each; by default all."""
+    """Filters of the games between two bots: the version of each bot, by default all versions."""
 
     mine: str | None = described("a version of the first bot, such as zeta v3", words.ENTRY)
     theirs: str | None = described("a version of the other bot", words.ENTRY)

@@ -1,4 +1,4 @@
-"""Games played here: lines of lists, details, logs, and the query of results."""
+"""Games played here: items of lists, details, logs, and the query of games."""
 
 from __future__ import annotations
 

@@ -19,8 +19,8 @@ from arena.documents.words import Side
 class HumanGame:
     """A game of a person, who has an account (`user_id`) or a cookie with the digest `guest`.
 
-    `plies` are `[move, ply]` each, `asked` is the person's action that the referee has not processed yet, `seen_at`
-    their last contact.
+    `plies` are lists of a move and its figures, `asked` is the person's action that the referee has not processed yet,
+    `seen_at` their last contact.
     """
 
     id: str

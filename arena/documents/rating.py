@@ -25,9 +25,9 @@ class PoolItem:
 class LeaderboardLine:
     """A version's line in a leaderboard. `rank` is null while the rating is provisional; `place` counts all lines.
 
-    `conservative` = mu - 3 sigma is the sort key. `beats_next` is the probability of being stronger than the next line.
-    `opponents` is the average mu of the opponents. `elo`, with half its 95 % interval, is fitted to the counted games
-    if only some count.
+    `conservative` = mu - 3 sigma is the sort key. `beats_next` is the probability of being stronger than the next
+    version. `opponents` is the average mu of the opponents. If only some games of the pool count, `elo` is fitted to
+    them; `elo_interval` is half its 95 % interval.
     """
 
     place: int
@@ -147,7 +147,7 @@ class FirstMoveAdvantage:
 
 @dataclass(frozen=True, slots=True)
 class SideResults:
-    """Rated games of a variant won by each side, and drawn ones; `first` is the family's first side in all variants."""
+    """Rated games of a variant won by each side, and drawn ones; `first` is the same side in all variants."""
 
     variant: str
     first: int
@@ -173,7 +173,7 @@ class LeaderboardQuery(PageQuery):
 
     @property
     def with_retired(self) -> bool:
-        """True if retired versions are read."""
+        """True if the leaderboard includes retired versions."""
         return self.retired or self.state != "active"
 
     @property
@@ -189,7 +189,9 @@ class LeaderboardQuery(PageQuery):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Leaderboard(PageResponse[LeaderboardLine]):
-    """The ratings of a pool, best first. A rating is provisional below `needed_games` or above `needed_sigma`.
+    """The ratings of a pool, best first.
+
+    A rating is provisional below `needed_games` games or above a sigma of `needed_sigma`.
 
     `advantage` is the first-move advantage in the pool: `elo`, `error` (95 %) and `is_sure`, true if it differs from
     zero. It is null in an empty pool and in a large one. `games` and `sides` count the rated games of the pool. `at` is
@@ -209,7 +211,7 @@ class Leaderboard(PageResponse[LeaderboardLine]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChangeQuery(PageQuery):
-    """The pool whose ratings to return."""
+    """The pool whose rating changes to return."""
 
     pool: str = described("a pool", words.POOL, default=MISSING)
 

@@ -37,7 +37,7 @@ class StandingItem:
 
 @dataclass(frozen=True, slots=True)
 class RulesItem:
-    """Results of the games with one set of rules; `won` counts the wins of each side, by its name."""
+    """Results of the games with one set of rules; `won` counts the wins of each side, by the side's name."""
 
     variant: str
     options: Mapping[str, Any]
@@ -58,9 +58,9 @@ class Standings:
 
     `rules` has results by rule set; it is empty if all games have the same rules. `strengths` is a Bradley-Terry
     estimate with draws and a first-move advantage, independent of the order of games. `verdict` is the result of a
-    sequential test; `race` says which bots are decided to be at the top; null in other formats.
+    sequential test; `race` says which bots are decided to be at the top; both are null in other formats.
 
-    `findings` analyses the results of a finished tournament, null with too few bots: `is_cyclic`, the probability
+    `findings` analyses the results of a finished tournament (null with too few bots): `is_cyclic`, the probability
     `chance` of such results without cycles, `cycles` of bots that beat each other in turn, their `shares` in the
     maximal lottery, and `surprises`.
     """
@@ -80,7 +80,8 @@ class Standings:
 class CrossCell:
     """One bot's games against another: `pairs` are the letters (W, D, L) of each opening, played with both sides.
 
-    When all games are over: the `expected` points by both strengths, and the likelihood of superiority (`superiority`).
+    Once all games are over, `expected` are the points to expect from the strengths of both bots, and `superiority` is
+    the likelihood of superiority.
     """
 
     opponent: str

@@ -25,6 +25,8 @@ NEXT_STATES: Mapping[TournamentState, frozenset[TournamentState]] = {
 """Allowed next states; a `finished` tournament resumes when it is extended. `open` is for games of people."""
 OVER: tuple[TournamentState, ...] = ("finished", "cancelled")
 """States in which the standings are final, unless the tournament is extended."""
+PERMANENT_LADDER = ": permanent ladder"
+"""The end of the name of a permanent ladder, after the title of its family."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

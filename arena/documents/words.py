@@ -1,6 +1,4 @@
-"""Bounds of texts and numbers in queries and requests, as pydantic constraints, with hints for invalid values; times
-that users write.
-"""
+"""Pydantic constraints on texts, numbers and times in queries and requests, with hints for invalid values."""
 
 from __future__ import annotations
 
@@ -52,7 +50,7 @@ _MOMENT = re.compile(r"\d{4}-\d{2}-\d{2}(T|$)", re.ASCII | re.IGNORECASE)
 
 
 class _InUtc:
-    """Makes pydantic read a day or a time, not a number, and convert it to UTC."""
+    """An annotation with which pydantic reads a day or a time, but no number, and converts it to UTC."""
 
     def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
         from pydantic import AfterValidator, BeforeValidator

@@ -48,7 +48,7 @@ class Subscription(Generic[E]):
         self._is_closed = False
 
     def offer(self, event: Event) -> None:
-        """Queue an event if it matches. Thread-safe."""
+        """Queue an event if it matches the subscription. Thread-safe."""
         if self._is_closed or not isinstance(event, self._kinds):
             return
         if any(getattr(event, name) != value for name, value in self._subject):
@@ -75,7 +75,7 @@ class Subscription(Generic[E]):
             self._events.put_nowait(None)
 
     async def get(self) -> E | None:
-        """Return the next event; None at the end, repeatedly."""
+        """Return the next event; None once the subscription has ended."""
         event = await self._events.get()
         if event is None:
             self._events.put_nowait(None)
@@ -136,6 +136,6 @@ class Bus:
         return subscription
 
     def remove(self, subscription: Subscription[E]) -> None:
-        """Remove a subscription; a removed one is ignored."""
+        """Remove a subscription, unless it was removed already."""
         # No lock: `offer` may call this while it holds the lock, and discarding from a set is atomic.
         self._subscriptions.discard(subscription)

@@ -37,7 +37,7 @@ from arena.events.running import RunningGame, RunningGames
 MAX_QUEUED = 10_000
 """Events that may wait: all games of a large arena arrive at once when the broker reconnects."""
 MAX_CHECKS, MAX_STEPS = 100, 300
-"""Most checks of versions that are kept, and most steps of each check."""
+"""Maximum number of version checks that are kept, and of steps of each check."""
 _KINDS = (
     *(GameStarted, GamePly, GamePlies, GameSnapshot, GameEnded, GameAborted),
     *(TournamentChanged, TournamentGameEnded, TournamentPlanned),
@@ -83,7 +83,7 @@ class Live:
         return self._running.games
 
     def of(self, line: Planned) -> RunningGame | None:
-        """Return the running game that a line of the database describes.
+        """Return the running game that corresponds to a game from the database.
 
         Returns None if the game is not running, or if events were lost and the database has a later attempt.
         """
@@ -102,7 +102,7 @@ class Live:
                 self._bus.publish(SnapshotRequest())
                 async for event in events:
                     self.take(event)
-            # Plies may be missing now: streams read a game with a gap from its record.
+            # Plies may be missing now: streams read a game with missing plies from its record.
             self._running = RunningGames()
             self.revision += 1
             self._notify_all()

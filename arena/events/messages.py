@@ -17,9 +17,9 @@ from referee.rules.core import Winner
 
 MAX_PLIES = 20_000
 BATCH_PLIES = 500
-"""Most plies in one batch."""
+"""Maximum number of plies in one batch."""
 MAX_TEXT = 300
-"""Most characters in a text for people, which may come from a bot."""
+"""Maximum number of characters in a text for people, which may come from a bot."""
 CONFIG = ConfigDict(
     frozen=True,
     strict=True,
@@ -95,7 +95,7 @@ class PlyPayload:
 
     @classmethod
     def of(cls, move: str, ply: Ply) -> PlyPayload:
-        """Convert a ply of a record."""
+        """Convert a ply of a record to a payload."""
         return cls(move, ply.ms, ply.score, ply.depth, ply.nodes, ply.pv)
 
 
@@ -345,7 +345,7 @@ class WorkerPayload:
 
     @property
     def state(self) -> str:
-        """`refused`, `playing` or `idle`."""
+        """State of the worker: `refused`, `playing` or `idle`."""
         return "refused" if not self.is_fit else "playing" if self.busy else "idle"
 
 

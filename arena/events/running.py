@@ -18,7 +18,7 @@ from arena.events.messages import (
 )
 
 MAX_GAMES = 5_000
-"""Most running games that are kept."""
+"""Maximum number of running games that are kept."""
 
 
 @dataclass(slots=True)

@@ -1,4 +1,4 @@
-"""The topics at the broker: they form a tree, here in version 1."""
+"""The topics at the broker: a tree below `arena/v1`, where 1 is the version of the tree."""
 
 from __future__ import annotations
 

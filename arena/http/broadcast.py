@@ -1,6 +1,6 @@
 """Broadcast one subject to all its subscribers: query and serialise each update once.
 
-A `Source` supplies the lines; the bell of the subject (see `arena.events.live`) says when to query it.
+A `Source` supplies the lines. It is queried when the subject's bell, an event of `arena.events.live`, is set.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ MIN_QUERY_INTERVAL_S = 0.2
 
 @dataclass(slots=True)
 class Batch:
-    """Lines of a source that follow a given `seq`. If `is_final`, no more will come."""
+    """Lines of a source that follow the line numbered `seq`. If `is_final`, no more will come."""
 
     lines: list[StreamLine] = field(default_factory=list)
     is_final: bool = False
@@ -44,9 +44,9 @@ query again.
 
 
 class Subscriber:
-    """One open stream that has sent all earlier lines. `cut` closes its connection when the client is too slow.
+    """An open stream that has caught up with the broadcast. `cut` closes its connection if the client is too slow.
 
-    `after` is the last `seq` that the client has received while it is ahead of the broadcast, else None.
+    If the client is ahead of the broadcast, `after` is the last `seq` that it has received; else it is None.
     """
 
     def __init__(self, form: str, after: int | None, cut: Callable[[], None]) -> None:
@@ -71,7 +71,7 @@ class Subscriber:
         self._has_pending.set()
 
     async def messages(self) -> AsyncIterator[bytes]:
-        """Yield the pending data until the end. Raises ConnectionResetError for an abnormal end."""
+        """Yield the pending data until the stream ends. Raises ConnectionResetError if it ends abnormally."""
         while True:
             if self._pending:
                 data = b"".join(self._pending)
@@ -89,7 +89,7 @@ class Subscriber:
 
 @dataclass(frozen=True, slots=True)
 class BroadcastLine:
-    """A line with the number of its batch. `is_repeat`: a line with this `seq` was sent before."""
+    """A line with the number of its batch. If `is_repeat`, an earlier line had the same `seq`."""
 
     batch_number: int
     line: StreamLine
@@ -102,7 +102,7 @@ class BroadcastLine:
 
 @dataclass(frozen=True, slots=True)
 class BroadcastPosition:
-    """Position of a broadcast at some moment: its latest batch and the `seq` it had sent."""
+    """Position of a broadcast at some moment: the number of its latest batch, and the last `seq` that it had sent."""
 
     batch_number: int
     seq: int
@@ -155,7 +155,10 @@ class Broadcast:
         return BroadcastPosition(self._batch_number, self._after)
 
     def join(self, form: str, after: int, since: BroadcastPosition, cut: Callable[[], None]) -> Subscriber | None:
-        """Add a client that read position `since`, then all lines up to `after`; None if it must query again."""
+        """Add a client that first read the position `since`, and then received all lines up to `after` from the source.
+
+        Return None if the client must query the source again.
+        """
         if self.is_over:
             return None
         if self._broadcasts.setdefault(self._subject, self) is not self:
@@ -185,7 +188,7 @@ class Broadcast:
             self._bell.set()
 
     async def refresh(self) -> None:
-        """Query the source now, and wait for the minimum interval."""
+        """Set the bell, so that the source is queried, and wait for the minimum interval between two queries."""
         self._bell.set()
         await asyncio.sleep(MIN_QUERY_INTERVAL_S)
 
@@ -256,7 +259,7 @@ class Broadcast:
 
 
 async def _wait_for_bell(bell: asyncio.Event, closing: asyncio.Event) -> bool:
-    """Wait for the bell or the end of the server; return False after the keep-alive interval."""
+    """Wait until the bell is set or the server shuts down. Return False if the keep-alive interval ends first."""
     if bell.is_set():
         await asyncio.sleep(MIN_QUERY_INTERVAL_S)
     waits = [asyncio.ensure_future(bell.wait()), asyncio.ensure_future(closing.wait())]

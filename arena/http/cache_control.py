@@ -31,7 +31,7 @@ _WHOLE: web.RequestKey[bool] = web.RequestKey("whole", bool)
 
 @contextmanager
 def full_response(request: web.BaseRequest) -> Iterator[None]:
-    """Suppress 304 while a response is built for the response cache, whatever this client has cached."""
+    """Answer in full during this context, never with 304: the response is built for the response cache."""
     request[_WHOLE] = True
     try:
         yield

@@ -34,7 +34,7 @@ def accepts_coding(accept_encoding: str, coding: str) -> bool:
 
 
 def preferred_language(accept_language: str, offers: tuple[str, ...]) -> str:
-    """Return the language of `offers` that an `Accept-Language` header prefers; the first one if it names none."""
+    """Return the language of `offers` that an `Accept-Language` header prefers, by default the first one."""
     weights: dict[str, float] = {}
     for tag, weight in _weighted(accept_language):
         language = tag.partition("-")[0]

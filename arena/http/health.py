@@ -40,8 +40,8 @@ async def healthz(request: web.Request) -> web.Response:
 async def readyz(request: web.Request) -> web.Response:
     """Report readiness: 200 if the database answers, has our schema and is intact, and the server is not shutting down.
 
-    Otherwise 503. If the disk or the database cannot be written, or finished games wait for that, the status is
-    `degraded` and the code 200: reading still works.
+    Otherwise 503. If the disk or the database cannot be written, or a result has waited for its commit longer than
+    `LATE_S`, the status is `degraded` and the code 200: reading still works.
     """
     context = request.app[CONTEXT]
     backlog = await asyncio.to_thread(context.arena.spool.backlog)
@@ -73,7 +73,7 @@ async def readyz(request: web.Request) -> web.Response:
 
 
 async def _writability(context: WebContext) -> str:
-    """Return whether the database accepts writes: `ok`, `read-only`, or `locked` if it does not in time."""
+    """Return whether the database accepts writes: `ok`, `read-only`, or `locked` if no write can begin in time."""
     try:
         await asyncio.wait_for(asyncio.to_thread(status.require_writable, context.arena), WRITE_TIMEOUT_S)
     except StorageError:
@@ -87,7 +87,7 @@ async def _writability(context: WebContext) -> str:
 async def metrics(request: web.Request) -> web.Response:
     """Return the Prometheus metrics to admins and to the networks in `metrics_from`.
 
-    A client address of this machine is not enough: the client may be a proxy.
+    Clients on this machine need one of the two as well: such a client may be a proxy.
     """
     context = request.app[CONTEXT]
     if not is_in_networks(client_address(request), context.scrapers):

@@ -33,7 +33,7 @@ SAFE = ("GET", "HEAD", "OPTIONS")
 
 
 def cookie_name(is_https: bool, name: str = SESSION_COOKIE) -> str:
-    """Return the name under which a cookie is set. `__Host-` binds it to this host, but browsers need HTTPS for it."""
+    """Return the name under which a cookie is set. The prefix `__Host-` binds it to this host, but requires HTTPS."""
     return f"__Host-{name}" if is_https else name
 
 
@@ -51,7 +51,7 @@ def give_cookie(response: web.StreamResponse, context: WebContext, name: str, va
 
 
 def read_cookie(request: web.Request, name: str) -> str:
-    """Return the value of one of our cookies; empty without it."""
+    """Return the value of one of our cookies; empty if the request has none."""
     return request.cookies.get(cookie_name(request.app[CONTEXT].is_https, name), "")
 
 
@@ -114,9 +114,9 @@ async def with_name_and_password(
 
 
 async def with_password(call: RequestContext, use: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Run a use case of a logged-in user that hashes or checks a password, few at a time.
+    """Run a use case that hashes or checks a logged-in user's password; only a few run at a time.
 
-    Raises Problem (429 after too many wrong ones, 503 when the queue is full) and what the use case raises.
+    Raises Problem (429 after too many wrong passwords, 503 when the queue is full) and what the use case raises.
     """
     async with call.context.trusted_password_queue.turn(call.key):
         return await _tried(call, use, *args, **kwargs)

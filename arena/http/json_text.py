@@ -1,4 +1,4 @@
-"""JSON for responses, with bidirectional control characters escaped so that foreign text cannot rearrange a page."""
+"""JSON for responses, with bidirectional control characters escaped so that users' texts cannot rearrange a page."""
 
 from __future__ import annotations
 

@@ -98,7 +98,7 @@ async def _respond(request: web.Request, handler: Next, page: ErrorPage, number:
 
 
 def _is_gone(request: web.Request) -> bool:
-    """Return whether the client has closed the connection: the server is not at fault if it cannot read from it."""
+    """Return whether the client has closed the connection: a failed read is then no fault of the server."""
     return request.transport is None or request.transport.is_closing()
 
 
@@ -178,7 +178,10 @@ def _add_headers(request: web.Request, response: web.StreamResponse, context: We
 
 
 async def add_headers(request: web.Request, response: web.StreamResponse) -> None:
-    """Add the middleware's headers to streams, which send theirs before it sees them. For `on_response_prepare`."""
+    """Add the middleware's headers to a stream, which starts before its response reaches the middleware.
+
+    Handler of aiohttp's signal `on_response_prepare`.
+    """
     if "X-Request-Id" not in response.headers:
         number = str(structlog.contextvars.get_contextvars().get("request", ""))
         _add_headers(request, response, request.app[CONTEXT], number)

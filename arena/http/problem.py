@@ -20,7 +20,7 @@ CONTENT_TYPE = "application/problem+json"
 
 
 class Problem(ArenaError):  # noqa: N818 - the word of RFC 9457
-    """An error that ends a request with a problem document. `extra`: further members such as `near` or `limit`."""
+    """An error that ends a request with a problem document. `extra` are further members, such as `near`."""
 
     def __init__(
         self,

@@ -73,9 +73,9 @@ class RateLimiter:
 
 
 class SharedRateLimiter(RateLimiter):
-    """A rate limiter shared by processes: each reports to the database after every quarter of the burst.
+    """A rate limiter shared by processes: each counts its tokens in the database, a quarter of the burst at a time.
 
-    This saves a query per request, but each process may admit a quarter of the burst too many.
+    This saves a query per request, but each process may admit up to a quarter of the burst too many.
     """
 
     def __init__(
@@ -86,7 +86,7 @@ class SharedRateLimiter(RateLimiter):
         self._batch = max(1, rate.burst // 4)
 
     async def admit(self, key: Hashable, cost: float = 1) -> float:
-        """Take tokens of the limit that all processes share. Without the database each process has its own limit."""
+        """Take tokens from the limit that all processes share. Without the database each process has its own limit."""
         if wait := self.take(key, cost):
             return wait
         bucket = self._buckets[key]
@@ -129,7 +129,7 @@ class ConcurrencyLimiter:
 
 
 class BoundedQueue:
-    """A queue with few workers and bounded length: further clients are refused at once. For password hashing."""
+    """A queue for password hashing, with few workers and bounded length: further clients are refused at once."""
 
     def __init__(self, workers: int, each: int, total: int) -> None:
         self._places = ConcurrencyLimiter(each, total)

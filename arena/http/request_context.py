@@ -81,7 +81,7 @@ class WebContext:
     password_queue: BoundedQueue = field(default_factory=lambda: BoundedQueue(2, each=4, total=12))
     """Password checks from unknown devices: each takes 64 MiB and most of a second of a core."""
     trusted_password_queue: BoundedQueue = field(default_factory=lambda: BoundedQueue(1, each=2, total=8))
-    """Password checks of users who are logged in, or who have logged in from there before. Strangers cannot fill it."""
+    """Password checks of users who are or were logged in from the same origin. Other clients cannot fill it."""
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when the process has received the order to stop: it still serves for a short while."""
     closing: asyncio.Event = field(default_factory=asyncio.Event)

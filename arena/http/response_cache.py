@@ -33,7 +33,7 @@ Make = Callable[[], Awaitable[web.StreamResponse]]
 
 @dataclass(frozen=True, slots=True)
 class CachedResponse:
-    """A cached response. `packed` is a long body gzipped, else None; `etag` is empty where caching is forbidden."""
+    """A cached response. `packed` is the body gzipped if it is long; `etag` is empty where caching is forbidden."""
 
     mark: Hashable
     headers: dict[str, str]

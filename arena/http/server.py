@@ -1,7 +1,7 @@
 """HTTP server with limits on headers, idle connections and connections per address.
 
-It subclasses aiohttp's public `RequestHandler`. For a request it cannot parse, aiohttp answers in plain text with its
-name and version, past every middleware; this handler answers with a problem document.
+Connections subclass aiohttp's public `RequestHandler`. To a request that cannot be parsed, aiohttp answers in plain
+text with its own name and version, and no middleware sees it. This handler answers with a problem document instead.
 """
 
 from __future__ import annotations
@@ -122,7 +122,7 @@ class HttpConnection(web.RequestHandler):
         return response
 
     def log_exception(self, *args: Any, **words: Any) -> None:
-        """Log an error outside the application, but only briefly an invalid body or a lost connection."""
+        """Log an error outside the application; an invalid body or a lost connection only in one line."""
         error = words.get("exc_info")
         if isinstance(error, web.RequestPayloadError | ConnectionError):
             _logger.info("invalid http", reason=type(error).__name__)

@@ -33,7 +33,7 @@ class Measure:
 
 @dataclass(frozen=True, slots=True)
 class EvaluationFit:
-    """Weights of `BASIS` and of the features after them, for the first side, in units of the logistic function."""
+    """Weights of the terms in `BASIS`, then of the features, for the first side, in units of the logistic function."""
 
     weights: Matrix
     scale: float
@@ -84,8 +84,8 @@ def fit(
     l2: float,
     seed: int,
 ) -> EvaluationFit:
-    """Fit weights to positions of these games. The target is the game's result with `result_weight`, and the
-    bot's score with the rest of the weight.
+    """Fit weights to positions of these games. The target is a weighted mean: the game's result counts `result_weight`,
+    the bot's score the rest.
 
     A share `validation_split` of the games is held out. Raises ValueError if that leaves too few games.
     """

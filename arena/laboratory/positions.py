@@ -164,5 +164,5 @@ def read_positions(folder: Path) -> Positions:
     """Read all positions of a folder. Raises LaboratoryError."""
     shards = read_schema(folder)["shards"]
     if not shards:
-        raise LaboratoryError(f"no positions in {folder} yet", hint="the same `arena datagen` command continues")
+        raise LaboratoryError(f"no positions in {folder} yet", hint="run the same `arena datagen` command again")
     return Positions.join([read_shard(folder / shard["file"], shard["sha256"]) for shard in shards])

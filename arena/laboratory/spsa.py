@@ -118,12 +118,12 @@ class Spsa:
         return Trial(number, plus, minus)
 
     def _whole(self, values: npt.NDArray[np.float64], lots: npt.NDArray[np.float64]) -> tuple[int, ...]:
-        """Round values to integers at random with their mean kept, so that changes below 1 count on average."""
+        """Round values to integers at random without changing their mean, so that changes below 1 count on average."""
         kept = np.clip(values, self._minimum, self._maximum)
         return tuple(math.floor(value + lot) for value, lot in zip(kept.tolist(), lots.tolist(), strict=True))
 
     def _directions(self, number: int) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-        """Draw for each parameter the direction, up or down, and the random number that rounds it."""
+        """Draw, for each parameter, the direction of the change (up or down) and the random number for rounding."""
         rng = random.Random(f"spsa {self._seed} {number}")
         flips = [rng.choice((-1.0, 1.0)) for _ in self._parameters]
         return np.array(flips), np.array([rng.random() for _ in self._parameters])

@@ -89,7 +89,7 @@ class Tuner:
         self.is_stopped = True
 
     def run(self, executor: Executor, at_once: Callable[[], int]) -> None:
-        """Play the remaining trials, `at_once` at most at a time. Raises LaboratoryError for a bot that does not get
+        """Play the remaining trials, at most `at_once` at a time. Raises LaboratoryError for a bot that does not get
         ready.
         """
         running: dict[Future[list[GameRecord]], Trial] = {}
@@ -128,7 +128,7 @@ def raise_if_unready(record: GameRecord) -> None:
     if record.at_start:
         raise LaboratoryError(
             f"the bot did not get ready for a game: {record.detail or record.termination}",
-            hint="`arena check --transcript` shows every line exchanged; the same command continues",
+            hint="`arena check --transcript` shows every line exchanged; then run the same command again",
         )
 
 

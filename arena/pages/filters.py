@@ -11,6 +11,7 @@ from urllib.parse import quote
 from markupsafe import Markup
 
 from arena import plain_text
+from arena.documents.tournament import PERMANENT_LADDER
 from arena.pages.language import current, number, text, translated
 from referee.game.record import Ply
 from referee.game.score import WIN_SCORE
@@ -32,11 +33,8 @@ def plain(text: str, limit: int = 2000) -> str:
 
 
 def tournament_name(name: str) -> str:
-    """Format the name of a tournament; that of a permanent ladder, which the arena gives, is translated."""
-    return plain(translated(name) if name.endswith(_PERMANENT) else name, 130)
-
-
-_PERMANENT = ": permanent ladder"
+    """Format the name of a tournament. Permanent ladders are named by the arena, so their names are translated."""
+    return plain(translated(name) if name.endswith(PERMANENT_LADDER) else name, 130)
 
 
 def finalize(value: object) -> object:
@@ -57,7 +55,7 @@ def result(winner: str | None) -> str:
 
 
 def url_of_version(name: str) -> str:
-    """Return the page of a version or a person by display name; empty for any other text."""
+    """Return the address of the page of a version or a person by display name; empty for any other text."""
     if found := _PERSON.fullmatch(name):
         return f"/users/{found[1]}"
     found = _VERSION.fullmatch(name)
@@ -113,7 +111,10 @@ def milliseconds(ms: float | None) -> str:
 
 
 def score(value: int | None) -> str:
-    """Format a bot's evaluation in pieces: `+1.25`; a win in 7 plies as `+#7`, a loss as `−#7`; huge ones unscaled."""
+    """Format a bot's evaluation in pieces, such as `+1.25`; from 1000 pieces on in centipawns.
+
+    A win in 7 plies is `+#7`, a loss `−#7`.
+    """
     if value is None:
         return "–"
     if _FORCED_WIN <= abs(value) <= WIN_SCORE:

@@ -31,7 +31,7 @@ _TAG = re.compile(r"<[^>]*>|[↓↑]")
 class Column:
     """A column of a table. `key` is what it sorts by; a column with an empty key cannot be sorted.
 
-    `is_descending_first`: the first click sorts it from large to small.
+    If `is_descending_first`, the first click sorts from large to small.
     """
 
     key: str
@@ -57,7 +57,7 @@ class Sorting:
         return {"sort": self.key, "order": "falling" if self.is_descending else "rising"}
 
     def link(self, column: Column) -> str:
-        """Return the address of this page sorted by a column, reversed if it is already sorted by it."""
+        """Return the address of this page sorted by a column; by the current column, in the reverse order."""
         is_descending_first = not self.is_descending if column.key == self.key else column.is_descending_first
         url = self._url.without_query_params("after", "page")
         url = url.update_query({self._parameter: ("-" if is_descending_first else "") + column.key})

@@ -55,7 +55,7 @@ def language_of(request: web.Request) -> str:
 
 
 def choose(request: web.Request) -> None:
-    """Make the language in which to answer a request the current one."""
+    """Set the current language to that of a request."""
     _CURRENT.set(language_of(request))
 
 
@@ -114,12 +114,12 @@ def _translated(english: str, language: str) -> str:
 
 
 _MAX_SENTENCE = 600
-"""Longer texts with values in them are not of the program's making."""
+"""Longer texts are not sentences of the program, so they are not searched for messages with values."""
 
 
 @cache
 def family_words(language: str) -> Mapping[str, str]:
-    """Return the words and sentences of all families in a language, by those in English."""
+    """Return the words and sentences of all families in a language; the keys are in English."""
     found: dict[str, str] = {}
     for name in families():
         words = load(name).words
@@ -153,7 +153,7 @@ def number(value: float, decimals: int | None = None, *, is_signed: bool = False
 
 
 def digits(value: float, most: int = 6) -> str:
-    """Format a number in at most `most` significant digits and no more than it needs: `0.0025`, in French `0,0025`."""
+    """Format a number in at most `most` significant digits, without trailing zeros: `0.0025`, in French `0,0025`."""
     return f"{value:.{most}g}".replace(".", get_decimal_symbol(locale())).replace("-", "\N{MINUS SIGN}")
 
 
@@ -203,7 +203,7 @@ Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 @web.middleware
 async def language_middleware(request: web.Request, handler: Handler) -> web.StreamResponse:
-    """Answer in the language of the request, and remember one that its address names."""
+    """Answer in the language of the request. A language in its address (`?lang=`) is remembered in a cookie."""
     choose(request)
     response = await handler(request)
     wish = request.query.get(PARAMETER, "")

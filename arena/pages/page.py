@@ -51,7 +51,7 @@ async def run_use_case(function: Callable[P, T], *args: P.args, **kwargs: P.kwar
 
 
 def read_fields(model: type[T], **fields: Any) -> T:
-    """Return a request from the fields of a form. Raises BadValueError that names the first invalid field."""
+    """Return a document of type `model` from the fields of a form. Raises BadValueError for the first invalid field."""
     form: Model = model
     try:
         found: T = adapter_of(form).validate_python(fields)

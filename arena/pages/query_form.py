@@ -1,4 +1,4 @@
-"""Forms of pages that follow from the fields of a query."""
+"""Forms of pages, generated from the fields of a query."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ def form_names(query: type, without: Collection[str] = NOT_IN_FORMS) -> tuple[st
 def read_form(
     request: web.Request, query: type[Q], *, without: Collection[str] = NOT_IN_FORMS, **known: Any
 ) -> QueryForm[Q]:
-    """Return the form in the address; fields of a group come last. `known` are values of the query without a field.
+    """Return the form as filled in by the address; fields that belong to a group come last.
 
-    Raises Problem (400).
+    `known` are values of the query that have no field in the form. Raises Problem (400).
     """
     kind: Any = query
     fields = tuple(

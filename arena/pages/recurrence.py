@@ -52,7 +52,7 @@ class Appointment:
 
 
 def calendar(appointments: Iterable[Appointment], first: datetime, days: int) -> list[tuple[date, list[Appointment]]]:
-    """Return some days from the first one on (UTC), each with its appointments in order."""
+    """Return `days` days (UTC) beginning with the day of `first`, each with its appointments in order."""
     start = first.astimezone(UTC).date()
     found: dict[date, list[Appointment]] = {start + timedelta(days=number): [] for number in range(days)}
     for one in sorted(appointments, key=lambda one: one.at):

@@ -37,7 +37,7 @@ _YEAR_S = 365 * 24 * 3600
 
 
 async def read_form(request: web.Request, file: str = "") -> dict[str, str]:
-    """Return the fields of a form. `file` names the field that may be a file, whose text is returned.
+    """Return the fields of a form. `file` names the field that may hold a file; its text is returned.
 
     Raises Problem for other files, repeated fields, and a body that is too large.
     """

@@ -107,7 +107,7 @@ async def _frame_context(request: web.Request) -> dict[str, Any]:
 
 
 def _canonical(request: web.Request) -> str:
-    """Return the canonical address of a page (of the page of an embedded game), without its query except the pool."""
+    """Return the canonical address of a page, with only `pool` of its query. An embedded game has that of its page."""
     path = request.path.removeprefix("/embed")
     pool = {"pool": request.query["pool"]} if "pool" in request.query else {}
     return request.app[CONTEXT].settings.public_url.rstrip("/") + str(request.rel_url.with_path(path).with_query(pool))

@@ -187,7 +187,7 @@ def _table(described: Mapping[str, Any]) -> str:
 
 
 def _rows(described: Mapping[str, Any]) -> str:
-    """Return the name of the table that a key holds a list of."""
+    """Return the name of the table of which a key holds a list; empty for any other key."""
     return str(described.get("items", {}).get("$ref", "")).rpartition("/")[2]
 
 

@@ -52,7 +52,7 @@ def shown_owner(settings: Settings, by: Identity | None, owner: str) -> str:
 
 
 def shown_void(settings: Settings, by: Identity | None, line: VoidItem) -> VoidItem:
-    """Return a void attempt as a reader may see it, without host names."""
+    """Return a void attempt at a game as a reader may see it: host names are removed unless the reader may see them."""
     if may_read_hosts(settings, by):
         return line
     is_accusation = line.termination == Termination.WORKER_WRONG.value  # begins with the worker's name

@@ -174,7 +174,7 @@ def check_email(email: str) -> None:
 def change_email(arena: Arena, by: Identity, password: str, email: str, origin: LoginOrigin) -> None:
     """Set or remove the caller's e-mail address, to which links to reset the password are sent.
 
-    `password` is the current one. Raises TooManyTriesError, ForbiddenError if it is wrong, and BadValueError.
+    `password` is the current one. Raises TooManyTriesError, BadValueError, and ForbiddenError if the password is wrong.
     """
     email = email.strip()
     check_email(email)

@@ -27,7 +27,7 @@ POSITION_NODES = 200_000
 
 
 def read(arena: Arena, game_id: str) -> AnalysisResponse:
-    """Return the analysis of a game played here or imported, or its state. Raises NotFoundError."""
+    """Return the analysis of a game played here or imported, or the state of its request. Raises NotFoundError."""
     if arena.store.archive.serial_of(game_id) is None:
         arena.store.games.get(game_id)
     return _read(arena, game_id)
@@ -45,14 +45,14 @@ def _read(arena: Arena, game_id: str) -> AnalysisResponse:
 
 
 def figures(arena: Arena, game_ids: Sequence[str]) -> dict[str, AnalysisFigures]:
-    """Return the figures of those games that were analysed, by id."""
+    """Return the figures of the analysis of each game by its id; games without an analysis are left out."""
     return arena.store.analyses.figures(game_ids)
 
 
 def ask(arena: Arena, game_id: str, by: Identity, nodes: int | None = None) -> AnalysisResponse:
-    """Request the analysis of a game, to be done when no games wait. It replaces an analysis with other nodes.
+    """Request the analysis of a game, to be done when no games wait. A different `nodes` replaces an older one.
 
-    Raises NotFoundError, ConflictError if the game is not over, BadValueError, QuotaError.
+    Raises NotFoundError, BadValueError, QuotaError, and ConflictError if the game is not over.
     """
     nodes = _bounded(arena, nodes or arena.settings.analysis_nodes_per_position)
     if arena.store.archive.serial_of(game_id) is None:
@@ -94,8 +94,8 @@ def ask_position(arena: Arena, line: study.Study, by: Identity, nodes: int | Non
 def evaluate_now(arena: Arena, line: study.Study, nodes: int) -> PositionEvaluation:
     """Evaluate the last position of a line with a small number of nodes, at once.
 
-    Raises EngineBusyError, and BadValueError for bad `nodes`, if the game is over there, or if the arena has no such
-    engine.
+    Raises EngineBusyError, and BadValueError if the game is over in that position or if `nodes` is not between 100 and
+    `analysis_board_nodes` (0 allows no evaluation).
     """
     most = arena.settings.analysis_board_nodes
     if not 100 <= nodes <= most:
@@ -133,7 +133,7 @@ def _record_of(line: study.Study) -> GameRecord:
 
 
 def read_answer(arena: Arena, number: int, by: Identity) -> PositionResponse:
-    """Return the caller's own request for a position, with its state and answer. Raises NotFoundError."""
+    """Return the caller's own request to analyse a position, with its state and answer. Raises NotFoundError."""
     found = arena.store.analyses.request(number)
     if found.user_id != by.user_id:
         raise NotFoundError("question", str(number))

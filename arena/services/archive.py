@@ -82,7 +82,7 @@ def _variant(rules: Rules | None, name: str | None) -> str | None:
 
 
 def _rulesets(rules: Rules, variant: str | None) -> Sequence[Ruleset]:
-    """Return the rules with which to parse: those of the given variant, else of each variant in order."""
+    """Return the rules to parse with: those of the given variant, else those of every variant in turn."""
     if variant:
         return [rules.settle(variant)]
     return [rules.settle(one.name) for one in rules.variants]
@@ -100,7 +100,7 @@ def _key(rules: Rules, query: ArchiveQuery) -> int:
 
 
 def _first_moves(rules: Rules, query: ArchiveQuery) -> tuple[str, ...]:
-    """Return the moves in canonical notation. Illegal ones are kept: games may begin in other positions."""
+    """Return the moves in canonical notation. Illegal ones are kept: a game may begin in another position."""
     ruleset = _rulesets(rules, _variant(rules, query.variant))[0]
     line, found = Position.start(ruleset), []
     for word in (query.moves or "").split():
@@ -281,7 +281,7 @@ def latest_imports(arena: Arena, limit: int = 10) -> list[ImportResponse]:
 
 
 def store_collection(arena: Arena, read: Collection, source: str) -> ImportReport:
-    """Store the valid games of a parsed text at once."""
+    """Store the valid games of a parsed text in a collection, without an import by the coordinator."""
     found = uploaded(read, source)
     new = arena.store.archive.add_indexed(found.games)
     bad = [RejectedGame(one.line, one.ply, one.position, one.message) for one in found.problems]

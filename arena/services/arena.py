@@ -34,7 +34,7 @@ class FirstMoveAdvantages:
         self._known: dict[str, tuple[int, FirstMoveAdvantage | None]] = {}
 
     def of(self, store: Store, pool: str, games: int) -> FirstMoveAdvantage | None:
-        """Return the advantage in a pool that has this number of games; None for an empty or too large pool."""
+        """Return the advantage in a pool that has `games` games; None for an empty or too large pool."""
         before, found = self._known.get(pool, (-1, None))
         if not before <= games <= before * MAX_GROWTH:
             found = _fitted(store, pool, games)

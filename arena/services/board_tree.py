@@ -33,7 +33,7 @@ _NOT_IN_NOTES = re.compile(r"[\[\]{}\s]+")
 
 @dataclass(slots=True)
 class _Branch:
-    """A move of a tree, its note, and the next moves: first the one of its line, then the alternatives to that."""
+    """A move of a tree, its note, and the moves after it: first the one that continues its line, then alternatives."""
 
     move: str = ""
     parent: _Branch | None = None
@@ -42,7 +42,7 @@ class _Branch:
 
 
 def write(line: Study, tree: str, notation: str) -> str:
-    """Return a tree in a notation; without a tree, the moves of `line`, which also has the rules and the start.
+    """Return a tree as a game in a notation. `line` has the rules, the start, and the moves if the tree is empty.
 
     Raises BadValueError.
     """
@@ -51,14 +51,14 @@ def write(line: Study, tree: str, notation: str) -> str:
     try:
         text = form.write(game, line.ruleset)
         if game.variations and not any(one.variations for one in form.read(text, line.ruleset)):
-            raise ValueError("it has no variations")
+            raise ValueError("this notation has no variations")
         return text
     except ValueError as error:
         raise BadValueError(f"{notation} cannot express this game: {error}", field="notation") from None
 
 
 def read(ruleset: Ruleset, position: str, tree: str) -> GameText:
-    """Return a tree as a game from a position. Raises BadValueError for an illegal move or too many of them."""
+    """Return a tree as a game from a position. Raises BadValueError for an illegal move or too many moves."""
     _require_short(tree, "tree")
     root = _parsed(tree)
     try:

@@ -45,7 +45,7 @@ def make_from_games(
 ) -> list[BookLine]:
     """Return `count` lines, sampled by seed from all that meet the criteria and sorted by their moves.
 
-    Deterministic for the same games. Raises BookError if there are too few lines, BadValueError.
+    The same games give the same lines. Raises BadValueError, and BookError if there are too few lines.
     """
     known: dict[int, BookLine] = {}
     front: list[tuple[str, ...]] = [()]

@@ -1,4 +1,4 @@
-"""Bots: read them with versions, ratings and results; describe, open to people, retire a bot or one version."""
+"""Bots: read them with versions, ratings and results; describe them, open them to people, retire them."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class BotResults:
 
     @property
     def versions(self) -> Sequence[VersionItem]:
-        """The versions whose results these are."""
+        """The versions to which the results belong."""
         return self.bot.versions if self.version is None else [self.version]
 
 

@@ -108,7 +108,10 @@ def _strongest_first(games: Sequence[GameItem], ratings: Ratings) -> list[GameIt
 
 
 def _game_of_the_day(latest: Sequence[GameItem], ratings: Ratings) -> GameItem | None:
-    """Return the strongest rated game of the last day with results that ended by its rules; None without one."""
+    """Return the strongest rated game of the last day on which games of bots ended; None if there is none.
+
+    Forfeits and short games do not count.
+    """
     fair = [
         game
         for game in latest

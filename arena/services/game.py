@@ -89,7 +89,7 @@ def neighbours(arena: Arena, line: GameItem) -> Neighbours:
 
 @dataclass(frozen=True, slots=True)
 class GameDetails:
-    """A game with all that is stored of it. `changes` (of ratings) and `owners` are keyed by version id."""
+    """A game with all that is stored about it. Rating `changes` and `owners` are keyed by version id."""
 
     line: GameItem
     spec: GameSpec
@@ -107,7 +107,7 @@ class GameDetails:
 
 
 def find(arena: Arena, game_id: str) -> GameItem:
-    """Return a game as in lists. Raises NotFoundError."""
+    """Return a game as lists show it. Raises NotFoundError."""
     return arena.store.games.get(game_id)
 
 
@@ -143,7 +143,7 @@ def read_log(arena: Arena, game_id: str, side: Side, by: Identity) -> LogRespons
     game = read(arena, game_id)
     if not game.may_read_log(side, by):
         owner = game.owners.get(game.version_of(side), "")
-        raise ForbiddenError(f"the log of {side} is for its owner, {owner}", hint="ask them or an organiser")
+        raise ForbiddenError(f"the log of {side} is for its owner, {owner}", hint="ask the owner or an organiser")
     if game.record is None:
         state = game.line.state
         raise NoLogError(f"game {game_id} has no log yet: it is {state}", state=state)

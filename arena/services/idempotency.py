@@ -18,7 +18,7 @@ from arena.services.arena import Arena
 def digest_of(content: bytes, secret: str = "") -> str:
     """Return the digest that identifies a request.
 
-    That of a request with a password is keyed with a secret of its caller, so that it reveals nothing to others.
+    If the request has a password, the digest is keyed with a secret of the caller, so that it reveals nothing.
     """
     return (hmac.digest(secret.encode(), content, "sha256") if secret else hashlib.sha256(content).digest()).hex()
 

@@ -52,7 +52,7 @@ def read_ahead(arena: Arena) -> None:
 
 
 def read(arena: Arena, family: str, query: LeaderboardQuery) -> Leaderboard:
-    """Return the lines of a pool of a family, by default its own, that match the query.
+    """Return the lines of a pool that match the query; by default of the pool named like the family.
 
     Raises NotFoundError for a pool of another family, BadValueError for an unknown variant or time.
     """
@@ -80,7 +80,7 @@ def read(arena: Arena, family: str, query: LeaderboardQuery) -> Leaderboard:
 
 
 def moment(text: str) -> datetime:
-    """Return a day (its end) or a time in UTC. Raises BadValueError."""
+    """Parse a time in UTC, or a day, which stands for its end. Raises BadValueError."""
     try:
         at = datetime.fromisoformat(text)
         if len(text) == 10:

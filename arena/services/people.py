@@ -153,7 +153,7 @@ def begin(arena: Arena, request: PlayRequest, by: Visitor) -> str:
 
 
 def _deal(variant: str, family: str) -> str | None:
-    """Draw the start position of a dealt variant; return None if the variant has a fixed start."""
+    """Draw the position of a variant with a random start; return None if the variant has a fixed start."""
     rules = study.settle(family, variant, "").rules
     if not rules.variant(variant).is_dealt or rules.draw is None:
         return None
@@ -282,7 +282,7 @@ def see(arena: Arena, game_id: str, by: Visitor) -> PlayResponse:
 
 
 def _pending(line: HumanGame) -> str:
-    """Return the move that was stored for the present position, if any."""
+    """Return the person's move that is stored for the present position; empty if there is none."""
     asked = line.asked or {}
     return str(asked["move"]) if asked.get("do") == "move" and asked.get("ply") == len(line.plies) else ""
 

@@ -96,7 +96,7 @@ def add(arena: Arena, request: WinProblemRequest, by: Identity | None) -> WinPro
 
 
 def _condition(text: str, ruleset: Ruleset) -> str:
-    """Return a condition as it is stored. Raises BadValueError."""
+    """Return the condition of a problem as it is stored. Raises BadValueError."""
     if not text.strip():
         return ""
     try:
@@ -199,7 +199,7 @@ def follow(problem: WinProblemResponse, moves: Sequence[str]) -> ProblemLine:
 def attempt(arena: Arena, number: int, moves: Sequence[str], by: Identity | None) -> AttemptResponse:
     """Answer a line of play that ends with a move of the person. The end of a user's first attempt is rated.
 
-    Raises NotFoundError, ConflictError for a problem without a proof, BadValueError.
+    Raises NotFoundError, BadValueError, and ConflictError for a problem without a proof.
     """
     problem = _open(arena, number, by)
     if len(moves) % 2 == 0:

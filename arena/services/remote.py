@@ -53,9 +53,9 @@ def admit(
 ) -> VersionItem:
     """Return the bot's remote version that a connection plays for; create one for new families.
 
-    `found` is what the bot announced and decides which variants it may enter; None changes nothing. Raises
-    UnknownNameError, UnfitError, NotYoursError, ConflictError (an uploaded or a retired bot), QuotaError,
-    BadValueError.
+    `found` is what the bot announced, which decides the variants that it may enter; if None, a known version keeps its
+    variants. Raises UnknownNameError, UnfitError, NotYoursError, QuotaError, BadValueError, ChallengeError if
+    `families` is empty, and ConflictError if the bot was uploaded or is retired.
     """
     wanted = sorted({family_named(family) for family in families})
     store, settings = arena.store, arena.settings
@@ -126,11 +126,11 @@ def challenge(
     games: int = 2,
     time: str = "10+0.1",
 ) -> TournamentItem:
-    """Create a match of the caller's bot against a sample, another own bot, or a bot open to people or challenges.
+    """Create a match of one of the caller's bots against a sample, another of them, or a bot open to such matches.
 
     The match starts at once. A match of a remote bot counts in the remote pool, unless both bots are the caller's.
-    Test games of an uploaded bot are unrated, short, and use what tournaments leave. Raises NotFoundError,
-    ForbiddenError, ChallengeError, QuotaError, SettingsError.
+    Games of an uploaded bot are tests: unrated, short, and dispatched after those of all tournaments but permanent
+    ladders. Raises NotFoundError, ForbiddenError, ChallengeError, QuotaError, SettingsError.
     """
     mine, other = _find(arena, bot), _find(arena, opponent)
     if arena.store.bots.get(mine.bot_id).owner_id != by.user_id:

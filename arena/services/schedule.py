@@ -35,7 +35,7 @@ def read_all(arena: Arena) -> list[ScheduleItem]:
 
 
 def coming(arena: Arena, at: datetime, days: int) -> list[tuple[datetime, ScheduleItem]]:
-    """Return when enabled schedules fire within some days, the soonest first; at most `MAX_FIRES` of each."""
+    """Return when enabled schedules fire within `days` days, the soonest first; at most `MAX_FIRES` times of each."""
     found: list[tuple[datetime, ScheduleItem]] = []
     for row in read_all(arena):
         if row.is_enabled:

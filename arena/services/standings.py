@@ -85,17 +85,19 @@ def rows_of(arena: Arena, table: TournamentStandings) -> list[Row]:
 
 
 def results_in_order(arena: Arena, table: TournamentStandings) -> list[FinishedGame]:
-    """Return all results in the order of their commits; none of a tournament with more than `MAX_DRAWN`."""
+    """Return all results in planned order; none if the tournament has more than `MAX_DRAWN`."""
     if not 0 < sum(table.endings.values()) <= MAX_DRAWN:
         return []
     return list(arena.store.results.of(tournament_id=table.tournament.id))
 
 
-def block(arena: Arena, table: TournamentStandings, rows: slice, columns: slice) -> list[Row]:
-    """Return some rows and columns of the crosstable; cells with many games do not list them."""
+def block(
+    arena: Arena, table: TournamentStandings, rows: slice, columns: slice, *, are_games_listed: bool = True
+) -> list[Row]:
+    """Return some rows and columns of the crosstable. A cell lists its games if they are few and `are_games_listed`."""
     order, scores = table.standing.lines, table.standing.scores
     shown = {(row.version_id, column.version_id) for row in order[rows] for column in order[columns]}
-    few = [one for one in shown if 0 < sum(scores.between(*one)) <= MAX_LISTED]
+    few = [one for one in shown if 0 < sum(scores.between(*one)) <= MAX_LISTED] if are_games_listed else []
     pairings = sorted({*few, *((column, row) for row, column in few)})
     listed = cells(arena.store.results.of_pairings(table.tournament.id, pairings))
     found = []
@@ -125,8 +127,8 @@ def _cell(table: TournamentStandings, bot: str, rival: str, cell: CrosstableCell
 class TournamentView:
     """All that the page of a tournament shows, except the list of its games.
 
-    `changes` are the conservative ratings of each version before and after. `games` counts games by state, `restarted`
-    the games that were dispatched more than once.
+    `changes` are each version's conservative ratings before and after the tournament. `games` counts games by state,
+    `restarted` the games that were dispatched more than once.
     """
 
     standings: TournamentStandings
@@ -138,7 +140,7 @@ class TournamentView:
 
 
 def view(arena: Arena, tournament_id: int) -> TournamentView:
-    """Return all about a tournament but its schedule. Raises NotFoundError."""
+    """Return what the page of a tournament shows, except the list of its games. Raises NotFoundError."""
     store, standings = arena.store, read(arena, tournament_id)
     return TournamentView(
         standings,

@@ -38,7 +38,7 @@ class TournamentStandings:
     ends: Mapping[tuple[int, str], tuple[str, str]]
     restarted: int
     rules: Sequence[RulesItem] = ()
-    """Results by set of rules; empty if all games use the same rules."""
+    """Results by variant and options; empty if all games use the same rules."""
 
     @property
     def is_final(self) -> bool:
@@ -117,7 +117,7 @@ def _build(store: Store, tournament: TournamentItem, scores: Scores) -> Tourname
 
 
 def by_rules(store: Store, tournament: TournamentItem) -> tuple[RulesItem, ...]:
-    """Return the results by set of rules; empty if all games use the same rules."""
+    """Return the results by variant and options; empty if all games use the same rules."""
     settings = tournament.settings
     if settings.get("sides") != "random" and not any(one.get("rule_options") for one in settings.get("handicaps", ())):
         return ()

@@ -62,7 +62,7 @@ def database(arena: Arena) -> Literal["ok", "damaged", "unavailable"]:
 
 
 def require_writable(arena: Arena) -> None:
-    """Begin a write into the database. Raises StorageError if it is read-only, StoreUnavailableError."""
+    """Begin a write into the database. Raises StoreUnavailableError, and StorageError if it is read-only."""
     arena.store.require_writable()
 
 
@@ -100,7 +100,7 @@ class QuarantinedWorker:
 
 @dataclass(frozen=True, slots=True)
 class ServiceStatus:
-    """The state of the service. `tournaments` counts them by state."""
+    """The state of the service. `tournaments` counts tournaments by state."""
 
     coordinator: Referee
     running: Sequence[GameItem]
@@ -139,7 +139,7 @@ def _quarantined(lines: Sequence[AuditItem], *, with_names: bool) -> list[Quaran
 
 
 def workers(arena: Arena, live: Live, by: Identity | None) -> list[WorkerPayload] | None:
-    """Return the workers as a reader may see them; None without a recent status."""
+    """Return the workers as a reader may see them; None if the coordinator has not reported them recently."""
     if live.workers is None or time.time() - live.workers_at > FRESH_S:
         return None
     found = live.workers.workers

@@ -1,4 +1,4 @@
-"""Lines tried out on a board: moves in any notation from a family's start or a given position."""
+"""Lines of moves to try out on a board, in any notation, from the start of a variant or a given position."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MAX_MOVES = 1000
 
 @dataclass(frozen=True, slots=True)
 class MoveChoices:
-    """The legal moves of a position; empty if the game is over, with its `outcome`."""
+    """The legal moves of a position; none if the game is over, when `outcome` is set."""
 
     position: str
     side: Side
@@ -57,7 +57,7 @@ def settle(family: str, variant: str, options: str) -> Ruleset:
 
 
 def options_text(ruleset: Ruleset) -> str:
-    """Return the options that differ from the variant's, as `settle` reads them."""
+    """Return the options that differ from those of the variant, in the form that `settle` reads."""
     return ",".join(f"{name}={value_text(value)}" for name, value in ruleset.overrides.items())
 
 

@@ -86,7 +86,7 @@ def plan(arena: Arena, tournament_id: int, query: PlanQuery, *, sort: str, is_de
 
 
 def game_id(arena: Arena, tournament_id: int, sequence: int) -> str:
-    """Return the id of the game with a number in the plan. Raises NotFoundError."""
+    """Return the id of the game with this number in the tournament's plan. Raises NotFoundError."""
     found = arena.store.games.id_of(tournament_id, sequence)
     if found is None:
         raise NotFoundError(f"game in tournament {tournament_id}", str(sequence))
@@ -127,7 +127,7 @@ def create(arena: Arena, document: Mapping[str, Any] | Document, by: Identity) -
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """The tournament that a document would create. `entries` and `refused` are version names, each with its reason.
+    """The tournament that a document would create. `entries` and `refused` are pairs of version and reason.
 
     `problems` prevent its creation; `fires` are the next times of a schedule.
     """
@@ -160,7 +160,7 @@ def preview(arena: Arena, document: Document, by: Identity) -> Preview:
 
 
 def _measured(arena: Arena, document: Document) -> tuple[float | None, float | None, float | None]:
-    """Return means of the latest games of the variant: plies, seconds at this time control, bytes of a record."""
+    """Return means of the variant's latest games: plies, seconds (at this time control only), bytes of the record."""
     variant = document.ruleset.variant.name
     lines = arena.store.games.latest(GameQuery(family=document.family, variant=variant, limit=MAX_SAMPLED_GAMES))
     played = [line for line in lines.items if line.plies and line.started_at and line.finished_at]
@@ -187,7 +187,10 @@ def change(arena: Arena, tournament_id: int, document: Mapping[str, Any] | Docum
 
 
 def steer(arena: Arena, tournament_id: int, act: str, by: Identity) -> TournamentItem:
-    """Apply one of `ACTIONS`. Raises BadValueError for another word, NotFoundError, ConflictError, ForbiddenError."""
+    """Apply one of `ACTIONS` to a tournament.
+
+    Raises NotFoundError, ConflictError, ForbiddenError, BadValueError for any other word.
+    """
     require_organiser(by)
     if act not in ACTIONS:
         raise BadValueError(f"unknown action {act[:40]!r}", hint="choose from " + ", ".join(ACTIONS), field="verb")
@@ -199,9 +202,9 @@ def steer(arena: Arena, tournament_id: int, act: str, by: Identity) -> Tournamen
 def extend(
     arena: Arena, tournament_id: int, by: Identity, *, to: int | None = None, amount: int | None = None
 ) -> PlanItem:
-    """Extend a tournament up to `to` or by `amount` units of its format; return the plan. A finished one resumes.
+    """Extend a tournament up to `to` or by `amount` units of its format; return its new plan.
 
-    Raises SettingsError, NotFoundError, ConflictError, ForbiddenError.
+    A finished tournament resumes. Raises SettingsError, NotFoundError, ConflictError, ForbiddenError.
     """
     require_organiser(by)
     plan = tournaments.extend(arena.store, tournament_id, to=to, amount=amount)
@@ -211,7 +214,7 @@ def extend(
 
 
 def prioritise(arena: Arena, tournament_id: int, priority: int, by: Identity) -> TournamentItem:
-    """Set the priority: its games are dispatched before those of lower priority.
+    """Set the priority of a tournament: its games are dispatched before those of lower priority.
 
     Raises BadValueError, NotFoundError, ConflictError, ForbiddenError.
     """
@@ -227,7 +230,7 @@ def prioritise(arena: Arena, tournament_id: int, priority: int, by: Identity) ->
 def enter(arena: Arena, tournament_id: int, bot: str, number: int | None, by: Identity) -> None:
     """Enter a version of a bot, given like `zeta v3` or by its `number`; by default the newest active one.
 
-    Raises SettingsError if it may not play, ConflictError if it is too late, NotFoundError, ForbiddenError.
+    Raises NotFoundError, ForbiddenError, SettingsError if it may not play, ConflictError if it is too late.
     """
     require_organiser(by)
     arena.store.tournaments.get(tournament_id)
@@ -245,7 +248,7 @@ def enter(arena: Arena, tournament_id: int, bot: str, number: int | None, by: Id
 def withdraw(arena: Arena, tournament_id: int, bot: str, number: int | None, by: Identity) -> None:
     """Withdraw an entry, given like `zeta v3`, by its bot, or by bot and `number`. Its planned games are cancelled.
 
-    Raises ConflictError, NotFoundError, BadValueError if several versions of the bot play, ForbiddenError.
+    Raises ConflictError, NotFoundError, ForbiddenError, BadValueError if several versions of the bot play.
     """
     require_organiser(by)
     arena.store.tournaments.get(tournament_id)
@@ -255,7 +258,7 @@ def withdraw(arena: Arena, tournament_id: int, bot: str, number: int | None, by:
 
 
 def _named(bot: str, number: int | None) -> tuple[str, int | None]:
-    """Return bot name and version number; the name may contain the number. Raises BadValueError."""
+    """Return the bot name and the version number, which `bot` may contain as well. Raises BadValueError."""
     name, own = read_name(bot)
     if None not in (number, own) and number != own:
         raise BadValueError(f"{bot} is not version {number}", hint="omit one of the two", field="number")
@@ -263,7 +266,7 @@ def _named(bot: str, number: int | None) -> tuple[str, int | None]:
 
 
 def _entry(arena: Arena, tournament_id: int, bot: str, number: int | None) -> EntryItem:
-    """Return the playing entry of that name. Raises NotFoundError with similar names, BadValueError, ConflictError."""
+    """Return the playing entry of that name. Raises BadValueError, ConflictError, NotFoundError with similar names."""
     name, number = _named(bot, number)
     lines = arena.store.tournaments.entries(tournament_id)
     known = [line for line in lines if line.bot == name and number in (None, line.version)]

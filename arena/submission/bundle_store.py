@@ -86,7 +86,7 @@ class BundleStore:
             return bool(self._fs.exists(self._path(digest)))
 
     def put(self, file: BinaryIO, digest: str) -> bool:
-        """Store an upload under its SHA-256 atomically; False if it was stored already.
+        """Store an upload under its SHA-256 atomically; return False if it was stored already.
 
         An old copy is stored again, because `sweep` might be about to remove it.
         """
@@ -250,7 +250,7 @@ class BundleStore:
         return spec
 
     def resolve_game(self, game: PlannedGame) -> PlannedGame:
-        """Return the same game with both bots resolved, see `resolve`."""
+        """Return the game with both of its bots resolved, see `resolve`."""
         spec = game.spec
         return replace(game, spec=replace(spec, first=self.resolve(spec.first), second=self.resolve(spec.second)))
 

@@ -1,4 +1,6 @@
-"""Checks an uploaded version in the sandbox. The verdict lists the families and variants it can play, or the reason.
+"""Checks an uploaded version in the sandbox.
+
+The verdict lists the families and variants that the version can play, or says why it can play none.
 
 Every claimed family is tested: handshake, time, quitting, and legal moves in every announced variant. A variant that
 the bot does not announce is not a fault: the bot merely plays no games of it.

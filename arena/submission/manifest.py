@@ -124,7 +124,7 @@ def _is_hidden(letter: str) -> bool:
 def _check_capabilities(given: Any) -> None:
     """Raise ManifestError for capabilities that `arena check` would not have written.
 
-    The name of a JSON file, as in local runs, is accepted.
+    In place of the table a JSON file may be named, as in local runs; the file is not checked here.
     """
     if isinstance(given, str):
         return
@@ -164,7 +164,7 @@ def _bridge_command(given: list[str], folder: Path) -> tuple[str, ...]:
 
 
 def _program_command(given: list[str], folder: Path) -> tuple[str, ...]:
-    """Return the command of a program, of the bundle or of the system. Raises ManifestError."""
+    """Return the command that runs a program of the bundle or of the system. Raises ManifestError."""
     program = given[0]
     if "/" not in program:
         if (folder / program).is_file():

@@ -58,8 +58,8 @@ class UnsafeError(SubmissionError):
 def refuse_unsafe(settings: Settings, *, is_admin: bool) -> None:
     """Raise UnsafeError unless the sandbox can confine uploads.
 
-    An admin's uploads are accepted with a weak sandbox too, but never as root. The first call probes the sandbox, which
-    takes a moment.
+    An admin's uploads are accepted with a weak sandbox too, but not if bots would run as root without any sandbox. The
+    first call probes the sandbox, which takes a moment.
     """
     from referee.sandbox import open_sandbox, refusal
 

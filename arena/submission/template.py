@@ -55,6 +55,6 @@ def _zipped(files: Mapping[str, bytes]) -> bytes:
     found = io.BytesIO()
     with zipfile.ZipFile(found, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, data in files.items():
-            # A fixed time: the same files give the same archive.
+            # All files get the same fixed time, so that the same files give the same archive.
             archive.writestr(zipfile.ZipInfo(name, (2020, 1, 1, 0, 0, 0)), data, zipfile.ZIP_DEFLATED)
     return found.getvalue()

@@ -51,7 +51,7 @@ def create(
 def change(store: Store, tournament_id: int, document: Mapping[str, Any] | Document, at: datetime) -> TournamentItem:
     """Replace the document of a tournament that has not started.
 
-    Raises SettingsError, NotFoundError, and ConflictError if it has started.
+    Raises SettingsError; NotFoundError; ConflictError if the tournament has started.
     """
     settings = document if isinstance(document, Document) else read(document)
     present = store.tournaments.get(tournament_id)
@@ -63,10 +63,10 @@ def change(store: Store, tournament_id: int, document: Mapping[str, Any] | Docum
 
 
 def checked(store: Store, document: Document, starts: datetime, at: datetime) -> ResolvedEntries:
-    """Resolve the entries of a document written by a person. Raises SettingsError if it cannot be a tournament."""
+    """Resolve the entries of a document that a person wrote. Raises SettingsError if the document is invalid."""
     if document.schedule is not None:
         raise SettingsError(
-            "is for recurring tournaments; create a schedule from this document, or leave it out", "schedule"
+            "is for recurring tournaments; create a schedule from this document, or remove this table", "schedule"
         )
     if starts > at + MAX_ANNOUNCEMENT:
         raise SettingsError(f"must be at most {MAX_ANNOUNCEMENT.days} days ahead", "start_time")

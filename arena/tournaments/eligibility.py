@@ -29,7 +29,7 @@ class Eligibility:
 
 
 def of_family(capabilities: Mapping[str, Any], family: str) -> Mapping[str, Any]:
-    """Return the part of a check report about one family; empty without one.
+    """Return the part of a check report about one family; empty if the report has no such part.
 
     A report without families holds for every family.
     """

@@ -42,7 +42,7 @@ def read_name(name: str) -> tuple[str, int | None]:
 def eligibility_of(version: Version, families: Mapping[str, Sequence[str]], document: Document) -> Eligibility:
     """Check whether a version that was entered for `families` may play in the tournament of a document.
 
-    It must be able to play by the usual rules and by those of all handicaps it may meet.
+    The version must be able to play by the usual rules, and by the rules of all handicaps that may apply to its games.
     """
     if version.place == "remote" and not _takes_remote(document):
         return Eligibility(False, 'runs on its author\'s machine: write pool = "remote", or allow_remote = true')
@@ -62,7 +62,7 @@ def eligibility_of(version: Version, families: Mapping[str, Sequence[str]], docu
 
 
 def _other_rules(name: str, document: Document) -> Iterator[tuple[str, Ruleset]]:
-    """Yield the rules of possible games that differ from the usual rules, with their reason."""
+    """Yield the rules of possible games that differ from the usual rules, each with the reason."""
     usual = document.ruleset
     for handicap in rules_met_by(name, document.handicaps):
         rules = {**usual.overrides, **handicap.rule_options}
@@ -77,7 +77,7 @@ def _takes_remote(document: Document) -> bool:
 
 
 def resolve(store: Store, document: Document) -> ResolvedEntries:
-    """Resolve the entries of a document as of now."""
+    """Resolve the entries of a document to the versions that exist now."""
     lines = store.versions.active(document.family)
     chosen: dict[int, str] = {}
     problems: list[str] = []

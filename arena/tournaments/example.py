@@ -98,7 +98,7 @@ _PARTS: Mapping[Format, tuple[str, str, str]] = {
 
 
 def example(format: Format) -> str:
-    """Return the example of a format. It is valid as it is on a server that has the sample bots."""
+    """Return the example of a format. It is valid without changes on a server that has the sample bots."""
     title, format_lines, entries = _PARTS[format]
     others = ", ".join(other for other in FORMATS if other != format)
     return (

@@ -1,4 +1,6 @@
-"""Extends tournaments: their length in the unit of their format, longer settings, and the new size. Pure functions."""
+"""Extension of tournaments: the length in the unit of the format, the settings of the longer tournament, its new size.
+
+Pure functions."""
 
 from __future__ import annotations
 
@@ -14,7 +16,10 @@ from arena.tournaments.settings import Document, SettingsError
 
 @dataclass(frozen=True, slots=True)
 class Length:
-    """Length of a tournament: `count` in `unit`, extended in steps of `step`; `table` and `key` locate the setting."""
+    """Length of a tournament: `count` in `unit`, extended in steps of `step`.
+
+    `table` and `key` are the place of the length in the document.
+    """
 
     count: int
     unit: str
@@ -72,7 +77,7 @@ def extended(document: Document, players: int, *, to: int | None = None, amount:
 def planned(document: Document, seeds: Sequence[Seed], played: Sequence[TournamentGame], kept: int) -> PlanItem:
     """Return the size of an extensible tournament as it stands now. `kept` counts its uncancelled stored games.
 
-    If the plan is known in advance, the last game in `played` suffices.
+    If the plan is known in advance, `played` needs only the last game.
     """
     active = sum(not seed.is_withdrawn for seed in seeds)
     match document.format:

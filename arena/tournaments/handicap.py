@@ -89,7 +89,7 @@ def fastest(version: str, usual: TimeControl, handicaps: Iterable[Handicap]) -> 
 
 
 def rules_met_by(version: str, handicaps: Iterable[Handicap]) -> list[Handicap]:
-    """Return the handicaps whose rules may apply to a version's games: its own, and those against it or all bots."""
+    """Return the handicaps whose rules may apply to a version's games: its own, and those against it or against all."""
     names = (version, version.rpartition(" v")[0])
     return [one for one in handicaps if one.rule_options and (one.against is None or {one.bot, one.against} & {*names})]
 
@@ -108,7 +108,7 @@ def seat_of(name: str, names: Mapping[int, str], named: Iterable[str] = ()) -> i
 def rules_with(
     handicaps: Sequence[Handicap], names: Mapping[int, str], named: Iterable[str], pair: tuple[int, int], usual: Ruleset
 ) -> dict[str, Value]:
-    """Return the rule options that handicaps set in a game; `pair` holds the seats of first and second."""
+    """Return the rule options that handicaps set in a game; `pair` has the seats of the first and the second side."""
     entries, options = tuple(named), dict[str, Value]()
     for handicap in sorted(handicaps, key=lambda one: one.against is not None):
         seat = seat_of(handicap.bot, names, entries)

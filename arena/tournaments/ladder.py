@@ -21,7 +21,7 @@ MAX_WAIT_PAIRS_PER_BOT = 2
 
 @dataclass(frozen=True, slots=True)
 class LadderChoice:
-    """A match that the ladder chose because `starved` has waited for `waited` pairs, otherwise for its information."""
+    """A match and why the ladder chose it: seat `starved` has waited for `waited` pairs; None: for its information."""
 
     match: PlannedMatch
     starved: int | None = None
@@ -75,7 +75,7 @@ class _Ladder:
                 self._expect(game.first, game.second, 1)
 
     def _expect(self, one: int, two: int, games: int) -> None:
-        """Count planned games as played: reduce the variances by as much as these games are expected to."""
+        """Count planned games as played: reduce the variances of both ratings as these games are expected to do."""
         left, right = self.players.get(one), self.players.get(two)
         if left and right:
             for _ in range(games):
@@ -84,8 +84,8 @@ class _Ladder:
                     player.variance = max(player.variance - player.variance**2 * gain, 1e-6)
 
     def choose(self) -> LadderChoice | None:
-        """Choose the next match and count it as planned; return None if fewer than two bots have two games left, or if
-        all have `rest` games.
+        """Choose the next match and count it as planned; return None if fewer than two bots have two games left below
+        `cap`, or if all bots have `rest` games.
         """
         ready = [player for player in self.players.values() if not self.cap or player.games + 2 <= self.cap]
         active = [player for player in ready if not self.rest or player.games + 2 <= self.rest]
@@ -136,7 +136,7 @@ def step(
 ) -> NextStep:
     """Plan matches until `ahead` pairs are open. `total` limits all games, `cap` those of one bot (0: no limit).
 
-    A ladder whose bots all have `rest` games waits for another bot (0: it never rests).
+    A ladder whose bots all have `rest` games waits for another bot (0: no such limit).
     """
     kept = [game for game in played if game.state != "cancelled"]
     waiting = len({game.pair for game in kept if game.is_open})

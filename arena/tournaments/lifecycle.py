@@ -69,8 +69,8 @@ def advance(
 ) -> PlanningResult:
     """Plan the next games of a running tournament, cancel games that are no longer needed, or finish it.
 
-    Plans nothing new when called again. A draining tournament plans nothing, but may finish. `absent` are the versions
-    whose games wait until they connect.
+    A second call plans nothing new. A draining tournament plans nothing, but may finish. `absent` are the versions of
+    remote bots that are not connected, whose games wait.
     """
     tournament = store.tournaments.get(tournament_id)
     if tournament.state not in ("running", "draining"):

@@ -90,10 +90,10 @@ class PlannedMatch:
 
 @dataclass(frozen=True, slots=True)
 class NextStep:
-    """Result of a format's `step`. `calls_off`: open games are no longer needed. `reason`: why the format has
+    """Result of a format's `step`. `calls_off`: the open games are no longer needed. `reason`: why the tournament is
     finished.
 
-    `later`: number of games of a plan known in advance that follow the matches.
+    `later`: number of games of a plan known in advance that follow these `matches`.
     """
 
     matches: tuple[PlannedMatch, ...] = ()

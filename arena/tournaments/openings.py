@@ -24,7 +24,7 @@ Draw: TypeAlias = Callable[[Document, int], Sequence[Opening]]
 
 
 def size(document: Document, players: int) -> int:
-    """Return how many openings a tournament of `players` bots can use."""
+    """Return how many openings a tournament of `players` bots can use at most."""
     pairs = (document.games + 1) // 2
     if document.format == "swiss":
         pairs *= document.rounds or swiss.default_rounds(players)

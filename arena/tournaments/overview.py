@@ -61,7 +61,7 @@ class RoundResult:
 
 @dataclass(frozen=True, slots=True)
 class UpcomingMatch:
-    """A match that is running or comes next; upcoming ones have a reason."""
+    """A match that is running or comes next. For one that comes next, `reason` says why."""
 
     first: str
     second: str
@@ -77,7 +77,7 @@ class TournamentOverview:
     third: str = ""
     rounds: tuple[int, ...] = ()
     results: Mapping[str, Mapping[int, RoundResult]] | None = None
-    """Results of a Swiss by name and round."""
+    """Results of a Swiss by name of the bot and round."""
     playing: tuple[UpcomingMatch, ...] = ()
     upcoming: tuple[UpcomingMatch, ...] = ()
 
@@ -85,7 +85,7 @@ class TournamentOverview:
 def overview(
     document: Document, seeds: Sequence[Seed], played: Sequence[TournamentGame], names: Mapping[int, str]
 ) -> TournamentOverview:
-    """Return the overview as of now."""
+    """Return the overview of a tournament with the games in `played`."""
     if len(seeds) < 2:
         return TournamentOverview()
     match document.format:

@@ -35,7 +35,7 @@ def seeds_of(
 ) -> list[Seed]:
     """Return the entries as seeds, with their current ratings if the format uses them.
 
-    `absent` are the versions whose games wait until they connect.
+    `absent` are the versions of remote bots that are not connected, whose games wait.
     """
     if not format.looks_at_ratings(tournament.format):
         return [

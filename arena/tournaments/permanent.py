@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
-from arena.documents.tournament import TournamentItem
+from arena.documents.tournament import PERMANENT_LADDER, TournamentItem
 from arena.store import Store
 from arena.tournaments.creation import create
 from referee.rules import load
@@ -14,7 +14,7 @@ from referee.rules import load
 GAMES_PER_BOT = 30
 """Games after which a bot of a permanent ladder rests."""
 PRIORITY = -10
-"""The ladders use what the tournaments of organisers leave."""
+"""The ladders use the slots that tournaments of organisers leave free."""
 
 
 def ladders(store: Store, families: Iterable[str]) -> list[TournamentItem]:
@@ -37,7 +37,7 @@ def ensure(store: Store, families: Iterable[str], time_control: str, at: datetim
 
 def _document(family: str, time_control: str) -> dict[str, Any]:
     return {
-        "name": f"{load(family).title}: permanent ladder",
+        "name": load(family).title + PERMANENT_LADDER,
         "family": family,
         "format": "ladder",
         "time_control": time_control,

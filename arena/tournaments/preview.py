@@ -15,7 +15,7 @@ PLY_BYTES = 18
 
 @dataclass(frozen=True, slots=True)
 class Extent:
-    """Number of games, from `least` to `most` (None: no end), their duration and their space in the database.
+    """Number of games of a tournament, `least` to `most` (None: no end), their duration and space in the database.
 
     `game_s` are the seconds of a game that uses all its time, with `moves` moves of each side; None without a clock.
     `usual_s` are the seconds that similar games took; None without such games. `record_bytes` is the size of a record.

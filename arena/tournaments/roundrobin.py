@@ -20,7 +20,7 @@ MAX_OPEN = 8 * WINDOW
 
 
 def plan(format: Format, games: int, seeds: Sequence[Seed], start: int = 0) -> Iterator[PlannedMatch]:
-    """Yield every match from number `start` (from 0) on, `games` per pairing.
+    """Yield every match from number `start` (counted from 0) on, with `games` games per pairing.
 
     A cycle has a pair of games for each pairing; if `games` is odd, the last cycle has single games.
     """
@@ -92,17 +92,17 @@ def _table(format: Format, players: int) -> tuple[int, int]:
 
 
 def _round(format: Format, players: int, number: int) -> list[tuple[int, int]]:
-    """Return the pairings of round `number` (from 0) of a cycle."""
+    """Return the pairings of round `number` (counted from 0) of a cycle."""
     return [(0, number + 1)] if format == "gauntlet" else berger_round(players, number)
 
 
 def _matches(format: Format, players: int, gone: Collection[int], number: int) -> int:
-    """Return how many matches a cycle has from a round (from 0) on, without those of the seats in `gone`."""
+    """Return how many matches a cycle has from round `number` (counted from 0) on, without those of seats in `gone`."""
     if format == "gauntlet":
         return 0 if 0 in gone else sum(seat not in gone for seat in range(number + 1, players))
     resting = sorted({*gone, players} if players % 2 else gone)  # a bye is a match with a seat that never plays
     seats = players + players % 2
     count = seats - 1 - number
-    # A resting seat takes a match out of every round; one between two resting seats must not be taken out twice.
+    # Each resting seat removes a match from every round; a match of two resting seats must not be removed twice.
     shared = sum(berger_meeting(players, low, high) >= number for low, high in combinations(resting, 2))
     return count * (seats // 2 - len(resting)) + shared

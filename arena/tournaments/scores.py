@@ -20,7 +20,10 @@ _POINTS: Mapping[str | None, float] = {"first": 1.0, "second": 0.0}
 
 @dataclass(slots=True)
 class PlayerScore:
-    """Numbers of a version's games with 0, ½ and 1 points (`singles`: without a partner) and pairs with 0, ½ … 2."""
+    """Numbers of a version's games with 0, ½ and 1 points, and of its pairs with 0, ½ … 2 points.
+
+    `singles` are the games whose pair has no other result.
+    """
 
     games: list[int] = field(default_factory=lambda: [0] * 3)
     singles: list[int] = field(default_factory=lambda: [0] * 3)
@@ -38,10 +41,12 @@ class PlayerScore:
 
 
 class Scores:
-    """The sums of a tournament by version id. `meetings` counts the games of each (first, second) like `PlayerScore`.
+    """The sums of a tournament by version id.
 
+    `meetings` counts, for each (first version, second version), the games in which the first scored 0, ½ and 1 points.
     `forfeits` counts the games lost by forfeit, `endings` all games by termination. `ends` has the first and the last
-    rated game of a version in a pool. `last` is the last commit number, `restarted` counts games of several attempts.
+    rated game of a version in a pool. `last` is the last commit number, `restarted` counts games that needed several
+    attempts.
     """
 
     def __init__(self) -> None:
@@ -52,11 +57,11 @@ class Scores:
         self.ends: dict[tuple[int, str], tuple[str, str]] = {}
         self.last = self.restarted = 0
         self._half: dict[tuple[int, int, int], dict[int, int]] = {}
-        """Games whose partner has no result yet: twice the points by version."""
+        """First results of pairs whose other game has no result yet: twice the points by version."""
 
     @classmethod
     def of_games(cls, games: Iterable[TournamentGame], versions: Mapping[int, int]) -> Self:
-        """Return the sums of games between seats; `versions` are those of the seats."""
+        """Return the sums of games between seats; `versions` maps seats to version ids."""
         found = cls()
         for game in games:
             if game.points is not None:
@@ -108,7 +113,7 @@ class Scores:
         return found
 
     def results(self, names: Mapping[int, str]) -> Iterator[tuple[str, str, float]]:
-        """Yield (first, second, points of first) of every game, by the names of the versions."""
+        """Yield, for every game, the names of the first and the second version and the points of the first."""
         for (first, second), counts in self.meetings.items():
             for twice, count in enumerate(counts):
                 for _ in range(count):

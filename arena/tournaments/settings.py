@@ -75,12 +75,12 @@ class EntrySettings(_Part):
 
     @property
     def has_query(self) -> bool:
-        """True if bots may be entered that are not named."""
+        """True if a query may enter bots that are not named."""
         return bool(self.top or self.all or self.newest)
 
 
 class AdjudicationSettings(_Part):
-    """Games that the referee ends before the rules of the game do."""
+    """Games that the referee ends before the rules end them."""
 
     draw: str = Field(default="", max_length=100)
     """Draw by score: `after=40,moves=8,score=10` ends a game if, from ply 40 on, both bots' scores stayed within 10
@@ -141,7 +141,7 @@ class RaceSettings(_Part):
     """For `format = "race"`: find the `top` best bots; stop as soon as they are known."""
 
     top: int = Field(default=1, ge=1, le=100)
-    """Number of bots to find: those with the largest share of points against all opponents equally, in any order."""
+    """Number of bots to find: those with the largest share of points if all opponents count equally, in any order."""
     confidence: float = Field(default=0.95, gt=0.5, lt=1)
     """Confidence required to stop; holds however often intermediate results are checked."""
     games: int = Field(default=20_000, ge=2, le=1_000_000)
@@ -149,7 +149,7 @@ class RaceSettings(_Part):
 
     @property
     def race(self) -> Race:
-        """The parameters of the race for `referee.ratings`."""
+        """The parameters of the race, as `referee.ratings` takes them."""
         return Race(self.top, 1 - self.confidence)
 
 
@@ -175,7 +175,7 @@ class SprtSettings(_Part):
 
     @property
     def sprt(self) -> Sprt:
-        """The parameters of the test for `referee.ratings`."""
+        """The parameters of the test, as `referee.ratings` takes them."""
         return Sprt(self.elo0, self.elo1, self.alpha, self.beta)
 
 
@@ -198,7 +198,7 @@ class Document(_Part):
     """Settings of a tournament. Games are played in pairs: one opening, sides swapped."""
 
     SUGGESTED_KEYS: ClassVar[Mapping[str, str]] = {
-        # keys that other programs use
+        # unknown keys that users may write, and the keys they mean
         "tc": "time_control",
         "bots": "entries.bots",
         "players": "entries.bots",
@@ -331,7 +331,7 @@ class Document(_Part):
 
     @cached_property
     def ruleset(self) -> Ruleset:
-        """The rules of every game, without the rule options of its opening. Raises UnknownNameError or ParseError."""
+        """The rules of all games, without the rule options of their openings. Raises UnknownNameError or ParseError."""
         return load(self.family).settle(self.variant, self.rule_options)
 
     @property
@@ -380,7 +380,7 @@ def problems(document: Mapping[str, Any]) -> list[Misfit]:
 
 
 def _strictly(document: dict[str, Any]) -> Document:
-    """Validate as the JSON interface does: a string is not accepted for a number."""
+    """Validate a document as the JSON interface does: a string is not accepted for a number."""
     return Document.model_validate_json(json.dumps(document), strict=True)
 
 
@@ -430,7 +430,7 @@ def _contradictions(document: Document) -> list[Misfit]:
 
 
 def _unknown(document: Document) -> Iterator[Misfit]:
-    """Yield names and notations that the rules or the referee do not know."""
+    """Yield a fault for each key whose name or notation the rules or the referee do not know."""
     for field, look in (
         ("variant", lambda: document.ruleset.config),
         ("time_control", lambda: document.control),
@@ -446,7 +446,7 @@ def _unknown(document: Document) -> Iterator[Misfit]:
 
 
 def _contrary(document: Document) -> Iterator[Misfit]:
-    """Yield keys that contradict the format or another key."""
+    """Yield a fault for each key that contradicts the format or another key."""
     format, games = document.format, document.games
     if format in ("ladder", "race", "sprt") and games != 2:
         yield Misfit("games", f"a {format} is played pair by pair", f"set {format}.games for all of them")
@@ -466,7 +466,7 @@ def _contrary(document: Document) -> Iterator[Misfit]:
 
 
 def _contrary_clocks(document: Document) -> Iterator[Misfit]:
-    """Yield what contradicts scaled clocks."""
+    """Yield faults of `scale_time_control` with a time control or a pool that it cannot be used with."""
     with contextlib.suppress(ParseError):  # an invalid time control has its own fault
         if document.control.move_ms is None:
             problem = f"{document.time_control} has no clock to scale"
@@ -477,7 +477,7 @@ def _contrary_clocks(document: Document) -> Iterator[Misfit]:
 
 
 def _contrary_entries(document: Document) -> Iterator[Misfit]:
-    """Yield entries that contradict the format, and handicaps that contradict other keys."""
+    """Yield the faults of entries that contradict the format, and of handicaps that contradict other keys."""
     format, entries = document.format, document.entries
     if not entries.bots and not entries.has_query:
         yield Misfit("entries", "has no bots", "name bots, or set top, all or newest")
@@ -491,7 +491,7 @@ def _contrary_entries(document: Document) -> Iterator[Misfit]:
 
 
 def _contrary_handicaps(document: Document) -> Iterator[Misfit]:
-    """Yield handicaps with bots, rule options or sides that the document does not have."""
+    """Yield the faults of handicaps with bots, rule options or sides that the document does not have."""
     entries = document.entries
     for handicap in document.handicaps:
         for name in (handicap.bot, handicap.against or handicap.bot):

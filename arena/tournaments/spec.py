@@ -16,7 +16,7 @@ from referee.game.spec import BotSpec, GameSpec, PlannedGame
 
 
 def bot_spec(version: Version, family: str) -> BotSpec:
-    """Return the command of a version. The slot fetches its bundle and replaces `python` with its own interpreter."""
+    """Return the spec of a version. The slot fetches the bundle and replaces `python` with the slot's interpreter."""
     return BotSpec(
         version.name,
         tuple(word.replace("{family}", family) for word in version.command),
@@ -43,9 +43,9 @@ def planned_games(
     sequence: int,
     pair: int,
 ) -> list[PlannedGame]:
-    """Return the games of the matches. `versions` are by seat.
+    """Return the games of the matches. `versions` maps seats to versions.
 
-    `sequence` and `pair` are the last numbers in use, after which matches without numbers of their own are numbered.
+    `sequence` and `pair` are the last numbers in use: the numbers of matches that have none yet follow them.
     """
     control, adjudication, limits = document.control, document.game_adjudication, document.game_limits
     event, overrides = event_of(tournament), document.ruleset.overrides

@@ -29,7 +29,7 @@ from referee.ratings.strength import estimate
 
 @dataclass(frozen=True)
 class StandingTable:
-    """The whole table. `tie_breaks` names the criteria for equal points, in order; `scores` sums the results."""
+    """The table of a tournament. `tie_breaks` has the criteria for equal points in order; `scores` sums the results."""
 
     lines: tuple[StandingItem, ...]
     tie_breaks: tuple[str, ...]
@@ -43,7 +43,7 @@ class StandingTable:
 
     @cached_property
     def results(self) -> tuple[tuple[str, str, float], ...]:
-        """The games played as (first, second, points of first), by pairing."""
+        """The games played, by pairing: names of the first and the second version, points of the first."""
         return tuple(self.scores.results({line.version_id: line.name for line in self.lines}))
 
     @cached_property
@@ -68,7 +68,7 @@ class StandingTable:
 
 
 def standing(store: Store, tournament_id: int, scores: Scores | None = None) -> StandingTable:
-    """Return the table of a tournament as of now. `scores` are the sums of its results, if they are known.
+    """Return the present table of a tournament. `scores` are the sums of its results, if they are known.
 
     Raises NotFoundError, and SettingsError for an unreadable document.
     """
@@ -91,7 +91,7 @@ def standing(store: Store, tournament_id: int, scores: Scores | None = None) -> 
 
 
 def by_points(store: Store, tournament_id: int, results: Sequence[FinishedGame]) -> StandingTable:
-    """Return the table of a tournament with an unreadable document (stored by another version), as of a round robin."""
+    """Return the table of a tournament with an unreadable document (stored by another version), ranked by points."""
     met = {name for result in results for name in (result.first, result.second)}
     entries = {
         entry.name: entry
@@ -207,7 +207,7 @@ def _key(document: Document, line: StandingItem) -> tuple[float, ...]:
 def _settled(
     document: Document, seeds: Sequence[Seed], games: Sequence[TournamentGame]
 ) -> dict[int, tuple[float, float]]:
-    """Return sort keys for the seats of a race: leaders, undecided, others, withdrawn."""
+    """Return sort keys that order the seats of a race: leaders, undecided, others, withdrawn."""
     if document.format != "race":
         return {}
     state = race.state(document.race.race, seeds, games)
@@ -217,7 +217,7 @@ def _settled(
 
 
 def _reached(document: Document, seeds: Sequence[Seed], games: Sequence[TournamentGame]) -> dict[int, int]:
-    """Return the last round of every seat of a knockout; the winner of the final is one round further."""
+    """Return the last round that each seat of a knockout reached; the winner of the final reached one more."""
     if document.format != "knockout" or len(seeds) < 2:
         return {}
     settings = document.knockout

@@ -25,7 +25,7 @@ _BYE = -1
 
 @dataclass(slots=True)
 class SeatScore:
-    """Score of a seat. `rivals`: (opponent or None for a bye, points scored) of every match, in order of rounds."""
+    """Score of a seat. `rivals` has, for every match in order of rounds, the opponent (None: a bye) and the points."""
 
     seat: int
     points: float = 0.0
@@ -33,7 +33,7 @@ class SeatScore:
     balance: int = 0
     """Games as first minus games as second."""
     was_first: bool = False
-    """Whether it was first in the first game of its last match."""
+    """Whether the seat moved first in the first game of its last match."""
     wins: int = 0
 
     @property
@@ -43,10 +43,10 @@ class SeatScore:
 
 
 def lines(seeds: Sequence[Seed], played: Sequence[TournamentGame], games: int) -> list[SeatScore]:
-    """Return the score of every seat after all planned rounds. A void game is half a point each, a walkover a whole
-    one.
+    """Return the score of every seat after all planned rounds.
 
-    A withdrawn bot keeps the byes before its last match; later byes are indistinguishable from its absence.
+    A void game counts half a point for both bots, a walkover one point for the bot that did not withdraw. A withdrawn
+    bot keeps the byes before its last match; later byes are indistinguishable from its absence.
     """
     table = [SeatScore(seed.number) for seed in seeds]
     gone = {seed.number for seed in seeds if seed.is_withdrawn}
@@ -139,7 +139,7 @@ def pair(field_: Sequence[SeatScore], round: int, *, is_odd: bool = False) -> li
 
 
 def _group_folds(ranked: Sequence[SeatScore]) -> list[int]:
-    """Return for every place its ideal opponent by the fold: the one half a score group away."""
+    """Return, for every place in the ranking, its ideal opponent by the fold: the place half a score group away."""
     ideal = [0] * len(ranked)
     begin = 0
     while begin < len(ranked):
@@ -166,7 +166,7 @@ def _edges(ranked: Sequence[SeatScore], window: int) -> Iterable[tuple[int, int]
 def _match(
     ranked: Sequence[SeatScore], edges: Iterable[tuple[int, int]], is_odd: bool, *, may_repeat: bool
 ) -> list[int] | None:
-    """Return the opponent of every place (`_BYE` for a bye), or None if some place has no possible opponent."""
+    """Return the opponent of every place in the ranking (`_BYE`: a bye); None if a place has no possible opponent."""
     from networkx import Graph, max_weight_matching  # 0.3 s to import: only when a round is paired
 
     size = len(ranked)
@@ -218,7 +218,9 @@ def _matches_by_rival(line: SeatScore) -> dict[int, int]:
 
 
 def _colours(one: SeatScore, two: SeatScore, round: int, board: int) -> tuple[int, int]:
-    """Order two seats: first is the one that was first less often, or not in its last match; else boards alternate."""
+    """Return (first, second) of two seats. The first is the one that moved first less often; if equal, the one that did
+    not begin its last match; if equal again, boards alternate.
+    """
     if (one.balance, one.was_first) != (two.balance, two.was_first):
         is_one = (one.balance, one.was_first) < (two.balance, two.was_first)
     else:

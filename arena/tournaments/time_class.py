@@ -1,7 +1,7 @@
 """Time classes: names for time controls by the estimated duration of a game. This module alone defines their bounds.
 
-The estimate is both clocks with 40 increments each (`20/60` counts its base twice), or 80 moves of a fixed time. Games
-with limits of depth or nodes have no clock; they are a class of their own.
+The estimate is both clocks with 40 increments each, or 80 moves of a fixed time. The base of `20/60` (60 s for 20
+moves) counts twice. Games with limits of depth or nodes have no clock; they are a class of their own.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ MOVES = 40
 
 @dataclass(frozen=True, slots=True)
 class TimeClass:
-    """A time class: games with an estimate below `below_s` seconds (None: no bound) that fit no earlier class."""
+    """A time class: games estimated to take less than `below_s` seconds (None: no bound) that fit no earlier class."""
 
     name: str
     below_s: float | None
 
     @property
     def words(self) -> str:
-        """The bound in words."""
+        """The upper bound of the class in words."""
         if self.below_s is None:
             return "longer"
         return f"below {self.below_s:g} s" if self.below_s < 120 else f"below {self.below_s / 60:g} min"

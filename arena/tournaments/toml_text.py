@@ -1,4 +1,4 @@
-"""Settings documents written as TOML: keys that differ from their defaults, valid to be read again."""
+"""Settings documents written as TOML: only keys that differ from their defaults. The text can be read again."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _ALWAYS = ("name", "family", "format", "time_control")
 
 
 def as_toml(document: Document) -> str:
-    """Return the document as organisers would write it."""
+    """Return the document as TOML, as organisers would write it."""
     chosen = document.model_dump(mode="json", exclude_defaults=True, exclude_none=True)
     whole = document.as_json()
     chosen |= {name: whole[name] for name in _ALWAYS}
@@ -58,5 +58,5 @@ def _value(value: Any) -> str:
 
 
 def _text(text: str) -> str:
-    """Quote a string. TOML allows every escape of JSON, and needs one more: U+007F."""
+    """Quote a string as JSON does, and escape U+007F, which only TOML requires."""
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007F")

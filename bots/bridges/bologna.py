@@ -3,8 +3,8 @@ bot.
 
 The bridge is the server of that client: it starts `CLIENT WHITE|BLACK SECONDS SERVER`, sends it boards and forwards its
 moves. With `--seconds` (or the UGI option `Seconds`) clients of both colours start at `isready`, while no clock runs,
-and the unused one ends at the first `go`. Without it, the client starts at the first `go`, whose move time sets its
-seconds.
+and the unused one ends at the first `go`. Without it, a client starts at the first `go`, with the move time of that
+`go` as its seconds.
 
 A client sees one game, from the first position for which it has to move. It never gets an older board, because it
 would answer that too. If a position does not continue the game, a new client starts while the clock runs. The bridge
@@ -215,14 +215,14 @@ def main(argv: Sequence[str] | None = None) -> None:
         type=int,
         default=0,
         metavar="SECONDS",
-        help="seconds for each move; with it, the clients start before the game (default: start at the first move, "
-        "with the seconds of its clock)",
+        help="seconds for each move; if given, the clients start before the game (default: the client starts at the "
+        "first `go`, with the move time of that `go`)",
     )
     parser.add_argument(
         "--namespace",
         choices=("auto", "off"),
         default="auto",
-        help="use a network namespace if possible (default auto)",
+        help="auto (default): use a network namespace if possible",
     )
     parser.add_argument("client", nargs="+", metavar="CLIENT", help="command of the client")
     arguments = parser.parse_args(words)

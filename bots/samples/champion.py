@@ -112,7 +112,7 @@ class Champion(AlphaBeta):
         search_state.work[s.SEED] = draw_bits(position, self.number("Seed")) >> 1
 
     def choose(self, position: Position, clock: Clock) -> int:
-        """Return a random move with the chosen probability, else the best move of the search."""
+        """Return a random move with the probability that an option sets, else the best move of the search."""
         if _rules_of(position) != self._rules:  # the weights may differ
             self._search_state = None
         drawn = draw_bits(position, self.number("Seed"))

@@ -2,7 +2,7 @@
 
 Among the other moves it plays the one with the best static score.
 
-The line of play and the option `Seed` break ties.
+Ties are broken by a random number that depends only on the start position, the moves so far and the option `Seed`.
 """
 
 from __future__ import annotations

@@ -24,5 +24,5 @@ def draw_bits(position: Position, seed: int) -> int:
 
 
 def draw_below(position: Position, seed: int, n: int) -> int:
-    """Draw a number in 0..n-1 from the same inputs. The bias, below n / 2**64, is negligible."""
+    """Draw a number in 0..n-1 from the inputs of `draw_bits`. The bias, below n / 2**64, is negligible."""
     return draw_bits(position, seed) % n

@@ -101,7 +101,7 @@ class Bot:
         return False
 
     def game_over(self, winner: str, termination: str) -> None:
-        """Handle the end of the game: winner `p1win`, `p2win` or `draw`, and the reason. Not every referee sends it."""
+        """Handle the end of the game: winner `p1win`, `p2win` or `draw`, and the reason. Not all referees report it."""
 
     def option_changed(self, name: str) -> None:
         """Handle a new value of one of the bot's own options."""
@@ -229,7 +229,7 @@ class _Session:
                     self.game.reset()
             elif name not in ("UGI_Clocks", "UGI_Result"):
                 game = self.current_game()
-                # Ignore options announced for another family: setting them is correct.
+                # Ignore options of another family: the referee may set every option that the bot announced.
                 if name not in self.rule_options or game.has_option(name):
                     game.set_option(name, value)
         except ValueError as error:

@@ -182,8 +182,8 @@ class SearchState(NamedTuple):
 
 
 def new_table(table_bytes: int) -> npt.NDArray[np.int64]:
-    """Allocate a power of two of entries of 32 bytes, about `table_bytes` in all, aligned so that no entry spans two
-    cache lines.
+    """Allocate a transposition table of 2**n entries of 32 bytes, about `table_bytes` in all, aligned so that no entry
+    spans two cache lines.
     """
     entries = 1 << max(10, (table_bytes // 32).bit_length() - 1)
     room = np.zeros(4 * entries + 7, dtype=np.int64)
@@ -478,7 +478,8 @@ def negamax(  # noqa: C901, PLR0911, PLR0912, PLR0915 - a kernel: compiled as on
     """Return the score of `states[ply]` for the side to move, searched `depth` > 0 plies deep. The game must not be
     over there.
 
-    Fail-soft within alpha..beta. `may_null_move` is 0 after a null move. Meaningless when `work[ABORTED]` is set.
+    Fail-soft within alpha..beta. `may_null_move` is 0 after a null move. The score is meaningless when `work[ABORTED]`
+    is set.
     """
     work = st.work
     margin, features = st.maps[0, EVAL_MARGIN], st.maps[0, SEARCH_FEATURES]
@@ -647,7 +648,7 @@ def negamax(  # noqa: C901, PLR0911, PLR0912, PLR0915 - a kernel: compiled as on
 
 @compiled
 def key_of(state: State) -> Any:
-    """Return the digest of a position that `game_keys` stores."""
+    """Return the digest of a position, as it is stored in `game_keys`."""
     return digest(state, ZERO, KEY_SIZE, np.uint64(0))
 
 
@@ -692,7 +693,7 @@ def search_iteration(st: SearchState, config: Config, depth: int) -> None:
 
 
 def principal_variation(st: SearchState, config: Config, max_moves: int) -> list[int]:
-    """Return the principal variation: the best move, then the table's moves, at most `max_moves` in all."""
+    """Return the principal variation: the best move, then moves of the table, at most `max_moves` in all."""
     state, line = st.states[0].copy(), [int(st.work[BEST_MOVE])]
     moves = np.zeros(_kernel.MAX_MOVES, dtype=np.int64)
     while len(line) < max_moves:

@@ -111,8 +111,8 @@ UNITS = np.uint64(HIDDEN)
 
 @compiled
 def add_rows(accumulators: Any, rows: Any, maps: Any, map_row: int, bits: Any, offset: int, sign: int) -> None:
-    """Add the weights of a bitboard's set bits, times `sign`, to the accumulators. `offset` is the number of rows by
-    which the anchor cell shifts them.
+    """Add the weights of a bitboard's set bits, times `sign`, to the accumulators. `offset` is
+    added to the row numbers: each anchor cell has rows of weights of its own.
     """
     while bits != 0:
         row = offset + maps[map_row, FIRST_COLUMN + ctz(bits)]

@@ -163,7 +163,7 @@ def piece_value_net(features: Features, weights: npt.NDArray[np.int32], paramete
 
 
 def _expand_anchored_planes(features: Features, weights: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
-    """Return the weights with the rows of bitboards repeated for every anchor cell: absolute plus relative weights."""
+    """Return weights with the bitboards' rows for every anchor cell: the sums of absolute and relative weights."""
     cells, ways = features.cells, direction_count(features)
     own, seen = board_plane_count(features) * cells, FIRST_ROW + plane_count(features) * cells
     alone = weights[FIRST_ROW : FIRST_ROW + own].reshape(-1, cells, HIDDEN)

@@ -94,7 +94,7 @@ def new_tree(nodes: int) -> Tree:
 
 @compiled
 def key_of(state: State) -> Any:
-    """Return the digest of a position that `game_keys` stores."""
+    """Return the digest of a position, as it is stored in `game_keys`."""
     return digest(state, ZERO, KEY_SIZE, np.uint64(0))
 
 
@@ -127,7 +127,7 @@ def proof_of(code: int, mover: int) -> int:
 
 @compiled
 def expand(tree: Tree, config: Config, node: int, depth: int) -> None:
-    """Create the children of a node with their priors. A winning child proves the node lost."""
+    """Create the children of a node with their priors. A move that wins at once proves that who moves here wins."""
     work, state, after = tree.work, tree.states[depth], tree.states[depth + 1]
     mover = (work[ROOT_SIDE] + depth) & 1
     count = legal(state, config, tree.moves)

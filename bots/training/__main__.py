@@ -63,7 +63,9 @@ def _arguments(argv: Sequence[str] | None) -> tuple[argparse.Namespace, argparse
         help="weight of results in the target; the rest is that of scores (default 0.5)",
     )
     parser.add_argument(
-        "--by-score", action="store_true", help="convert static scores with the scale of search scores in their folder"
+        "--by-score",
+        action="store_true",
+        help="convert static scores with a scale fitted to each folder's search scores",
     )
     parser.add_argument("--epochs", type=int, default=20, metavar="COUNT", help="epochs (default 20)")
     kind = parser.add_mutually_exclusive_group()
@@ -83,9 +85,14 @@ def _arguments(argv: Sequence[str] | None) -> tuple[argparse.Namespace, argparse
         metavar="BITS",
         help="search features as a sum of bits, see bots.search.net (default 0)",
     )
-    parser.add_argument("--tempo", type=int, metavar="SCORE", help="tempo bonus (default: measured, or 0)")
     parser.add_argument(
-        "--eval-margin", type=int, metavar="SCORE", help="typical error of static scores (default: measured, or 60)"
+        "--tempo", type=int, metavar="SCORE", help="tempo bonus (default: measured if possible, else 0)"
+    )
+    parser.add_argument(
+        "--eval-margin",
+        type=int,
+        metavar="SCORE",
+        help="typical error of static scores (default: measured if possible, else 60)",
     )
     parser.add_argument(
         "--lmr-first-move",

@@ -39,7 +39,7 @@ PRIOR_STRENGTH = 3e-3
 
 @dataclass(frozen=True, slots=True)
 class ActiveFeatures:
-    """Features of the positions in which the side to move has no win in one."""
+    """Features of the positions in which the side to move cannot win in one move."""
 
     rows: npt.NDArray[np.int64]
     """Numbers of these positions."""

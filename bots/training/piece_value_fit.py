@@ -86,7 +86,7 @@ def expand_groups(kernel: Tactics, groups: npt.NDArray[Any]) -> npt.NDArray[np.i
 
 
 def train(counts: Floats, truth: Floats, prior: Floats) -> Floats:
-    """Fit values to the counts of positions and their expected results, with a Gaussian `prior`."""
+    """Fit piece values to the piece counts and the expected results of positions, with a Gaussian `prior`."""
     known, found = counts.astype(np.float64), prior.astype(np.float64)
     for _ in range(NEWTON_STEPS):
         prediction = 1 / (1 + np.exp(-known @ found))

@@ -113,7 +113,7 @@ def fit_scale(scores: Floats, result: Floats, sides: Floats | None) -> tuple[flo
 
     The scale is the score that stands for a winning probability of 73 %. `sides` is 1 where the second side is to
     move, -1 where the first is. The offset is added to scores of the second side and subtracted from those of the
-    first, because one side may be better off than scores say. Without `sides` the offset is 0.
+    first, because one side may have better chances than the scores show. Without `sides` the offset is 0.
     """
     columns = [scores / np.float32(MAX_SCORE), *([] if sides is None else [sides])]
     known = np.column_stack(columns).astype(np.float64)
@@ -133,7 +133,10 @@ def expected_results(data: TrainingPositions, result: Floats, sides: Floats | No
 
 
 def score_logits(data: TrainingPositions, given: Floats, result: Floats, sides: Floats | None) -> Floats:
-    """Convert the scores `given` to logits of winning, with the scale fitted to the search scores of each folder."""
+    """Convert `given`, one score per position, to logits of winning.
+
+    The scale is fitted to the search scores of the position's folder.
+    """
     found, score = np.empty_like(result), np.clip(data.score, -MAX_SCORE, MAX_SCORE).astype(np.float32)
     folder = data.game >> FOLDER_SHIFT
     for number in np.unique(folder):

@@ -1,12 +1,14 @@
 """Self-play games of the sample `alphabeta`, many in one process: the same search, without pipes and clocks.
 
+Each line of standard input is a task:
+
     {"key": …, "family": …, "variant": …, "options": {…}, "nodes": N, "plies": N, "max_plies": N, "seeds": [str, …]}
 
-is a task, one on each line of standard input. Its answer on standard output is one line too: `{"key": …, "games":
-[[result, plies, reason], …]}`, a game for each seed, the result 1 for first, 2 for second, 3 for a draw. A game begins
-with `plies` random legal moves drawn by its seed, like random openings of tournaments; the position after them is level
-by the static score and has no win in one. Then every move is that of `alphabeta` after `go nodes N`. A game depends
-only on its task.
+The answer to a task is one line on standard output: `{"key": …, "games": [[result, plies, reason], …]}`, a game for
+each seed. The result is 1 if the first side won, 2 if the second side won, 3 for a draw. A game begins with `plies`
+random legal moves drawn by its seed, like random openings of tournaments; the position after them is level by the
+static score and has no win in one move. Then every move is that of `alphabeta` after `go nodes N`. A game depends only
+on its task.
 """
 
 from __future__ import annotations

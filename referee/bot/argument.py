@@ -1,4 +1,5 @@
-"""Parses a bot argument into a `BotSpec`: a path, a command, `sample:NAME`, `bridge:NAME …`, `tcp:HOST:PORT` or a file.
+"""Parses a bot argument into a `BotSpec`: a path, a command, a bot's file, `sample:NAME`, `bridge:NAME …`, or
+`tcp:HOST:PORT`.
 
 Nothing is run here: `referee.check.probe` starts a bot to read its name.
 """
@@ -45,7 +46,7 @@ def read_bot(text: str, family: str, each: BotSettings = _NONE) -> BotSpec:
 
     `each` holds options for all bots: they override those of the bot's file and are overridden by those in `text`.
 
-    Raises ValueError saying what to write, FileNotFoundError for a missing program, OSError for a device.
+    Raises ValueError that says what to write, FileNotFoundError if the program is missing, OSError if it is a device.
     """
     text, own = _parts(text)
     named = None if os.path.exists(text) else _NAMED.fullmatch(text)
@@ -64,7 +65,7 @@ def _parts(text: str) -> tuple[str, BotSettings]:
 
 
 def sample_command(name: str, family: str) -> tuple[str, ...]:
-    """Return the command of a sample bot, whose imports ignore the working folder (`-P`)."""
+    """Return the command of a sample bot; with `-P` its imports ignore the working folder."""
     return (sys.executable, "-P", "-m", SAMPLES[name], "--family", family)
 
 

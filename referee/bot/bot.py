@@ -10,7 +10,7 @@ and the evidence:
     `bestmove` after its time                           time
     a line too long, too many bytes                     output-limit
     too much memory, too many processes                 memory-limit, process-limit
-    before `ugiok`: no such program, any of the first four; afterwards: cannot play by these rules
+    before `ugiok`: no such program, any of the first four; afterwards: the bot cannot play by the rules of the game
                                                         handshake-failed
 """
 
@@ -104,7 +104,7 @@ class LocalBot:
         self.wire = Wire(self.process, limits, stop_fd)
 
     def start(self) -> None:
-        """Spawn the process. Raises BotError (`handshake-failed`) if the command cannot be run, SandboxError."""
+        """Spawn the process. Raises SandboxError, or BotError (`handshake-failed`) if the command cannot be run."""
         if not self.process.is_running:
             self.process.start()
             self.wire.open()
@@ -153,7 +153,7 @@ class LocalBot:
 
     @property
     def network(self) -> Mapping[str, float]:
-        """Empty: a local bot has no network."""
+        """Always empty: a local bot has no network connection."""
         return {}
 
     def hear_offer(self) -> None:
@@ -170,7 +170,7 @@ class LocalBot:
             limiter.begin_wait(self.wire.arrived_ns, int(took_ms * 1e6))
 
     def close(self) -> None:
-        """End the process: send `quit` if it is sound, kill it and its descendants, reap it, close every descriptor."""
+        """End the process: send `quit` if it is usable, kill it and its descendants, reap it, close all descriptors."""
         try:
             if self.process.ponder_limiter:
                 self.process.ponder_limiter.resume()
@@ -192,7 +192,7 @@ class LocalBot:
         return not self.process.is_running
 
     def _lines(self, deadline_ns: int, stage: str) -> Iterator[bytes]:
-        """Yield the bot's lines until the deadline plus the referee's own delay, even if they never stop."""
+        """Yield the bot's lines; end at the deadline plus the referee's own delay, even if more lines keep coming."""
         wire = self.wire
         while (line := wire.line(deadline_ns + wire.held_ns, stage)) is not None:
             yield line
@@ -200,7 +200,7 @@ class LocalBot:
                 return
 
     def _expect(self, kind: type[Message], deadline_ms: int, stage: str, silent: Termination) -> None:
-        """Read until a message of that kind arrives. Raises BotError(`silent`) at the deadline."""
+        """Read until a message of class `kind` arrives. Raises BotError with termination `silent` at the deadline."""
         deadline_ns = self.wire.start_clock() + deadline_ms * _MS
         for line in self._lines(deadline_ns, stage):
             if isinstance(self._receive(line, stage), kind):
@@ -219,7 +219,7 @@ class LocalBot:
             self.wire.write(self.session.send(Ugi()))
 
     def handshake(self) -> None:
-        """Shake hands, `ugi` … `ugiok`. Raises BotError (`handshake-failed`, or a limit), SandboxError."""
+        """Shake hands: `ugi` … `ugiok`. Raises SandboxError, or BotError (`handshake-failed`, or a limit exceeded)."""
         if self.has_shaken_hands:
             return
         try:
@@ -250,7 +250,7 @@ class LocalBot:
         self._has_been_ready = True
 
     def _ready_question(self) -> bytes:
-        """Return the `isready` line, or `b""` if the bot accepts no further one."""
+        """Return the `isready` line, or `b""` if the bot accepts no second one."""
         if self._has_been_ready and not self.capabilities.repeated_isready:
             return b""
         return self.session.send(IsReady())
@@ -265,7 +265,7 @@ class LocalBot:
             self.wire.write(lines)
 
     def query(self, position: bytes, what: str, deadline_ms: int) -> tuple[str, bool]:
-        """Return the answer to `query`, and whether it came without `response`. Raises BotError (`stalled`)."""
+        """Return the answer to `query`, and whether it lacked the word `response`. Raises BotError (`stalled`)."""
         self.wire.write(position + self.session.send(UgiQuery(what)))
         deadline_ns = self.wire.start_clock() + deadline_ms * _MS
         for line in self._lines(deadline_ns, "`query`"):
@@ -291,7 +291,7 @@ class LocalBot:
 
         `allowance_ms` None means no clock: then `limits.move_ms` is the longest wait. The referee's lateness and the
         bot's run-queue delay, as the kernel counts them, are not charged. Raises BotError with `time` (answered late),
-        `stalled` (did not answer), `crashed`, `protocol-error`, `output-limit`; Stopped.
+        `stalled` (did not answer), `crashed`, `protocol-error` or `output-limit`; Stopped if the game is called off.
         """
         wire, session, queue = self.wire, self.session, self.process.queue
         assert queue
@@ -334,8 +334,8 @@ class LocalBot:
     def _answer(
         self, turn: _Turn, allowance_ms: float | None, known: Mapping[bytes, int]
     ) -> tuple[str | None, int | None, str | None, Sequence[bytes]]:
-        """Return the move (text, or else code), a draw offer, and the last lines of search information. Raises as
-        `think`.
+        """Return the move (its code if `known` has its text, else the text), the bot's offer, and the last lines of
+        search information. Raises as `think`.
         """
         wire, session, stage = self.wire, self.session, "thinking"
         lines: deque[bytes] = deque(maxlen=_LAST_LINES)
@@ -360,7 +360,7 @@ class LocalBot:
                 raise self._late(allowance_ms, (wire.arrived_ns - turn.start_ns) / _MS)
 
     def _let_others_hear(self) -> None:
-        """Call `on_wait` while the bot is thinking: it publishes the last ply."""
+        """Call `on_wait`, which publishes the last ply, while the bot is thinking."""
         if self.on_wait:
             wire, begin = self.wire, time.monotonic_ns()
             self.on_wait()
@@ -397,7 +397,7 @@ class LocalBot:
 
 
 class _Turn:
-    """The time that one turn has taken since `start_ns`, and the part not charged to the bot; monotonic clock."""
+    """The time of a turn since `start_ns` on the monotonic clock, and the part of it that is not charged to the bot."""
 
     __slots__ = ("_allowance_ns", "_queue", "_waited_ns", "_wire", "start_ns")
 
@@ -407,11 +407,11 @@ class _Turn:
 
     @property
     def deadline_ns(self) -> int:
-        """The moment at which the bot's time is up, by the delays measured so far."""
+        """The moment at which the bot's time is up, extended by the delays measured so far."""
         return self.start_ns + self._allowance_ns + self._wire.held_ns + self._waited_ns
 
     def is_up(self, at_ns: int) -> bool:
-        """Read the bot's run-queue delay and return whether its time was up at a moment."""
+        """Read the bot's run-queue delay; return whether the bot's time was up at the moment `at_ns`."""
         if at_ns <= self.deadline_ns:
             return False
         self._waited_ns = self._queue.waited_ns(at_ns - self.start_ns - self._wire.held_ns)
@@ -432,7 +432,7 @@ class _Turn:
 
 
 def expected_of(spec: BotSpec) -> Overshoot:
-    """Return the expected lateness of a bot that has not answered yet: as a check found it, else the default."""
+    """Return the expected lateness of a bot that has not answered yet: the one that a check found, else the default."""
     known = Capabilities.from_json(spec.capabilities)
     return Overshoot(known.overshoot_ms or UNKNOWN_MS, known.first_overshoot_ms)
 

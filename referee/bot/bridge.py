@@ -1,4 +1,4 @@
-"""Bridges by name: turns `bridge:bologna -- ./client` into the command that runs it with the arena's Python."""
+"""Bridges by name: turns `bridge:bologna -- ./client` into the command that runs the bridge with the arena's Python."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def is_bridge(words: Sequence[str]) -> bool:
 def bridged(words: Sequence[str], family: str, interpreter: str) -> tuple[str, ...]:
     """Return the command of `bridge:NAME …`; `--family` and `--` are added if missing.
 
-    Raises UnknownNameError for an unknown bridge, ValueError for one without arguments.
+    Raises UnknownNameError for an unknown bridge, ValueError for a bridge without arguments.
     """
     name, rest = words[0].removeprefix(PREFIX), list(words[1:])
     if name not in BRIDGES:

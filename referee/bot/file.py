@@ -39,7 +39,7 @@ _STYLES = {"query": ("none", "response", "bare"), "setoption": ("standard", "bar
 
 
 def read_bot_file(path: Path, family: str = "") -> BotSpec:
-    """Read a bot that plays a family from a folder with a `bot.toml`, or from such a file.
+    """Read the spec of a bot that is to play a family, from a folder with a `bot.toml` or from such a file.
 
     Raises ValueError naming the file and the key.
     """
@@ -83,7 +83,7 @@ def read_bot_file(path: Path, family: str = "") -> BotSpec:
 
 
 def from_folder(word: str, folder: Path) -> str:
-    """Make the paths in a word of a command relative to the bot's folder: a sandbox shows that at another path.
+    """Make the paths in a word of a command relative to the bot's folder, which a sandbox shows at another path.
 
     Raises ValueError for a path that leaves the folder (`../client`).
     """
@@ -168,7 +168,7 @@ def saved_capabilities(path: Path) -> SavedCapabilities:
 
 
 def at_home(spec: BotSpec, place: Path) -> BotSpec:
-    """Return the bot with a folder of its own and its command's files relative to it, as a sandbox shows them.
+    """Return the bot with a folder of its own and its command's files relative to that folder, as a sandbox shows them.
 
     The folder is the working folder if all files that the command names are in it, else the smallest folder that
     contains them; `place` if the command names none. Raises ValueError if the folder is a home folder or a large part

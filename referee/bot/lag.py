@@ -1,5 +1,5 @@
-"""The machine's share of a bot's time, as the kernel counts it: the referee's own lateness and the bot's run-queue
-delay.
+"""The delays that the machine adds to a bot's time, as the kernel counts them: the referee's own lateness and the bot's
+run-queue delay.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _PROC = "/proc"
 
 
 class LagMeter:
-    """The run-queue delay of the calling thread, as counted by the kernel in nanoseconds: runnable but not running."""
+    """The run-queue delay of the calling thread: how long it was runnable but not running, in nanoseconds."""
 
     def __init__(self) -> None:
         try:
@@ -64,7 +64,7 @@ class QueueMeter:
         """Run time of each thread that was ready at the last reading."""
 
     def start(self) -> None:
-        """Reset the limit of the uncharged delay for another game."""
+        """Start another game, for which the limit of uncharged delay is reset."""
         self._left_ns = MAX_GAME_NS
 
     def begin(self) -> None:
@@ -84,10 +84,10 @@ class QueueMeter:
         return max(0, min(max(waits, default=0), own_ns, MAX_TURN_NS, self._left_ns))
 
     def is_in_line(self) -> bool:
-        """Return whether a thread is runnable and has not run since it was last found runnable.
+        """Return whether a thread of the bot is runnable and has not run since it was last found runnable.
 
-        The kernel counts a delay only when it has ended; until then this is the only sign of one. Call this again after
-        `POLL_INTERVAL_NS`.
+        The kernel counts a delay only when it has ended; until then this is the only sign of a delay. Call this again
+        after `POLL_INTERVAL_NS`.
         """
         before, self._ran = self._ran, {}
         for path, file in self._files.items():
@@ -103,7 +103,7 @@ class QueueMeter:
             return False
 
     def end(self, waited_ns: int) -> None:
-        """End the turn and subtract its uncharged delay from the limit of the game."""
+        """End the turn and subtract its uncharged delay from what is left of the game's limit."""
         self._left_ns -= waited_ns
 
     def _read(self, file: int, place: int = 1) -> int:

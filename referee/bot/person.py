@@ -19,9 +19,10 @@ from referee.rules.core import Termination
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """A person's decision after `ply` plies: a `move`; or without a move, accept a draw or resign.
+    """A person's decision after `ply` plies: to play `move`, to accept a draw, or to resign.
 
-    `offer` is "draw" or "resign"; with a move, "draw" offers a draw. `left` is a sentence if the person left the game.
+    `offer` is "resign" or "draw": with a move, "draw" offers a draw; without a move, it accepts one. `left` is a
+    sentence for the record if the person left the game.
     """
 
     ply: int
@@ -74,7 +75,7 @@ class Hand:
 
 
 class PersonSeat:
-    """A side that a person plays. Without a clock, they resign by making no decision for `idle_s` seconds."""
+    """A side that a person plays. Without a clock, a person who makes no decision for `idle_s` seconds resigns."""
 
     def __init__(self, spec: BotSpec, limits: BotLimits, hand: Hand, idle_s: float) -> None:
         self.spec, self.limits = spec, limits
@@ -104,7 +105,7 @@ class PersonSeat:
         """Do nothing: a person is ready."""
 
     def hear_offer(self) -> None:
-        """Let the person accept the offer instead of moving."""
+        """Let the person accept the opponent's draw offer instead of moving."""
         self._hand.is_offered = True
 
     def begin_turn(self, *_: int) -> None:

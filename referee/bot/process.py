@@ -1,4 +1,4 @@
-"""The process of one bot, from spawn to reaping, and the termination when the bot fails."""
+"""The process of one bot, from spawn to reaping, and the termination of the game if the bot fails."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ class Process:
     """A process to be started in `sandbox` and watched by `watchdog`.
 
     `is_sound` is False once the bot failed or misbehaved: such a process is never used again. `child`, `ponder_limiter`
-    (limits its processor time while it is not to move) and `queue` (measures its run-queue delay while it is) exist
-    from `start` to `end`.
+    (limits the bot's processor time out of turn) and `queue` (measures its run-queue delay in its turns) exist from
+    `start` to `end`.
     """
 
     def __init__(self, spec: BotSpec, limits: BotLimits, sandbox: Sandbox, watchdog: Watchdog) -> None:
@@ -40,7 +40,7 @@ class Process:
         self._watchdog = watchdog
 
     def start(self) -> Child:
-        """Spawn the process. Raises BotError (`handshake-failed`) if the command cannot be run, SandboxError."""
+        """Spawn the process. Raises SandboxError, or BotError (`handshake-failed`) if the command cannot be run."""
         problem = _problem_with(self._spec)
         if problem:
             raise BotError(Termination.HANDSHAKE_FAILED, problem)
@@ -82,7 +82,7 @@ class Process:
             child.end()
 
     def failed(self, termination: Termination, detail: str) -> BotError:
-        """Return the error of a failure; if a limit was its cause, with that limit's termination."""
+        """Return the error for a failure, with the termination of the memory or process limit if that was its cause."""
         self.is_sound = False
         if termination in _BY_LIMIT and self.child:
             excess, limits = self.child.excess(), self._limits
@@ -99,7 +99,7 @@ class Process:
         assert self.child
         if not self.child.exits_within(self._limits.grace_ms):
             detail = f"closed its standard input or output and lives on, {stage}"
-            # When the watchdog kills a bot, the pipes close before the supervisor has ended: `failed` finds the limit.
+            # When the watchdog kills a bot, the pipes close before its supervisor ends: `failed` finds the limit.
             found = self.failed(Termination.STALLED, detail)
             return (
                 found if found.termination is not Termination.STALLED else BotError(Termination.PROTOCOL_ERROR, detail)

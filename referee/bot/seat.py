@@ -18,8 +18,8 @@ from referee.game.spec import BotLimits, BotSpec
 
 @dataclass(slots=True)
 class Thought:
-    """The answer to one `go`. Times in milliseconds. `code` is the move's code if its text was not parsed; `lines` are
-    the last lines of search information, not parsed.
+    """The answer to one `go`. Times in milliseconds. `code` is the move's code, in place of `move`, if the text is a
+    known one; `lines` are the last lines of search information, not parsed.
     """
 
     move: str | None
@@ -34,8 +34,8 @@ class Thought:
 class Seat(Protocol):
     """A player of one side; the game loop calls these methods in this order. Most may raise BotError and Stopped.
 
-    `rule_options` are the options it was sent for the rules of its last game. `has_answered` is True once it has
-    answered a `go movetime`; `overshoot` is its lateness in such answers.
+    `rule_options` are the options that the player was sent for the rules of its last game. `has_answered` is True once
+    it has answered a `go movetime`; `overshoot` is its lateness in such answers.
     """
 
     spec: BotSpec

@@ -35,7 +35,7 @@ def split_settings(text: str) -> tuple[str, BotSettings]:
 
 
 def is_setting(word: str) -> bool:
-    """Return whether a word begins with `tc=` or `option.`, like a setting and unlike a bot."""
+    """Return whether a word begins with `tc=` or `option.`, so that it is a setting and not a bot."""
     return word.lstrip().startswith((f"{TIME}=", OPTION))
 
 
@@ -73,7 +73,7 @@ def is_of_game(name: str) -> bool:
 
 
 def wrong_option(announced: Mapping[str, OptionDecl], given: Iterable[tuple[str, str]]) -> str:
-    """Return the error in the options given for a bot, by those it announced (`has no option …`); empty if none."""
+    """Describe the first of the options `given` that the bot does not accept (`has no option …`); empty if none."""
     for name, value in given:
         if is_of_game(name):
             return f"gets {name!r} from the referee, by the rules of the game"

@@ -1,4 +1,4 @@
-"""The pipes of one running bot: lines out, lines in, and how late each of them was.
+"""The pipes of one running bot: lines to the bot, lines from it, and how late the referee read them.
 
 Every read is bounded and every wait has a deadline.
 """
@@ -72,7 +72,7 @@ class Wire:
         self._answered = [(self._out, select.POLLIN)]
 
     def close(self) -> None:
-        """Close the meter of the lag; the pipes belong to the process."""
+        """Close the lag meter; the pipes belong to the process, which closes them."""
         self._meter.close()
 
     def _note(self, mark: str, line: bytes) -> None:
@@ -80,7 +80,7 @@ class Wire:
             self.transcript.append(mark + text(line))
 
     def write(self, data: bytes, deadline_ns: int | None = None) -> None:
-        """Send lines. Raises BotError if the bot is gone or does not read them in time (default: its grace period)."""
+        """Send lines. Raises BotError if the bot is gone or has not read them by the deadline (None: grace period)."""
         if self.transcript is not None:
             for line in data.splitlines():
                 self._note("> ", line)
@@ -235,7 +235,7 @@ class Wire:
         return None
 
     def line(self, deadline_ns: int, stage: str) -> bytes | None:
-        """Wait for the next line and return it; None at the deadline. Raises BotError, and Stopped when called off."""
+        """Return the next line, or None at the deadline. Raises BotError, or Stopped if the game is called off."""
         lines = self.lines
         since = 0
         while not lines:

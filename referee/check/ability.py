@@ -70,7 +70,7 @@ def _timeout_ms(one: BotUnderTest) -> int:
 
 
 def _can(one: BotUnderTest, capability: str, words: str, allowance_ms: float) -> str:
-    """Record the capability if the bot answers `go WORDS`; return the milliseconds that it took."""
+    """Record the capability if the bot answers `go WORDS`; return the milliseconds that the answer took."""
     one.go_home()
     one.learn(**{capability: False})
     thought = one.ask(words, allowance_ms)
@@ -79,7 +79,7 @@ def _can(one: BotUnderTest, capability: str, words: str, allowance_ms: float) ->
 
 
 def stop(one: BotUnderTest) -> str:
-    """Check that an infinite search answers `stop`."""
+    """Check that the bot answers `stop` during an infinite search."""
     one.go_home()
     one.renew()
     bot = one.bot

@@ -1,4 +1,4 @@
-"""Checks a bot step by step: handshake, variants, time, legality, stop, quit; finds its capabilities.
+"""Checks a bot step by step: handshake, variants, time, legality, stop, quit; and finds its capabilities.
 
 The bot is sent the same messages as in games, by the same code. Each step keeps the lines exchanged. Required steps
 decide whether the bot is fit; the first that fails ends the check. The other steps find capabilities, so that the
@@ -62,7 +62,7 @@ ABILITIES: tuple[Ability, ...] = (
 
 
 class _Examiner:
-    """Runs the steps on one bot. `move_times_ms` are the move times to try, fastest first."""
+    """Runs the steps of a check on one bot. `move_times_ms` are the move times to try, fastest first."""
 
     def __init__(
         self,
@@ -223,7 +223,7 @@ class _Examiner:
         return ""
 
     def _without_newgame(self, ruleset: Ruleset, problem: BotError) -> str:
-        """Retry without `uginewgame`, after which the bot was not ready. Raises the first failure if this fails too."""
+        """Retry without `uginewgame`, since the bot was not ready after it. Raises `problem` if the retry fails too."""
         self.one.restart(newgame=False)
         try:
             self.one.prepare(ruleset)
@@ -382,7 +382,7 @@ def check(
     """Check a bot for the given rules (one family, one or more variants); never raises for faults of the bot.
 
     With `is_quick`, only the few steps before a first game are run. With `needs_all`, the bot must be able to play
-    every variant, else one of them. The longest move time tried is `move_ms`; 0 = 15 s.
+    every variant; otherwise one variant is enough. The longest move time tried is `move_ms`; 0 = 15 s.
     """
     have_warm([spec], rulesets[0].rules.family)
     begin = time.monotonic()

@@ -29,7 +29,7 @@ LEGAL = "play one of the legal moves of the position sent; `arena rules moves` l
 class Unfit(Exception):  # noqa: N818 - a finding, not an error
     """A wrong or late answer of the bot; `advice` replaces the advice of the step.
 
-    `said` is the end of its standard error. `is_late` means that it was too slow, which a busy machine may cause.
+    `said` is the end of the bot's standard error. `is_late`: the bot was too slow, which a busy machine may cause.
     """
 
     def __init__(self, problem: str, advice: str = "", *, said: str = "", is_late: bool = False) -> None:
@@ -125,7 +125,7 @@ class BotUnderTest:
         return self._was_asked and self.bot.plays_one_game
 
     def renew(self) -> None:
-        """Replace a process that cannot be asked again, before the next question. Raises BotError."""
+        """Restart the bot before the next question if its process may not be asked again. Raises BotError."""
         if self._is_used_up:
             history = self.history
             assert history
@@ -140,7 +140,7 @@ class BotUnderTest:
             self.prepare()
 
     def _pass(self) -> None:
-        """Pass for a bot that does not implement the phase before regular play, until it ends."""
+        """Pass for a bot that does not implement the phase before regular play, until the phase ends."""
         assert self.history
         assert self._player
         while self.history.is_in_phase and self._player.passes_phase:
@@ -162,7 +162,10 @@ class BotUnderTest:
         return self._player.position
 
     def ask(self, words: str, allowance_ms: float, fen: Position | None = None) -> Thought:
-        """Return the bot's answer to `go WORDS` in the present game, or in `fen`. Raises BotError, Unfit if illegal."""
+        """Return the bot's answer to `go WORDS` in the present game, or in `fen`.
+
+        Raises BotError, or Unfit for an illegal move.
+        """
         self.renew()
         assert self.history
         question = self.question if fen is None else f"position fen {fen}".encode()
@@ -181,7 +184,7 @@ class BotUnderTest:
         return thought.ms - thought.lag_ms
 
     def explain(self, error: BotError, lines: Sequence[str], advice: str) -> Cause:
-        """Return the cause of a failure, which may close the bot's input: do not use its process afterwards."""
+        """Return the cause of a failure. This may close the bot's input: do not use its process afterwards."""
         evidence = Evidence(error, self.spec, self.limits, lines, log=self.report.log)
         if self._bot and (bot := self._bot).process.child:
             evidence = replace(evidence, log=bot.log, unfinished=bot.wire.unfinished)
@@ -208,7 +211,7 @@ class BotUnderTest:
             self._bot.wire.transcript = step.lines
 
     def end_step(self, step: CheckStep) -> None:
-        """Store the transcript, log and peak memory in step and report; close the bot if it failed or ended."""
+        """Store transcript, log and peak memory in the step and the report; close the bot if it failed or exited."""
         bot, report = self._bot, self.report
         if bot is None:
             return

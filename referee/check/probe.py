@@ -33,7 +33,7 @@ TOGETHER = 2
 
 
 class IneligibleError(ValueError):
-    """A bot that cannot play by these rules, found out before the first game."""
+    """A bot that cannot play by the rules of the games, which was found out before the first one."""
 
 
 class ProbeError(ValueError):
@@ -62,12 +62,12 @@ class GameConditions:
         is_shown: bool = False,
         also: Iterable[Ruleset] = (),
     ) -> GameConditions:
-        """Return the conditions of games by `ruleset`; `also` are the rules of some games, if others."""
+        """Return the conditions of games by `ruleset`; `also` are further rules, used in some games."""
         rules = tuple((each.variant.name, each.overrides) for each in (ruleset, *also))
         return cls(ruleset.rules.family, rules, limits, control, is_shown)
 
     def rulesets(self) -> list[Ruleset]:
-        """Return the rules of the games, settled from `rules`."""
+        """Return the rules of the games, one for each variant and its options in `rules`."""
         return [load(self.family).settle(variant, options) for variant, options in self.rules]
 
 
@@ -175,7 +175,7 @@ def _meet(bot: LocalBot, guest: Candidate, terms: GameConditions) -> BotSpec:
 
 @contextlib.contextmanager
 def _reported(bot: LocalBot) -> Iterator[None]:
-    """Raise ProbeError if the bot fails inside the block."""
+    """Raise ProbeError if the bot fails inside the `with` block."""
     try:
         yield
     except (BotError, SandboxError) as error:

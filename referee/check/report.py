@@ -14,7 +14,7 @@ from referee.check.timing import Timing
 class CheckStep:
     """One step of a check. `needed` steps decide fitness; `advice` says what to fix.
 
-    `said` is the end of the bot's standard error if it failed by ending.
+    `said` is the end of the bot's standard error, if the step failed.
     """
 
     name: str

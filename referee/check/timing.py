@@ -73,7 +73,7 @@ def find(ask: Ask, move_times_ms: Sequence[int] = MOVE_TIMES_MS, margin_ms: floa
 
     As in games, the bot's overshoot so far is subtracted from the move time, down to half of it. The first answer, for
     which a bot may load and compile, is not judged. For an answer slower than the longest move time, `ask` raises: with
-    the usual move times this bounds the whole to a minute and a half.
+    the usual move times this bounds the whole measurement to a minute and a half.
     """
     timeout_ms = max(move_times_ms[-1], MOVE_TIMES_MS[-1]) + margin_ms
     found, least_ms = Timing(), move_times_ms[0]

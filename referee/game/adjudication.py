@@ -20,7 +20,7 @@ def answered_for(spec: GameSpec) -> frozenset[int]:
 
 
 def takes_draw(score: int | None, ply: int) -> bool:
-    """Return whether a bot accepts a draw offer after this ply; `score` is the one that it reported, from its view."""
+    """Return whether a bot accepts a draw offer after this ply; `score` is what the bot reported, from its own view."""
     return score is not None and abs(score) <= LEVEL and ply >= LEVEL_FROM_PLY
 
 

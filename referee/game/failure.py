@@ -11,7 +11,7 @@ from referee.rules.core import Termination
 
 
 class BotError(Exception):
-    """A failure of a bot. `termination` says how it ends the game, `detail` gives stage, line and exit code."""
+    """A failure of a bot. `termination` says how it ends the game, `detail` is the evidence (line, exit code …)."""
 
     def __init__(self, termination: Termination, detail: str) -> None:
         super().__init__(f"{termination}: {detail}")

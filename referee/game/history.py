@@ -17,7 +17,7 @@ Watch = Callable[[int, str, Ply], None]
 class GameHistory:
     """The history of a game: opening, moves played and the present position.
 
-    `is_in_phase` holds during the phase before regular play; `was_in_phase` is its value before the last ply,
+    `is_in_phase` is True during the phase before regular play; `was_in_phase` is its value before the last ply,
     `starts_in_phase` before the first one. `played` are the moves that an interrupted game had after its opening;
     `watch` is not called for them again. Raises UnknownNameError and ParseError for an invalid spec.
     """

@@ -1,4 +1,4 @@
-"""A table of canonical move texts and their codes. A code does not depend on the position: parse each text once."""
+"""Tables of canonical move texts and their codes. No code depends on a position, so each text is parsed once."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _MAX_TEXTS = 500_000
 class MoveTexts:
     """The move texts of one family: the table `codes` maps texts to codes, `names` maps codes to texts.
 
-    The number of different moves bounds both tables. Look into them first; `read` and `write` fill them.
+    The number of different moves bounds both tables. Callers look in the tables first; `read` and `write` add to them.
     """
 
     def __init__(self, family: str) -> None:

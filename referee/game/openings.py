@@ -29,16 +29,16 @@ class Opening:
 
 
 def opening_of(drawn: Sequence[Opening], turn: int, pair: int) -> Opening:
-    """Return the opening of the pair of games that is number `turn` of its two bots and number `pair` of all, from 0.
+    """Return the opening of a pair of games. `turn` numbers the pairs of the same two bots from 0, `pair` all pairs.
 
-    Deals are given out by `pair`, so that each is used once; other openings by `turn`, so that all pairings get the
-    same ones. When they run out, they start over.
+    `pair` selects among deals, so that each is used once; `turn` selects among other openings, so that all pairings get
+    the same ones. After the last opening comes the first again.
     """
     return drawn[(pair if drawn[0].is_dealt else turn) % len(drawn)]
 
 
 def draw_opener(ruleset: Ruleset, opening: Opening, lot: random.Random) -> dict[str, Value]:
-    """Draw the side that moves first if the rules do not fix it and the opening has neither moves nor position."""
+    """Draw the option that says who moves first; empty if the rules fix that or the opening has moves or a position."""
     name = ruleset.rules.opener
     if not name or opening.moves or opening.position is not None:
         return {}
@@ -46,7 +46,7 @@ def draw_opener(ruleset: Ruleset, opening: Opening, lot: random.Random) -> dict[
 
 
 def opened_by_each(ruleset: Ruleset) -> tuple[Ruleset, ...]:
-    """Return the rules once for each side that may move first, if that is an option of the family; else nothing."""
+    """Return the rules with each side moving first, if who moves first is an option of the family; else nothing."""
     name = ruleset.rules.opener
     values = ruleset.rules.option(name).values if name else ()
     return tuple(ruleset.rules.settle(ruleset.variant.name, {**ruleset.overrides, name: value}) for value in values)
@@ -79,7 +79,7 @@ def _random_line(ruleset: Ruleset, plies: int, rng: random.Random, start: str | 
 
 
 def random_openings(ruleset: Ruleset, plies: int, count: int, seed: int) -> list[Opening]:
-    """Draw `count` different openings of `plies` random moves, in which no game is over or can be won at the next ply.
+    """Draw `count` different openings of `plies` random moves, after which no game is over or can be decided at once.
 
     The seed determines them: a smaller `count` gives the first ones of the same list. If fewer are found, they repeat.
     """
@@ -128,7 +128,7 @@ MAX_RANDOM_PLIES = 60
 
 
 def is_dealt(ruleset: Ruleset, source: str) -> bool:
-    """Return whether a source gives random start positions (deals), another one for every pair of games."""
+    """Return whether a source gives random start positions (deals), a different one for every pair of games."""
     return source.startswith("setups:") or (
         ruleset.variant.is_dealt and source.partition(":")[0] in ("none", "auto", "random")
     )
@@ -243,12 +243,12 @@ def chosen_openings(ruleset: Ruleset, text: str, count: int, source: OpeningSour
 
 
 def openings(ruleset: Ruleset, source: str, count: int, seed: int, text: str | None = None) -> list[Opening]:
-    """Draw the openings of `count` pairs: `none`, `auto`, `random:PLIES[:SEED]`, `setups:VARIANT[:SEED]` or a book's
-    text.
+    """Draw the openings of `count` pairs of games from `source`, or from a book's `text` if there is one.
 
-    `auto` is the plain start once, then random openings of four plies. In a variant with random starts, every pair gets
-    a newly drawn start: `none` and `auto` add no moves to it, `random` plays its moves from it. Raises ValueError for
-    any other `source`.
+    `source` is `none` (the plain start), `auto` (the plain start once, then random openings of four plies),
+    `random:PLIES[:SEED]` or `setups:VARIANT[:SEED]`. In a variant with random starts, every pair gets a newly drawn
+    start: `none` and `auto` add no moves to it, `random` plays its moves from it. Raises ValueError for any other
+    `source`.
     """
     if text is not None:
         return file_openings(ruleset, text, count)
@@ -271,7 +271,7 @@ def openings(ruleset: Ruleset, source: str, count: int, seed: int, text: str | N
 
 
 def _usual(ruleset: Ruleset, kind: str, count: int, seed: int) -> list[Opening]:
-    """Draw the openings `none` and `auto`."""
+    """Draw the openings of the sources `none` and `auto`."""
     if ruleset.variant.is_dealt:
         return _deals(ruleset, ruleset.variant.name, count, seed)
     plain = Opening(ruleset.variant.name)

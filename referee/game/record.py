@@ -18,7 +18,7 @@ from referee.rules.rules import Ruleset, Value, Variation
 class Ply:
     """One ply as it was played. Times in milliseconds with three decimals.
 
-    `ms` runs from the flush of `go` to the arrival of `bestmove`; `lag_ms` is the part that the machine added (see
+    `ms` runs from the sending of `go` to the arrival of `bestmove`; `lag_ms` is the part that the machine added (see
     `referee.bot.lag`), `charged_ms` the part that the clock was charged (0 without a clock). `book` marks a ply of the
     opening.
     """
@@ -108,7 +108,7 @@ class GameRecord:
 
     @property
     def points(self) -> tuple[float, float]:
-        """The points of first and second: 1, ½ or 0 each; 0 for both in a void game."""
+        """The points of the first and of the second side: 1, ½ or 0 each; 0 for both in a void game."""
         table = {"first": (1.0, 0.0), "second": (0.0, 1.0), "draw": (0.5, 0.5)}
         return table.get(self.winner or "", (0.0, 0.0))
 
@@ -133,7 +133,7 @@ class GameRecord:
         return {**found, "lag": self.lag}
 
     def line(self) -> str:
-        """Return one line of NDJSON, without the newline."""
+        """Return the record as one line of NDJSON, without the newline."""
         return json.dumps(self.as_json(), separators=(",", ":"), ensure_ascii=False)
 
 

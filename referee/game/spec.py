@@ -98,7 +98,7 @@ VERSUS = " v "
 
 
 def read_time_controls(text: str) -> tuple[TimeControl, TimeControl]:
-    """Parse the controls of first and second from `GameSpec.time_text`. Raises ParseError."""
+    """Parse the time controls of both sides, first side first, from `GameSpec.time_text`. Raises ParseError."""
     first, _, second = text.partition(VERSUS)
     one, two = (NO_CLOCK if part == "none" else read_time_control(part) for part in (first, second or first))
     return one, two
@@ -108,8 +108,8 @@ def read_time_controls(text: str) -> tuple[TimeControl, TimeControl]:
 class Adjudication:
     """The settings by which a game is ended early. Scores are in centipawns; 0 moves = off.
 
-    `draw_moves` and `resign_moves` count moves in a row, per side, with a score within `draw_score`, or beyond
-    `resign_score`.
+    `draw_moves` moves in a row by each side with a score within `draw_score` end the game, and `resign_moves` moves in
+    a row with a score beyond `resign_score`.
     """
 
     draw_moves: int = 0
@@ -218,7 +218,7 @@ class GameSpec:
 
     @property
     def controls(self) -> tuple[TimeControl, TimeControl]:
-        """The time controls of first and second."""
+        """The time controls of the first and of the second side."""
         return self.first.time or self.time, self.second.time or self.time
 
     @property

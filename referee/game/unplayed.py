@@ -42,7 +42,7 @@ def record_of(
     started: str,
     **played: Any,
 ) -> GameRecord:
-    """Return the record of a planned game that ends now, without moves; `played` holds further fields of the record."""
+    """Return the record of a planned game that ends now. `played` holds further fields, such as the moves."""
     fields: dict[str, Any] = {
         "id": game_id,
         "family": spec.family,

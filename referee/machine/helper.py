@@ -18,7 +18,7 @@ from referee.sandbox.reaper import wake_at_death_of_parent
 
 Popen: TypeAlias = subprocess.Popen[bytes]
 PIPE, NOTHING = subprocess.PIPE, subprocess.DEVNULL
-# `python -m` would run the module as __main__, but jobs name functions by the module that they are imported from.
+# `python -m` would run the module as `__main__`, but pickled jobs refer to functions by their module's own name.
 _ENTER = "from referee.machine.helper import enter; enter()"
 _CLEAN_S = 5
 """Seconds that a helper whose parent is gone may take to end its own children and leave."""

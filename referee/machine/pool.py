@@ -95,7 +95,7 @@ class SlotPool(Executor):
                     connection.send("abort")
 
     def call_off(self, future: Future[Any]) -> None:
-        """Call off one job: if it has not begun, it never does; a game being played soon ends void (`stopped`)."""
+        """Call off one job: a waiting job never begins, and a game being played soon ends void (`stopped`)."""
         if future.cancel():
             return
         with self._lock:
@@ -108,7 +108,7 @@ class SlotPool(Executor):
                 self._called_off.add(future)
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """Accept no more jobs; end the slots when the queue is empty, or cancel the queue with `cancel_futures`."""
+        """Accept no more jobs, and end the slots when the queue is empty; `cancel_futures` cancels queued jobs."""
         with self._lock:
             self._is_closed = True
         if cancel_futures:

@@ -1,11 +1,12 @@
-"""Compiles the code of the sample bots that play, before a local bot needs it.
+"""Compiles the code of the sample bots that are about to play, before their processes need it.
 
 A sample in a sandbox may read compiled code but not write it. On a new machine each of its processes would compile for
 a minute during a game, and could lose on time. Therefore this module compiles the code of samples before they are
 started, once for the machine: a marker file next to the compiled code has a digest of the sources in its name.
 
 `python -m referee.machine.sample_warmup` compiles everything for all families without importing the arena, so that
-changes of the arena do not invalidate this layer of the container image. Otherwise use `arena warmup --bots`.
+changes of the arena do not invalidate the layer of the container image that holds compiled code. Otherwise use
+`arena warmup --bots`.
 """
 
 from __future__ import annotations
@@ -65,7 +66,7 @@ def have_all_warm(
     tell: Callable[[str], None] = lambda name: None,
     names: Iterable[str] = USUAL,
 ) -> str:
-    """Compile the code of these samples unless it is cached; return the error, empty on success.
+    """Compile the code of the samples `names` unless it is cached; return the error, empty on success.
 
     Waits for another process that is compiling it. Does nothing if compiled code cannot be stored. `tell` is called
     with `BOT` before the code of each bot is compiled, and with `BOT FUNCTION` before each function. Raises Stopped
@@ -94,7 +95,7 @@ def _have(
 
 
 def warm_with_samples(family: str) -> Warmed:
-    """Compile the kernel of a family in this process, and the usual samples; a worker calls this before it joins."""
+    """Compile the kernel of a family in this process, and the usual samples, before a worker joins its cluster."""
     have_all_warm(family)
     return warm(family)
 
@@ -120,7 +121,7 @@ def _warm_all(family: str) -> tuple[Warmed, str]:
 
 
 def _compile(family: str, names: Iterable[str], stop_fd: int | None, tell: Callable[[str], None]) -> str:
-    """Compile the code of these samples into the cache; return their error output, empty on success.
+    """Compile the code of the samples `names` into the cache; return the error output, empty on success.
 
     Raises Stopped when `stop_fd` becomes readable meanwhile.
     """

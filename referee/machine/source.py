@@ -1,4 +1,4 @@
-"""Digests of the sources that decide games: rules, referee and protocol, and the versions of their compilers.
+"""Digests of the sources by which games are judged: rules, referee and protocol, and the versions of their compilers.
 
 Two machines with the same digest judge every game alike; the same version number does not guarantee that.
 """
@@ -46,7 +46,7 @@ def parts() -> Mapping[str, str]:
 
 @cache
 def digest() -> str:
-    """Return all parts as one short hexadecimal number."""
+    """Return a digest of all parts as one short hexadecimal number."""
     return _short("\n".join(f"{name} {value}" for name, value in sorted(parts().items())).encode())
 
 

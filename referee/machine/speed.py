@@ -1,7 +1,7 @@
 """The speed of this process: perft leaves per second of wall-clock time.
 
-Other programs on the machine lower it, so measure while all slots play. Clocks are scaled by it if a game asks for
-that.
+Other programs on the machine lower the speed, so measure while all slots play. The clocks of a game are scaled by the
+speed if its spec asks for that.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _here = _Measured()
 
 
 def measure() -> float:
-    """Measure leaves per second in the first family; compiles its kernel if necessary."""
+    """Measure perft leaves per second in the first family; compiles its kernel if necessary."""
     ruleset = load(families()[0]).settle()
     start = ruleset.read()
     perft(ruleset, start, 1)

@@ -95,7 +95,7 @@ class Dispatcher:
                     self._call_off(future)
 
     def _left_of(self, job: list[PlannedGame]) -> list[PlannedGame]:
-        """Return the games of a job that must be played, and record as lost those of suspended bots."""
+        """Return the games of a job that must be played; the others, of suspended bots, are recorded as lost."""
         left = []
         for game in job:
             if record := self._suspension.forfeit(game):
@@ -152,6 +152,6 @@ def _pairs(games: Iterable[PlannedGame]) -> list[list[PlannedGame]]:
 
 
 def left_to_play(games: Iterable[PlannedGame], finished: Iterable[GameRecord]) -> list[PlannedGame]:
-    """Return the games without a record."""
+    """Return the games that have no record among `finished`."""
     known = {record.id for record in finished}
     return [game for game in games if game.id not in known]

@@ -12,7 +12,7 @@ from referee.rules.core import SIDES, Outcome, Termination, Winner
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """The winner (None: the game is void or drawn by `termination`), the reason, and one sentence of evidence.
+    """The winner (None: the game is void), the reason, and one sentence of evidence.
 
     `at_start`: the game ended before play because a bot did not get ready.
     """
@@ -24,7 +24,7 @@ class Ending:
 
 
 def by_outcome(outcome: Outcome) -> Ending:
-    """Return the ending by the rules or by adjudication."""
+    """Return the ending for an outcome by the rules or by adjudication."""
     return Ending(outcome.winner, outcome.reason)
 
 

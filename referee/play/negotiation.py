@@ -1,4 +1,4 @@
-"""Prepares bots for the rules of a game: which options each must be sent, or why it cannot play by them.
+"""Prepares bots for the rules of a game: finds the options that each must be sent, or why it cannot play by them.
 
 The protocol knows no family: this module translates the rules of a game into options of the protocol.
 """
@@ -21,10 +21,10 @@ _plans: WeakKeyDictionary[Seat, tuple[tuple[object, ...], Agreement | Ineligible
 
 
 def negotiate(bot: Seat, ruleset: Ruleset, *, is_shown: bool = False) -> Agreement | Ineligible:
-    """Return the options to send to a bot before a game by these rules, or why it cannot play. Call this after its
-    handshake.
+    """Return the options to send to a bot before a game by these rules, or why the bot cannot play. Call this after
+    its handshake.
 
-    `is_shown`: the start is sent as a position, so the bot need not know its name.
+    `is_shown`: the start is sent as a position, so the bot need not know the start's name.
     """
     options, startpos_only = bot.options, bot.capabilities.startpos_only
     asked = options, len(options), bot.families, ruleset, is_shown, startpos_only
@@ -44,7 +44,7 @@ def negotiate_options(
     is_shown: bool = False,
     startpos_only: bool = False,
 ) -> Agreement | Ineligible:
-    """Return the result of `negotiate` from the options and families that a bot announced; it need not be running.
+    """Return the result of `negotiate` for the options and families that a bot announced, even if it has ended.
 
     `startpos_only`: the bot cannot set up positions, so no game may start from one.
     """

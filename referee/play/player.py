@@ -14,7 +14,7 @@ from referee.rules.core import Termination
 
 
 class Player:
-    """A bot that has been sent the options of a game. Raises BotError if it cannot play by the rules, or fails.
+    """A bot in one game; `Player()` sends it the options. Raises BotError if it cannot play by the rules, or fails.
 
     `passes_phase`: the referee passes for the bot in the phase before regular play, and sends it the position after the
     phase.
@@ -47,7 +47,7 @@ class Player:
             self._separator = b" "
 
     def follow(self, history: GameHistory) -> None:
-        """Append the ply just played to the line `position`, or start that line after the phase that the bot passes."""
+        """Append the ply just played to the line `position`, or start that line again after a phase that was passed."""
         if self.passes_phase:
             if history.was_in_phase and not history.is_in_phase:
                 self._restart(history.position)
@@ -63,7 +63,7 @@ class Player:
         return bytes(self._question)
 
     def ask(self, clock: GameClock, side: int, known: Mapping[bytes, int]) -> Thought:
-        """Return the bot's answer to `position … go …`. Limits pondering before and after. Raises as `Seat.think`."""
+        """Return the answer to `position … go …`; lift the limits on pondering meanwhile. Raises as `Seat.think`."""
         bot = self.bot
         bot.begin_turn(side)
         words, allowance_ms = self._words(clock, side), clock.allowance_ms(side)

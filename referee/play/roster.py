@@ -28,9 +28,9 @@ IDLE_S = 60.0
 
 
 class Roster:
-    """The processes of one slot.
+    """The bots' processes in one slot.
 
-    `is_reaper` means that stray children of this process are killed: descendants of bots. `spare` idle bots beyond
+    `is_reaper` means that stray children of this process (descendants of bots) are killed. `spare` idle bots beyond
     those of the last game are kept running, for bots that are slow to start. An idle bot is frozen while others play or
     no game runs (`end_idle`), and ended after `IDLE_S`. `number` is the number of the slot on its machine.
     """
@@ -56,8 +56,8 @@ class Roster:
         """Children that this process had before: none of them is a bot's."""
 
     def seat(self, specs: Sequence[BotSpec], limits: BotLimits) -> list[Seat]:
-        """Return a seat for each spec, running bots first; a bot that plays itself gets two processes. New ones are not
-        started.
+        """Return a seat for each spec, running bots first; a bot that plays itself gets two processes. New processes
+        are not started yet.
         """
         seated: list[Seat] = []
         for spec in specs:

@@ -14,10 +14,10 @@ SUSPEND_AFTER = 5
 
 
 class Suspension:
-    """The suspended bots of an event: those that lost `limit` games in a row at the start (0: none is suspended).
+    """The suspended bots of a tournament: those that lost `limit` games in a row before the first move (0: none is).
 
-    `records` are the records of the event so far, in order of arrival. A game that the opponent lost at the start does
-    not count for or against a bot.
+    `records` are the records of the tournament so far, in order of arrival. A game that the opponent lost before the
+    first move does not count for or against a bot.
     """
 
     def __init__(self, limit: int, records: Iterable[GameRecord] = ()) -> None:
@@ -31,7 +31,7 @@ class Suspension:
 
     @property
     def why(self) -> str:
-        """The reason of a suspension, in words."""
+        """The reason for a suspension, in words."""
         return f"it did not get ready {self._limit} times in a row"
 
     def add(self, record: GameRecord) -> str | None:

@@ -83,7 +83,7 @@ class StrengthFit:
 def fit(
     results: Iterable[tuple[str, str, float]], *, with_advantage: bool = False, prior: float = PRIOR
 ) -> StrengthFit:
-    """Fit the model to (first, second, points of first) triples, in any order.
+    """Fit the model to results in any order: (bot that moved first, its opponent, points of the former).
 
     Raises ValueError for points other than 0, 0.5 and 1, and for a bot against itself.
     """
@@ -164,13 +164,13 @@ class _Model:
         self.prior = np.full(self.length, prior)
         rows, games = len(one), counts.sum(axis=1)
         self.total = games
-        # design[k, o] is d(log-weight of outcome o of row k)/d(parameters), sparse: (columns, coefficients).
+        # The derivatives of the log-weights of the outcomes by the parameters, as sparse rows: (columns, coefficients).
         used = [True, True, self.has_draws, with_advantage]
         others = [np.full(rows, number) for number in range(size, self.length)]
         self.columns = np.stack([one, two, *others], axis=1)
         self.coefficients = np.array([[1, 0, 0, 0.5], [0.5, 0.5, 1, 0], [0, 1, 0, -0.5]])[:, used]
         self.squares = np.einsum("oa,ob->oab", self.coefficients, self.coefficients).reshape(3, -1)
-        # Where each row adds its derivatives, for `bincount`: it takes a tenth of the time of `np.add.at`.
+        # Cells of the information matrix to which each row adds. `bincount` is ten times as fast as `np.add.at`.
         self.cells = (self.columns[:, :, None] * self.length + self.columns[:, None, :]).ravel()
 
     def _chances(self, values: _Floats) -> tuple[_Floats, float]:

@@ -52,7 +52,7 @@ class CrosstableCell:
 
     @property
     def linked(self) -> list[list[tuple[str, int]]]:
-        """For each pair of games, the letters of the results with the numbers of the games."""
+        """The letters of the results with the numbers of their games, pair by pair."""
         return [
             list(zip(letters, numbers, strict=True)) for letters, numbers in zip(self.pairs, self.numbers, strict=True)
         ]

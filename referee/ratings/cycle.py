@@ -78,9 +78,9 @@ class CycleFindings:
     """Non-transitive part of the results.
 
     `chance` is the p-value: how often results without cycles look at least as cyclic as these. Each of `cycles` lists
-    bots that beat the next one, the last bot the first; the most significant cycle comes first. `shares` are the bots'
-    shares of the maximal lottery, largest first. Both are empty unless `is_cyclic`. `surprises` are the pairs with
-    significant differences from expectation.
+    bots of which each beat the next one, and the last one the first; the most significant cycle comes first. `shares`
+    are the bots' shares of the maximal lottery, largest first. `cycles` and `shares` are empty unless `is_cyclic`.
+    `surprises` are the pairs with significant differences from expectation.
     """
 
     bots: int
@@ -111,8 +111,8 @@ class CycleFindings:
 class _Statistics:
     """Test statistics, an array with one value for each of several tables of results.
 
-    `spread` is the largest singular value, `circle` the largest sum around three bots, `single` the largest deviation
-    of one pair.
+    They are about the points beyond expectation: `spread` is the largest singular value, `circle` the largest sum
+    around three bots, `single` the largest deviation of one pair.
     """
 
     spread: Floats
@@ -187,7 +187,10 @@ class _Field:
         return found
 
     def circles(self, residual: Floats) -> Floats:
-        """Sum the points beyond expectation around each three bots, in standard deviations; the sign is a direction."""
+        """Sum the points beyond expectation around each three bots, in standard deviations.
+
+        The sign gives the direction.
+        """
         one, two, three = self.threes.T
         found: Floats = (residual[one, two] + residual[two, three] + residual[three, one]) / self.around
         return found
@@ -249,7 +252,7 @@ def _critical_value(simulated: Floats) -> float:
 
 
 def _low_rank(test: _CycleTest, fit: StrengthFit) -> Floats:
-    """Fit what is added to the difference of every pair, in theta: the matrix and the adjustment of the strengths."""
+    """Fit what cycles add to the difference of strength of every pair, in theta: the matrix and adjusted strengths."""
     met, penalty = test.field.met, _critical_value(test.simulated.spread)
     size = len(met.names)
     centre = np.eye(size) - 1 / size
@@ -297,7 +300,7 @@ def _named_cycles(test: _CycleTest) -> list[tuple[str, ...]]:
     """List cycles of three in which each bot scored more than half against the next, most surprising first.
 
     Two listed cycles share at most one bot. All significant cycles are listed; if none is significant by itself, the
-    most surprising one is the example.
+    most surprising one is listed as the example.
     """
     met, threes, bound = test.field.met, test.field.threes, _critical_value(test.simulated.circle)
     points, games = met.points, met.games

@@ -22,6 +22,6 @@ def wilson(points: float, games: float, z: float = Z95) -> tuple[float, float]:
 
 
 def elo_of(share: float) -> float:
-    """Return the Elo difference at which such a score is expected, bounded at odds of a million to one."""
+    """Return the Elo difference at which the score `share` is expected, bounded at odds of a million to one."""
     bounded = min(max(share, 1e-6), 1 - 1e-6)
     return -400 * log10(1 / bounded - 1) + 0.0  # even is 0, not -0

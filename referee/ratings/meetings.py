@@ -23,9 +23,9 @@ POINTS = np.array([1.0, 0.5, 0.0])
 
 @dataclass(frozen=True, slots=True)
 class Meetings:
-    """Results by the side that moved first: one row for each (first `one`, second `two`) with games.
+    """Results by the bot that moved first: a row for each pair with games in which `one` moved first and `two` second.
 
-    `counts` are wins, draws and losses of the first.
+    `counts` are the wins, draws and losses of the bot that moved first.
     """
 
     names: tuple[str, ...]
@@ -46,7 +46,7 @@ class Meetings:
         return found + self.matrix(self.counts.sum(axis=1) - scored).T
 
     def matrix(self, rows: Floats) -> Floats:
-        """Return a matrix with the value of each row at (first, second), 0 elsewhere. Leading axes are kept."""
+        """Return a matrix with the value of each row at (`one`, `two`), 0 elsewhere. Leading axes are kept."""
         size = len(self.names)
         found = np.zeros((*rows.shape[:-1], size, size))
         found[..., self.one, self.two] = rows
@@ -65,25 +65,25 @@ class Meetings:
 
 @dataclass(frozen=True, slots=True)
 class Expectation:
-    """Results that a fit expects in the rows of `Meetings`: probabilities of win, draw and loss of the first."""
+    """Results that a fit expects in the rows of `Meetings`: probabilities that the first bot wins, draws and loses."""
 
     chances: Floats
 
     @property
     def points(self) -> Floats:
-        """Expected points of the first in one game."""
+        """Expected points of the bot that moves first, in one game."""
         found: Floats = self.chances @ POINTS
         return found
 
     @property
     def variance(self) -> Floats:
-        """Variance of the first's points, which equals the derivative of `points` by the difference of strength."""
+        """Variance of the first bot's points in one game: the derivative of `points` by the difference of strength."""
         found: Floats = self.chances @ POINTS**2 - self.points**2
         return found
 
 
 def meetings(results: Iterable[tuple[str, str, float]], names: Iterable[str]) -> Meetings:
-    """Tabulate (first, second, points of first) triples between bots with these names; ignore others."""
+    """Tabulate results (bot that moved first, its opponent, points of the former) of bots with these names only."""
     order = tuple(names)
     index = {name: number for number, name in enumerate(order)}
     table: dict[tuple[int, int], list[int]] = {}
@@ -167,7 +167,7 @@ class Comparison:
         share = met.against(games * (plain.points - 0.5))
         self._places = {name: place for place, name in enumerate(met.names)}
         self._surely_places = {one.name: place for place, one in enumerate(fit.strengths)}
-        # Lists, since a page reads thousands of single numbers.
+        # Lists, not arrays: a page reads thousands of single numbers, which takes longer from an array.
         self._points, self._games = met.points.tolist(), met.games.tolist()
         self._expected = (share + met.games / 2).tolist()
         self._deviation = np.sqrt(met.both(games * plain.variance)).tolist()

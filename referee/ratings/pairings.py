@@ -14,7 +14,7 @@ def berger(players: int) -> list[list[tuple[int, int]]]:
     """Return the rounds of a single round robin as (first, second) player numbers from 0.
 
     Every pair meets exactly once; with an odd number one player has a bye each round. For each player, the numbers of
-    games as first and as second differ by at most one.
+    games as the first and as the second side differ by at most one.
     """
     return [berger_round(players, number) for number in range(players + players % 2 - 1)]
 

@@ -1,8 +1,8 @@
-"""A race: find the first k players of a field at a given confidence; results are valid however often evaluated.
+"""A race: find the first k players of a field at a given confidence, which holds however often the race is evaluated.
 
-The first are those with the greatest **shares**. A player's share is its expected points per game, in pairs of games
-with sides swapped, averaged equally over all opponents (its Borda score). Shares rank any field, even with cycles, and
-do not depend on how often each pair has played.
+The first players are those with the greatest **shares**. A player's share is its expected points per game, in pairs of
+games with sides swapped, averaged equally over all opponents (its Borda score). Shares rank any field, even with
+cycles, and do not depend on how often each pair has played.
 
 Whether one player is ahead of another is tested by betting (Waudby-Smith and Ramdas 2024, "Estimating means of bounded
 random variables by betting"). A **cycle** of a player is one pair of games against each opponent. In a cycle the
@@ -40,13 +40,13 @@ Pairing = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Race:
-    """The question which `first` players are the best, with a type I error of at most `error`."""
+    """The question which players are the best (`first` is their number), with a type I error of at most `error`."""
 
     first: int
     error: float
 
     def bound(self, players: int) -> float:
-        """Return the wealth that decides that one of `players` players is ahead of another."""
+        """Return the wealth at which it is decided that one of `players` players is ahead of another."""
         return max(1, self.first * (players - self.first)) / self.error
 
 
@@ -102,7 +102,7 @@ class RaceState:
 
 
 def evaluate_race(race: Race, players: Sequence[int], scores: Mapping[Pairing, Sequence[float]]) -> RaceState:
-    """Evaluate a race; `scores` are, for each pairing, the shares of the lower player number in its pairs of games.
+    """Evaluate a race; `scores` are, for each pairing, the lower-numbered player's shares of the pairs of games.
 
     The shares must be in planned order and stop at the first pair that is still being played. In the order in which
     games end, short games would come first and bias the result.
@@ -146,8 +146,8 @@ def evaluate_race(race: Race, players: Sequence[int], scores: Mapping[Pairing, S
 def _wealth(
     table: npt.NDArray[np.float64], cycles: npt.NDArray[np.int64]
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """Compute the log-wealth of the bet that the row's player is ahead of the column's: after the cycles that both have
-    completed, and the maximum of it so far.
+    """Compute the log-wealth of the bet that the row's player is ahead of the column's: its value after the cycles
+    that both players have completed, and its maximum up to then.
     """
     size = len(table)
     now, ever = np.zeros((size, size)), np.zeros((size, size))

@@ -132,7 +132,7 @@ def _evaluate(test: Sprt, counts: Sequence[int]) -> SprtVerdict:
     pairs = sum(counts)
     lower, upper = math.log(test.beta / (1 - test.alpha)), math.log((1 - test.beta) / test.alpha)
     five = (counts[0], counts[1], counts[2], counts[3], counts[4])
-    # Prior of a quarter pair per result: without it the variance after the first pair is zero and decides.
+    # Prior of a quarter pair per result: without it, the zero variance after the first pair would decide the test.
     weights = [count + 0.25 for count in counts]
     total = sum(weights)
     mean = sum(weight * half / 4 for half, weight in enumerate(weights)) / total

@@ -17,7 +17,10 @@ from referee.rules.core import Kind
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """Row of one bot. `sonneborn_berger` sums the points scored against each opponent times that opponent's points."""
+    """A bot's row of the standings.
+
+    `sonneborn_berger` sums the points scored against each opponent times that opponent's points.
+    """
 
     rank: int
     name: str

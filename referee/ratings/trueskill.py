@@ -89,7 +89,7 @@ def _environment(draw_probability: float) -> Any:
 def update(
     first: TrueSkillRating, second: TrueSkillRating, points: float, draw_probability: float
 ) -> tuple[TrueSkillRating, TrueSkillRating]:
-    """Compute both ratings after one game in which first scored `points` (1, 0.5 or 0)."""
+    """Compute both ratings after one game in which the first bot scored `points` (1, 0.5 or 0)."""
     environment = _environment(draw_probability)
     one = environment.create_rating(first.mu, first.sigma)
     two = environment.create_rating(second.mu, second.sigma)

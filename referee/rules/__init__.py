@@ -52,7 +52,7 @@ def family_named(name: str) -> str:
 
 
 def _family_names() -> Mapping[str, str]:
-    """Map all names of all families, folded, to the names of the families' folders."""
+    """Map every name of every family, in the form of `fold`, to the name of the family's folder."""
     found: dict[str, str] = {}
     for family in families():
         rules = load(family)
@@ -63,7 +63,7 @@ def _family_names() -> Mapping[str, str]:
 
 @cache
 def terminations() -> Mapping[str, Termination]:
-    """Return all terminations by word: first those of the families in order, then the other ones of the referee.
+    """Return all terminations by word: those of the families, in order, then those of the referee.
 
     If two families use the same word, the first family's termination counts.
     """

@@ -1,6 +1,6 @@
-"""Facts of compilation that need no import of numba: its switch, its progress, and the folder of compiled code.
+"""Compilation, seen without importing numba: whether it is on, its progress, and the folder of compiled code.
 
-It is separate from `referee.rules.jit` because every change of that file invalidates all compiled code.
+The module is separate from `referee.rules.jit` because every change of that file invalidates all compiled code.
 """
 
 from __future__ import annotations

@@ -44,9 +44,9 @@ class Kind(enum.StrEnum):
 class Termination(enum.StrEnum):
     """The reason why a game ended: a word used in records, pages and the protocol, its kind, and a sentence for people.
 
-    The members are the referee's own and those that several families share. A family adds its own with `by_rules` and
-    lists it in the `reasons` of its `Rules`, where `Termination(word)` finds it. Each word has one object, so
-    `is` compares terminations.
+    The members are the terminations of the referee and those that several families share. A family creates its own with
+    `by_rules` and lists them in the `reasons` of its `Rules`, where `Termination(word)` finds them. Each word has one
+    object, so `is` compares terminations.
     """
 
     kind: Kind

@@ -1,4 +1,4 @@
-"""Tables of games: one row per pair of moves, its number first, with the names of the sides above.
+"""Games as tables: one row per pair of moves, with the move number first, below a row with the names of the sides.
 
 Each notation decides what a cell contains and what else a game's text has.
 """
@@ -27,7 +27,7 @@ _NARROW, _WIDE = 10, 24
 
 
 def rows(words: Sequence[str], number: int, side: int) -> list[Row]:
-    """Arrange the moves in rows numbered from `number`; `side` is the side that begins (1: the second)."""
+    """Arrange the moves in rows numbered from `number`; `side` begins (0 the first, 1 the second)."""
     cells = [NO_MOVE] * side + list(words)
     pairs = zip_longest(cells[::2], cells[1::2], fillvalue="") if words else ()
     return [(f"{number + place}.", *pair) for place, pair in enumerate(pairs)]

@@ -1,4 +1,5 @@
-"""Elements shared by notations of whole games: tags such as `[Rule.goal "four"]`, marks, comments, a game being read.
+"""Elements of all notations of whole games: tags such as `[Rule.goal "four"]`, marks and comments of moves, and the
+draft of a game while it is read.
 
 Each notation decides where tags may occur, which ones it knows and what else a game's text has.
 """
@@ -82,7 +83,7 @@ def braced(comment: str) -> str:
 
 
 def remarked(word: str, game: GameText, ply: int) -> str:
-    """Append a move's mark and, in braces, its comment."""
+    """Append to `word`, which is the move of `ply`, its mark and, in braces, its comment."""
     return " ".join(part for part in (word + game.marks.get(ply, ""), braced(game.comments.get(ply, ""))) if part)
 
 

@@ -34,7 +34,7 @@ _LEADING: Final = re.compile(r"(?:(?:n[or]?\s*[°º.]?|#|№)\s*)?([0-9]{1,9})(?
 
 
 def looks_like_title(line: str) -> bool:
-    """Return whether a line consists of words: it starts with a capital and has no cell, tag, comment or column."""
+    """Return whether a line consists of words: it starts with a capital and has no cell name, tag, comment or `|`."""
     words_of_it = line.strip().lstrip("«»“”\"' ")
     if not words_of_it[:1].isupper() or len(words_of_it) > MAX_TITLE_LENGTH or _LABEL.match(words_of_it):
         return False
@@ -111,7 +111,7 @@ def _sections(text: str, rules: Rules, moves: tuple[str, ...], brackets: str, *,
 
 
 def _is_title(line: str, rules: Rules, moves: tuple[str, ...], *, is_free: bool) -> bool:
-    """Return whether a line outside brackets is a title. Unless `is_free`, only a line that names a variant is one."""
+    """Return whether a line outside brackets is a title. Only an `is_free` line may be one without naming a variant."""
     if len(line) > MAX_TITLE_LENGTH:
         return False
     line = line.strip()
@@ -141,10 +141,11 @@ def titled(
 ) -> Reader:
     """Extend a reader with titles, which precede a game at the start of the text or after an empty line.
 
-    `tag` writes the variant that a title names in the notation. `moves` are words of the notation that may be alone in
-    a line. `brackets` are the brackets within which no line is a title. A title that names no variant needs an empty
-    line before a table. With `is_table` the reader handles column titles itself; otherwise they are removed. Lines of
-    words after the last game become a comment on its last move.
+    If a title names a variant, `tag` returns the text that states it in the notation. `moves` are words of the
+    notation, such as `pass`, that are not titles even alone in a line. `brackets` are the brackets within which no line
+    is a title. A title that names no variant needs an empty line before a table. With `is_table` the reader handles
+    column titles itself; otherwise they are removed. Lines of words after the last game become a comment on its last
+    move.
     """
 
     def read_titled(text: str, ruleset: Ruleset) -> Sequence[GameText]:
@@ -173,7 +174,7 @@ def titled(
 
 
 def _placed_read(read: Reader, text: str, section: _Section, before: str, ruleset: Ruleset) -> list[GameText]:
-    """Return the games of a section, read with `before` as its prefix. Raise ParseError, placed in the whole text."""
+    """Return the games of a section, read with `before` as its prefix. Raise ParseError, with an index in `text`."""
     try:
         return list(read(before + text[section.start : section.end], ruleset))
     except ParseError as error:

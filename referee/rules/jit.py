@@ -123,7 +123,7 @@ if IS_COMPILED:
         no array and does not own those passed to it; the caller keeps them alive. An `inlined` function becomes a part
         of its callers: a call would pass each array as seven arguments.
         """
-        # Set explicitly: a function inherits an unset flag from the function whose compilation required it.
+        # Set every flag explicitly: a function inherits an unset one from the function whose compilation required it.
         settings: dict[str, Any] = {"nopython": True, "nogil": True, "error_model": "numpy", "forceinline": inlined}
         # Disable reference counting, which costs a search 20 to 40 %; numba has no public option for it.
         settings["_nrt"] = not borrows

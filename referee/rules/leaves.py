@@ -1,4 +1,4 @@
-"""Perft over a family's kernel, loaded once per family by `referee.rules.per_family`."""
+"""The recursion of perft over a family's kernel; `referee.rules.per_family` loads one copy of this file per family."""
 
 from __future__ import annotations
 

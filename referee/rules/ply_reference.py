@@ -1,6 +1,6 @@
 """References to a ply: by its number, or by the number of a move and its player (`17y`).
 
-`x` is the side called first, `y` the other.
+`x` is the first side, `y` the second.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _SIGNS: Final = {"x": 0, "y": 1, ".": 0, "...": 1, "…": 1}
 def read_ply(text: str, ruleset: Ruleset, begins: int = 0) -> int:
     """Return the ply, counted from 1, of a reference: `33`, `ply 33`, `17y`, `17...`, `17 White`.
 
-    `begins` is 0 if the side called first has the first move of the game, else 1. Raise ParseError.
+    `begins` is 0 if the first side has the first move of the game, else 1. Raise ParseError.
     """
     if found := _PLY.fullmatch(text.strip()):
         return int(found[1])

@@ -58,7 +58,7 @@ class Position:
 
     @property
     def history(self) -> History:
-        """The positions of the game up to this one. It becomes invalid when a later position reads its own."""
+        """The positions of the game up to this one. Reading the history of a later position invalidates this object."""
         # If the shared history has another length, another continuation has added to it.
         if self._history is None or self._history.plies != self._ply:
             line: list[Position] = []
@@ -71,7 +71,7 @@ class Position:
 
     @cached_property
     def repeats(self) -> tuple[int, int]:
-        """(occurrences so far, this one included; plies since the previous one, 0 = no previous one)."""
+        """The number of occurrences so far, this one included, and of plies since the previous one (0 = none)."""
         if self.previous is None:
             return 1, 0
         # Most games are one line: each position takes over the history of the previous one instead of copying it.

@@ -61,7 +61,7 @@ class _Board:
 
     def played(self, position: str, move: str) -> str | None:
         """Return the position after a move, or None if the position does not exist or does not allow the move."""
-        # Keep the last result: a prediction that turns out right is played from once more.
+        # Keep the last result: after a right prediction the same move is played from the same position again.
         if self._last[:2] != (position, move):
             self._last = position, move, self._play(position, move)
         return self._last[2]
@@ -96,12 +96,14 @@ class _Board:
         """Return the position before a move, from the position after it and the note. Raise ParseError."""
         before = note[1:] if note.startswith("=") else self._before(after, move, note)
         if self.played(before, move) != after:
-            raise ParseError(f"{move} does not lead to {after}", text=note or move, hint=f"undone it gives {before}")
+            hint = f"undoing the move gives {before}"
+            raise ParseError(f"{move} does not lead to {after}", text=note or move, hint=hint)
         return before
 
     def _before(self, after: str, move: str, note: str) -> str:
         if self.setup is None:
-            raise ParseError("a note without its position", text=note, hint="write (=…) with the position before")
+            hint = "write (=…) with the position before the move"
+            raise ParseError("a note without the position before the move", text=note, hint=hint)
         cells, _, fields = note.partition("|")
         pieces = self._predicted_pieces(self.setup, after, move)
         for word in cells.split():
@@ -127,7 +129,7 @@ class _Board:
         return pieces
 
     def _predicted_tail(self, board: str, after: str, move: str) -> list[str]:
-        """Return the fields after the board before a move, from the position after it.
+        """Return the predicted fields after the board for the position before a move, from the position after it.
 
         A counter that the move reset is predicted to be unchanged, and so are all counters if the move cannot be
         played.
@@ -240,7 +242,7 @@ def write_game(game: GameText, ruleset: Ruleset) -> str:
         number, second = divmod(ply - 1 + turn, 2)
         note = board.note(position, move, after)
         words += [f"{number + 1}." + ".." * second] if ply == 1 or not second else []
-        # No line begins inside a note: collections of games are cut at lines that look like a setup, `a1:…`.
+        # Never break a line inside a note: collections of games are cut at lines that look like a setup, `a1:…`.
         words.append((move + (f"({note})" if note else "")).replace(" ", _KEPT) + game.marks.get(ply, ""))
         words.append(braced(game.comments.get(ply, "")))
         position = after

@@ -66,10 +66,10 @@ class Kernel(Protocol):
     def result(self, state: State, config: Config, occurrences: int, gap: int) -> int:
         """Return 0 while the game is undecided, else `reason * 4 + winner`.
 
-        `winner` is 1 for first, 2 for second, 3 for a draw; `reason` is an index into `Rules.reasons`. `occurrences`
-        counts this position's occurrences in the game, this one included; `gap` is the number of plies since the
-        previous one (0 = no previous one). All tests, limits and repetition included, run in the order of the family's
-        rules.
+        `winner` is 1 for the first side, 2 for the second, 3 for a draw; `reason` is an index into `Rules.reasons`.
+        `occurrences` counts this position's occurrences in the game, this one included; `gap` is the number of plies
+        since the previous one (0 = no previous one). All tests, limits and repetition included, run in the order of the
+        family's rules.
         """
 
     def playout(self, state: State, config: Config, rng: npt.NDArray[np.uint64], max_plies: int) -> tuple[int, int]:
@@ -174,7 +174,7 @@ class Option:
     """One rule option: its name, type, permitted values, default and effect.
 
     `combo` takes one of `values`, `spin` an integer of `minimum..maximum` not in `excluded`, `check` true or false.
-    Bots must support an option that `changes` `moves` or `result`, but not one that changes `limits` or `display`.
+    Bots must support an option whose `changes` is `moves` or `result`, but not one with `limits` or `display`.
     """
 
     name: str
@@ -260,7 +260,7 @@ class Notation:
 class Phase:
     """A phase before the main game. If a bot does not support it, the referee passes in its place.
 
-    During the phase a pass (`Notation.pass_move`) is always legal; once it has ended it never returns.
+    During the phase a pass (`Notation.pass_move`) is always legal. A phase that has ended never returns.
     """
 
     name: str
@@ -277,9 +277,9 @@ class Phase:
 
 @dataclass(frozen=True, slots=True)
 class Variation:
-    """Canonical `moves` that could have been played instead of the move `ply` of the line it belongs to.
+    """Canonical `moves` that could have been played from ply `ply` on, instead of those of the game or outer variation.
 
-    `marks` and `comments` are by ply of the whole game, as in `GameText`. `variations` belong to its own moves.
+    `marks` and `comments` are by ply of the whole game, as in `GameText`. `variations` replace some of these `moves`.
     """
 
     ply: int
@@ -379,7 +379,7 @@ class Board:
 class PositionSetup:
     """The position format for pieces that a person puts on a board: rows of cells, runs of empty ones as numbers.
 
-    `tails` are the rest of the position string, for first and for second to move, before any move was played.
+    `tails` are the rest of the position string before any move: with the first side to move, and with the second.
     """
 
     tails: tuple[str, str]
@@ -411,7 +411,7 @@ class Effect:
 
     - `line` are the cells of a row that moves as one, in its direction.
     - `ejected` is the symbol pushed off the board at the end of that row.
-    - `between` are pairs of cells that captured the piece between them, or on their corners.
+    - `between` are pairs of cells whose pieces captured a piece between them, or on a corner of their rectangle.
     """
 
     description: str = ""
@@ -422,7 +422,7 @@ class Effect:
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """Further names in French or in other communities, next to the names in the rules.
+    """Further names, in French or of other communities, in addition to those in `Rules`.
 
     `variants` are keyed by variant name, `terms` (pieces, marks, kinds of moves) by the English word. Every input of a
     family, variant or side accepts these names too; case, accents and hyphens do not matter.
@@ -515,7 +515,7 @@ def _no_variant(name: str, options: Mapping[str, Value]) -> Variant | None:
 class Rules:
     """A family of games. `version` is raised only when behaviour changes.
 
-    - `sides` are the display names of first and second.
+    - `sides` are the display names of the first and the second side.
     - `variants[0]` is the default variant.
     - `reasons` gives the meaning of the reason numbers of `Kernel.result`.
     - `resolve` finds variants that no list can hold: numbered setups, starts that depend on an option. It runs before
@@ -535,7 +535,7 @@ class Rules:
     pieces: tuple[Piece, ...]
     board: Callable[[State, Config], Board]
     side: Callable[[State, Config], int]
-    """Return 0 when the side named first is to move, else 1."""
+    """Return 0 when the first side is to move, else 1."""
     kernel_module: str
     reasons: tuple[Termination, ...]
     resolve: Callable[[str, Mapping[str, Value]], Variant | None] = _no_variant
@@ -596,12 +596,12 @@ class Rules:
 
     @cached_property
     def folded_sides(self) -> frozenset[str]:
-        """All names of the sides, in all languages, folded."""
+        """All names of the sides, in all languages, in the form of `fold`."""
         return frozenset(fold(name) for names in (self.sides, *self.words.sides) for name in names)
 
     @cached_property
     def _variant_names(self) -> Mapping[str, str]:
-        """Map of every name of a variant, folded, to the variant's own name."""
+        """Map of every name of a variant, in the form of `fold`, to the variant's own name."""
         found: dict[str, str] = {}
         for variant in self.variants:
             for name in (variant.name, *self.words.variants.get(variant.name, ())):
@@ -662,7 +662,7 @@ class Rules:
         preset = {name: self.option(name).read(value) for name, value in found.options.items()}
         values = {option.name: option.default for option in self.options} | preset | given
         if self.phase and values[self.phase.rule]:
-            # Change only the position: an option in the variant would be no override, and no record would store it.
+            # Change only the position: records store the options that differ from the variant's, as this one must.
             found = replace(found, position=self.phase.begin(found.position))
         return Ruleset(self, found, values)
 
@@ -691,18 +691,18 @@ class Ruleset:
 
     @property
     def sides(self) -> tuple[str, str]:
-        """The display names of first and second in this game."""
+        """The display names of the first and the second side in this game."""
         first, second = self.rules.sides
         return (second, first) if self._is_turned else (first, second)
 
     @property
     def side_names(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """All names of first and second in this game, in all languages."""
+        """All names of the first and the second side in this game, in all languages."""
         first, second = ((name, *more) for name, more in zip(self.rules.sides, self.rules.words.sides, strict=True))
         return (second, first) if self._is_turned else (first, second)
 
     def side_named(self, name: str) -> int | None:
-        """Return 0 for any name of first, 1 for any name of second, None for another word."""
+        """Return 0 for any name of the first side, 1 for any name of the second, None for another word."""
         for index, (side, names) in enumerate(zip(SIDES, self.side_names, strict=True)):
             if fold(name) in {fold(one) for one in (side, *names)}:
                 return index
@@ -725,7 +725,7 @@ class Ruleset:
         return {name: value for name, value in self.values.items() if preset[name] != value}
 
     def changed(self, kinds: Iterable[Changes] = ("moves", "result")) -> dict[str, Value]:
-        """Return the options of these kinds that differ from the family's defaults, which a bot must be sent."""
+        """Return the options of these kinds that differ from the family's defaults: the referee sends them to bots."""
         wanted = frozenset(kinds)
         return {
             option.name: self.values[option.name]

@@ -34,10 +34,10 @@ _NOT_BLANK: Final = re.compile(r"[^\r\n]")
 
 @dataclass(frozen=True, slots=True)
 class Marker:
-    """The form of comments in a notation: the text before and after one, and the pattern of a comment with the marker.
+    """The form of comments in a notation: the text before and after a comment, and the pattern of one with `MARKER`.
 
-    The group `said` of the pattern is the comment without the marker. `heading` returns what a notation needs before
-    the moves of a variation if its reader ignores the start of the given rules.
+    The group `said` of the pattern is the comment without `MARKER`. If the notation's reader ignores the start position
+    of the ruleset, `heading` returns the lines that state it before the moves of a variation.
     """
 
     before: str
@@ -56,15 +56,15 @@ BRACKETS: Final = _bracketed("[", "]")
 
 
 def to_line_end(sign: str, heading: Callable[[Ruleset], str]) -> Marker:
-    """Return the marker of a notation with comments from a sign to the end of the line.
+    """Return the `Marker` of a notation whose comments go from `sign` to the end of the line.
 
-    The reader of the notation has to accept the marker alone as a comment.
+    The reader of the notation must accept `MARKER` alone as a comment.
     """
     return Marker("", "", re.compile(rf"{re.escape(sign)} (?P<said>[^\n\x01]*?) *\x01"), heading)
 
 
 def branched(read: Reader, marker: Marker = BRACES, inner: Reader | None = None) -> Reader:
-    """Extend a reader with variations, which `inner` reads (default: the same reader).
+    """Extend a reader so that it also reads variations, by `inner` (default: the same reader).
 
     The time is linear in the length of the text.
     """
@@ -106,7 +106,7 @@ class _Reading:
     def _with_variations(
         self, game: GameText, groups: Iterator[str], ruleset: Ruleset, base: int, depth: int
     ) -> GameText:
-        """Return a game, or the moves of a variation after `base` plies, with the variations at its markers."""
+        """Return a game, or a variation that begins after `base` plies, with the variations at its markers."""
         if not any(MARKER in said for said in game.comments.values()):
             return game
         line = _Line(game, ruleset)
@@ -129,7 +129,7 @@ class _Reading:
         return replace(game, comments=comments, variations=tuple(variations))
 
     def _variation(self, group: str, line: _Line, ply: int, base: int, depth: int) -> Variation | None:
-        """Read a variation that replaces a move of a line; return None if that is impossible."""
+        """Read a variation that replaces move `ply` of a line; return None if `group` cannot be read as one."""
         start = line.before(ply)
         if depth >= MAX_DEPTH or start is None:
             return None
@@ -223,7 +223,7 @@ def branching(write: Writer, marker: Marker = BRACES) -> Writer:
 
 
 def _placed(found: re.Match[str], variations: str, marker: Marker) -> str:
-    """Return a written comment without its marker, and the variations after it."""
+    """Return a comment as written, without its marker and followed by `variations`."""
     said = found["said"]
     if not marker.before:
         sign = found[0].partition(" ")[0]

@@ -36,7 +36,7 @@ class Failure:
 
 @dataclass(slots=True)
 class VectorReport:
-    """The result of one file; `skipped` counts entries excluded on request."""
+    """The result of one file; `skipped` counts the entries that arguments of `check_file` exclude."""
 
     file: str
     checked: int = 0

@@ -18,7 +18,7 @@ from referee.sandbox.selftest import STRONG, test
 
 @dataclass(frozen=True, slots=True)
 class Assessment:
-    """Result of trying a level on this machine. `reason` explains a failure, `fix` says what to do about it."""
+    """Result of trying a sandbox level on this machine. `reason` explains a failure, `fix` says what to do about it."""
 
     name: str
     works: bool
@@ -64,7 +64,7 @@ def refusal(sandbox: Sandbox, allow_weak: bool = False) -> str:
 
 @functools.cache
 def assess(name: str) -> Assessment:
-    """Try a level, once per process."""
+    """Try a sandbox level, once per process, and return the result."""
     if name == "none":
         return Assessment(name, works=True)
     missing = _missing(name)

@@ -55,8 +55,8 @@ def wrap(request: Request) -> Launch:
     program_filter = SyscallFilter().program()
     if user is None:
         privileges = ("--unshare-user", "--disable-userns", "--cap-drop", "ALL")
-        # Bubblewrap's own first process would run as the bot's user without the filter. A filtered shell replaces
-        # it, reaps orphans, and passes on the bot's exit code.
+        # Bubblewrap's own first process would run as the bot's user without the filter: a filtered shell replaces it.
+        # The shell also reaps orphans and passes on the bot's exit code.
         privileges += ("--as-pid-1",)
         spare += 1
         become = ("/bin/sh", "-c", '"$@"; exit $?', "sh")

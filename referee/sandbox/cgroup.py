@@ -1,4 +1,4 @@
-"""Control groups, version 2 or 1: in a group of its own, the kernel limits a bot's total memory and processes.
+"""Control groups, version 2 or 1: a bot gets a group of its own, whose total memory and processes the kernel limits.
 
 Control groups need only writable folders: no daemon, no library.
 """

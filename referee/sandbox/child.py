@@ -103,10 +103,10 @@ class Child:
         return ""
 
     def _most_resident(self) -> int:
-        """Return the peak memory of the tree, or of one of its processes."""
+        """Return the peak memory of the tree, or of its largest process as the kernel counts it, if greater."""
         if self.has_exited:
             self._reap()
-        # The kernel's peak begins with the memory of the process that spawned it, which is this one, and is not exact.
+        # The kernel's peak is not exact, and starts at the memory of this process, which spawned the bot.
         is_own = self._resident <= resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 + _ROUGHLY
         return max(self._watched.peak.memory_bytes, 0 if is_own else self._resident)
 

@@ -1,4 +1,4 @@
-"""Find the files in a bot's output or command that the sandbox's user may not read."""
+"""Find the files named in a bot's output or command that the sandbox's user may not read."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ def closed_place(path: str) -> str:
 
 
 def named_paths(text: str, command: Iterable[str], folder: str | None) -> Iterator[str]:
-    """Yield the existing files and folders that a text names, then those of a command.
+    """Yield the existing files and folders that `text` names, then those that `command` names.
 
-    Files that every bot needs (of the system, of the arena) come last, and only if the text names them.
+    Those that every bot needs (of the system, of the arena) come last, and only if `text` names them.
     """
     here = folder or os.getcwd()
     said, run = (

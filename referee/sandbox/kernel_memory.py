@@ -64,7 +64,7 @@ class _Shared:
     resident: int = 0
 
     def add(self, number: int, size: int) -> None:
-        """Add shared memory; each object counts once."""
+        """Add an object of shared memory; each object counts once."""
         self.held[number] = max(size, self.held.get(number, 0))
 
     def absent(self) -> int:
@@ -101,7 +101,7 @@ def _held_by_mappings(pid: int, processes: int, shared: _Shared) -> int:
             shared.add(int(found[3]), _mapped_bytes(pid, found[1].decode(), found[2].decode()))
     if mappings >= _MANY:
         mappings = _number("/proc/sys/vm/max_map_count", 65_530)
-    # A mapping may be linked with one of every other process of the tree, any of which may be an ancestor.
+    # A mapping may be linked with a mapping of every other process of the tree: each may be an ancestor.
     each = _MAPPING_BYTES + processes * _ANCESTOR_BYTES
     return _kilobytes(status, b"VmPTE:") + _kilobytes(status, b"VmSwap:") + mappings * each
 

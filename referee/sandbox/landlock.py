@@ -1,7 +1,7 @@
 """The second sandbox, for machines without namespaces: Landlock for files, a system call filter for the rest.
 
-A bot sees the same files as under bubblewrap and can write to none of them. It has no sockets, and cannot signal or
-read processes of others.
+A bot sees the same files as under bubblewrap and can write to none of them. It has no sockets except pairs, and cannot
+signal or read the processes of other bots.
 """
 
 from __future__ import annotations

@@ -73,7 +73,7 @@ class Launch:
 
 
 def supervised(request: Request, plan: Mapping[str, Any], environment: Mapping[str, str]) -> Launch:
-    """Return the launch of a command under a supervisor that confines it by the plan of `launcher`."""
+    """Return the `Launch` of a command under the supervisor `launcher.py`, which confines it as `plan` says."""
     script = str(Path(launcher.__file__).resolve())
     words = json.dumps({"referee": os.getpid(), "groups": request.groups, **plan})
     line = (sys.executable, "-I", "-S", "-B", script, words, *request.command)

@@ -108,7 +108,7 @@ def load_filter(program: bytes) -> None:
 
 
 def become(user: int, reads_all: bool) -> None:
-    """Change to that user without capabilities; `reads_all` keeps the one by which files open regardless of mode."""
+    """Change to the user id `user` without capabilities; `reads_all` keeps the capability to open any file."""
     for number in range(LAST_CAPABILITY + 1):
         if not (reads_all and number == DAC_OVERRIDE):
             _libc.prctl(DROP_BOUND, number, 0, 0, 0)  # only a second barrier after no_new_privs, so it may fail
@@ -126,7 +126,7 @@ def become(user: int, reads_all: bool) -> None:
 
 
 def confine(plan: dict, supervisor: int) -> None:  # type: ignore[type-arg]
-    """Drop all rights that the plan names. Raises OSError."""
+    """Restrict this process as the plan says. Raises OSError."""
     for path in plan.get("groups", ()):
         with open(path, "w", encoding="ascii") as file:
             file.write("0")

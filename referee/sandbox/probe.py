@@ -4,9 +4,9 @@
     probe.py sibling
 
 The attack prints one line of JSON: `user`, `connected` (to PORT of this machine), `wrote` (FILE), `reached` (attacks
-that worked on the processes PIDS of another bot), `children` (how many of twice PROCESSES). The sibling is that other
-bot: for every line of input it prints the properties that other processes could change, and the signals that it
-received.
+that worked on the processes PIDS of another bot), `children` (how many of twice PROCESSES it could start). The sibling
+is that other bot: for every line of input it prints the properties that other processes could change, and the signals
+that it received.
 """
 
 import contextlib

@@ -29,7 +29,7 @@ def become_subreaper() -> bool:
 
 
 def wake_at_death_of_parent() -> bool:
-    """Request SIGCONT, which wakes a stopped process, for the end of the thread that created this process.
+    """Request SIGCONT, which wakes this process if it is stopped, for when the thread that created it ends.
 
     Returns False if the kernel does not support that.
     """

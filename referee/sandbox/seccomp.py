@@ -100,7 +100,7 @@ _ABSENT: dict[str, tuple[int, int]] = {
     "pidfd_open": (434, 434),
     # A timer's signal could be SIGCONT, which resumes a stopped process.
     "timer_create": (222, 107),
-    # The kernel limits these for each user or for all users together: one bot could exhaust the limit.
+    # The kernel limits inotify and AIO objects per user or for all users together: one bot could exhaust the limit.
     "inotify_init": (253, 26),
     "inotify_init1": (294, 26),
     "io_setup": (206, 0),
@@ -232,7 +232,7 @@ def _argument(index: int) -> bytes:
 
 
 def _among(values: Sequence[int], then: bytes, otherwise: bytes) -> tuple[bytes, ...]:
-    """Return operations that execute `then` if the loaded value is one of the values, else `otherwise`."""
+    """Return operations that execute `then` if the loaded value is one of `values`, else `otherwise`."""
     jumps = [_op(_JUMP_EQUAL, value, len(values) - place, 0) for place, value in enumerate(values)]
     return (*jumps, otherwise, then)
 
@@ -270,7 +270,7 @@ class _Builder:
         self._memory()
         self._files_and_threads()
         if chosen.own_pid is None:
-            # Control groups do not count the buffers of other socket families.
+            # Allow no other socket families: control groups do not count their buffers.
             domains = (_UNIX, _INET, _INET6)
             self.on(_SOCKET, _argument(0), *_among(domains, _PERMIT, _refuse(errno.EAFNOSUPPORT)))
             self.on(_PRCTL, _argument(0), *_among((_SET_DUMPABLE,), _DENY, _PERMIT))
@@ -284,10 +284,10 @@ class _Builder:
         self.on(_LOCK, _NO_LOCKS)
 
     def _files_and_threads(self) -> None:
-        # Requests for larger buffers also report success without effect.
+        # Requests to set a buffer size report success without effect, like the calls in `_IGNORED`.
         sizes = _among(_BUFFER_SIZES, _refuse(0), _PERMIT)
         self.on(_SET_SOCKET_OPTION, _argument(1), _op(_JUMP_EQUAL, _SOCKET_LEVEL, 1, 0), _PERMIT, _argument(2), *sizes)
-        # Open files in a thread's own table would be missing from the count of its process.
+        # If a thread had its own table of open files, they would be missing from the count of its process.
         alone = _unless(0, _THREAD | _SHARED_FILES, _THREAD)
         self.on(_CLONE, *alone, _argument(0), _op(_LOAD_AND, _NEW_NAMESPACES), *_among((0,), _PERMIT, _DENY))
         self.on(_CLOSE_RANGE, *_unless(2, _UNSHARE_FILES, _UNSHARE_FILES), _PERMIT)

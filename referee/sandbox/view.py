@@ -33,7 +33,7 @@ _TOO_MUCH = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """Files and folders that a bot sees, read-only at their own paths, symbolic links, and the command to run."""
+    """The files and folders that a bot is `shown`, read-only at their own paths; links to create; and the command."""
 
     command: tuple[str, ...]
     shown: tuple[str, ...]
@@ -74,7 +74,7 @@ def named_files(word: str) -> list[str]:
 
 
 def is_shared(path: str) -> bool:
-    """Return whether every bot sees this file, because it is one of the system or of the arena."""
+    """Return whether every bot sees this file, because it belongs to the system or the arena."""
     return _is_systems(path) or any(path.startswith(one + os.sep) for one in _arena())
 
 
@@ -108,7 +108,7 @@ def _arena() -> list[str]:
 def _surroundings(path: str) -> list[str]:
     """List the folder of a file and of every link target; for a program in a `bin` folder the parent of `bin`.
 
-    A folder is listed itself. If that would be a home folder or a large part of the machine, list the file alone.
+    For a folder, list the folder itself. Instead of a home folder or a large part of the machine, list the file alone.
     """
     found = []
     path = os.path.abspath(path)

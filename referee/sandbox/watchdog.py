@@ -63,8 +63,7 @@ class WatchedTree:
         """Measure the tree, and kill all of it if it exceeds a limit."""
         if self.cgroup:
             if self.cgroup.excess() == "memory":
-                # The kernel kills one process of a group that is too big. Kill the rest too, so that no part of a bot
-                # survives.
+                # The kernel kills one process of a group that is too big: kill the rest of the bot too.
                 self.excess = "memory"
                 self._kill()
             return
@@ -86,7 +85,7 @@ class WatchedTree:
         self._kill()
 
     def _kill(self) -> None:
-        """Kill the bot. A supervisor is not killed: it notices and ends."""
+        """Kill the bot. A supervisor is not killed: it ends by itself once its bot has ended."""
         if self.is_supervised:
             kill_descendants(self.pid)
         else:
@@ -97,7 +96,9 @@ class WatchedTree:
         return (*(() if self.is_supervised else (self.pid,)), *descendants(self.pid))
 
     def _count_slowly(self) -> int:
-        """Measure page tables, mappings, watched files, and connections in a network namespace of the bot."""
+        """Measure, at intervals, the memory of page tables, mappings, files watched by epoll, and connections in the
+        bot's network namespaces.
+        """
         now = time.monotonic_ns()
         if now - self._slow_ns >= _THOROUGH_NS:
             self._slow_bytes = held_by_processes(self._processes())
@@ -174,7 +175,7 @@ def _device(place: str) -> int | None:
 
 
 def _shared_out(pids: Iterable[int]) -> int:
-    """Sum the memory of processes, shared pages counted once; resident memory of a process whose shares are unknown."""
+    """Sum the memory of processes, with shared pages counted once; all resident memory if shares are unknown."""
     total = 0
     for one in pids:
         try:

@@ -47,13 +47,13 @@ def compiled(function: F) -> F:
 
 @compiled
 def counts_nothing(state: State, config: Config, move: int, counter: int) -> int:
-    """Return 0: stands for `Counters.counted` in families without counters."""
+    """Return 0, in place of `Counters.counted`, for families without counters."""
     return 0
 
 
 @compiled
 def cannot_tell(state: State, config: Config, moves: int) -> bool:
-    """Return True: stands for `Prospects.may_win` in families without this function."""
+    """Return True, in place of `Prospects.may_win`, for families without that function."""
     return True
 
 
@@ -278,8 +278,8 @@ def look_up(ps: ProofState, config: Config, ply: int, rest: int, used: int) -> i
 
 @compiled
 def store(ps: ProofState, ply: int, rest: int, phi: int, delta: int, effort: int) -> None:
-    """Write the numbers of `states[ply]` to its entry in the table. If it has none, replace that of two entries which
-    took less effort.
+    """Write the proof numbers of `states[ply]` to its entry in the table. If it has none, replace that of two entries
+    which took less effort.
     """
     slot = np.int64(ps.keys[ply] & np.uint64(ps.table.shape[0] - 1))
     key, proven, refuted = np.int64(ps.keys[ply]), ZERO, ZERO
@@ -313,7 +313,7 @@ def child_known(ps: ProofState, config: Config, ply: int, rest: int, used: int) 
     if attacks and not may_win(ps.states[ply], config, (rest + 1) // 2):
         return FAILED
     known = look_up(ps, config, ply, rest, used)
-    # If the attacker threatens to win at once, few moves parry that: only they should count as effort.
+    # A defence that does not parry a threat to win at once is refuted here, so only the others count as effort.
     if attacks and known == OPEN and wins_now(ps, config, ply, used):
         store(ps, ply, ONCE, ZERO, INFINITE, ONCE)
         return WON
@@ -322,7 +322,7 @@ def child_known(ps: ProofState, config: Config, ply: int, rest: int, used: int) 
 
 @compiled
 def expand(ps: ProofState, config: Config, ply: int, rest: int, used: int) -> int:
-    """Write the undecided moves of `states[ply]` with their numbers to its row; return how many there are.
+    """Write the undecided moves of `states[ply]` with their proof numbers to its row; return how many there are.
 
     Return -1 if a move reaches the goal of the side to move. The result is invalid if `work[ABORTED]` is set.
     """
@@ -351,7 +351,7 @@ def expand(ps: ProofState, config: Config, ply: int, rest: int, used: int) -> in
 
 @compiled
 def weigh(ps: ProofState, ply: int, kept: int) -> int:
-    """Combine the numbers of the `kept` moves of a row to PHI and DELTA of the node; return the index of the best move.
+    """Combine the proof numbers of a row's `kept` moves into PHI and DELTA of the node; return the best move's index.
 
     Set SECOND to the delta of the second best move.
     """
@@ -392,7 +392,7 @@ def search(ps: ProofState, config: Config, ply: int, rest: int, used: int, phi_l
         used_then = used_after(ps, config, ply, move, used) if is_attacker else used
         play(ps.states[ply], config, move, ps.states[ply + 1])
         enter_key(ps, ply + 1, used_then)
-        # A limit a quarter above the second best move avoids many switches between the two moves.
+        # A limit a quarter above the second best move's delta avoids many switches between the two moves.
         limit = min(phi_limit, work[SECOND] + work[SECOND] // 4 + 1)
         search(ps, config, ply + 1, rest - 1, used_then, delta_limit - kept + 1, limit)
         if work[ABORTED] != 0:

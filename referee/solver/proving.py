@@ -51,8 +51,8 @@ class ProvedProblem:
 def prove(statement: ProblemStatement, max_nodes: int = MAX_NODES) -> ProvedProblem:
     """Prove the claim of a problem.
 
-    Raise UnprovedProblemError if the claim is wrong or remains unproved, TooManySolutionsError, and ValueError for a
-    position or condition that the rules reject.
+    Raise UnprovedProblemError if the claim is wrong or remains unproved; ValueError for a position or condition that
+    the rules reject; TooManySolutionsError.
     """
     ruleset = load(statement.family).settle(statement.variant, statement.options)
     state = ruleset.read(statement.position)

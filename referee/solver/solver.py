@@ -1,7 +1,7 @@
 """Answers a problem: the shortest win of a side, all first moves that achieve it, and the main line.
 
-Lengths are moves of the side that is to win, as in "White to move wins in 3". If a move of the other side ends the game
-in its favour, the win counts as one with its next move.
+Lengths are moves of the side that is to win, as in "White to move wins in 3". A win by a move of the other side counts
+as long as a win by the next move of the winning side.
 """
 
 from __future__ import annotations

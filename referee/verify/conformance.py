@@ -29,7 +29,7 @@ class InvariantResult:
 def find(name: str) -> Rules:
     """Return the rules of a family, or of a module that has `RULES`.
 
-    Raise UnknownNameError if the name is neither, FamilyPackageError, and any error of the module itself.
+    Raise UnknownNameError if the name is neither; FamilyPackageError; any error that importing the module raises.
     """
     if family_named(name) in families():
         return load(name)
@@ -43,7 +43,7 @@ def find(name: str) -> Rules:
 
 
 def check_conformance(rules: Rules, positions: int, seed: int) -> Iterator[InvariantResult]:
-    """Check every invariant at random positions of all variants with many options, and yield its result.
+    """Check every invariant at random positions of all variants with many options, and yield the result of each.
 
     The check of an invariant stops at its first violation.
     """
@@ -71,7 +71,10 @@ def _check(invariant: Callable[..., None], cases: Sequence[tuple[object, ...]]) 
 
 
 def _place(rules: Rules, rng: random.Random) -> tuple[Ruleset, State]:
-    """Return random rules and a position: in two of three cases from a random game, else with shuffled pieces."""
+    """Return rules with random options, and a position.
+
+    Two positions in three are from a random game, the others have shuffled pieces.
+    """
     options: dict[str, Value] = {}
     if rng.random() < 0.5:
         options = {one.name: rng.choice(values(one)) for one in rules.options if rng.random() < 0.5}

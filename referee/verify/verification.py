@@ -49,7 +49,7 @@ def verify(record: GameRecord, spec: GameSpec | None = None) -> Position:
 class RecordVerifier:
     """Verifies many records faster than the function `problem_of`, with the same results.
 
-    Games are replayed by move codes from a table. Only if a record seems wrong, the slow function finds the problem.
+    Games are replayed by move codes from a table; the function is called only for records that seem wrong.
     """
 
     def __init__(self) -> None:
@@ -106,7 +106,7 @@ class _Starts:
     def find(
         self, family: str, variant: str, options: Mapping[str, Value], position: str | None
     ) -> tuple[Ruleset, State, str]:
-        """Return the rules, the start, and the start's text. Raises UnknownNameError, ParseError."""
+        """Return the rules, the start position, and its text. Raises UnknownNameError, ParseError."""
         key = repr((family, variant, sorted(options.items()), position))
         found = self._found.get(key)
         if found is None:
@@ -119,7 +119,7 @@ class _Starts:
 
 
 def problem_of(line: str | bytes, spec: GameSpec | None = None, name: str | None = None) -> str:
-    """Return the problem of a record given as JSON; empty if it is correct, with the given `spec` and the id `name`."""
+    """Return the problem of a record in JSON; empty if it is correct and agrees with `spec` and the id `name`."""
     try:
         record = read_record(line)
         verify(record, spec)
@@ -190,8 +190,8 @@ def _adjudicate(
 ) -> None:
     """Check that the adjudication ends the game where the record says, with the same result. Raises RecordError.
 
-    `sides` made the plies; `passed` marks plies in which the referee passed; `outcome` is the result of the last
-    position by the rules.
+    `sides` are the sides that made the plies; `passed` marks plies in which the referee passed; `outcome` is the result
+    of the last position by the rules.
     """
     adjudicator = Adjudicator(rule)
     found: Outcome | None = None

@@ -26,7 +26,9 @@ async def show(call: RequestContext, game: GameId) -> RouteResult[AnalysisRespon
     problems=("not-found", "conflict", "invalid", "forbidden"),
 )
 async def ask(call: RequestContext, game: GameId, body: AnalysisRequest) -> RouteResult[AnalysisResponse]:
-    """Queue the game ahead of automatic analyses. The engine runs while no game is played."""
+    """Queue the game for analysis, before games that are analysed automatically. The engine runs while no game is
+    played.
+    """
     found = await call.run(services.analysis.ask, call.arena, game, call.user, body.nodes)
     return RouteResult(found, keep="never", is_private=True)
 
@@ -41,7 +43,7 @@ async def ask(call: RequestContext, game: GameId, body: AnalysisRequest) -> Rout
     example="""/api/v1/analysis/positions -d '{"family": "loa", "moves": "b1b3 h4f2"}'""",
 )
 async def ask_position(call: RequestContext, body: PositionRequest) -> RouteResult[PositionResponse]:
-    """Queue a position. The engine runs while no game is played; read the result again until `is_done`."""
+    """Queue a position for the engine, which runs while no game is played. Read the result again until `is_done`."""
     line = await call.run(services.analysis.read_question, body)
     found = await call.run(services.analysis.ask_position, call.arena, line, call.user, body.nodes)
     headers = {"Location": f"{PREFIX}/analysis/positions/{found.id}"}
@@ -50,6 +52,6 @@ async def ask_position(call: RequestContext, body: PositionRequest) -> RouteResu
 
 @routes.get("/analysis/positions/{number}", tag="analysis", summary="Get the evaluation of a position", scope="read")
 async def read_answer(call: RequestContext, number: Number) -> RouteResult[PositionResponse]:
-    """Return your request for a position and its answer. Both are kept for a day."""
+    """Return a position that you requested, with its evaluation once it is done. Both are kept for a day."""
     found = await call.run(services.analysis.read_answer, call.arena, number, call.user)
     return RouteResult(found, keep="never", is_private=True)

@@ -35,7 +35,7 @@ TEXT = "text/plain"
     problems=("invalid",),
 )
 async def search(call: RequestContext, query: ArchiveQuery) -> ArchivePage:
-    """List the matching games, latest first by default, with their total number."""
+    """List the games that match the filters, latest first by default, with their total number."""
     return await call.run(services.archive.search, call.arena, query)
 
 
@@ -103,7 +103,7 @@ async def show_import(call: RequestContext, number: Number) -> RouteResult[Impor
     example="/api/v1/archive?family=abalone&source=migs --data-binary @migs.txt",
 )
 async def take_in(call: RequestContext, query: ImportQuery, upload: Upload) -> RouteResult[ImportResponse]:
-    """Import the games of a text, in `notation` or in the one that fits its beginning best.
+    """Import the games of a text, in `notation` or in the notation that fits the beginning of the text best.
 
     The body is the text. The coordinator reads it: follow `Location` until `state` is not `waiting`. Valid games are
     stored, invalid ones are reported. A game is stored once, whatever its notation.

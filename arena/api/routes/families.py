@@ -33,7 +33,7 @@ routes = Routes()
 
 @dataclass(frozen=True, slots=True)
 class StartsResponse:
-    """The atlas of a family: `remarks` on the measurement, and every start; empty where nothing was measured."""
+    """The atlas of a family: `remarks` on the measurement, and all `starts`; both are empty if nothing was measured."""
 
     family: str
     remarks: str

@@ -195,9 +195,10 @@ async def log(call: RequestContext, game: GameId, side: Side) -> RouteResult[Log
     problems=("too-many",),
 )
 async def watch(call: RequestContext, game: GameId, query: StreamQuery) -> web.StreamResponse:
-    """Stream the whole state, then every ply with its `seq`, then `final`. Pass `after` to resume after a `seq`.
+    """Stream the whole state of a game, then every ply with its `seq`, then `final`. Pass `after` to resume after a
+    `seq`.
 
-    `seq` is the number of the ply. A game that is restarted continues from 1,000,000.
+    `seq` is the number of the ply, plus 1,000,000 for each time that the game was restarted.
     """
     await call.run(services.game.find, call.arena, game)
     source = _GameSource(call, game)
@@ -206,7 +207,7 @@ async def watch(call: RequestContext, game: GameId, query: StreamQuery) -> web.S
 
 
 class _GameSource:
-    """Stream source of a game: reads memory while the game runs, the database once it is over."""
+    """Source of the stream of a game: memory while the game runs, the database once it is over."""
 
     def __init__(self, call: RequestContext, game: str) -> None:
         self._call = call

@@ -15,7 +15,7 @@ routes = Routes()
 
 @routes.get("/leaderboards", tag="leaderboards", summary="List rating pools", example="/api/v1/leaderboards")
 async def page(call: RequestContext) -> PageResponse[PoolItem]:
-    """List all pools with rated games. A family has one pool, and others for rules with other moves or results."""
+    """List all pools with rated games: a main pool for each family, others for other rules, people and remote bots."""
     return PageResponse(await call.run(services.leaderboard.pools, call.arena))
 
 
@@ -26,6 +26,6 @@ async def page(call: RequestContext) -> PageResponse[PoolItem]:
     example="/api/v1/leaderboards/loa?limit=10",
 )
 async def show(call: RequestContext, family: FamilyName, query: LeaderboardQuery) -> Leaderboard:
-    """List versions by mu - 3 sigma. Pass `pool` for other rules, `retired=true` for retired versions too."""
+    """List versions by mu - 3 sigma, by default in the family's main pool. `retired=true` adds retired versions."""
     rules = await call.run(checked, family)
     return await call.run(services.leaderboard.read, call.arena, rules.family, query)

@@ -70,7 +70,10 @@ async def show(call: RequestContext, number: Number) -> WinProblemResponse:
     **_WORDS,
 )
 async def add(call: RequestContext, body: WinProblemRequest) -> RouteResult[WinProblemResponse]:
-    """Set a problem. It is accepted when the solver has proved that the side to move wins: read it again."""
+    """Set a problem. The solver then tries to prove that the side to move wins.
+
+    Read the problem again to see its `state`.
+    """
     found = await call.run(services.problems.add, call.arena, body, call.user)
     headers = {"Location": f"{PREFIX}/problems/{found.id}"}
     return RouteResult(found, status=201, keep="never", headers=headers, is_private=True)
@@ -78,7 +81,7 @@ async def add(call: RequestContext, body: WinProblemRequest) -> RouteResult[WinP
 
 @routes.post("/problems/{number}/remove", summary="Remove a problem", problems=("not-found", "forbidden"), **_WORDS)
 async def remove(call: RequestContext, number: Number) -> None:
-    """Remove a problem that you set; organisers remove any. The ratings of those who tried it stay as they are."""
+    """Remove a problem that you set; organisers can remove any. The ratings of users who tried it stay as they are."""
     await call.run(services.problems.remove, call.arena, number, call.user)
 
 

@@ -71,7 +71,7 @@ class DumpList(PageResponse[DumpItem]):
 
 @routes.get("", tag="service", summary="Get the index of the interface", example="/api/v1")
 async def index(call: RequestContext) -> Index:
-    """Return the addresses of the OpenAPI document, its pages and all lists."""
+    """Return the addresses of the OpenAPI document, its documentation pages and all lists."""
     nouns = ("families", "leaderboards", "bots", "tournaments", "games", "voids", "schedules", "dumps")
     return Index(
         openapi=f"{PREFIX}/openapi.json",
@@ -107,7 +107,8 @@ async def limits(call: RequestContext) -> LimitsResponse:
 async def referee(call: RequestContext) -> RouteResult[Referee]:
     """Return the active coordinator and the numbers of waiting and running games.
 
-    `lease_owner` is an anonymous mark of its process. Organisers get its name, which contains the host name.
+    `lease_owner` is an anonymous mark of the coordinator's process. Organisers get the process's name, which contains
+    the host name.
     """
     return RouteResult(await call.run(services.status.coordinator, call.arena, call.identity), keep="never")
 

@@ -32,7 +32,7 @@ class PriorityRequest(In):
 
 
 class EntryRequest(In):
-    """A version by its full name (`zeta v3`), by bot and number, or by its bot alone."""
+    """A version by its full name (`zeta v3`), by bot and number, or by bot alone for the newest active version."""
 
     bot: EntryName
     number: Number | None = None
@@ -87,7 +87,7 @@ async def cancel(call: RequestContext, tournament: Number) -> RouteResult[Tourna
     **_WORDS,
 )
 async def extend(call: RequestContext, tournament: Number, body: Extension) -> RouteResult[LongerTournament]:
-    """Add rounds to a Swiss, games to a ladder, race or test, or games per pairing in other formats.
+    """Add rounds to a Swiss, games to a ladder, race or sequential test, or games per pairing in other formats.
 
     A finished tournament continues. The response has the new plan.
     """

@@ -140,10 +140,10 @@ async def show_crosstable(call: RequestContext, tournament: Number) -> RouteResu
     problems=("too-many",),
 )
 async def watch(call: RequestContext, tournament: Number, query: StreamQuery) -> web.StreamResponse:
-    """Stream the whole state with its standings, then every result with its `seq`, then `final`.
+    """Stream the whole state of a tournament with its standings, then every result with its `seq`, then `final`.
 
-    `seq` is the commit number of a result; a change of state repeats the last one. Pass `after` to resume
-    after a `seq`.
+    `seq` is the commit number of a result; the event of a change of state repeats the last `seq`. Pass `after` to
+    resume after a `seq`.
     """
     await call.run(services.tournament.get, call.arena, tournament)
     source = _TournamentSource(call, tournament)
@@ -153,7 +153,7 @@ async def watch(call: RequestContext, tournament: Number, query: StreamQuery) ->
 
 
 class _TournamentSource:
-    """Stream source of a tournament: reads the database."""
+    """Source of the stream of a tournament: the database."""
 
     def __init__(self, call: RequestContext, tournament: int) -> None:
         self._call = call

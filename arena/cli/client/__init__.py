@@ -1,1 +1,1 @@
-"""Commands that read and change an arena: a server's through its JSON interface, or the one of a data folder."""
+"""Commands that read and change an arena: that of a server, through its JSON interface, or that of a data folder."""

@@ -72,7 +72,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     show.add_argument(
         "--ply",
         metavar="PLY",
-        help="show the position after PLY, or after a side's move: 17x, 17y (default: last)",
+        help="show the position after PLY: a number, or a move of the first (17x) or second side (17y) (default: last)",
     )
 
     export = actions.add(
@@ -85,7 +85,9 @@ def add(parser: argparse.ArgumentParser) -> None:
     )
     add_options(export, ArchiveQuery, without=NOT_FILTERS)
     export.add_argument(
-        "--notation", metavar="NOTATION", help="notation of the family for texts (default: the imported text)"
+        "--notation",
+        metavar="NOTATION",
+        help="write texts in this notation of the family (default: as they were imported)",
     )
     export.add_argument(
         "--output-file", type=Path, metavar="FILE", help="write to FILE (default: stdout); FILE.pdf is a booklet"
@@ -98,7 +100,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         help="text: four diagrams to a page; presentation: one (default: text)",
     )
     booklet.add_argument("--language", choices=("en", "fr"), default="en", help="language (default: en)")
-    booklet.add_argument("--title", metavar="TEXT", default="", help="title (default: the game)")
+    booklet.add_argument("--title", metavar="TEXT", default="", help="title of the booklet (default: the game)")
     booklet.add_argument(
         "--problems", metavar="FILE", help='problems to append, from "arena problems find -o ndjson"; - for stdin'
     )
@@ -176,7 +178,7 @@ _DROP = ("id", "source", "variant", "date", "termination", "plies", "family")
 
 
 def _query(arguments: argparse.Namespace, **more: Any) -> ArchiveQuery:
-    """Return the search that the arguments describe. Raises BadValueError; a server checks the search itself."""
+    """Return the search that the arguments describe. Without `--server`, check it too; raises BadValueError."""
     from arena.services.archive import read_query
 
     query = ArchiveQuery(**{"order": "rising"} | read_options(arguments, ArchiveQuery, without=NOT_FILTERS) | more)

@@ -115,7 +115,7 @@ async def _stay(spec: BotSpec, url: str, token: str) -> int:
 
 
 class Connection:
-    """One connection, with the programs that play on it and end with it.
+    """One connection to the server, with the programs that play over it and end with it.
 
     Once `stop` is set, no new games are accepted and running ones finish; `aborted` ends these at once.
     """

@@ -64,7 +64,7 @@ def show_verdict(verdict: Mapping[str, Any], test: Mapping[str, Any]) -> None:
 
 
 def show_race(race: Mapping[str, Any], settings: Mapping[str, Any]) -> None:
-    """Print the entries that are surely among the first, the undecided ones, and those surely not among the first."""
+    """Print which entries surely finish in the first places, which are undecided, and which surely do not."""
     words = "settled" if race["state"] == "settled" else "not settled yet"
     output.text(f"first {settings['first']} at {100 * settings['confidence']:g} %: {words}")
     for key, heading in (("leaders", "among the first"), ("undecided", "undecided"), ("others", "not among them")):

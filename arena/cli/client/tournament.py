@@ -52,7 +52,9 @@ def add(parser: argparse.ArgumentParser) -> None:
     what.add_argument(
         "--example", choices=FORMATS, metavar="FORMAT", help=f"print an example file: {', '.join(FORMATS)}"
     )
-    what.add_argument("--watch", action="store_true", help="then print its results as they arrive, until its end")
+    what.add_argument(
+        "--watch", action="store_true", help="then print the results of the tournament as they arrive, until it ends"
+    )
 
     change = actions.add(
         "change",
@@ -135,7 +137,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         "amount",
         metavar="COUNT",
         type=_extension,
-        help="the number to reach: games of each pairing, rounds of a Swiss, or games in all of a ladder, a race or a "
+        help="the number to reach: games of each pairing, rounds of a Swiss, or all games of a ladder, a race or a "
         "test; +COUNT to add that number",
     )
     priority.add_argument(
@@ -216,7 +218,7 @@ def _read(file: str) -> dict[str, Any]:
 
 
 def _check(arguments: argparse.Namespace, document: dict[str, Any]) -> int:
-    """Report all faults of a tournament file. Only the server knows which bots exist."""
+    """Report all faults of a tournament file but unknown bots: only the server knows which bots exist."""
     from arena.tournaments import problems
 
     found = [{"field": one.field, "message": one.sentence} for one in problems(document)]
@@ -351,7 +353,7 @@ def _extend(arguments: argparse.Namespace) -> int:
 
 
 def _plan(form: str, plan: dict[str, Any]) -> str:
-    """Describe the plan of an extended tournament, starting with the extended quantity."""
+    """Describe the plan of an extended tournament, beginning with the number that was extended."""
     words = [f"{plan['rounds']} rounds"] if plan["rounds"] else []
     if plan["games_per_pairing"]:
         words.insert(len(words) if form == "swiss" else 0, f"{plan['games_per_pairing']} games of each pairing")

@@ -49,7 +49,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     )
     report.add_argument("folder", type=Path, metavar="DIR", help="folder of the run")
     report.add_argument(
-        "--csv", type=Path, metavar="FILE", help="write the published table, with symmetric starts pooled"
+        "--csv", type=Path, metavar="FILE", help="write the table for publication, with symmetric starts pooled"
     )
     report.add_argument(
         "--limit", type=argument.positive, default=20, metavar="COUNT", help="list COUNT starts (default 20)"
@@ -121,7 +121,7 @@ def _show(arguments: argparse.Namespace) -> int:
 
 
 def _table(starts: Sequence[StartFigures], limit: int) -> None:
-    """Print the starts at the highest strength, the fairest first."""
+    """Print the starts as measured at the greatest number of nodes for each move, the fairest first."""
     strongest = max(one.nodes for one in starts)
     chosen = sorted((one for one in starts if one.nodes == strongest), key=lambda one: abs(one.shrunk))
     rows = [

@@ -69,20 +69,22 @@ def add(parser: argparse.ArgumentParser) -> None:
     )
     make.add_argument("--output-file", type=Path, metavar="FILE", help="write the book to FILE (default: stdout)")
     games = make.add_argument_group("from games of the archive (without a search)")
-    games.add_argument("--from-games", action="store_true", help="choose lines that were played, by their results")
+    games.add_argument(
+        "--from-games", action="store_true", help="choose openings that were played in games, by their results"
+    )
     games.add_argument(
         "--games",
         type=argument.positive,
         default=20,
         metavar="COUNT",
-        help="take lines with at least COUNT results (default 20)",
+        help="take openings with at least COUNT results (default 20)",
     )
     games.add_argument(
         "--balance",
         type=_share,
         default=0.1,
         metavar="SHARE",
-        help="take lines in which the first side's share of points differs from a half by at most SHARE (default 0.1)",
+        help="take openings in which the first side's share of points is within SHARE of a half (default 0.1)",
     )
     add_options(games, ExplorerQuery, without=_LINE)
     add_database(make)
@@ -160,7 +162,7 @@ def _write(arguments: argparse.Namespace, text: str, count: int) -> None:
 
 
 def _make_from_games(arguments: argparse.Namespace, ruleset: Ruleset) -> int:
-    """Make a book of lines that were played, with their results."""
+    """Make a book of openings that were played in games, with their results."""
     from contextlib import closing
 
     from arena.collections.book import BookError, write_book

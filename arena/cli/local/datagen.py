@@ -138,7 +138,7 @@ class Generation:
         return self.count >= self._target
 
     def run(self, executor: Executor, at_once: Callable[[], int]) -> bool:
-        """Play shards until there are enough positions; return False if interrupted. Raises LaboratoryError."""
+        """Play shards of games until the positions are enough; return False if interrupted. Raises LaboratoryError."""
         from arena.cli.terminal.interrupt import InterruptThread
         from referee.machine.run_folder import FolderError
         from referee.play.dispatch import Dispatcher

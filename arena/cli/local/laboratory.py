@@ -1,4 +1,4 @@
-"""Common parts of the laboratory's commands: arguments, the bot, and the executor of its games."""
+"""Common parts of `arena datagen`, `tune` and `atlas`: arguments, the bot, and the executor of its games."""
 
 from __future__ import annotations
 

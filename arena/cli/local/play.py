@@ -235,7 +235,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _refuse_excess(arguments: argparse.Namespace) -> None:
-    """Raise CommandError for more games than a run plans, or more at once than a machine plays."""
+    """Raise CommandError for more games than a run may have, or more games at once than this machine can play."""
     if arguments.games < 1 or arguments.concurrency < 1:
         raise CommandError("--games and --concurrency must be at least 1")
     refuse_concurrency(arguments.concurrency)

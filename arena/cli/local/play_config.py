@@ -118,7 +118,7 @@ def _quoted(value: str) -> str:
 
 
 def _bots(value: object) -> list[str]:
-    """Translate bots to arguments: texts are kept, tables are joined. Raises CommandError.
+    """Translate bots to arguments: texts are kept, a table becomes one text. Raises CommandError.
 
     A table is `{ bot = "./mybot", name = "new", tc = "5+0.05", option.Hash = 64 }`.
     """

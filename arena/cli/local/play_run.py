@@ -1,4 +1,4 @@
-"""The games of `arena play`: a new plan, or the continuation of an earlier start."""
+"""The games of `arena play`: a new plan, or the continuation of an earlier run."""
 
 from __future__ import annotations
 
@@ -162,7 +162,7 @@ def identity_of(arguments: argparse.Namespace) -> dict[str, Any]:
 def remembered(
     arguments: argparse.Namespace, header: Mapping[str, Any], bots: Sequence[BotSpec]
 ) -> tuple[BotSpec, ...]:
-    """Return the bots with the facts that the first start put in `header`. Raises FolderError for a different run."""
+    """Return the bots with the facts that `header` stores. Raises FolderError for a different run."""
     before = header.get("arguments", {})
     changed = [name for name, value in identity_of(arguments).items() if before.get(name) != value]
     if changed:
@@ -188,7 +188,7 @@ def _book(name: str) -> str:
 
 
 def _remembered(bot: BotSpec, *, options: Iterable[Sequence[str]] | None = None, **known: Any) -> BotSpec:
-    """Return the bot with its stored facts; earlier versions of the program did not store its options."""
+    """Return the bot with its stored facts; earlier versions of the program did not store the options of bots."""
     if options is not None:
         known["options"] = tuple((name, value) for name, value in options)
     return replace(bot, **known)

@@ -35,7 +35,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Play the games and print the results. Repetition is ignored; a game beyond the limit of plies is unfinished."""
+    """Play the games and print the results. Repetition is ignored; at the limit of plies a game stays unfinished."""
     import numpy as np
 
     from referee.rules.position import outcome_of

@@ -122,7 +122,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     for command in (show, solve, month, remove):
         command.add_argument("number", metavar="NUMBER", type=argument.positive, help="number of the problem")
     how = solve.add_mutually_exclusive_group()
-    how.add_argument("--moves", metavar="MOVES", help="answer these moves, which end with yours, and exit")
+    how.add_argument("--moves", metavar="MOVES", help="judge these moves, of which the last is yours, and exit")
     how.add_argument("--solution", action="store_true", help="print all solutions")
     month.add_argument("--month", metavar="YYYY-MM", help="the month (default: the present one)")
     for command in (find, setting, listing, show, solve, month, remove):

@@ -25,7 +25,9 @@ def add(parser: argparse.ArgumentParser) -> None:
         "--game", metavar="ID|N", help="choose a game of a file by its id or its number from 1 (default: the first)"
     )
     parser.add_argument(
-        "--ply", metavar="PLY", help="show the position after PLY, or after a side's move: 17x, 17y (default: last)"
+        "--ply",
+        metavar="PLY",
+        help="show the position after PLY: a number, or a move of the first (17x) or second side (17y) (default: last)",
     )
     parser.add_argument(
         "--verify", action="store_true", help="replay every game by the rules and compare it with its record"

@@ -269,7 +269,7 @@ AUTO = "auto"
 
 
 def _read_any(text: str, ruleset: Ruleset) -> tuple[str, Sequence[GameText]]:
-    """Return the name of the format that reads most moves of a text, and its games. Raise ParseError if none does."""
+    """Return the name of the format that reads most moves of a text, and the games. Raises ParseError if none can."""
     from arena.collections.record_format import RECORD
 
     found: list[tuple[str, Sequence[GameText]]] = []

@@ -1,4 +1,4 @@
-"""Compiles families in the background: several at once, with a line for each step."""
+"""Compiles the kernels of families in the background: several at once, with a line for each step."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from referee.machine.warmup import Warmed, warm
 
 
 class Compiling:
-    """A compilation of families: as many at once as there are processors."""
+    """The compilation of the kernels of families: as many families at once as there are processors."""
 
     def __init__(self, names: Sequence[str], begin: Callable[[str], Awaitable[None]]) -> None:
         self._names, self._begin = names, begin
@@ -53,7 +53,7 @@ class Compiling:
         await self._begin(name)
 
     def _make_ready(self, name: str) -> tuple[str, Warmed, float]:
-        """Compile a family; return the problem (empty if there is none), the kernels, and the seconds."""
+        """Compile a family; return the problem (empty if there is none), the kernels, and the seconds it took."""
         began = time.perf_counter()
         problem = have_all_warm(name, self._stopped, partial(self._tell, name))
         warmed = warm(name)

@@ -47,9 +47,9 @@ async def act(
     spool: Spool,
     open_door: Callable[[Lobby], AbstractAsyncContextManager[None]],
 ) -> None:
-    """Play and record games until `interrupts` stop that or the coordinator fails. Raises CommandError.
+    """Play and record games until a signal to `interrupts` or a failure of the coordinator. Raises CommandError.
 
-    `open_door` admits remote bots to the lobby.
+    `open_door` lets remote bots connect to the lobby.
     """
     from arena.coordinator.coordinator import Coordinator
     from arena.coordinator.executors import open_executor

@@ -1,4 +1,4 @@
-"""`arena init`: create settings file, database, sample bots and first administrator. Existing ones are kept."""
+"""`arena init`: create settings file, database, sample bots and first administrator. What exists is kept."""
 
 from __future__ import annotations
 

@@ -134,7 +134,7 @@ def cores() -> Diagnosis:
 
 
 def memory() -> Diagnosis:
-    """Compute for how many games the memory of this machine is enough."""
+    """Compute for how many games at once the memory of this machine is enough."""
     total = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     games = total // (2 * BotLimits().memory_bytes)
     return Diagnosis(

@@ -31,7 +31,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--tls",
         action="store_true",
-        help="accept only clients with a certificate of the authority cluster_ca (settings cluster_ca, _cert, _key)",
+        help="accept only clients with a certificate of the cluster (settings cluster_ca, cluster_cert, cluster_key)",
     )
     parser.add_argument(
         "--init-tls",

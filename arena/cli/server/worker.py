@@ -62,7 +62,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Serve the scheduler until SIGTERM or Ctrl-C, through its restarts."""
+    """Serve the scheduler until SIGTERM or Ctrl-C; connect again whenever it restarts."""
     from arena import log
     from arena.config import read_settings
 
@@ -91,7 +91,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _probe(settings: Settings) -> str:
-    """Return the strongest sandbox here. Raises CommandError if it is too weak for uploaded bots."""
+    """Return the strongest sandbox that works here. Raises CommandError if it is too weak for uploaded bots."""
     from referee.sandbox import open_sandbox, refusal
 
     try:
@@ -138,7 +138,7 @@ async def _measure(worker: ClusterWorker) -> None:
 
 @asynccontextmanager
 async def _warming(worker: ClusterWorker, stop: asyncio.Event, *, warms_up: bool) -> AsyncIterator[None]:
-    """Compile the families in the background; the block starts once one of them is ready, or the worker must stop."""
+    """Compile the families in the background; enter the `with` block once a family is ready or the worker must stop."""
     if not warms_up:
         yield
         return

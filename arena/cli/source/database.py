@@ -1,4 +1,4 @@
-"""Opens the database a server's settings name, for commands that work on it directly."""
+"""Opens the database that a server's settings name, for commands that work on it directly."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def add_settings(parser: argparse.ArgumentParser, data: str = "data folder", *, has_database: bool = False) -> None:
-    """Add the arguments that choose a data folder, its settings and its database; `data` is the help of the folder."""
+    """Add the arguments that choose a data folder, its settings and its database; `data` is the help of `--data`."""
     group = parser.add_argument_group("data folder")
     group.add_argument("--data", type=Path, metavar="DIR", help=f"{data} (default ./data)")
     group.add_argument(
@@ -51,7 +51,7 @@ def refuse_empty(settings: Settings, what: str) -> NoReturn:
 def open_store(settings: Settings) -> Store:
     """Open the database; its schema must be the program's.
 
-    Raises CommandError without a database, SchemaError, StoreUnavailableError.
+    Raises CommandError if there is no database, SchemaError for another schema, and StoreUnavailableError.
     """
     from arena.store import Store
 

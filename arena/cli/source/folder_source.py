@@ -54,7 +54,7 @@ class FolderSource:
         return [asdict(line) for line in self.arena.store.archive.sources()]
 
     def search(self, query: ArchiveQuery, *, offset: int = 0) -> FoundGames:
-        """Return a part of the matching games."""
+        """Return one page of the matching games."""
         from arena.cli.source.source import FoundGames
         from arena.services.archive import read_query
 

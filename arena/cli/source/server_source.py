@@ -35,7 +35,7 @@ class ServerSource:
         return found
 
     def search(self, query: ArchiveQuery, *, offset: int = 0) -> FoundGames:
-        """Return a part of the matching games."""
+        """Return one page of the matching games."""
         from arena.cli.source.source import FoundGames
 
         asked = _parameters(query)

@@ -50,7 +50,7 @@ class Source(Protocol):
         """Return the collections of the archive, with the number of games of each."""
 
     def search(self, query: ArchiveQuery, *, offset: int = 0) -> FoundGames:
-        """Return a part of the matching games."""
+        """Return one page of the matching games."""
 
     def texts(self, query: ArchiveQuery, notation: str | None) -> Iterator[str]:
         """Yield the texts of the matching games by number: as imported, or in `notation` (`record`: as JSON)."""

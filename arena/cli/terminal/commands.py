@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """One command: its name, one line of help, examples, and the module that does it."""
+    """One command: its name, one line of help, examples, and the module that runs it."""
 
     name: str
     help: str
@@ -26,7 +26,7 @@ class Command:
 
     @property
     def module(self) -> str:
-        """The full name of its module."""
+        """The full name of the command's module."""
         return f"arena.cli.{self.room}.{self.name}"
 
 

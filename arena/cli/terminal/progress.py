@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 
 class RunProgress:
-    """The pace of a run since this object was created, when `done` of `total` games were finished; `clock` is in s."""
+    """The pace of a run since this object was made with `done` of `total` games finished. `clock` returns seconds."""
 
     def __init__(self, done: int, total: int, clock: Callable[[], float] = time.monotonic) -> None:
         self._before, self._total, self._clock = done, total, clock

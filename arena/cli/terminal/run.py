@@ -113,7 +113,7 @@ def judge(error: Exception) -> tuple[Exit, str] | None:
 
 
 def _is_one(error: Exception, module: str, *names: str) -> bool:
-    """Return whether an error has one of the named classes of a module; False if that is not imported."""
+    """Return whether an error has one of the named classes of a module; False if the module is not imported."""
     known = sys.modules.get(module)
     return known is not None and isinstance(error, tuple(getattr(known, name) for name in names))
 

@@ -38,7 +38,7 @@ class Table:
         return [self._line(row, widths) for row in (self.names, *self.rows)]
 
     def print_fitted(self, stream: IO[str], width: int, *, has_colour: bool) -> None:
-        """Print the table into at most `width` cells, as far as numbers and short texts allow."""
+        """Print the table with at most `width` characters a line, as far as numbers and short texts allow."""
         from rich.console import Console
         from rich.table import Table as RichTable
         from rich.text import Text

@@ -1,6 +1,6 @@
 """Outgoing messages of a process, in order, with the plies of its running games in batches.
 
-Bounded: unsent plies stay in their game until they can be sent, and a full queue drops its oldest message.
+Memory is bounded: unsent plies stay in their game until they can be sent, and a full queue drops its oldest message.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ class MqttOutbox:
     # -- out -----------------------------------------------------------------------------------------------------------
 
     def fill(self) -> None:
-        """Queue the plies that were not sent yet; queue a game that was not sent yet as a snapshot."""
+        """Queue the plies that were not sent yet; of a game that was not sent yet, queue a snapshot."""
         for name, game in self.running.games.items():
             if name in self._sent:
                 self._queue_plies(name, game)

@@ -38,7 +38,7 @@ class ReceivedMessage:
 
 
 class _Payload(BaseModel):
-    """The fields of all payloads."""
+    """The fields that all payloads have in common."""
 
     model_config = CONFIG
 
@@ -118,7 +118,7 @@ def write(event: BroadcastEvent, sender: str) -> bytes:
         message = form.model.model_validate({"v": VERSION, "from": sender, **data})
     except ValidationError as error:
         raise PayloadError("schema", f"{name}: {error.errors(include_url=False)[0]['msg']}") from None
-    # ASCII only, so that control characters of a bot reach no terminal.
+    # Write ASCII only, so that control characters of a bot reach no terminal.
     body = message.model_dump(by_alias=True)
     for ply in body.get("plies", ()):
         for key in [key for key in PlyPayload.RARE if ply[key] in (None, "")]:

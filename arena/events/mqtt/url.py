@@ -26,7 +26,7 @@ class BrokerUrl:
 
     @classmethod
     def read(cls, text: str) -> BrokerUrl:
-        """Parse an address. Raises ValueError, whose message contains no part of the text."""
+        """Parse an address. Raises ValueError; the message quotes nothing, as the address may contain a password."""
         kind, _, rest = text.partition(":")
         if kind == EMBEDDED:
             if rest and not (rest.isascii() and rest.isdecimal() and 0 < int(rest) < 2**16):

@@ -1,4 +1,4 @@
-"""Scenes of lines that visitors try on the analysis board, cached so that a longer line extends a shorter one.
+"""Cached scenes of the lines of moves that visitors try on the analysis board. A longer line extends a shorter one.
 
 Anyone can send lines, so the cache is bounded by scenes rather than by lines: a long line counts for more.
 """
@@ -36,7 +36,7 @@ class AnalysisLines:
         with self._lock:
             if kept := self._kept.get(line):
                 return list(kept.items)
-            # Remove the line while it is extended: its positions share a history, which one thread at a time may use.
+            # Take the line out while it is extended: its positions share a history, which one thread at a time may use.
             found = self._kept.pop(line[:-1], None) if moves else None
         # Extend it without the lock, so that other requests do not wait for a long line.
         found = found or Scenes(ruleset, start)

@@ -109,7 +109,7 @@ class Geometry:
         return f"M{_number(x - radius)} {_number(y)}l{h}-{d}h{r}l{h} {d}l-{h} {d}h-{r}z"
 
     def frame(self, *, is_small: bool) -> tuple[float, float, float, float]:
-        """Return the visible part of the drawing: left, top, width, height; if small, without labels and trough."""
+        """Return the visible part of the drawing: left, top, width, height. A small one has no labels and no trough."""
         if not is_small:
             return 0, 0, self.width, self.height
         if self.is_rimmed:
@@ -140,7 +140,10 @@ class Geometry:
 
 
 def _numbered_lines(board: Board) -> dict[str, list[Cell]]:
-    """Return the cells by the number in their names, from the top down; empty if some number's are not on a line."""
+    """Return the cells by the number in their names, from the top down.
+
+    The result is empty if a name has no number, or if the cells of one number do not lie on a straight line.
+    """
     found: dict[str, list[Cell]] = {}
     for cell in sorted(board.cells, key=lambda cell: -cell.y):
         if (name := _ALGEBRAIC.fullmatch(cell.name)) is None:
@@ -164,14 +167,12 @@ def plan(board: Board) -> Geometry:
 
 
 def prefix(family: str) -> str:
-    """Return the prefix of the identifiers of a family's pieces on a page."""
+    """Return the prefix that the identifiers of a family's pieces share on a page."""
     return f"p-{re.sub('[^a-z0-9]', '-', family)}-"
 
 
 def sprites(families: Iterable[Rules]) -> Markup:
-    """Return the symbols of the pieces of some families and of all marks. A page contains them once; boards refer to
-    them.
-    """
+    """Return SVG symbols for the pieces of some families and for all marks. A page has them once for all boards."""
     parts = [
         Markup('<symbol id="mark-{}" class="mark" viewBox="-20 -20 40 40" overflow="visible">{}</symbol>').format(
             name, body
@@ -235,7 +236,7 @@ def _ground(where: Geometry, *, flip: bool, is_small: bool) -> Markup:
 
 
 def _rim_labels(where: Geometry, *, flip: bool) -> list[tuple[str, float, float, str]]:
-    """Return the letters of the rows to the left of them, and the numbers of the lines below them."""
+    """Return the labels on the rim: letters to the left of the rows, and numbers below the lines."""
     places: list[tuple[str, float, float]] = []
     for row in rows(where.board):
         x, y = where.places[row[0].name]
@@ -300,7 +301,7 @@ def _pieces(scene: Scene, where: Geometry, start: str, *, flip: bool) -> Markup:
 
 
 def _trough(rules: Rules, scene: Scene, where: Geometry, *, flip: bool) -> Markup:
-    """Draw the pieces that left a rimmed board."""
+    """Draw the pieces that left a rimmed board, in the trough around it."""
     found = []
     (a, b), start = where.middle, prefix(rules.family)
     free = {side: list(places) for side, places in where.slots.items()}
@@ -343,8 +344,8 @@ def _marks(rules: Rules, scene: Scene, where: Geometry, *, flip: bool) -> Markup
 
 
 def _line(where: Geometry, names: Iterable[str], *, flip: bool, short: float = 0.0) -> str:
-    """Return points through the centres of cells. The last one stops `short` of its centre, so that an arrow leaves its
-    piece visible.
+    """Return points through the centres of cells. The last point is moved back by `short`, so that an arrow leaves
+    the piece there visible.
     """
     points = [where.place(name, flip=flip) for name in names if name in where.places]
     if short and len(points) > 1 and points[-1] != points[-2]:
@@ -387,7 +388,7 @@ def svg(
 ) -> Markup:
     """Draw the scene as an SVG element. The page must contain the `sprites` of the family.
 
-    `mark` is that of the move, such as `??`.
+    `mark` is the mark of the move, such as `??`.
     """
     where = plan(scene.board)
     # On a cell that the capturing piece entered, the arrow shows the capture: a cross would hide that piece.

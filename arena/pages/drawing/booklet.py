@@ -1,8 +1,8 @@
 """PDF booklets of games and problems: a diagram on each page for presentation, or four to a page with the moves.
 
 Typst sets the pages. It is one wheel with its own fonts, which it embeds, and it draws SVG, so the boards are those of
-the pages; WeasyPrint would need system libraries and fonts. This is the only module that uses it. All text reaches it
-as data, never as markup.
+the pages; WeasyPrint would need system libraries and fonts. This is the only module that uses Typst. All text reaches
+Typst as data, never as markup.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ class BookletError(ArenaError):
 
 @dataclass(frozen=True, slots=True)
 class BookletProblem:
-    """A problem to print: its rules and position, the side to move that wins in `moves`, and its solution as text."""
+    """A problem to print: from `position` the side to move wins in `moves` moves; `solution` is a text."""
 
     ruleset: Ruleset
     position: str
@@ -121,7 +121,7 @@ class BookletProblem:
 
 @dataclass(frozen=True, slots=True)
 class BookletGame:
-    """A game to print: its record with annotations, and the tags of its text."""
+    """A game to print: its record with annotations, and the tags (headers) of its text."""
 
     record: GameRecord
     tags: Mapping[str, str]
@@ -170,7 +170,7 @@ def make_booklet(
 
 
 def problem_of(found: Mapping[str, Any]) -> BookletProblem:
-    """Return a problem found by `arena problems find`. Raises BookletError for another object."""
+    """Return a problem found by `arena problems find`. Raises BookletError for any other object."""
     try:
         ruleset = load(found["family"]).settle(found["variant"], found["options"])
         position, line = Position.start(ruleset, found["position"]), []
@@ -198,7 +198,7 @@ _LABELS: Final = '.board text { font-family: "DejaVu Sans Mono"; fill: #555; }'
 
 
 def sides_of(ruleset: Ruleset, language: Language) -> tuple[str, str]:
-    """Return the names of first and second in a language; English names where there are no others."""
+    """Return the names of the first and the second side in a language, by default those in English."""
     if language == "en":
         return ruleset.sides
     first, second = (names[1] if len(names) > 1 else names[0] for names in ruleset.side_names)
@@ -247,7 +247,7 @@ def _game(game: BookletGame, language: Language) -> dict[str, Any]:
 
 
 def _notation(plies: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return the moves in pairs after their number."""
+    """Return the moves in pairs, each pair as one text after its move number."""
     found: list[str] = []
     for one in plies:
         word = f"{one['move']}{one['mark']}"

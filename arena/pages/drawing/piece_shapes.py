@@ -67,7 +67,7 @@ _BASE_LINE = "M-5 6.2H5"
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """The appearance of a piece: its tone, and its emblem as a path, or as text without one.
+    """The appearance of a piece: its tone, and its emblem as a path or, if there is none, as text.
 
     `handles` are open rings of the emblem. If `is_bare`, no token is below the emblem.
     """
@@ -81,7 +81,7 @@ class Look:
     is_bare: bool = False
 
     def symbol_svg(self, prefix: str) -> Markup:
-        """Return the piece as an SVG `<symbol>`, one cell wide, whose id is `prefix` and its code point."""
+        """Return the piece as an SVG `<symbol>`, one cell wide. Its id is `prefix` and the `key` of the piece."""
         half, tone = CELL // 2, self.tone
         if self.is_bare:
             body = Markup('<path class="chessman" d="{}" transform="scale({})"/>').format(self.path, _CHESSMAN_SCALE)
@@ -114,7 +114,7 @@ class Look:
 
 
 def key(symbol: str) -> str:
-    """Return a piece symbol as part of an identifier: its code point, as case matters and any character is possible."""
+    """Return a piece symbol as part of an identifier: its code point, since a symbol may be any character."""
     return f"{ord(symbol):x}"
 
 

@@ -1,4 +1,4 @@
-"""Line, band and bar charts as SVG: classes for the style sheet, no scripts, no third parties.
+"""Line, band and bar charts as SVG, coloured by classes of the style sheet, without scripts or third-party code.
 
 Every chart has a title for screen readers. The pages also show the numbers as tables.
 """
@@ -217,7 +217,7 @@ def _svg(title: str, body: Markup, size: tuple[int, int], x: _Scale) -> Markup:
 
 
 def spark(values: Sequence[float]) -> Markup:
-    """Draw a small curve without axes; an empty text for fewer than two values. The page shows the last number."""
+    """Draw a small curve without axes; an empty text for fewer than two values. The page writes the last value."""
     if len(values) < 2:
         return Markup("")
     points = thin([Point(index, value) for index, value in enumerate(values)], 60)
@@ -230,7 +230,7 @@ def spark(values: Sequence[float]) -> Markup:
 
 
 def interval(line: Rated, spread: tuple[float, float]) -> Markup:
-    """Draw mu with its interval of two sigma on the scale of `spread`; the page shows the numbers next to it."""
+    """Draw mu and two sigma around it on a scale with the ends `spread`; the page writes the numbers next to it."""
     scale = _Scale(*spread, 1, 99)
     return Markup(
         '<svg class="interval" viewBox="0 0 100 6" preserveAspectRatio="none" aria-hidden="true">'
@@ -244,7 +244,7 @@ def interval(line: Rated, spread: tuple[float, float]) -> Markup:
 
 
 def share(parts: Sequence[tuple[str, float]]) -> Markup:
-    """Draw one bar divided into parts, by class name."""
+    """Draw one bar divided into `parts`, pairs of a CSS class and a value."""
     whole = sum(value for _, value in parts) or 1.0
     at, drawn = 0.0, []
     for name, value in parts:
@@ -260,7 +260,7 @@ def share(parts: Sequence[tuple[str, float]]) -> Markup:
 
 
 def page(title: str, charts: Sequence[tuple[str, Markup]], refresh_s: int = 0) -> str:
-    """Render a page of charts below their headings, without other files.
+    """Render a page of charts, each below its heading, that needs no other file.
 
     The page reloads itself every `refresh_s` seconds unless that is 0.
     """

@@ -1,4 +1,6 @@
-"""A race in words: its verdict, and for every bot its score and whether its place is decided."""
+"""A race (the tournament format that finds the k best bots) in words: its verdict, and for every bot its score and
+whether it is among the best.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,7 @@ from referee.ratings.race import RaceState
 
 @dataclass(frozen=True, slots=True)
 class RaceSummary:
-    """A race and its present state. `names` maps seats to names; `is_over`: no more games are played."""
+    """A race and its present state. `names` has the name of each seat's bot. If `is_over`, no more games are played."""
 
     settings: RaceSettings
     state: RaceState
@@ -39,7 +41,7 @@ class RaceSummary:
 
     @property
     def rows(self) -> Sequence[tuple[str, float, int, str]]:
-        """(name, score, pairs against each opponent, decision) in the order of the standings."""
+        """Every bot as (name, score, pairs against each opponent, decision), in the order of the standings."""
         state = self.state
         groups = ((state.leaders, marked("decided: in the top")), (state.undecided, marked("undecided")))
         return [

@@ -36,7 +36,7 @@ _DECIDED, _APART = 1000, 200
 
 
 def _ply(number: float) -> str:
-    """Label the axis of plies, which has no fractions."""
+    """Return the label of a number on the axis of plies; empty for a fraction."""
     return f"{number:g}" if number == int(number) else ""
 
 
@@ -77,17 +77,20 @@ class Replay:
         return max(0, min(ply, self.last))
 
     def ply_named(self, text: str) -> int:
-        """Return the ply of a reference (`33`, `17y`, `17 White`), or the nearest that exists. Raises ParseError."""
+        """Return the ply that a text names by a number (`33`), or by a move and its side (`17y`, `17 White`).
+
+        If the game has no such ply, return the nearest one. Raises ParseError.
+        """
         begins = int(self.last > 0 and self.scenes[1].side == "second")
         return self.clamp(read_ply(text, self.ruleset or self.rules.settle(), begins))
 
     def score(self, number: int) -> int | None:
-        """Return the score (centipawns, as `first` sees it) that the mover of a ply reported."""
+        """Return the score that the mover of a ply reported, in centipawns from the view of the first side."""
         found = self.plies[number - 1].score if 0 < number <= len(self.plies) else None
         return -found if found is not None and self._side(number) == "second" else found
 
     def chances(self, number: int) -> float | None:
-        """Return the winning chances of `first` (-1 to 1) by the score that the mover of a ply reported."""
+        """Return the first side's winning chances (-1 to 1) by the score that the mover of a ply reported."""
         score = self.score(number)
         return None if score is None else round(shipped(self.rules.family).winning_chances(score), 3)
 
@@ -122,7 +125,7 @@ class Replay:
         return next((number for number in range(ply, 0, -1) if self._side(number) == side), 0)
 
     def rows(self) -> list[dict[str, Any]]:
-        """Return the move list: `number`, and per side (scene, ply), or None where that side did not move."""
+        """Return the rows of the move list: `number`, and for each side (scene, ply), or None if it did not move."""
         rows: list[dict[str, Any]] = []
         for scene, ply in zip(self.scenes[1:], self.plies, strict=False):
             if scene.side == "first" or not rows or rows[-1]["second"] is not None:
@@ -138,7 +141,7 @@ class Replay:
         )
 
     def scores_chart(self) -> Any:
-        """Draw the scores that both bots reported, as winning chances of `first` in percent."""
+        """Draw the scores that both bots reported, as winning chances of the first side in percent."""
         series = []
         for number, (side, name) in enumerate(zip(SIDES, self.sides, strict=True), 1):
             points = [
@@ -156,7 +159,7 @@ class Replay:
         return plot.lines(title, series, axis, width=plot.SMALL_WIDTH, height=plot.SMALL_HEIGHT)
 
     def chances_chart(self, chances: Mapping[int, float]) -> Any:
-        """Draw the engine's winning chances of `first` before each ply, from -1 to 1."""
+        """Draw the engine's winning chances of the first side before each ply; `chances` are from -1 to 1."""
         points = [plot.Point(number, _percent(chance)) for number, chance in sorted(chances.items())]
         axis = plot.Axis(text=_ply, bounds=(0, 100))
         title = text("Winning chances of %(side)s before each ply, in percent") % {"side": self.sides[0]}

@@ -19,9 +19,9 @@ _WIDTH, _HEIGHT = 340, 130
 
 @dataclass(frozen=True, slots=True)
 class SprtChart:
-    """A test of the candidate (first seat) against its rival, with its present state and its ratio after each pair.
+    """A test of the candidate (first seat) against its rival: its present verdict, and its ratio after each pair.
 
-    `is_over`: no more games are played.
+    If `is_over`, no more games are played.
     """
 
     test: Sprt

@@ -175,7 +175,7 @@ async def change_password(request: web.Request) -> web.Response:
 
 
 def _with_wait(error: ArenaError, response: web.Response) -> web.Response:
-    """Return the page of an error with the seconds to wait, if there are any."""
+    """Return the page of an error, with the header `Retry-After` if the error has one."""
     if isinstance(error, Problem) and "Retry-After" in error.headers:
         response.headers["Retry-After"] = error.headers["Retry-After"]
     return response

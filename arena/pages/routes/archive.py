@@ -138,7 +138,10 @@ async def player(request: web.Request) -> web.Response:
 @routes.get("/archive/month")
 @allow_parameters("month", "family", "by")
 async def month(request: web.Request) -> web.Response:
-    """Show the game of a month and the runners-up by a figure; by default blown wins, ranked by turning points."""
+    """Show the game of a month and the runners-up, ranked by a figure of their analysis.
+
+    By default they are games in which a win was blown, ranked by the number of turning points.
+    """
     chosen = request.query.get("month", "") or f"{now():%Y-%m}"
     if not re.fullmatch(r"[1-9][0-9]{3}-(0[1-9]|1[0-2])", chosen):
         raise Problem(
@@ -171,7 +174,7 @@ async def month(request: web.Request) -> web.Response:
 
 
 async def _turning_point(request: web.Request, game: ArchiveItem) -> dict[str, Any] | None:
-    """Draw the position after the move of a game that lost the most; None without an analysis of its moves."""
+    """Draw the position after the worst move of a game, by its analysis; None if no move was analysed."""
     analysis = await run(services.analysis.read, arena_of(request), game.id)
     replay = await replay_at(request, game.serial)
     plies = [one for one in (analysis.plies if analysis else ()) if 0 < one.number <= replay.last and one.loss]
@@ -230,7 +233,7 @@ async def _form(
 
 @routes.post("/archive/import")
 async def import_games(request: web.Request) -> web.Response:
-    """Store a text of games to import, and redirect to its progress."""
+    """Store a text of games to import, and redirect to the page that shows the progress."""
     identity = await session_of(request)
     if identity is None:
         raise Problem("unauthorised", "log in to import games", hint="or use `arena archive import` on the server")

@@ -81,7 +81,7 @@ _CHANGES = (
 @routes.get("/bots")
 @allow_parameters(*form_names(BotQuery), "after", "sort")
 async def index(request: web.Request) -> web.Response:
-    """List all bots by name; `?family=`, `?owner=`, `?retired=1`."""
+    """List all bots by name, or those that match the query."""
     query = read_form(request, BotQuery, limit=100, after=request.query.get("after") or None).query
     found = await run(services.bot.page, arena_of(request), query)
     return render(request, "bots.html", bots=found, table=sorted_table(request, _BOTS, found.items), chosen=query)
@@ -107,7 +107,7 @@ async def version(request: web.Request) -> web.Response:
 
 
 async def _page(request: web.Request, number: str = "") -> web.Response:
-    """Render the page of a bot or a version, its tables in the requested order."""
+    """Render the page of a bot or a version, with its tables in the requested order."""
     by = choice(request.query, "by", ("date", "game"), "date")
     family = choice(request.query, "family", families())
 

@@ -123,7 +123,7 @@ async def _game(request: web.Request, text: dict[str, str]) -> tuple[Replay, str
     """Return the game from which a line branches off, and its address."""
     if text["game"]:
         if not GAME_ID.fullmatch(text["game"]):
-            raise BadValueError("invalid game id", field="game", hint="expected 16 to 32 of 0-9 and a-f")
+            raise BadValueError("invalid game id", field="game", hint="expected 16 to 32 characters of 0-9 and a-f")
         replay, _ = await replay_of(request, text["game"])
         return replay, f"/games/{text['game']}"
     serial = number(request.query, "archive", 0, low=1, high=2**31 - 1)
@@ -180,7 +180,7 @@ async def paste(request: web.Request) -> web.Response:
 
 
 async def _pasted(request: web.Request, ruleset: Ruleset, position: str, moves: Sequence[str]) -> _Line:
-    """Return a line of these rules. Raises BadValueError."""
+    """Return the line of these moves under these rules. Raises BadValueError."""
     study = await run_use_case(services.study.read, ruleset, position, moves)
     scenes = await run_use_case(request.app[ANALYSIS_LINES].scenes, ruleset, study.start, study.moves)
     kept = {"variant": ruleset.variant.name, "options": services.study.options_text(ruleset), "position": position}
@@ -189,7 +189,7 @@ async def _pasted(request: web.Request, ruleset: Ruleset, position: str, moves: 
 
 @routes.post("/{family}/board/notation")
 async def write(request: web.Request) -> web.Response:
-    """Serve the tree of the board, or the line in the address, as a game in a notation."""
+    """Serve the variations on the board, or the line in the address, as a game in a notation."""
     rules = path_family(request)
     fields = await own_form(request)
     tree = fields.get("tree", "")
@@ -206,7 +206,7 @@ async def write(request: web.Request) -> web.Response:
 def _shown(
     request: web.Request, rules: Rules, line: _Line, *, problem: str = "", tree: str = "", pasted: str = ""
 ) -> dict[str, Any]:
-    """Return the template variables: `tree` is not in the address, `pasted` is a text that could not be parsed."""
+    """Return the template variables. `tree` is a game with variations as text, `pasted` an unparsable text."""
     scenes, ruleset = line.scenes, line.study.ruleset
     scene, flip = scenes[-1], choice(request.query, "flip", ("0", "1"), "0") == "1"
     return {
@@ -240,7 +240,7 @@ def _shown(
 
 
 def _link(rules: Rules, line: _Line, ply: int) -> str:
-    """Return the address of the line up to a ply; empty except for the start and the last plies."""
+    """Return the address of the line up to a ply, if it is 0 or one of the last `_LINKED_PLIES`; else an empty text."""
     return line.address(rules, ply) if ply == 0 or ply > len(line.scenes) - 1 - _LINKED_PLIES else ""
 
 
@@ -343,7 +343,7 @@ async def scenes(request: web.Request) -> web.Response:
 @routes.get("/{family}/board/evaluation.json")
 @allow_parameters(*_ADDRESS, "nodes")
 async def evaluate(request: web.Request) -> web.Response:
-    """Evaluate the end of the line with `?nodes=`; winning chances and score are those of `first`.
+    """Evaluate the end of the line with `?nodes=`; winning chances and score are those of the first side.
 
     The answer is `{"is_busy": true}` if the engine has no time now, and empty if the game is over.
     """

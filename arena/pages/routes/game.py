@@ -85,13 +85,13 @@ def sentence(line: GameItem, replay: Replay) -> str:
 
 
 def players(line: GameItem | ArchiveItem, replay: Replay) -> dict[str, object]:
-    """Return the values for a sentence on a game: `first` and `second` with their sides, and the last `ply`."""
+    """Return the values of a sentence about a game: the players `first` and `second` with their sides, and `ply`."""
     names = zip(("first", "second"), (line.first, line.second), replay.sides, strict=True)
     return {"ply": replay.last, **{name: f"{filters.plain(player, 80)} ({side})" for name, player, side in names}}
 
 
 def decided(line: GameItem | ArchiveItem, replay: Replay, end: str) -> str:
-    """Describe the result of a game that was won or drawn; `end` says how."""
+    """Describe the result of a game that was won or drawn; `end` says how it ended."""
     values = {**players(line, replay), "end": end}
     if line.winner == "draw":
         return language.text("%(first)s and %(second)s drew at ply %(ply)s: %(end)s") % values
@@ -136,7 +136,7 @@ def sprites_of(boards: Sequence[Mapping[str, Any]]) -> Markup:
 
 
 async def _canonical(request: web.Request) -> str:
-    """Return the canonical address for a game id in capitals or abbreviated; empty for others."""
+    """Return the canonical address for a game id in capitals or abbreviated; empty for any other id."""
     name = request.match_info["game"]
     lower = name.lower()
     if not _PREFIX.fullmatch(lower):
@@ -148,7 +148,7 @@ async def _canonical(request: web.Request) -> str:
 @routes.get("/games/{game}")
 @allow_parameters("ply", "flip")
 async def show(request: web.Request) -> web.Response:
-    """Show a game at its last ply, or at `?ply=` (33 or 17y); `?flip=1` turns the board."""
+    """Show a game at its last ply, or at `?ply=`: a number (33) or a move and side (17y). `?flip=1` turns the board."""
     if canonical := await _canonical(request):
         return redirect_permanently(canonical)
     return await render_viewer(request, "game.html")
@@ -198,7 +198,7 @@ async def render_viewer(request: web.Request, template: str, keep: str = "no-cac
 
 
 def _result(line: GameItem) -> str:
-    """Return the result and how it came about, for the end of the move list; empty before that."""
+    """Return the result and how it came about, for the end of the move list; empty while it is running."""
     return (
         f"{filters.result(line.winner)} {language.translated(line.termination)}"
         if line.is_over and line.termination
@@ -231,7 +231,7 @@ def _mistakes(replay: Replay, analysis: AnalysisResponse | None) -> list[dict[st
 
 
 def chances_of(replay: Replay, analysis: AnalysisResponse | None = None) -> list[float | None]:
-    """Return the winning chances of `first` (-1 to 1) after every ply: the engine's, or those the mover reported."""
+    """Return the first side's winning chances (-1 to 1) after every ply: the engine's or those the mover reported."""
     by_ply = analysis.by_ply if analysis else {}
     found: list[float | None] = []
     for ply in range(replay.last + 1):
@@ -241,7 +241,7 @@ def chances_of(replay: Replay, analysis: AnalysisResponse | None = None) -> list
 
 
 def gauge(chances: Sequence[float | None], ply: int) -> int:
-    """Return the percentage of the evaluation bar that belongs to `first`, by the latest chances up to a ply."""
+    """Return the percentage of the evaluation bar that belongs to the first side, by the latest chances up to a ply."""
     return round(50 + 50 * next((one for one in chances[ply::-1] if one is not None), 0.0))
 
 
@@ -274,7 +274,7 @@ def _ply_and_flip(request: web.Request, replay: Replay) -> tuple[int, bool]:
 
 
 def ply_of(request: web.Request, replay: Replay) -> int:
-    """Return the ply in the address, by number or by move and side (`17y`), else the last one. Raises Problem."""
+    """Return the ply in the address: a number, or a move and its side (`17y`); by default the last. Raises Problem."""
     text = request.query.get("ply", "").strip()
     if not text:
         return replay.last
@@ -412,7 +412,10 @@ def _charts(replay: Replay, analysis: AnalysisResponse | None = None) -> list[Ch
 @routes.get("/games/{game}/lines.json")
 @allow_parameters("ply")
 async def lines(request: web.Request) -> web.Response:
-    """Return the latest principal variations of both bots before `?ply=`, as scenes from before those moves."""
+    """Return the principal variation that each bot last reported up to `?ply=`, as scenes.
+
+    The first scene is the position in which the bot reported it.
+    """
     found = await _find(request)
     replay = await _replay(request, found)
     ply = ply_of(request, replay)
@@ -457,7 +460,7 @@ def _expected(replay: Replay) -> dict[str, list[str]]:
 
 
 def scenes_body(replay: Replay, after: int, analysis: AnalysisResponse | None = None) -> dict[str, Any]:
-    """Return the scenes after a ply with their times and clocks; for -1 also the layout of the board."""
+    """Return the scenes after the ply `after`, with times and clocks; if it is -1, also the layout of the board."""
     chances = chances_of(replay, analysis)
     body: dict[str, Any] = {
         "last": replay.last,
@@ -480,7 +483,7 @@ def scenes_body(replay: Replay, after: int, analysis: AnalysisResponse | None = 
 
 
 def _ply(replay: Replay, number: int) -> dict[str, Any]:
-    """Return a ply for the move list and the panel; scores are as `first` sees them."""
+    """Return a ply for the move list and the panel; the score is from the view of the first side."""
     ply, score = replay.plies[number - 1], replay.score(number)
     return {
         "ms": ply.ms or 0,

@@ -1,4 +1,4 @@
-"""The front page: the game on air, further games in progress, what comes today, leaders."""
+"""The front page: one game on a large board, further games in progress, what comes today, leaders."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Leaderboards of a family: the ratings of a pool, now or on an earlier day, optionally of a part of its games."""
+"""Leaderboards of a family: the ratings of a pool, now or on an earlier day, optionally by a part of its games."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ def _value(line: LeaderboardLine, key: str) -> Any:
 
 
 def _sides_of(names: Sequence[str]) -> tuple[Column, ...]:
-    """Return the columns of the table of sides, titled by the family's names."""
+    """Return the columns of the table of results by side; the titles have the family's names of the sides."""
     sides: Iterable[tuple[str, str]] = zip(SIDES, names, strict=True)
     titles = {side: text("%(side)s won") % {"side": translated(name)} for side, name in sides}
     return tuple(replace(one, title=titles.get(one.key, one.title)) for one in _SIDES)

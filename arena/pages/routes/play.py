@@ -210,7 +210,7 @@ async def decide(request: web.Request) -> web.Response:
 
 @routes.post("/play/{game}/decide.json")
 async def decide_json(request: web.Request) -> web.Response:
-    """Handle the same actions sent by the page's script."""
+    """Handle the actions of the form when the page's script sends them."""
     await _decide(request)
     return web.json_response({}, headers={"Cache-Control": "no-store"})
 

@@ -20,7 +20,7 @@ _HEADERS = ("Allow", "Retry-After", "Refresh")
 def page(request: web.Request, problem: Problem) -> web.Response:
     """Render an error in the language of the request: a page, or for scripts a problem document.
 
-    Neither database nor session is used: both may be what failed.
+    Neither database nor session is used: either may be what failed.
     """
     from arena.pages.routes import documentation
     from arena.pages.site import asset, icon

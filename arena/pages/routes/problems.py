@@ -78,14 +78,14 @@ _FIELDS = ("position", "variant", "options", "max_moves", "condition", "title", 
 @routes.get("/problems")
 @allow_parameters(*form_names(WinProblemQuery, _NOT_IN_FORM), "after")
 async def index(request: web.Request) -> web.Response:
-    """Show the problem of the month, and the problems of all families or of those that match."""
+    """Show the problem of the month, and the problems of all families or those that match the query."""
     return await _list(request)
 
 
 @routes.get("/{family}/problems")
 @allow_parameters(*form_names(WinProblemQuery, _NOT_IN_FORM), "after", "tried")
 async def of_family(request: web.Request) -> web.Response:
-    """Show the problems and the best solvers of a family; `?tried=all` says that none is left to try."""
+    """Show the problems and the best solvers of a family; with `?tried=all`, say that no untried one is left."""
     return await _list(request, path_family(request))
 
 
@@ -170,7 +170,7 @@ def source_of(problem: WinProblemItem) -> str:
 @routes.get("/problems/feed.atom")
 @allow_parameters()
 async def feed(request: web.Request) -> web.Response:
-    """Serve the feed of the problems of the months and of the newest ones."""
+    """Serve the feed of the problems of the months and of the newest problems."""
     arena, base = arena_of(request), request.app[CONTEXT].settings.public_url.rstrip("/")
 
     def read() -> str:
@@ -226,7 +226,7 @@ def _remember(request: web.Request, response: web.Response, number: int, by: Ide
 
 @dataclass(frozen=True, slots=True)
 class _View:
-    """A problem and the line of play that the page shows. `hints` are cells; `shows`: the solution is shown."""
+    """A problem and the line of play that the page shows. `hints` are cells to mark. If `shows`, so is the solution."""
 
     problem: WinProblemResponse
     line: ProblemLine
@@ -302,7 +302,7 @@ def _solution(problem: WinProblemResponse) -> dict[str, Any]:
 
 
 def _nested(position: Position, tree: Tree, line: tuple[str, ...], left: list[int]) -> list[dict[str, Any]]:
-    """Return the moves of a tree: text, value of `?line=`, and the moves after it; at most `left[0]` in all."""
+    """Return the moves of a tree, each with its text, its `?line=` and the moves after it; at most `left[0]` in all."""
     found = []
     for move, rest in tree.items():
         if left[0] <= 0:
@@ -408,7 +408,7 @@ def _displayed(problem: WinProblemResponse, moves: Sequence[str]) -> str:
 
 @routes.post("/problems/{number}/move.json")
 async def move(request: web.Request) -> web.Response:
-    """Answer a move sent by the page's script: the scenes that follow, and what the move is worth."""
+    """Answer a move sent by the page's script: the scenes that follow, and a verdict on the move."""
     fields = await own_form(request)
     problem, identity = await _read(request)
     moves = fields.get("line", "")[:_MAX_LINE].split()
@@ -457,7 +457,7 @@ async def _scenes(request: web.Request, line: ProblemLine, after: int) -> Mappin
 @routes.get("/{family}/problems/new")
 @allow_parameters("position", "variant", "options")
 async def form(request: web.Request) -> web.Response:
-    """Show the form that sets a problem; `?position=` is the one to begin with."""
+    """Show the form that sets a problem; `?position=` is the position to begin with."""
     return await _form(request, path_family(request), request.query)
 
 

@@ -1,4 +1,6 @@
-"""Fairness of the starts of a family, from the atlas: a table, a histogram, boards, and a page for each start."""
+"""Fairness of the starts of a family, by the games that an engine played from each of them (the atlas): a table, a
+histogram, boards, and a page for each start.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +48,7 @@ _WIDTH, _HEIGHT, _BARS = 560, 160, 40
 
 @dataclass(frozen=True, slots=True)
 class StartLine:
-    """The figures of a start for the strongest engine, and its advantage for the weaker ones: (nodes, share)."""
+    """The figures of a start for the engine with the most nodes; `others` is (nodes, advantage) for fewer nodes."""
 
     figures: StartFigures
     others: Sequence[tuple[int, float]]
@@ -158,7 +160,7 @@ def _boards(rules: Rules, lines: Sequence[StartLine]) -> list[tuple[StartLine, A
 
 
 def _histogram(shares: Sequence[float]) -> Markup:
-    """Draw the number of starts per advantage, as bars from -50 % to +50 %."""
+    """Draw a histogram of the starts by the advantage of the first side, from -50 % to +50 %."""
     counts = Counter(min(_BARS - 1, int((share + 0.5) * _BARS)) for share in shares)
     most, width = max(counts.values(), default=1), _WIDTH / _BARS
     bars = Markup("").join(

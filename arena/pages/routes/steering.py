@@ -51,7 +51,7 @@ _STEERING = {
 
 @dataclass(frozen=True, slots=True)
 class Controls:
-    """The controls of a tournament in its present state. `length` is its current length if it can be extended."""
+    """The controls of a tournament in its present state. `length` is None if its length cannot change."""
 
     buttons: Mapping[str, Button]
     length: Length | None

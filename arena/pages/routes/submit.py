@@ -73,7 +73,7 @@ async def show(request: web.Request) -> web.Response:
 @routes.get("/submit/templates/{language}.zip")
 @allow_parameters()
 async def template(request: web.Request) -> web.Response:
-    """Serve the example of a language as an archive."""
+    """Serve the example bot in a programming language as an archive."""
     language = request.match_info["language"]
     body = await run(services.submission.archive, language)
     headers = {
@@ -224,7 +224,7 @@ async def _text(part: BodyPartReader) -> str:
 @routes.get("/submissions/{submission}")
 @allow_parameters()
 async def submission(request: web.Request) -> web.Response:
-    """Show the check of a version, step by step; its log only to its owner."""
+    """Show the check of a version, step by step; its log only to the owner, organisers and admins."""
     number = path_number(request, "submission", "submission")
     arena, identity = arena_of(request), await session_of(request)
     found = await run(services.submission.read, arena, number, identity)

@@ -43,7 +43,7 @@ def _feed(request: web.Request, subject: str, path: str, games: Sequence[GameIte
 @routes.get("/bots/{bot}/feed.atom")
 @allow_parameters()
 async def of_bot(request: web.Request) -> web.Response:
-    """Serve the feed of a bot's results, all versions."""
+    """Serve the feed of the results of all versions of a bot."""
 
     def read() -> web.Response:
         bot = request.match_info["bot"]
@@ -93,7 +93,7 @@ async def of_game(request: web.Request) -> web.Response:
 
 
 def _caption(replay: Replay, found: GameDetails, *, is_end: bool) -> thumbnail.Caption:
-    """Return the names on a picture of a game, with the ratings before it, and at its end the result."""
+    """Return the texts on a picture of a game: the bots with their ratings before the game, and the result."""
     line = found.line
 
     def player(name: str, version: int, side: str) -> tuple[str, str]:

@@ -7,6 +7,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any, get_args
 from urllib.parse import quote
 
@@ -74,7 +75,7 @@ MIN_COMPARED_BOTS = 4
 
 @dataclass(frozen=True, slots=True)
 class _Linked:
-    """A bot of the crosstable, prepared once for its many cells: its parts of their addresses, and its name."""
+    """A bot of the crosstable, prepared once for its many cells: its name, as text and as parts of addresses."""
 
     bot: str
     version: str
@@ -177,7 +178,7 @@ async def index(request: web.Request) -> web.Response:
 
 
 def _read_running(arena: Arena) -> Sequence[TournamentItem]:
-    """Return the latest of the running tournaments, shown before all others."""
+    """Return the latest running tournaments, which the page shows before all others."""
     return services.tournament.page(arena, TournamentQuery(state="running", limit=MAX_RUNNING)).items
 
 
@@ -208,11 +209,14 @@ def _read(arena: Arena, tournament_id: int, request: web.Request) -> dict[str, A
         is_descending=shown.is_descending,
         offset=(at - 1) * PAGE,
     )
+    is_over = view.standings.is_final
+    running = PlanQuery(state="running", limit=MAX_BOARDS)
     return {
-        "running": services.tournament.games(arena, tournament_id, PlanQuery(state="running", limit=MAX_BOARDS)).items,
+        "running": () if is_over else services.tournament.games(arena, tournament_id, running).items,
         "tournament": view.standings.tournament,
         "view": view,
         "course": view.progress,
+        "strengths": view.standings.standing.strengths.strengths if is_over else (),
         "tables": view.standings,
         "plan": plan,
         "games_sorting": shown,
@@ -235,8 +239,7 @@ async def show(request: web.Request) -> web.Response:
     tables = view.standings
     order = tables.standing.lines
     is_over = tables.is_final
-    strengths = tables.standing.strengths.strengths if is_over else ()
-    elo = {one.name: (one.elo, one.interval) for one in strengths}
+    elo = {one.name: (one.elo, one.interval) for one in found["strengths"]}
     shown = sorting(request, _columns(tournament.format, is_over=is_over), "rank")
     changes = {line.name: view.changes.get(line.version_id) for line in view.entries}
 
@@ -252,13 +255,18 @@ async def show(request: web.Request) -> web.Response:
     row, against = (number(request.query, name, 1, high=max(1, len(blocks))) for name in ("rows", "against"))
     rows, columns = (slice((number - 1) * BLOCK, number * BLOCK) for number in (row, against))
     arena = arena_of(request)
-    table = await run(services.standings.block, arena, tables, rows, columns)
+    has_rounds = bool(view.progress.bracket or view.progress.rounds)
+    are_games_listed = has_rounds or len(order) <= MAX_LINKED
+    table = await run(
+        partial(services.standings.block, arena, tables, rows, columns, are_games_listed=are_games_listed)
+    )
     boards = await live_boards(request, found["running"])
     row_number = number(request.query, "row", 0, high=max(1, len(order)))
     chosen = None
     if row_number and order:
         chosen = (await run(services.standings.block, arena, tables, slice(row_number - 1, row_number), slice(None)))[0]
-    are_pairs_asked = choice(request.query, "pairs", ("0", "1"), "0") == "1"
+    are_pairs_shown = len(order) <= MAX_LINKED or choice(request.query, "pairs", ("0", "1"), "0") == "1"
+    is_compared = len(elo) >= MIN_COMPARED_BOTS
     return render(
         request,
         "tournament.html",
@@ -277,17 +285,18 @@ async def show(request: web.Request) -> web.Response:
         linked={line.name: _Linked.of(line.name) for line in order},
         is_heat_map=len(order) > MAX_DETAILED,
         are_cells_linked=len(order) <= MAX_LINKED,
-        are_pairs_shown=len(order) <= MAX_LINKED or are_pairs_asked,
+        is_compared=is_compared,
+        are_pairs_shown=are_pairs_shown,
         chosen_row=chosen,
         cell_rivals=[line for line, cell in zip(order, chosen.cells, strict=True) if cell and cell.games]
         if chosen
         else (),
         blocks=blocks,
         places={line.name: line.rank for line in order},
-        letters=_letters(table),
+        letters=_letters(table) if has_rounds else {},
         block=(row, against),
         findings=tables.findings,
-        comparison=tables.comparison if len(strengths) >= MIN_COMPARED_BOTS else None,
+        comparison=await run(lambda: tables.comparison) if is_compared and are_pairs_shown else None,
         test=_test(tables, view.entries),
         race=_race(tables),
         curves=await run(_curves, arena, tables),
@@ -338,7 +347,7 @@ def _winner(tables: TournamentStandings) -> StandingItem | None:
 
 
 def _curves(arena: Arena, tables: TournamentStandings) -> Markup | None:
-    """Draw the points per game of the leaders of a ladder or a race, game by game, with bands of 95 %."""
+    """Draw the points per game of the leaders of a ladder or a race, game by game, with 95 % bands."""
     if tables.tournament.format not in ("ladder", "race"):
         return None
     results = services.standings.results_in_order(arena, tables)
@@ -392,7 +401,7 @@ def _race(tables: TournamentStandings) -> RaceSummary | None:
 @routes.get("/tournaments/{tournament}/games/{sequence}")
 @allow_parameters()
 async def game(request: web.Request) -> web.Response:
-    """Redirect to the game with a number in the tournament's plan."""
+    """Redirect to the game with this number in the tournament's plan."""
     tournament_id, sequence = path_number(request, "tournament", "tournament"), path_number(request, "sequence", "game")
     game_id = await run(services.tournament.game_id, arena_of(request), tournament_id, sequence)
     return redirect(f"/games/{game_id}")

@@ -184,7 +184,7 @@ class Archive:
         return found[0]
 
     def serial_of(self, game_id: str) -> int | None:
-        """Return the serial of a game played here or imported, or None."""
+        """Return the serial of a game, played here or imported; None if it is not archived."""
         with self._sessions.reading() as session:
             return session.scalar(select(col(ArchiveGame.serial)).where(col(ArchiveGame.game_id) == game_id))
 
@@ -237,7 +237,7 @@ class Archive:
 def _page(
     session: Session, matches: Matches, key: Any, *, is_falling: bool = False, after: int | None = None
 ) -> Select[Any]:
-    """Select the serials of matches ordered by a column, then by serial; start after the serial `after`."""
+    """Select the serials of the matches, ordered by `key`, then by serial; start after the serial `after`."""
     found = matches.select(col(ArchiveGame.serial).label("serial"), key.label("key")).subquery().c
     order = (found.key if matches.is_scan else matches.unindexed(found.key), found.serial)
     query = select(found.serial).order_by(*(column.desc() if is_falling else column for column in order))

@@ -28,7 +28,7 @@ _DAY = re.compile(r"(\d{4})(?:[-./](\d{1,2}|\?\?))?(?:[-./](\d{1,2}|\?\?))?")
 
 @dataclass(frozen=True, slots=True)
 class ArchivedGame:
-    """A game of the archive. `position` is its start, `winner` is None if unknown, `text` the imported text."""
+    """An archived game. `position` is the start position, `winner` is None if unknown, `text` the imported text."""
 
     id: str
     family: str
@@ -154,7 +154,7 @@ def day_of(text: str) -> int:
 
 
 def of_record(record: GameRecord) -> ArchivedGame:
-    """Convert the record of a game played here."""
+    """Convert the record of a game played here to an archived game."""
     day = (record.finished or record.started)[:10]
     return ArchivedGame(
         id=record.id,

@@ -27,7 +27,7 @@ SERIAL_COUNTER = "archive"
 
 @dataclass(frozen=True, slots=True)
 class NewArchivedGame:
-    """A game to archive, with its index entries; `text` is None for a game that has a record here."""
+    """A game to archive, with its index entries; `text` is None for a game played here, which has a record."""
 
     game: ArchivedGame
     entries: PositionEntries = field(default_factory=lambda: joined([]))

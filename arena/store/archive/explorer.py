@@ -1,6 +1,6 @@
 """Opening explorer: moves played in a position, their results, the players' strengths, and the best games.
 
-The position index gives the games with a position, the archive's table their results. Nothing is stored for the
+The position index gives the games with a position; the archive's table gives their results. Nothing is stored for the
 explorer, so nothing is lost or counted twice, and undone results disappear at once. Moves are distinguished by the
 position they lead to, up to symmetry.
 """
@@ -65,7 +65,7 @@ class Explored:
 
 @dataclass(frozen=True, slots=True)
 class _Games:
-    """Columns of games, by serial."""
+    """The columns of games that the explorer reads, ordered by serial."""
 
     serials: Numbers
     winner: Numbers
@@ -75,7 +75,7 @@ class _Games:
     second: Numbers
 
     def taken(self, places: Any) -> _Games:
-        """Return the games at these indices, or those where a mask is set."""
+        """Return the games that indices, a slice or a mask select."""
         return _Games(*(getattr(self, name)[places] for name in self.__dataclass_fields__))
 
 
@@ -90,8 +90,8 @@ class Explorer:
     ) -> Explored:
         """Count the games that reached the position with a key, and those that continued with each of these tags.
 
-        `side` is to move. A game counts once in total, and once for each different position that followed; at most the
-        latest `MAX_COUNTED` games count. Strengths are those of the query's pool, by default of `rated_in`.
+        `side` is the side to move. A game counts once in total, and once for each different position that followed.
+        At most the latest `MAX_COUNTED` games count. Strengths are those of the query's pool, by default of `rated_in`.
         """
         pool = query.pool or rated_in
         with self._sessions.reading() as session:
@@ -173,7 +173,7 @@ class _Pairs(NamedTuple):
 
 
 def _pairs(entries: PositionEntries, serials: Numbers, tags: Numbers) -> _Pairs:
-    """Return each distinct pair (serial, tag) of the entries if both are in these lists, which are ascending."""
+    """Return the distinct pairs (serial, tag) of the entries whose serial and tag are in these ascending lists."""
     near = entries.serials >= serials.min(initial=MAX_SERIAL)  # mostly far fewer: only the latest games count
     both = np.unique(entries.serials[near].astype(np.uint64) << np.uint64(32) | entries.tags[near])
     found = [(both >> np.uint64(32)).astype(np.int64), (both & np.uint64(0xFFFFFFFF)).astype(np.int64)]

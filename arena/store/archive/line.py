@@ -25,7 +25,7 @@ def date_of(day: int) -> str:
 
 
 def lines_of(session: Session, serials: Sequence[int]) -> list[ArchiveItem]:
-    """Return the games with these serials, in this order."""
+    """Return the list entries of the games with these serials, in this order; unknown serials are omitted."""
     games = {
         game.serial: game for game in session.scalars(select(ArchiveGame).where(col(ArchiveGame.serial).in_(serials)))
     }
@@ -41,7 +41,7 @@ def lines_of(session: Session, serials: Sequence[int]) -> list[ArchiveItem]:
 
 
 def names_of(session: Session, numbers: Iterable[int]) -> dict[int, str]:
-    """Return the names with these ids."""
+    """Return the names in `archive_names` with these ids."""
     return {
         number or 0: name
         for part in batched(sorted(set(numbers)))

@@ -50,7 +50,7 @@ class PositionEntries:
         return different
 
     def sorted(self) -> PositionEntries:
-        """Sort by key, stably."""
+        """Return the entries in a stable sort by key."""
         order = np.argsort(self.keys, kind="stable")
         return PositionEntries(self.keys[order], self.serials[order], self.tags[order])
 

@@ -130,14 +130,14 @@ class Matches:
 
     @cached_property
     def _found(self) -> str:
-        """The serials found by the position index as a text, because a query refers to it several times."""
+        """The serials that the position index found, separated by commas; built once, as a query uses them often."""
         return _written([] if self._among is None else self._among.tolist())
 
     def _table(self, numbers: str) -> Any:
         """Return comma-separated numbers as a table with the column `value`."""
         if self._is_sqlite:
             return func.json_each(f"[{numbers}]").table_valued("value")
-        # As a text: the driver would write an array number by number.
+        # Pass the numbers as one text: the driver would write an array number by number.
         array = cast(func.string_to_array(numbers, ","), ARRAY(Integer))
         return func.unnest(array).table_valued("value").render_derived()
 
@@ -151,7 +151,7 @@ class Matches:
         return or_(*(self._is_in(side, names, is_free=False) for side in SEATS))
 
     def _conditions(self, *, is_free: bool) -> Iterator[ColumnElement[bool]]:
-        """Yield all conditions except that a player is on either side; with `is_free` SQLite may use any index."""
+        """Yield all conditions, except those on a player of either side; with `is_free` SQLite may use any index."""
         search, game = self._search, ArchiveGame
         if search.id:
             yield col(game.game_id) == search.id

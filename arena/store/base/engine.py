@@ -34,8 +34,8 @@ _KEEP_ALIVE = {"keepalives_idle": 4, "keepalives_interval": 2, "keepalives_count
 _SERVER_SETTINGS = {
     "lock_timeout": 2 * BUSY_MS,
     "idle_in_transaction_session_timeout": 60_000,
-    # A client that was cut off must not keep its locks: the server notices within ten seconds, or within two if the
-    # client's machine reports the connection as closed, even in the middle of a statement.
+    # A client that was cut off must not keep its locks: the server notices the loss within ten seconds.
+    # If the client's machine closes the connection, the server notices within two seconds, even during a statement.
     "tcp_keepalives_idle": 4,
     "tcp_keepalives_interval": 2,
     "tcp_keepalives_count": 3,
@@ -89,8 +89,8 @@ def open_engine(url: str, *, pool_size: int = 10) -> Engine:
 def _configure_sqlite(engine: Engine) -> None:
     @event.listens_for(engine, "connect")
     def connect(connection: sqlite3.Connection, _: Any) -> None:
-        # The driver must not begin transactions by itself: a reader that becomes a writer fails at once if another
-        # process has written meanwhile, regardless of the busy timeout.
+        # The driver must not begin transactions itself: in such transactions, a reader may become a writer.
+        # A reader that becomes a writer fails at once, despite the busy timeout, if another process has written.
         connection.isolation_level = None
         try:
             for pragma in (f"busy_timeout={BUSY_MS}", "synchronous=NORMAL", "foreign_keys=ON"):
@@ -102,8 +102,8 @@ def _configure_sqlite(engine: Engine) -> None:
 
     @event.listens_for(engine, "handle_error")
     def handle_error(context: ExceptionContext) -> None:
-        # SQLite opens an unwritable file read-only. While this process has such a connection, all its other
-        # connections to the file are read-only too, even if the disk recovers: close them all.
+        # SQLite opens an unwritable file read-only; then all connections of this process to that file are read-only.
+        # Close all these connections, so that the file can be written again when the disk recovers.
         if getattr(context.original_exception, "sqlite_errorname", "").startswith("SQLITE_READONLY"):
             context.is_disconnect = True
             if context.execution_context is not None:
@@ -152,7 +152,7 @@ class Sessions:
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
         self.health = Health(engine)
-        # One snapshot per reading session: SQLite's default; PostgreSQL needs this isolation level.
+        # One snapshot per reading session is SQLite's default; PostgreSQL needs REPEATABLE READ for it.
         self.reader = engine
         if engine.dialect.name == "postgresql":
             self.reader = engine.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
@@ -172,7 +172,7 @@ class Sessions:
     def writing(self) -> Iterator[Session]:
         """Open a session that commits at the end of the block, or rolls back if the block raises.
 
-        Raises DamagedDatabaseError if the database is known to be damaged, StoreUnavailableError.
+        Raises StoreUnavailableError, and DamagedDatabaseError if the database is known to be damaged.
         """
         self.health.require_sound()
         with self._translated(), Session(self.writer, expire_on_commit=False) as session:
@@ -189,7 +189,7 @@ class Sessions:
 
     @contextmanager
     def _translated(self) -> Iterator[None]:
-        """Translate the driver's errors to those of the store, and remember damage."""
+        """Translate the driver's errors to those of the store, and record damage of the database."""
         try:
             with translated():
                 yield

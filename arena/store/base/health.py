@@ -20,7 +20,7 @@ _MAX_PROBLEMS = 5
 
 
 class Health:
-    """Health of one database as known to this process. Damage persists until the process restarts."""
+    """The health of one database as known to this process, which remembers damage until it restarts."""
 
     def __init__(self, engine: Engine) -> None:
         is_file = engine.dialect.name == "sqlite" and engine.url.database

@@ -1,7 +1,7 @@
 """The tables of the arena: one schema for SQLite and PostgreSQL.
 
-Times are UTC. JSON columns contain plain data; lists and filters have columns of their own. Every foreign key and every
-column by which a page filters or sorts has an index.
+Times are UTC. JSON columns contain plain data; values that lists and filters need have columns of their own. Every
+foreign key and every column by which a page filters or sorts has an index.
 """
 
 from __future__ import annotations
@@ -129,7 +129,7 @@ class Login(SQLModel, table=True):
 
 
 class LoginAttempt(SQLModel, table=True):
-    """Counter of recent wrong log-ins or requests, keyed by a SHA-256."""
+    """Counter of recent wrong log-ins or of recent requests. `key` is the SHA-256 of, for example, an address."""
 
     __tablename__ = "login_attempts"
     key: str = Field(primary_key=True, max_length=64)
@@ -159,7 +159,7 @@ class BotIdentity(SQLModel, table=True):
     description: str = ""
     is_retired: bool = False
     plays_people: bool = Field(default=False)
-    """True if its owner lets people play against it."""
+    """True if the owner lets people play against the bot."""
     created_at: datetime = _created()
 
 
@@ -195,7 +195,7 @@ class Version(SQLModel, table=True):
 
 
 class RemotePresence(SQLModel, table=True):
-    """The last report, at `seen`, on the connection of a remote version. `latency_ms` is the time of a round trip."""
+    """The latest report on the connection of a remote version, made at `seen`. `latency_ms` is a round-trip time."""
 
     __tablename__ = "presences"
     version_id: int = Field(primary_key=True, foreign_key="versions.id", sa_column_kwargs={"autoincrement": False})
@@ -286,9 +286,9 @@ class Tournament(SQLModel, table=True):
 
 
 class Entry(SQLModel, table=True):
-    """A version entered in a tournament. `seat` is its number in the tables, `eligibility` the reason why it may play.
+    """A version entered in a tournament. `seat` is its place in the order of entries, `eligibility` why it may play.
 
-    `suspended` is the reason if the coordinator has withdrawn it.
+    `suspended` is the reason if the coordinator has withdrawn the version.
     """
 
     __tablename__ = "entries"
@@ -384,8 +384,8 @@ class StoredHumanGame(SQLModel, table=True):
     """A game of a person, identified by an account (`user_id`) or by a cookie with the digest `guest`.
 
     `plies` are the moves so far, each as `[move, ply]`, so that the game can resume after a crash of the referee.
-    `asked` is the person's action that the referee has not processed yet. `seen_at` is the person's last contact;
-    `is_streamed` is true once their page has followed the game's stream.
+    `asked` is the person's action that the referee has not processed yet. `seen_at` is when the person's page
+    last contacted the server; `is_streamed` is true once the page has followed the game's stream.
     """
 
     __tablename__ = "human_games"
@@ -513,7 +513,7 @@ _SEARCHED = ("variant_id", "first_id", "second_id", "termination_id", "source_id
 
 
 def _covering(*first: str) -> Index:
-    """Create an index on these columns, then all other searched columns, so that filters read only the index."""
+    """Create an index on these columns followed by all other searched columns, so that filters read only the index."""
     rest = [name for name in _SEARCHED if name not in first]
     return Index(f"ix_archive_games_{first[0]}", *first, *rest)
 

@@ -37,7 +37,7 @@ def read_cursor(text: str | None, *types: type) -> tuple[Any, ...] | None:
             raise ValueError("not a list of the expected keys")
         return tuple(_read(key, kind) for key, kind in zip(keys, types, strict=True))
     except (binascii.Error, ValueError, TypeError, OverflowError, RecursionError):
-        raise BadValueError(f"invalid cursor {text[:80]!r}; use the one of the last response") from None
+        raise BadValueError(f"invalid cursor {text[:80]!r}; use the cursor of the last response") from None
 
 
 def _read(key: Any, kind: type[Any]) -> Any:

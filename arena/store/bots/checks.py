@@ -21,7 +21,7 @@ class VersionChecks:
         self._sessions = sessions
 
     def claim(self) -> Version | None:
-        """Claim the oldest uploaded version for checking; return None without one."""
+        """Claim the oldest uploaded version for checking; return None if there is none."""
         with self._sessions.writing() as session:
             oldest = select(Version).where(col(Version.state) == "uploaded").order_by(col(Version.id)).limit(1)
             version = session.scalar(oldest.with_for_update(skip_locked=True))
@@ -30,7 +30,7 @@ class VersionChecks:
         return version
 
     def give_back(self) -> int:
-        """Queue the versions again whose check ended with its process; return how many."""
+        """Queue again all versions whose check was interrupted, and return how many."""
         with self._sessions.writing() as session:
             found = session.execute(update(Version).where(col(Version.state) == "checking").values(state="uploaded"))
             return int(found.rowcount)  # type: ignore[attr-defined]
@@ -45,7 +45,7 @@ class VersionChecks:
         log: str = "",
         problem: str = "",
     ) -> Version:
-        """Store the verdict on a version: it becomes `active` without a problem, else `failed`.
+        """Store the verdict on a version: it becomes `failed` if there is a `problem`, else `active`.
 
         Its families become those in `variants`. Raises NotFoundError, and ConflictError if no check is running.
         """

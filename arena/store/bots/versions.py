@@ -137,19 +137,19 @@ class Versions:
         return self._items(col(Version.bot_id) == bot_id, order=(col(Version.number).desc(),))
 
     def lines(self, version_ids: Sequence[int]) -> dict[int, VersionItem]:
-        """Return these versions by id; unknown ones are omitted."""
+        """Return the list entries of these versions by id; unknown versions are omitted."""
         if not version_ids:
             return {}
         return {line.id: line for line in self._items(col(Version.id).in_(set(version_ids)))}
 
     def by_ids(self, version_ids: Sequence[int]) -> dict[int, Version]:
-        """Return the whole rows of these versions by id; unknown ones are omitted."""
+        """Return the whole rows of these versions by id; unknown versions are omitted."""
         with self._sessions.reading() as session:
             found = session.scalars(select(Version).where(col(Version.id).in_(set(version_ids))))
             return {version.id: version for version in found if version.id is not None}
 
     def active(self, family: str) -> list[VersionItem]:
-        """Return every active version that plays a family, bots by name, newest version first."""
+        """Return every active version that plays a family, by bot name, the newest version of a bot first."""
         plays = select(col(VersionFamily.version_id)).where(col(VersionFamily.family) == family)
         return self._items(
             col(Version.state) == "active",
@@ -219,7 +219,7 @@ class Versions:
 
 
 def _fit_from(capabilities: Mapping[str, Any]) -> dict[str, int]:
-    """Return for each measured family the shortest time per move, in milliseconds, that a version does not exceed."""
+    """Return the shortest time per move in milliseconds that a version keeps to, for each measured family."""
     return {
         family: int(part["fit_from_ms"])
         for family, part in capabilities.items()

@@ -79,7 +79,7 @@ class Analyses:
         return None if data is None else _unpacked(data)
 
     def figures(self, ids: Sequence[str]) -> dict[str, AnalysisFigures]:
-        """Return the figures of those games that were analysed."""
+        """Return the analysis figures of these games; games without an analysis are omitted."""
         with self._sessions.reading() as session:
             rows = fetch(session, select(*_FIGURES).where(col(Analysis.game_id).in_(ids)))
         return {row[0]: AnalysisFigures(*row) for row in rows}
@@ -97,7 +97,7 @@ class Analyses:
     def ask(
         self, user_id: int | None, nodes: int, *, game_id: str | None = None, question: Mapping[str, Any] | None = None
     ) -> int:
-        """Queue a game or a position; return the request's id. A game that has a request keeps it, and is retried.
+        """Queue a game or a position; return the request's id. An existing request of a game is kept and retried.
 
         Raises QuotaError if too many requests wait.
         """
@@ -148,7 +148,7 @@ class Analyses:
             return None if row is None else AnalysisTask(row.id, row.game_id, row.question, row.nodes)
 
     def next_unasked(self, nodes: int, since: datetime, most: int) -> AnalysisTask | None:
-        """Return the latest unanalysed result; None if at least `most` games were analysed since then."""
+        """Return the latest unanalysed result; None if at least `most` games were analysed after `since`."""
         done = select(func.count()).select_from(Analysis).where(col(Analysis.analysed_at) >= since)
         last = select(func.max(col(Game.commit_number))).scalar_subquery()
         query = (

@@ -28,7 +28,7 @@ from referee.rules.core import Kind
 
 _OVER = ("finished", "void", "cancelled")
 
-# Statements on tables, built once: ORM objects, or building a statement each time, cost as much as the write itself.
+# Statements are built once and bypass the ORM: ORM objects or repeated building would double the cost of a write.
 _COUNTERS, _GAMES, _RATINGS, _RECORDS, _CHANGES, _TOURNAMENTS, _VERSIONS = (
     table_of(model) for model in (Counter, Game, VersionRating, Record, RatingChange, Tournament, Version)
 )
@@ -130,8 +130,8 @@ class LiveRatings:
 def commit(session: Session, records: Sequence[GameRecord], lease_owner: str = "") -> list[Committed | None]:
     """Commit records of finished games in this order, inside the session's transaction.
 
-    Returns None for each game that is already over. Raises NotFoundError for an unplanned game, ConflictError for a
-    record of other bots, ValueError for a void record. After an exception, roll the whole transaction back.
+    Returns None for each game that is already over. Raises NotFoundError for an unplanned game, ConflictError if a
+    record has other bots than the plan, ValueError if it is void. After an exception, roll the whole transaction back.
     """
     for record in records:
         if record.kind is Kind.VOID:

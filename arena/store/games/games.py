@@ -62,7 +62,7 @@ class Games:
         return unpack(data)
 
     def record_bytes(self, ids: Sequence[str]) -> float | None:
-        """Return the mean size of the records of these games as stored; None without any."""
+        """Return the mean size of the stored records of these games; None if there is no record."""
         query = select(func.avg(func.length(col(Record.data)))).where(col(Record.game_id).in_(ids))
         with self._sessions.reading() as session:
             found = session.scalar(query)
@@ -168,7 +168,7 @@ class Games:
             return [GameItem(*row) for row in fetch(session, query)]
 
     def counts(self, tournament_id: int) -> dict[str, int]:
-        """Return the number of games of a tournament in each state; planned ones include those without a row."""
+        """Return the number of games of a tournament in each state; planned games include those stored later."""
         query = select(col(Game.state), func.count()).where(col(Game.tournament_id) == tournament_id)
         with self._sessions.reading() as session:
             found: dict[str, int] = dict(fetch(session, query.group_by(col(Game.state))))

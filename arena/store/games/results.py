@@ -46,12 +46,12 @@ class FinishedGame(NamedTuple):  # a dataclass takes four times as long to creat
 
     @property
     def points(self) -> tuple[float, float]:
-        """Points of first and second: 1, ½ or 0."""
+        """Points of the first and of the second side, each 1, ½ or 0."""
         return _POINTS.get(self.winner, _HALVES)
 
 
 class TournamentResult(NamedTuple):
-    """The fields of a result that the sums of a tournament need."""
+    """The fields of a result that are needed to add up the results of a tournament."""
 
     id: str
     commit_number: int
@@ -88,7 +88,7 @@ class Results:
     def commit(self, record: GameRecord, lease_owner: str = "") -> Committed | None:
         """Commit a result exactly once, in one transaction with its ratings; return None if the game is already over.
 
-        Raises NotFoundError for an unplanned game, ConflictError for a record of other bots.
+        Raises NotFoundError for an unplanned game, ConflictError if the record names other bots than the plan.
         """
         return self.commit_all([record], lease_owner)[0]
 
@@ -98,7 +98,7 @@ class Results:
             return commit(session, records, lease_owner)
 
     def undo(self, wrong: Mapping[str, str], lease_owner: str = "") -> list[str]:
-        """Void wrong results, given as game id and reason, and rebuild all ratings (see `undo`)."""
+        """Void wrong results, given as game id and reason, and rebuild all ratings (see `arena.store.games.undo`)."""
         return undo(self._sessions, wrong, lease_owner)
 
     def undone(self) -> int:
@@ -109,7 +109,7 @@ class Results:
     def of(
         self, *, tournament_id: int | None = None, pool: str | None = None, limit: int | None = None
     ) -> list[FinishedGame]:
-        """Return finished games without moves: those of a tournament in planned order, or the latest of a pool.
+        """Return finished games, but not their moves: those of a tournament in planned order, or the latest of a pool.
 
         The games of a pool are in commit order.
         """
@@ -159,7 +159,7 @@ class Results:
             return [unpack(row[0]) for row in fetch(session, query)][::-1]
 
     def tally(self, versions: Sequence[int], against: Sequence[int] | None = None) -> list[Tally]:
-        """Count the results of versions, or only those against others, by players, family, winner and termination.
+        """Count the results of `versions`, or only those against `against`, by players, family, winner and termination.
 
         Void games are not counted.
         """
@@ -175,11 +175,11 @@ class Results:
                 query = query.where(col(theirs).in_(against))
             parts.append(query.group_by(*keys))
         with self._sessions.reading() as session:
-            # A set, because games between two of the versions occur in both parts.
+            # A set removes duplicates: both parts count the games in which two of `versions` met.
             return sorted({Tally(*row) for part in parts for row in fetch(session, part)}, key=astuple)
 
     def sides(self, pool: str) -> dict[tuple[str, str], int]:
-        """Count the rated results of a pool by side: (variant, `first`/`second`/`draw`) -> games."""
+        """Count the results of a pool by variant and winner: (variant, `first`/`second`/`draw`) -> games."""
         # Add the results with higher commit numbers to the cached counts; recount everything if results were undone.
         last, then, before = self._sides.get(pool, (0, 0, {}))
         undone = self.undone()

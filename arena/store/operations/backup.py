@@ -102,7 +102,7 @@ def load(engine: Engine, path: Path) -> int:
 
 
 def _read_head(path: Path, head: dict[str, Any]) -> None:
-    """Raise BadValueError unless this is the first line of a loadable dump."""
+    """Raise BadValueError unless `head` is the first line of a loadable dump."""
     if head.get("form") != _FORMAT:
         raise BadValueError(f"{path} is not a dump of an arena", hint="name a file written by `arena db dump`")
     found = str(head.get("schema"))

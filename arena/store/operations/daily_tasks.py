@@ -45,7 +45,7 @@ class DailyTasks:
             return row.value if row else 0
 
     def note_done(self, task: str, day: int) -> bool:
-        """Mark a task as done for a day; return False if another process has done so."""
+        """Mark a task as done for a day; return False if another process has already marked it."""
         mine = (col(Counter.name) == _name(task), col(Counter.value) < day)
         with self._sessions.writing() as session:
             if session.execute(update(Counter).where(*mine).values(value=day)).rowcount:  # type: ignore[attr-defined]

@@ -95,7 +95,7 @@ class Leases:
             session.execute(delete(Lease).where(col(Lease.name) == name, col(Lease.owner) == owner))
 
     def get(self, name: str) -> OwnedLease | None:
-        """Return the present or last owner of a lease, and its expiry."""
+        """Return the present or last owner of a lease, and when the lease expires."""
         with self._sessions.reading() as session:
             found = session.get(Lease, name)
             if found is None:
@@ -119,7 +119,7 @@ class Leases:
             yield
 
     def _adopt(self, seconds: float) -> None:
-        """Limit the idle time of transactions to the length of this lease, within bounds, from now on."""
+        """Limit the idle time of transactions from now on to the length of this lease, within the bounds `_IDLE_S`."""
         self._idle_s = max(_IDLE_S[0], min(seconds, _IDLE_S[1]))
 
     def _bound(self, session: Session) -> None:
@@ -130,7 +130,7 @@ class Leases:
 
 
 def _time(session: Session) -> datetime:
-    """Return the time by the database's clock; for SQLite, which has none, by this machine's."""
+    """Return the time of the database's clock; for SQLite, which has no clock, that of this machine."""
     if not _is_postgresql(session):
         return now()
     found: datetime = session.scalar(select(func.clock_timestamp()))  # type: ignore[assignment]

@@ -50,7 +50,7 @@ class SqliteBackups:
     def make(self, file: Path, at: datetime) -> Path:
         """Copy a snapshot of the database, check the copy, and delete old backups; return the new path.
 
-        Raises OSError, and StoreUnavailableError, also if the database is damaged.
+        Raises OSError, and StoreUnavailableError if the copy fails or the database is damaged.
         """
         make_folder(self.folder)
         path = self.folder / f"arena-{at.astimezone(UTC).strftime(_STAMP)}.sqlite3"
@@ -78,7 +78,8 @@ class SqliteBackups:
 def restore(file: Path, backup: Path, at: datetime) -> Path | None:
     """Replace an unused database by a backup; return the path of the replaced database, if any.
 
-    Raises BadValueError for a damaged backup, ConflictError while the database is in use, OSError.
+    Raises NotFoundError for a missing backup, BadValueError for a damaged one, ConflictError while the database is
+    in use, and OSError.
     """
     refuse_special(backup)
     if not backup.is_file():

@@ -22,7 +22,7 @@ class ValidLink:
 
 
 class AccountLinks:
-    """Links by the digest of their secret."""
+    """Account links, found by the digests of their secrets."""
 
     def __init__(self, sessions: Sessions) -> None:
         self._sessions = sessions

@@ -24,7 +24,7 @@ ATTEMPTS_RETENTION = timedelta(days=2)
 
 @dataclass(frozen=True, slots=True)
 class BackoffPolicy:
-    """A backoff policy: the number of `free` attempts, the seconds until one attempt fewer counts, the longest wait.
+    """A backoff policy: the number of `free` attempts, the seconds until one attempt is forgiven, the longest wait.
 
     After the free attempts, the wait starts at one second and doubles with each further attempt.
     """
@@ -83,7 +83,7 @@ class LoginAttempts:
         return 0.0
 
     def give_back(self, keys: Collection[str]) -> None:
-        """Subtract the last attempt from the counters of these keys, because it was right."""
+        """Subtract one attempt from the counters of these keys, because the last attempt was successful."""
         mine = col(LoginAttempt.key).in_(keys)
         with self._sessions.writing() as session:
             session.execute(

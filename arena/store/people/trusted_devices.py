@@ -23,7 +23,7 @@ class TrustedDevices:
         self._sessions = sessions
 
     def known(self, user_id: int, digests: Collection[str]) -> set[str]:
-        """Return those of these digests, of devices or addresses, from which the user has logged in."""
+        """Return which of these digests belong to devices or addresses from which the user has logged in."""
         mine = (col(TrustedDevice.user_id) == user_id, col(TrustedDevice.digest).in_(digests))
         with self._sessions.reading() as session:
             return set(session.scalars(select(col(TrustedDevice.digest)).where(*mine)))

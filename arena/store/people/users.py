@@ -72,7 +72,7 @@ class Users:
         return UserItem(*rows[0])
 
     def password_hash(self, name: str) -> str | None:
-        """Return the stored hash of a user's password; None without one, and for an unknown user."""
+        """Return the stored hash of a user's password; None if there is none or the user is unknown."""
         with self._sessions.reading() as session:
             return session.scalar(select(col(User.password_hash)).where(col(User.name) == name))
 
@@ -130,7 +130,7 @@ class Users:
             session.execute(update(User).where(col(User.id) == user_id).values(about=about, link=link))
 
     def email(self, user_id: int) -> str:
-        """Return the private e-mail address of a user; empty without one."""
+        """Return the private e-mail address of a user; empty if there is none."""
         with self._sessions.reading() as session:
             return session.scalar(select(col(User.email)).where(col(User.id) == user_id)) or ""
 

@@ -53,7 +53,7 @@ class _Ratings:
 
 
 class Attempts:
-    """First attempts and ratings of solvers."""
+    """First attempts at problems, and the ratings of solvers."""
 
     def __init__(self, sessions: Sessions) -> None:
         self._sessions = sessions
@@ -61,7 +61,7 @@ class Attempts:
     def decide(self, number: int, user_id: int, *, is_solved: bool) -> FirstAttempt:
         """Store and rate the first attempt of a user at a problem. A later call changes nothing and returns the first.
 
-        Raises NotFoundError, ConflictError for a problem that is not accepted.
+        Raises NotFoundError, and ConflictError for a problem that is not accepted.
         """
         with self._sessions.writing() as session:
             problem = session.get(StoredProblem, number, with_for_update=True)

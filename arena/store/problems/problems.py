@@ -58,7 +58,7 @@ class Problems:
         with self._sessions.writing() as session:
             known = session.scalar(select(_number).where(col(StoredProblem.digest) == row.digest))
             if known is not None:
-                raise TakenError(f"this is problem {known} already")
+                raise TakenError(f"problem {known} is the same")
             if (session.scalar(waiting) or 0) >= MAX_WAITING:
                 raise QuotaError(f"{MAX_WAITING} problems are waiting for their proofs", hint="try again later")
             if row.created_by is not None and (session.scalar(mine) or 0) >= MAX_WAITING_PER_USER:
@@ -101,7 +101,7 @@ class Problems:
             row = session.get(StoredProblem, number, with_for_update=True)
             if row is None or row.state == REMOVED:
                 raise NotFoundError("problem", number)
-            # Without its digest, the same problem can be set again.
+            # Clear the digest, so that the same problem can be set again.
             row.state, row.month, row.digest = REMOVED, None, f"removed {number}"
 
     def of_month(self, month: str) -> WinProblemItem | None:
@@ -141,7 +141,7 @@ class Problems:
             return None
 
     def nearest(self, family: str, mu: float, user_id: int | None, without: Collection[int] = ()) -> int | None:
-        """Return the accepted problem with the strength nearest to `mu`, none in `without` or tried by the user."""
+        """Return the accepted problem nearest to the strength `mu`; not one in `without`, nor one tried by the user."""
         query = select(_number).where(_accepted, col(StoredProblem.family) == family, _number.not_in(without))
         if user_id is not None:
             tried = select(col(ProblemAttempt.problem_id)).where(col(ProblemAttempt.user_id) == user_id)

@@ -63,7 +63,7 @@ class RatingTable(Protocol):
 
 
 def fold(table: RatingTable, game: FoldedGame, update: trueskill.Update = trueskill.update) -> tuple[FoldedChange, ...]:
-    """Apply a game to both ratings; return the changes, first's before second's, none if the game does not count."""
+    """Apply a game to both ratings; return the changes of the first and second side, or none if it does not count."""
     if not game.counts:
         return ()
     one, two = (_present_line(table, game.pool, version) for version in (game.first_id, game.second_id))

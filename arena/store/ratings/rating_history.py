@@ -24,7 +24,7 @@ _POINTS = {"first": 1.0, "second": 0.0}
 
 
 def games_of(counts: Iterable[ResultCount], names: Mapping[int, str] | None = None) -> Iterator[tuple[str, str, float]]:
-    """Yield each counted game as (first, second, points of the first).
+    """Yield each counted game as (first player, second player, points of the first player).
 
     Players are ids as texts. If `names` is given, only games between versions in it are yielded, with these names.
     """
@@ -39,7 +39,7 @@ def games_of(counts: Iterable[ResultCount], names: Mapping[int, str] | None = No
 
 
 def scores_of(counts: Iterable[ResultCount]) -> dict[int, Score]:
-    """Add the result counts up to one score for each version."""
+    """Add up the result counts to one score for each version."""
     found: dict[int, Score] = defaultdict(Score)
     for one in counts:
         for version_id, is_first in ((one.first_id, True), (one.second_id, False)):

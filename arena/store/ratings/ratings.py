@@ -41,7 +41,7 @@ class Ratings:
     def leaderboard(
         self, pool: str, *, with_retired: bool = False, limit: int = DEFAULT_LIMIT, after: str | None = None
     ) -> PageResponse[LeaderboardLine]:
-        """Return the lines of a pool, best first by mu - 3 sigma; without retired versions by default."""
+        """Return a pool's leaderboard, best first by mu - 3 sigma; without retired versions by default."""
         limit = bounded(limit)
         keys = (col(VersionRating.conservative), col(VersionRating.version_id))
         query = (

@@ -42,7 +42,7 @@ class PendingAction:
     is_guest: bool
     """Whether the person has no account."""
     seen_at: datetime
-    """Last contact of the person."""
+    """When the person's page last contacted the server."""
     is_streamed: bool
     """Whether the person's page has followed the stream of the game."""
 
@@ -57,7 +57,7 @@ _LINE = (
 
 
 def is_draw_offered(plies: Sequence[Any], side: str) -> bool:
-    """Return whether the last ply is the bot's and offers a draw to the person on this side, who has moved before."""
+    """Return whether the bot has just moved and offered a draw to the person on `side`, who has moved before."""
     return len(plies) > 1 and len(plies) % 2 == SIDES.index(side) and plies[-1][2:] == [DRAW]
 
 
@@ -137,12 +137,12 @@ class People:
         return game.id
 
     def open(self, **who: Any) -> list[HumanGame]:
-        """Return the games that are not over, oldest first: all, or those that match the given columns."""
+        """Return the games that are not over, oldest first: all, or those with these column values."""
         with self._sessions.reading() as session:
             return [HumanGame(*row) for row in fetch(session, _open(select(*_LINE), who))]
 
     def count_open(self, **who: Any) -> int:
-        """Count the games that are not over: all, or those that match the given columns."""
+        """Count the games that are not over: all, or those with these column values."""
         with self._sessions.reading() as session:
             counted = _open(select(col(Game.id)), who).order_by(None).subquery()
             return session.scalar(select(func.count()).select_from(counted)) or 0
@@ -166,7 +166,7 @@ class People:
             }
 
     def see(self, game_id: str, *, is_stream: bool = False) -> None:
-        """Store the time of the person's contact with a game. `is_stream` means that their page follows the stream."""
+        """Note that the page of a game has contacted the server. `is_stream`: the page follows the game's stream."""
         seen: dict[str, Any] = {"seen_at": now()} | ({"is_streamed": True} if is_stream else {})
         with self._sessions.writing() as session:
             session.execute(update(StoredHumanGame).where(col(StoredHumanGame.game_id) == game_id).values(**seen))
@@ -208,7 +208,7 @@ class People:
             return game.attempt
 
     def keep(self, game_id: str, plies: Sequence[Any], *, is_done: bool, is_back: bool = False) -> None:
-        """Store the plies of a game. `is_done` means that the person's action was processed: it is cleared.
+        """Store the plies of a game. `is_done` means that the person's action was processed and is deleted.
 
         `is_back` means that a move was taken back: the game becomes unrated, and its attempt number rises so that
         listeners start over.

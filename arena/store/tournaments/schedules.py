@@ -40,7 +40,7 @@ class Schedules:
         return of_attributes(ScheduleItem, schedule)
 
     def change(self, schedule_id: int, like: Schedule) -> ScheduleItem:
-        """Give a schedule the name and settings of `like`. Raises NotFoundError, TakenError if the name is taken."""
+        """Give a schedule the name and settings of `like`. Raises NotFoundError, or TakenError for a taken name."""
         try:
             with self._sessions.writing() as session:
                 schedule = session.get(Schedule, schedule_id)

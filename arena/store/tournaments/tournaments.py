@@ -62,8 +62,8 @@ class Tournaments:
     ) -> TournamentItem:
         """Store a tournament with its entries in seat order, given as (version id, reason why it may play).
 
-        The refused versions follow, with the reasons. Raises ConflictError if the tournament's schedule has already
-        created one for this time.
+        The `refused` versions follow, each with the reason. Raises ConflictError if the tournament's schedule has
+        already created a tournament for this time.
         """
         try:
             with self._sessions.writing() as session:
@@ -146,7 +146,7 @@ class Tournaments:
         refused: Sequence[tuple[int, str]] = (),
         settings: Mapping[str, object] | None = None,
     ) -> None:
-        """Replace all entries of a tournament that has not started, in seat order; then the refused ones with reasons.
+        """Replace all entries of a tournament that has not started: `entries` in seat order, then `refused`.
 
         Raises NotFoundError, and ConflictError once the tournament has started.
         """
@@ -175,7 +175,10 @@ class Tournaments:
             return of_attributes(TournamentItem, tournament)
 
     def enter(self, tournament_id: int, version_id: int, why: str) -> int:
-        """Enter another version, in formats that allow it; return its seat. Raises ConflictError if it is entered."""
+        """Enter another version and return its seat. Raises ConflictError if the version is already entered.
+
+        The caller checks that the format of the tournament accepts later entries.
+        """
         try:
             with self._sessions.writing() as session:
                 mine = select(func.max(col(Entry.seat))).where(col(Entry.tournament_id) == tournament_id)

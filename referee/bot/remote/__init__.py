@@ -1,1 +1,4 @@
-"""Bots that run on their authors' machines: their seat in a game, and its link to the lobby that they connect to."""
+"""Bots that run on their authors' machines: their seats in games, and the link from a seat to the lobby.
+
+The bots connect to the lobby, which passes lines between them and their seats.
+"""

@@ -44,7 +44,7 @@ class LinkAllowance:
 
 
 class LineLost(Exception):  # noqa: N818 - not an error yet
-    """The connection is lost; `since_ns` is the time of the last message, on the monotonic clock."""
+    """The loss of the connection; `since_ns` is the time of the last message, on the monotonic clock."""
 
     def __init__(self, since_ns: int) -> None:
         super().__init__("the connection is lost")
@@ -52,14 +52,14 @@ class LineLost(Exception):  # noqa: N818 - not an error yet
 
 
 class ProgramGone(Exception):  # noqa: N818 - a finding
-    """The remote program has ended; the message says how."""
+    """The end of the remote program; the message says how it ended."""
 
 
 class LobbyLink:
-    """The seat's end of the link. `latency_ms` is the usual round trip, `longest_ms` the longest recent one.
+    """The seat's end of the link to the lobby.
 
-    When `stop_fd` becomes readable, every wait raises Stopped. When the lobby is gone, every wait raises SandboxError
-    (not the bot's fault).
+    `latency_ms` is the usual round trip, `longest_ms` the longest recent one. When `stop_fd` becomes readable, every
+    wait raises Stopped. When the lobby is gone, every wait raises SandboxError (not the bot's fault).
     """
 
     def __init__(self, place: str, key: str, bot: str, stop_fd: int | None) -> None:
@@ -124,7 +124,7 @@ class LobbyLink:
         return found
 
     def check(self, since_ns: int) -> float:
-        """Request a round trip; return the longest one since that moment, in milliseconds. Raises LineLost.
+        """Request a round trip; return the longest one since the moment `since_ns`, in milliseconds. Raises LineLost.
 
         When this returns, all output that the program wrote before the check has arrived.
         """

@@ -47,7 +47,7 @@ PING_MS = 1000.0
 
 
 class RemoteBot:
-    """The seat of a remote bot; `link` leads to the lobby that holds its connection."""
+    """The seat of a remote bot; `open_link` opens the link to the lobby that the bot is connected to."""
 
     def __init__(
         self, spec: BotSpec, limits: BotLimits, overshoot: Overshoot, open_link: Callable[[], LobbyLink]
@@ -86,7 +86,7 @@ class RemoteBot:
 
     @property
     def network(self) -> dict[str, float]:
-        """Latencies and allowances for the record in milliseconds; `losses` counts lost connections."""
+        """Latencies and allowances in milliseconds, for the record; `losses` counts losses of the connection."""
         link = self._link
         if link is None:
             return {}
@@ -109,7 +109,7 @@ class RemoteBot:
             self._lasting(lambda: None)
 
     def handshake(self) -> None:
-        """Shake hands, `ugi` … `ugiok`. Raises as `referee.bot.bot.LocalBot.handshake`."""
+        """Shake hands: `ugi` … `ugiok`. Raises as `referee.bot.bot.LocalBot.handshake`."""
         if self._has_shaken_hands:
             return
         self._lasting(self._shake_hands)
@@ -198,7 +198,7 @@ class RemoteBot:
                 return self._judged(message, begin, allowance_ms, info)
 
     def _judged(self, message: BestMove, begin_ns: int, allowance_ms: float, info: Info | None) -> Thought:
-        """Return the answer with the time charged for it. Raises BotError (`time`) if it came too late, LineLost."""
+        """Return the answer with the time charged for it. Raises LineLost, or BotError (`time`) if it came too late."""
         link = self._linked
         elapsed_ms = (link.arrived_ns - begin_ns) / _MS
         allowed_ms = min(elapsed_ms, self._allowance_ms(link.latency_ms))
@@ -235,7 +235,7 @@ class RemoteBot:
         raise self._failed(Termination.STALLED, waited)
 
     def _allowance_ms(self, latency_ms: float) -> float:
-        """Return how much of this latency one answer is not charged: bounded per move and per game."""
+        """Return the part of a latency that is not charged to the bot, bounded per move and per game."""
         terms = self._linked.terms
         return max(0.0, min(latency_ms, terms.move_ms, terms.game_ms - self._allowed_ms))
 
@@ -275,7 +275,7 @@ class RemoteBot:
             )
 
     def _restore(self) -> None:
-        """Start a fresh program and repeat the handshake, the options and `isready` with it. Raises LineLost."""
+        """Start a fresh program, then repeat the handshake, the options and `isready`. Raises LineLost."""
         self._linked.open()
         self._session = RefereeSession(Capabilities.from_json(self.spec.capabilities))
         self._is_open = True
@@ -305,7 +305,7 @@ class RemoteBot:
         self._expect(ReadyOk, self.limits.ready_ms, "`isready`", Termination.STALLED)
 
     def _expect(self, kind: type[Message], deadline_ms: float, stage: str, silent: Termination) -> None:
-        """Read until a message of that kind arrives. Raises BotError(`silent`) at the deadline, LineLost."""
+        """Read until a message of class `kind` arrives. Raises LineLost, or BotError (`silent`) at the deadline."""
         begin = time.monotonic_ns()
         deadline = begin + int((deadline_ms + self._linked.longest_ms) * _MS)
         for is_checked in (False, True):

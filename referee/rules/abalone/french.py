@@ -69,7 +69,7 @@ FRENCH: Final[Mapping[str, str]] = {
     "more than nine rows": "plus de neuf rangées",
     "invalid character {} in the board": "caractère non valide dans le plateau : {}",
     "two digits in a row": "deux chiffres de suite",
-    "write one digit for one gap": "écrivez un seul chiffre par suite de cases vides",
+    "write neighbouring empty cells as one digit: 5, not 23": "écrivez un seul chiffre par suite de cases vides : 5, et non 23",
     "{} undone would leave the board: the game cannot be written backwards": "{} à rebours sortirait du plateau : la partie ne peut pas s’écrire à l’envers",
     "the table has no rows": "le tableau n’a aucune ligne",
     "a row is a number, Black's move and White's move": "une ligne contient un numéro, le coup des Noirs et celui des Blancs",

@@ -218,7 +218,7 @@ def read_table(text: str, ruleset: Ruleset) -> Sequence[GameText]:
 
 
 class _Ply(NamedTuple):
-    """One move to write: its number, the side (0 Black), its text, and after an ejection the score and the mark."""
+    """One move to write: its number, the side (0 Black), its text, and after an ejection the score and `(e)`."""
 
     number: int
     side: int

@@ -120,7 +120,7 @@ def count(state: Any, config: Any) -> int:
 
 @jit
 def play(state: Any, config: Any, move: int, out: Any) -> None:
-    """Write the state after a legal move (rules, section 3) to `out`."""
+    """Write the state after a legal move to `out`."""
     side = state[SIDE]
     o, x = _boards(state)
     o, x, ejected = after(o, x, move)
@@ -159,7 +159,7 @@ def _stuck(state: Any, config: Any) -> int:
 
 @jit
 def _limited(state: Any, config: Any) -> int:
-    """Return the result code of the limit on quiet plies, else of that on all plies; 0 within both."""
+    """Return the result code of the limit on plies without an ejection, else of that on all plies; 0 below both."""
     if 0 < config[NO_EJECTION_LIMIT] <= state[QUIET]:
         return _limit(state, config, BY_NO_EJECTION)
     if 0 < config[MAX_PLIES] <= state[PLIES]:
@@ -169,7 +169,7 @@ def _limited(state: Any, config: Any) -> int:
 
 @jit
 def result(state: Any, config: Any, occurrences: int, gap: int) -> int:
-    """Return the result code, in the order of section 5 of the rules; 0 if the game continues."""
+    """Return the result code, tested in the order of "The end" in RULES.md; 0 if the game continues."""
     code = _settled(state, config)
     if code != 0:
         return code
@@ -209,7 +209,7 @@ def _pick(o: Any, x: Any, rng: Any) -> int:
 
 @jit
 def playout(state: Any, config: Any, rng: Any, max_plies: int) -> tuple[int, int]:
-    """Play a uniformly random game without repetition; return (result code or 0, plies played)."""
+    """Play a uniformly random game, ignoring repetition; return (result code or 0, plies played)."""
     here = state.copy()
     there = np.empty_like(here)
     n = 0
@@ -269,7 +269,7 @@ def _threats(o: Any, x: Any) -> int:
 def evaluate(state: Any, config: Any) -> int:
     """Return a static score for the side to move: ejections, closeness to the centre, cohesion and threats.
 
-    With these weights a two-ply search won most of some thousand games against neighbouring weights.
+    A two-ply search with these weights won most games against two-ply searches with slightly different ones.
     """
     code = _settled(state, config)
     side = state[SIDE]
@@ -293,9 +293,9 @@ def _beside(x: Any) -> Any:
 def may_win(state: Any, config: Any, moves: int) -> bool:
     """Answer `Prospects.may_win`: can the moves eject enough marbles, or leave the other side without a move?
 
-    The other side has a move while an empty cell touches its marbles. A move of the winning side takes away five such
-    cells at most (one it fills by a push, and four that only the pushed marble touched). The other side can always
-    step to one of them, which takes away three at most.
+    The other side has a move while a free cell, empty and next to one of its marbles, is left. A move of the winning
+    side removes at most five free cells: a push fills one, and four touched only the pushed marble. The other side can
+    always answer with a step to a free cell, which removes at most three.
     """
     if config[LIMIT_RESULT] == 1:
         return True

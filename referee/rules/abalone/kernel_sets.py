@@ -4,8 +4,8 @@ Cells and directions are those of `tables`, where the board is drawn.
 
 Letters, here and in the other kernel files, for a board seen by the side to move in one direction:
 
-    o own marbles, x enemy marbles (bit sets)     k steps to the next cell, i cells that have a next cell that way
-    m own marbles with an empty cell ahead        u, p / v, q the same for the two axes across the direction
+    o own marbles, x enemy marbles (bit sets)     k bits from a cell to the next one, i cells that have a next one
+    m own marbles with an empty cell ahead        u, p and v, q: the k and i of the two other axes
 
     `behind(s)` = the cells whose next cell is in s. A marble line and what it meets, going to the right:
 
@@ -37,13 +37,13 @@ I0, I1, I2, I3, I4, I5 = (np.uint64(inside) for inside in INSIDE)
 
 @jit
 def behind(s: Any, k: Any, i: Any) -> Any:
-    """Return the cells of `i` whose next cell, `k` steps on, is in `s`."""
+    """Return the cells of `i` whose next cell, `k` bits on, is in `s`."""
     return ((s >> k) | (s << (RING_BITS - k))) & i
 
 
 @jit
 def ahead(b: Any, k: Any) -> Any:
-    """Rotate a set by `k` around the ring; the steps must stay on the board."""
+    """Return the next cells, `k` bits on, of the set `b`; all of them must be on the board."""
     return ((b << k) | (b >> (RING_BITS - k))) & FULL_BOARD
 
 
@@ -63,7 +63,7 @@ def fronts(o: Any, x: Any, k: Any, i: Any) -> Any:
 
 @jit
 def rears(o: Any, x: Any, k: Any, i: Any) -> Any:
-    """Return the rearmost marbles of all inline moves: lines of one to three marbles that end in a front (rules, 3.1)."""
+    """Return the rearmost marbles of all inline moves: of lines of one to three marbles that can step or push."""
     m = singles(o, x, k, i)
     a1, a2 = fronts(o, x, k, i)
     b = o & behind(m | a1, k, i)
@@ -106,7 +106,7 @@ def count_moves(o: Any, x: Any) -> int:
 
 @jit
 def has_move(o: Any, x: Any) -> bool:
-    """Return whether the side that owns `o` has a move; usually a marble next to an empty cell suffices."""
+    """Return whether the side that owns `o` has a move. Steps of single marbles are tried before pushes."""
     for d in range(6):
         if singles(o, x, STEP[d], IN[d]) != ZERO:
             return True

@@ -36,7 +36,7 @@ FIELDS: Final = (
     ("marbles ejected by White", 0, 61),
     ("side to move", 0, 0),
     ("plies since the last ejection", 0, 999_999_999),
-    ("full move number", 1, 999_999_999),
+    ("full moves", 1, 999_999_999),
 )
 """The fields after the board, with their smallest and largest number."""
 MOVE_HINT: Final = "write an inline move as e5e6, a broadside as e6e8f6"
@@ -105,7 +105,8 @@ def _read_board(field: str, start: int, text: str) -> tuple[int, int]:
             filled, after_digit = filled + 1, False
         elif symbol in "123456789":
             if after_digit:
-                raise ParseError("two digits in a row", text=text, index=index, hint="write one digit for one gap")
+                hint = "write neighbouring empty cells as one digit: 5, not 23"
+                raise ParseError("two digits in a row", text=text, index=index, hint=hint)
             filled, after_digit = filled + int(symbol), True
         else:
             hint = "S = Black, s = White, 1-9 = number of empty cells, / between rows"
@@ -127,7 +128,7 @@ _LINES = [
 
 
 def write_position(state: State, config: Config) -> str:
-    """Return the position string with all six fields, each gap as one digit."""
+    """Return the position string with all six fields, each run of empty cells as one digit."""
     black, white = int(state[BLACK]), int(state[WHITE])
     board = "/".join(
         ["".join(["S" if black & bit else "s" if white & bit else "." for bit in line]) for line in _LINES]

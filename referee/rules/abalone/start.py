@@ -21,7 +21,7 @@ SOURCES: Final = {
     "S": "description of the start in words",
 }
 
-# Name, board, whether a symmetry of the board exchanges the colours, sources.
+# Each start has a name, a board, whether a symmetry of the board exchanges the colours, and sources (see `SOURCES`).
 _STARTS: Final = (
     ("standard", "sssss/ssssss/2sss2/8/9/8/2SSS2/SSSSSS/SSSSS", True, "G P B O Z"),
     ("belgian-daisy", "ss1SS/sssSSS/1ss1SS1/8/9/8/1SS1ss1/SSSsss/SS1ss", True, "G P B O Z R"),
@@ -76,7 +76,10 @@ UNBALANCED: Final = frozenset(name for name, _, balanced, _ in _STARTS if not ba
 
 
 def resolve(name: str, options: Mapping[str, Value]) -> Variant | None:
-    """Return any position string as a variant named by its canonical text. Raise ParseError if it is invalid."""
+    """Return the variant that starts from a position string, named by the position's canonical text.
+
+    Return None for a text without `/`. Raise ParseError for an invalid position.
+    """
     if "/" not in name:
         return None
     none = np.zeros(0, dtype=np.int64)  # no option changes how a position is written

@@ -7,8 +7,8 @@ A state is eight int64; the boards and the side to move are the key, the counter
     2 SIDE   0 = Black to move, 1 = White    6 NUMBER    full move number, from 1
     3 BY_BLACK  marbles ejected by Black     7 PLIES     plies played in this game
 
-The moves here serve to print marks and scores and to draw. They are a slow second implementation without numba; the
-kernel defines the rules.
+The moves made here serve only to print ejection marks and scores and to draw. They are a slow second implementation
+without numba; the kernel defines the rules.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Boards(NamedTuple):
 
 
 def move_marbles(own: frozenset[int], enemy: frozenset[int], code: int) -> Boards | None:
-    """Return the boards after a move; None if the marbles do not allow it (rules, section 3)."""
+    """Return the boards after a move; None if the marbles do not allow it (see "A turn" in RULES.md)."""
     line = code_line(code)
     if not own.issuperset(line):
         return None

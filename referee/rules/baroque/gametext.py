@@ -61,7 +61,7 @@ _CAPITALS = re.compile(r"([PRNBQMK])?([A-H][1-8])?(?:(X)?([A-H][1-8])(X)?|(-OFF)
 class _BaroqueDraft(Draft):
     """One game while it is being read.
 
-    `exact` are the moves of vchess's list for machines, which follows the list for people and repeats it.
+    A game of vchess lists its moves twice: for people, then for machines. `exact` are the moves of the second list.
     """
 
     moves: list[tuple[int, str]] = field(default_factory=list)
@@ -211,7 +211,7 @@ def _tag(name: str, value: object) -> str:
 
 
 def _other_tags(game: GameText) -> list[str]:
-    """Return the lines of the game's other tags, as far as the reader accepts their names."""
+    """Return the lines of those other tags of the game whose names the reader accepts."""
     return [
         _tag(name, value)
         for name, value in game.tags.items()

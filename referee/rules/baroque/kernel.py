@@ -112,7 +112,7 @@ def occupied(u: Any) -> Any:
 
 @jit
 def kind(u: Any, f: Any) -> Any:
-    """Return the kind (0..6) of the piece on a square of that side."""
+    """Return the kind (0..6) of the piece of side u on the square f."""
     if u[0] & f:
         return 0
     if u[1] & f:
@@ -135,8 +135,8 @@ def kind(u: Any, f: Any) -> Any:
 def frozen_near(m: Any, helpers: Any, style: Any) -> Any:
     """Return the squares on which the enemy immobilizers `m` freeze pieces.
 
-    `helpers` are the own chameleons and immobilizers. One of them next to an immobilizer frees all pieces but itself,
-    two free all pieces.
+    `helpers` are the chameleons and immobilizers of the side to be frozen. One of them next to an immobilizer frees all
+    pieces near it but itself, two free all.
     """
     z = NONE
     while m:
@@ -152,7 +152,7 @@ def frozen_near(m: Any, helpers: Any, style: Any) -> Any:
 
 @jit
 def frozen_squares(u: Any, v: Any, style: Any) -> Any:
-    """Return the squares on which pieces of the mover `u` may not move, immobilizers next to a chameleon included."""
+    """Return the squares whose pieces the mover `u` may not move. A chameleon also freezes enemy immobilizers."""
     z = frozen_near(v[5], u[3] | u[5], style)
     m = u[5]
     while m:
@@ -163,8 +163,8 @@ def frozen_squares(u: Any, v: Any, style: Any) -> Any:
     return z
 
 
-# Movement: all pieces of a set at once in one direction. `up` directions raise the bit number by s, `down` lower it;
-# e and h must not contain the file into which the direction would wrap.
+# Functions for all pieces of a set in one direction: `_up` raises the bit number by s, `_down` lowers it.
+# The sets e and h must lack the file on which a step over the left or right edge would land.
 
 
 @jit
@@ -191,7 +191,7 @@ def sweep_down(g: Any, e: Any, s: Any) -> Any:
 
 @jit
 def leaps_up(g: Any, e: Any, h: Any, s: Any, max_leaps: Any) -> Any:
-    """Return the squares reached upwards by leaping over single pieces of h, at most `max_leaps` (0 = any number)."""
+    """Return the squares that g reaches upwards by at most `max_leaps` (0 = any number) leaps over single pieces of h."""
     d = NONE
     t = (((sweep_up(g, e, s) << s) & h) << s) & e
     while t:
@@ -206,7 +206,7 @@ def leaps_up(g: Any, e: Any, h: Any, s: Any, max_leaps: Any) -> Any:
 
 @jit
 def leaps_down(g: Any, e: Any, h: Any, s: Any, max_leaps: Any) -> Any:
-    """Return the squares reached downwards by leaping over single pieces of h, at most `max_leaps` (0 = any number)."""
+    """Return the squares that g reaches downwards by at most `max_leaps` (0 = any number) leaps over single pieces of h."""
     d = NONE
     t = (((sweep_down(g, e, s) >> s) & h) >> s) & e
     while t:
@@ -241,7 +241,7 @@ def destinations(piece: Any, f: Any, own: Any, foe: Any, v: Any, style: Any) -> 
 
 @jit
 def leaps(g: Any, e: Any, h: Any, max_leaps: Any) -> Any:
-    """Return the squares that the pieces g reach by leaping single hurdles of h."""
+    """Return the squares that the pieces g reach by leaping over single pieces of h."""
     ea = e & NOT_A
     eh = e & NOT_H
     ha = h & NOT_A
@@ -270,7 +270,7 @@ def slants(g: Any, e: Any) -> Any:
 
 @jit
 def count_leaps(g: Any, e: Any, h: Any, max_leaps: Any) -> Any:
-    """Count the destinations that the pieces g reach by leaping h; own pieces block, so none is counted twice."""
+    """Count the moves of the pieces g that leap over pieces of h. Own pieces block, so none is counted twice."""
     ea = e & NOT_A
     eh = e & NOT_H
     ha = h & NOT_A
@@ -306,7 +306,7 @@ def pinched(t: Any, own: Any, foe: Any) -> Any:
 
 @jit
 def pinching(own: Any, foe: Any) -> Any:
-    """Return the squares from which a pincer captures, see `pinched`."""
+    """Return the squares on which an arriving pincer captures; see `pinched`."""
     x = ((foe & (own >> EIGHT)) >> EIGHT) | ((foe & (own << EIGHT)) << EIGHT)
     x |= ((foe & ((own & NOT_A) >> ONE)) & NOT_A) >> ONE
     return x | (((foe & ((own & NOT_H) << ONE)) & NOT_H) << ONE)
@@ -314,7 +314,7 @@ def pinching(own: Any, foe: Any) -> Any:
 
 @jit
 def coordinating(k: Any, foe: Any) -> Any:
-    """Return the squares that span a rectangle with the king k on whose other corners a foe may stand."""
+    """Return the squares that form a rectangle with the king k and an enemy on another corner."""
     if not k:
         return NONE
     c = np.uint64(ctz(k))
@@ -327,8 +327,8 @@ def coordinating(k: Any, foe: Any) -> Any:
 def captured(piece: Any, f: Any, t: Any, u: Any, v: Any, own: Any, foe: Any, style: Any) -> Any:
     """Return the squares of the enemies that the move f-t captures.
 
-    The square f needs no special case as the partner of a pinch: a piece coming from behind its victim would have
-    walked through it.
+    f still counts as a square of the mover. It is never the partner of a pinch, since a piece that comes from behind
+    its victim would have to pass through it.
     """
     if piece == IMMOBILIZER or f == t:
         return NONE
@@ -382,10 +382,10 @@ def without(v: Any, x: Any) -> Any:
 
 @jit
 def guard(u: Any, v: Any, style: Any) -> Any:
-    """Return the safety of the king of u against v if v were to move: (in check, pins, baits).
+    """Return (whether v attacks the king of u, pins, baits).
 
     Only the removal of pieces can open a new attack, as long as neither the king nor an immobilizer moves. `pins` are
-    the own pieces whose departure may do so, `baits` the enemies whose capture may. Each threat needs some empty
+    the own pieces whose departure may open one, `baits` the enemies whose capture may. Each threat needs some empty
     squares. If two own pieces stand there, either may leave; one own piece alone is a pin. If enemies stand there, all
     of them would have to be captured.
     """
@@ -684,7 +684,7 @@ def is_bare(u: Any, v: Any) -> Any:
 
 @jit
 def playout(state: Any, config: Any, rng: Any, max_plies: Any) -> Any:
-    """Play a random game; destinations are one bitboard per piece, and a random number selects the move."""
+    """Play a random game. A bitboard per piece holds its destinations; a random number selects one bit of all."""
     style = style_of(config)
     u, v = sides(state)
     side = np.int64(state[SIDE])
@@ -745,7 +745,7 @@ def playout(state: Any, config: Any, rng: Any, max_plies: Any) -> Any:
 
 @jit
 def frozen(state: Any, config: Any) -> Any:
-    """Return all frozen pieces of both sides as a bitboard, those of the waiting side as if it were to move."""
+    """Return all frozen pieces as a bitboard; the waiting side's are found as if it were to move."""
     style = style_of(config)
     u, v = sides(state)
     return (frozen_squares(u, v, style) & occupied(u)) | (frozen_squares(v, u, style) & occupied(v))
@@ -782,7 +782,7 @@ def worth(u: Any, g: Any, values: Any) -> Any:
 
 @jit
 def takings(piece: Any, f: Any, u: Any, v: Any, own: Any, foe: Any, style: Any) -> Any:
-    """Return squares on which an unfrozen piece on f may capture, and possibly others.
+    """Return all destinations at which an unfrozen piece on f captures, and possibly further ones.
 
     The safety of its king is not checked.
     """
@@ -884,7 +884,7 @@ UPPER_HALF = np.uint64(0xFFFFFFFF00000000)
 
 @jit
 def captures(state: Any, config: Any, values: Any, moves: Any, gains: Any) -> Any:
-    """Write the legal captures and the values of what they capture; return their number."""
+    """Write the legal captures to `moves` and the values of what they capture to `gains`; return their number."""
     style = style_of(config)
     u, v = sides(state)
     own = occupied(u)

@@ -1,4 +1,4 @@
-"""Positions prepared for drawing: cells, pieces, frozen pieces, check."""
+"""Positions of Baroque chess prepared for drawing: cells, pieces, frozen pieces, check."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def _king(pieces: dict[int, str], before: State) -> int | None:
 def board(state: State, config: Config) -> Board:
     """Return a position with labels on a checked king and on the frozen pieces.
 
-    Of the waiting side these are the pieces that would be frozen if it were to move.
+    For the side that is not to move, these are the pieces that would be frozen if it were to move.
     """
     from referee.rules.baroque import kernel
 

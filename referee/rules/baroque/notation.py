@@ -92,7 +92,7 @@ def _read_board(board: str, text: str, start: int, state: State) -> None:
 
 
 def _read_number(field: tuple[int, str], text: str, minimum: int) -> int:
-    """Return the counter in a field (index, letters) of `text`. Raise ParseError."""
+    """Return the counter that a field of `text`, given as (index, letters), contains. Raise ParseError."""
     place, letters = field
     if letters.isascii() and letters.isdecimal() and len(letters) <= 9 and int(letters) >= minimum:
         return int(letters)
@@ -282,7 +282,7 @@ def write_move(move: int) -> str:
 
 
 def display_move(move: int, state: State, config: Config) -> str:
-    """Return `Pc2c4X`, `Kd4xe5`, `Md4-off`: piece, origin, destination; X for a passive capture, x for the king's."""
+    """Return `Pc2c4X`, `Kd4xe5`, `Md4-off`: piece, origin, destination; X for a capture from afar, x for the king's."""
     origin, end = divmod(move, 64)
     letter = piece_at(state, origin).upper()
     if origin == end:

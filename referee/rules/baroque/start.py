@@ -82,11 +82,13 @@ def _number(text: str, start: int, name: str) -> int:
     """Return the row number written at `start` of `name`. Raise ParseError."""
     if text.isascii() and text.isdecimal() and len(text) <= 5 and int(text) < ROWS:
         return int(text)
-    raise ParseError("not the number of a back row", text=name, index=start, hint=f"write 0 to {ROWS - 1}")
+    raise ParseError(
+        "not the number of a back row", text=name, index=start, hint=f"write a number from 0 to {ROWS - 1}"
+    )
 
 
 def _numbered(base: str, numbers: Mapping[str, Value]) -> Variant:
-    """Return a start of a random variant by its row numbers: one for both sides, or White's and Black's."""
+    """Return a start of a random variant by the number of its back row: one for both sides, or White's and Black's."""
     rows = [int(number) for number in numbers.values()]
     return Variant(f"{base}#{'/'.join(map(str, rows))}", array(rows[0], rows[-1]), numbers)
 
@@ -114,9 +116,8 @@ def resolve(name: str, options: Mapping[str, Value]) -> Variant | None:
     for option, part in zip(names, parts, strict=True):
         preset[option] = _number(part, start, name)
         if options.get(option, preset[option]) != preset[option]:
-            raise ParseError(
-                f"contradicts option {option} = {options[option]}", text=name, index=start, hint="omit one of them"
-            )
+            problem = f"the number contradicts option {option} = {options[option]}"
+            raise ParseError(problem, text=name, index=start, hint="omit one of them")
         start += len(part) + 1
     return _numbered(base, preset)
 

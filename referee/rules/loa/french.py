@@ -29,7 +29,7 @@ FRENCH: Final[Mapping[str, str]] = {
     "stray": "isolé du groupe",
     "outside the largest group": "hors du plus grand groupe",
     "isolated": "sans contact",
-    "without contact": "sans contact",
+    "touches no other piece": "ne touche aucune autre pièce",
     "banned": "interdite",
     "may not be entered now": "case interdite pour l’instant",
     "connection": "connexion",

@@ -95,7 +95,7 @@ def ended(first: bool, second: bool, config: Any, s: int) -> int:
 
 @jit
 def stuck(replies: int, config: Any, s: int) -> int:
-    """Return the result code if side `s` has no move and its opponent would have `replies`; 0 if it passes."""
+    """Return the result code if side `s` has no move and its opponent would have `replies` moves; 0 if `s` passes."""
     if config[NO_MOVES] == 1:
         return STUCK * 4 + 2 - s
     if config[NO_MOVES] == 2:

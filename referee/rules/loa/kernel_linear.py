@@ -1,11 +1,11 @@
-"""Features of a linear evaluation on the 8x8 board: every line as a number in base 3, and each side's outline.
+"""Features of a linear evaluation on the 8x8 board: every line as a number in base 3, and the outline of each side.
 
 Letters as in `kernel_ternary`; `a` is always the side to move, so a line's number tells which side may capture on it.
 
-    46 lines       by kind: ranks and files by their distance from the edge, diagonals by their length
-    of each side   groups and the largest of them; number of pieces and their mean distance from their centre;
-                   the place of that centre; squares of two by two with three and with four pieces
-    both           how many pieces either side has
+    of each line   its number, apart for each kind: ranks and files by distance from the edge, diagonals by length
+    of each side   number of groups and size of the largest; number of pieces and their mean distance from their
+                   centre; the place of that centre; numbers of 2x2 squares with three and with four pieces
+    of both        the numbers of their pieces
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ WITH_NEXT = np.uint64(0x007F7F7F7F7F7F7F)
 
 
 def _bases() -> npt.NDArray[np.uint64]:
-    """Return the first feature of each of the 46 lines."""
+    """Return the number of the first feature of each of the 46 lines."""
     kinds = [LONG * min(line & 7, 7 - (line & 7)) for line in range(16)]
     return np.array(kinds + [DIAGONALS + int(EMPTY8[line]) for line in range(16, 46)], dtype=np.uint64)
 
@@ -126,8 +126,8 @@ def connects8(a: Any, b: Any) -> bool:
 
 @jit
 def outline8(a: Any, side: int, found: Any, n: int) -> int:
-    """Write the four features of the pieces `a` of a side (0 to move, 1 waiting) to `found[n..]`; return the group
-    count.
+    """Write the four features of the pieces `a` of a side (0 to move, 1 waiting) to `found[n..]`; return the number of
+    groups.
     """
     k = popcount(a)
     groups, largest = 0, 0
@@ -159,7 +159,7 @@ def outline8(a: Any, side: int, found: Any, n: int) -> int:
 
 @jit
 def linear_features8(a: Any, b: Any, found: Any) -> int:
-    """Write the features of two bitboards, `a` to move; return their number, or -1 if `a` connects with a move."""
+    """Write the features of a position, `a` to move, to `found`; return their number, or -1 if a move connects `a`."""
     if outline8(a, 0, found, 46) <= MAX_GROUPS and connects8(a, b):
         return -1
     outline8(b, 1, found, 50)

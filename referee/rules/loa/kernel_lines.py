@@ -1,8 +1,9 @@
 """Moves and connection on a board of any size, kept as the patterns of its 70 lines (see `tables`).
 
 Letters: `n` board size, `L` line patterns [3, 70] of the first side, the second and the neutral piece, `s` the side (0,
-1), `z` the neutral piece's square or -1, `q` a square (rank * 16 + file), `c` the number of pieces on a line, `M` a
-line's squares on the board, `a b` masks of the pieces that may move upwards and downwards along a line:
+1), `z` the neutral piece's square or -1, `ban` the square that it left on the ply before and may not return to, or -1,
+`q` a square (rank * 16 + file), `c` the number of pieces on a line, `M` a line's squares on the board, `own opp` the
+pieces of a side and of its opponent on a line:
 
     rank 0, 4x4:  b . w b   own 1001, opp 0100, c = 3:  upwards a1 would land on d1, an own piece, over an opposing one
 
@@ -57,7 +58,7 @@ def load(state: Any, n: int, L: Any) -> None:
 
 @jit
 def movers(own: int, opp: int, c: int, M: int) -> tuple[int, int]:
-    """Return two masks of the own pieces of a line that may move `c` squares upwards, and downwards."""
+    """Return the own pieces of a line that may move `c` squares upwards, and those that may move downwards."""
     up = own & ~(own >> c) & (M >> c)
     down = own & ~(own << c) & (M << c)
     for k in range(1, c):
@@ -87,7 +88,7 @@ def touched(L: Any, z: int) -> bool:
 def targets(L: Any, s: int, n: int, z: int, q: int, found: Any) -> int:
     """Write the squares that the piece on `q` may move to, ascending, into `found`; return their number (at most 8).
 
-    When `q` is `z`, the neutral piece moves as a piece of side `s`; contact and ban are ignored.
+    When `q` is `z`, the neutral piece moves as a piece of side `s`, also if it touches no piece or returns to `ban`.
     """
     r, f = q >> 4, q & 15
     k = 0
@@ -167,7 +168,7 @@ def list_lines(L: Any, s: int, n: int, z: int, ban: int, moves: Any) -> int:
 
 @jit
 def grown(x0: Any, x1: Any, x2: Any) -> tuple[Any, Any, Any]:
-    """Return the squares of three words (four ranks of 16 bits each) and all their neighbours, guard bits included."""
+    """Return the squares of three words (four ranks of 16 bits each) and all their neighbours, also those off the board."""
     x0 |= x0 << U1 | x0 >> U1
     x1 |= x1 << U1 | x1 >> U1
     x2 |= x2 << U1 | x2 >> U1
@@ -228,7 +229,7 @@ def connected(L: Any, s: int) -> bool:
 
 @jit
 def make(L: Any, s: int, z: int, hole: int, move: int) -> tuple[int, int]:
-    """Play a move of side `s` on `L`; return (the neutral piece's square after it, the new ban)."""
+    """Play a move of side `s` on `L`; return (the neutral piece's square after the move or -1, the new `ban`)."""
     source, target = move >> 8, move & 255
     if L[1 - s, target >> 4] >> (target & 15) & 1:
         flip(L, 1 - s, target)
@@ -247,5 +248,5 @@ def make(L: Any, s: int, z: int, hole: int, move: int) -> tuple[int, int]:
 
 @jit
 def sides(state: Any) -> tuple[Any, Any, Any]:
-    """Return (side to move, the neutral piece's square or -1, banned square or -1) of a state."""
+    """Return (side to move, `z`, `ban`) of a state."""
     return signed(state[SIDE]), signed(state[NEUTRAL]) - 1, signed(state[BAN]) - 1

@@ -1,4 +1,4 @@
-"""Positions prepared for drawing: squares, pieces, groups, the hole, and the limits of the neutral piece."""
+"""LOA positions prepared for drawing: squares, pieces, groups, the hole, and where the neutral piece may not move."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PIECES = (
 MARKS = (
     Mark("group", "joined: largest group", "none", is_linked=True),
     Mark("stray", "outside the largest group", "dot", is_optional=True),
-    Mark("isolated", "without contact", is_optional=True),
+    Mark("isolated", "touches no other piece", is_optional=True),
     Mark("banned", "may not be entered now", "cross"),
 )
 
@@ -56,7 +56,8 @@ def groups(members: set[int]) -> list[set[int]]:
 def board(state: State, config: Config) -> Board:
     """Return the board with a note per side on its groups.
 
-    Labels are `group` (largest group of its side), `stray`, `isolated` (a neutral piece without contact) and `banned`.
+    Labels are `group` (a piece of its side's largest group), `stray` (another piece of a side), `isolated` (a neutral
+    piece that touches no piece) and `banned` (the square to which the neutral piece may not return).
     """
     pieces = unpack(state, config)
     marks: dict[str, tuple[str, ...]] = {}

@@ -1,4 +1,4 @@
-"""Texts of positions and moves: readers that accept any text, and canonical writers."""
+"""Position strings and move texts of LOA: canonical writers, and readers, which raise ParseError for invalid texts."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def _square(text: str, size: int, whole: str, index: int) -> int:
 
 
 def _letters(board: str) -> dict[str, str]:
-    """Return the dialect of a board, given by its first piece letter; the canonical one by default."""
+    """Return the piece letters of a board's dialect, which its first piece decides; the canonical ones by default."""
     for letter in board:
         for dialect in _DIALECTS:
             if letter in dialect:
@@ -105,7 +105,7 @@ def _number(field: str, text: str, index: int) -> int:
 
 
 def read_position(text: str, config: Config) -> State:
-    """Return the state of `<board> <side> [<ban> [<number>]]`; see section 5 of RULES.md.
+    """Return the state of `<board> <side> [<ban> [<number>]]`; see "Notation" in RULES.md.
 
     Boards with `L l` (PlayStrategy, LOABot) or `p P` (cutechess draft) are accepted too, with the six fields of those
     programs: `<board> <side> - - <number> <number>`. Raise ParseError.
@@ -166,7 +166,7 @@ def _write_rank(first: int, second: int, neutral: int, size: int) -> str:
 
 
 def read_move(text: str, state: State, config: Config) -> int:
-    """Return the code of `b1b3`, `b1-b3`, `d1xa4`, `d1:a4`, `pass` or `0000`, in any case. Raise ParseError."""
+    """Return the code of `b1b3`, `b1-b3`, `d1xa4`, `d1:a4`, `pass` or `0000`, in either case. Raise ParseError."""
     return _read_move(text, int(config[SIZE]))
 
 

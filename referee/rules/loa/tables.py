@@ -28,7 +28,7 @@ NOWHERE: Any = np.int64(-1)
 
 
 def _line_masks() -> npt.NDArray[np.int64]:
-    """Return the bits of a line's pattern that are on a board of a size, by [size, line]."""
+    """Return, by [size, line], the bits of a line's pattern that are on a board of that size."""
     masks = np.zeros((13, LINES), dtype=np.int64)
     for size in range(1, 13):
         for rank in range(size):

@@ -212,7 +212,7 @@ class _PijersiDraft(Draft):
 
 
 def _words(text: str) -> Iterator[tuple[str, str, int]]:
-    """Yield (kind, content, index): `comment`, `setup` lines, and the `word`s of all other lines."""
+    """Yield (kind, content, index); the kinds are `comment`, `setup` (a whole line) and `word` (of any other line)."""
     for line in _LINE.finditer(text):
         comment = _COMMENT.search(line[0])
         content = line[0] if comment is None else line[0][: comment.start()]

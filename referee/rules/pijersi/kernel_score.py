@@ -1,6 +1,6 @@
 """A compiled static score of a position: material, advance, cubes that can be captured, and goals within one turn.
 
-There is no search. Only whether a side could win by its next turn on the far row is determined exactly.
+There is no search, but whether a side could win on the far row with its next turn is determined exactly.
 
 Letters: R P S W = own cubes on top by role, rR pP sS the same for the other side; E = empty cells.
 """

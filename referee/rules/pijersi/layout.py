@@ -1,4 +1,4 @@
-"""Positions prepared for drawing: hexagons, cubes and stacks, with notes."""
+"""Pijersi positions prepared for drawing: hexagons, cubes and stacks, with notes."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def move_input(code: int, state: State) -> tuple[tuple[str, ...], ...]:
     """Return every cell of the turn, in order.
 
     Two kinds of turns have only a start and an end: a stack that moves once, and a cube that leaves its stack.
-    The page asks which one is meant.
+    If both are possible, the page asks which one is meant.
     """
     if code >= SWAP:
         one, two = CELL_NAMES[code >> 6 & 63], CELL_NAMES[code & 63]

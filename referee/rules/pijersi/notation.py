@@ -1,4 +1,4 @@
-"""Texts of positions, setups and moves: readers that accept any text, and canonical writers.
+"""Texts of positions, setups and moves: canonical writers, and readers, which raise ParseError for invalid texts.
 
 Legality is not checked; a spelling that names cubes or stacks must fit the board.
 """
@@ -157,7 +157,7 @@ def _read_item(label: re.Match[str], content: str, pieces: dict[str, str], text:
 
 
 def read_setup(text: str) -> str:
-    """Convert a setup in either positional notation (rules, section 5) to a position string. Raise ParseError."""
+    """Convert a setup in positional notation (see "Notation" in RULES.md) to a position string. Raise ParseError."""
     places = [place for place, letter in enumerate(text) if letter not in " \t\r\n/"]
     packed = "".join(text[place] for place in places).translate(_ROW_LETTERS)
     labels = list(_LABEL.finditer(packed))

@@ -44,7 +44,7 @@ def _reordered(triplet: str, order: tuple[int, ...]) -> str:
 
 
 def rows(family: str, number: int) -> Rows:
-    """Return White's rows of setup `number` of a family (rules, section 6)."""
+    """Return White's rows of setup `number` of a numbered family (see "Variants" in RULES.md)."""
     if family == "pijersi-8100":
         left, right = wings()[number % 90], wings()[number // 90]
         return left[:3] + right[:3], left[3:], "WW", right[3:]
@@ -53,7 +53,7 @@ def rows(family: str, number: int) -> Rows:
         return one + two, three, "WW", four
     left = TRIPLETS[number % 6]
     right = TRIPLETS[number // 6] if family == "pijersi-36" else _reordered(left, _COMPLETIONS[number // 6])
-    # The triplets form triangles. Row b is half a cell further left, so each wing completes its own differently.
+    # Rows a and b form triangles. Row b is half a cell further left, so its order differs between left and right.
     return left + right, _reordered(left, (1, 2, 0)), "WW", _reordered(right, (2, 0, 1))
 
 
@@ -189,8 +189,8 @@ def resolve(name: str, options: Mapping[str, Value]) -> Variant | None:
 def draw(name: str, rng: random.Random) -> Variant:
     """Return a random start; a name that stands for one start returns that start.
 
-    Random are FAMILY and FAMILY#random (Black mirrors White), FAMILY#random/random (Black independent), `half-random`
-    and `full-random`. Raise UnknownNameError, and ParseError for a number out of range.
+    Names of random starts are FAMILY and FAMILY#random (Black mirrors White), FAMILY#random/random (Black is drawn by
+    itself), `half-random` and `full-random`. Raise UnknownNameError, and ParseError for a number out of range.
     """
     if name in DEALT:
         return _deal(name, rng)

@@ -359,7 +359,7 @@ def read_otn(text: str, ruleset: Ruleset) -> Sequence[GameText]:
         elif _VARIATION.fullmatch(word):
             is_aside = True
         elif word == "---":
-            # The side to move resigns; the result tag names the winner.
+            # This word means that the side to move resigns; the result tag names the winner.
             draft.is_over = draft.is_over or not is_aside
         else:
             is_aside = is_aside and not _NUMBER.match(word)

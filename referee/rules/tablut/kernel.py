@@ -46,8 +46,8 @@ __all__ = ["DTYPE", "KEY_SIZE", "MAX_MOVES", "STATE_SIZE", "count", "evaluate", 
 __all__ += ["playout", "result"]
 
 DTYPE = np.int32
-# n pieces have at most 16 n moves, and each of the 81 - n empty cells is entered by at most 4 of them, one from each
-# direction. min(16 n, 4 (81 - n)) is at most 256 for any board and any options.
+# n pieces have at most 16 n moves, and each of the 81 - n empty cells is the target of at most 4, one per direction.
+# So the number of moves is at most min(16 n, 4 (81 - n)), which is at most 256 for any board and any options.
 MAX_MOVES = 256
 
 

@@ -149,12 +149,12 @@ def board_result(s: State, c: Config, m: int) -> int:
 def throne_against_defenders(k: int, ring: int, empty: int, taken: int) -> int:
     """Return `MIDDLE` if attackers capture against the throne, else 0.
 
-    `ring` is the number of attackers next to it; `empty` and `taken` are the values of throne_hostile and
-    throne_king_hostile.
+    `ring` is the number of attackers next to the throne; `empty` and `taken` are the values of the options
+    `throne_hostile` and `throne_king_hostile`.
     """
     if k != THRONE:
         return MIDDLE if empty in (HOSTILE_TO_DEFENDERS, HOSTILE_TO_BOTH) else 0
-    # The captured soldier stood on one of the throne's four neighbours, so three attackers occupy the others.
+    # The defender to be captured is on one of the throne's four neighbours, so three attackers hold all others.
     return MIDDLE if taken == ALWAYS or (taken == LINNAEAN and ring == 3) else 0
 
 
@@ -168,13 +168,13 @@ def king_bit(l: int, k: int) -> int:
 
 @borrowing
 def is_shut(p: int, line: int, at_edge: bool) -> bool:
-    """Return whether the neighbour `p` of the king, possibly off the board, is among the hostile places `line`."""
+    """Return whether the king's neighbour `p` is among the hostile places `line`; off the board, return `at_edge`."""
     return at_edge if p < 0 or p > 8 else line >> p & 1 == 1
 
 
 @borrowing
 def count_shut(x: int, y: int, across: int, along: int, ashton: bool, at_edge: bool) -> int:
-    """Return the number of hostile neighbours of a king on file `x`, rank `y`, by the four-neighbour test.
+    """Return the number of hostile neighbours of a king on file `x`, rank `y`, as a capture by four counts them.
 
     `across` and `along` are the attackers on that rank and that file.
     """

@@ -71,7 +71,7 @@ def is_king_in_danger(s: State, c: Config, m: int, shut: int) -> bool:
     if c[CAMP_HOSTILE] == ASHTON:
         across, along = across | int(BASES[y]), along | int(BASES[9 + x])
     if four:
-        # An attacker must enter the one neighbour that is not hostile.
+        # An attacker must enter the king's only neighbour that is not hostile; the empty throne is hostile.
         if k != THRONE:
             across |= MIDDLE if y == 4 else 0
             along |= MIDDLE if x == 4 else 0

@@ -1,7 +1,7 @@
 """Position and move texts of Tablut, read and written.
 
-A position is `<board> <side> <quiet> <ply>`, a move is start and end cell, `e3e4`. Any text gives a value or a
-`ParseError`.
+A position is `<board> <side> <quiet> <ply>`, a move is start and end cell, `e3e4`. Readers raise ParseError for an
+invalid text, and no other error.
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ def read_position(text: str, config: Config) -> State:
 
 
 def write_board(state: State) -> str:
-    """Return the first word of a position: ranks 1 to 9, the longest runs of empty cells as digits."""
+    """Return the first word of a position: ranks 1 to 9, each run of empty cells as one digit."""
     words = state.tolist()
     file, place = divmod(words[KING], SIZE)
     return "/".join(
@@ -145,7 +145,7 @@ def write_position(state: State, config: Config) -> str:
 def read_move(text: str, state: State | None = None, config: Config | None = None) -> int:
     """Return the code of a move text: start cell * 81 + end cell. The board is not needed. Raise ParseError.
 
-    Any case and one dash are accepted. Additions of OpenTafl and of engines are ignored: a piece letter in front,
+    Upper case and one dash are accepted. Additions of OpenTafl and of engines are ignored: a piece letter in front,
     captures, `+ ++ - --`, the words raichi and tuichi.
     """
     return _read_move(text)
@@ -180,7 +180,7 @@ def display_move(move: int, state: State, config: Config) -> str:
 
 
 def captures(move: int, state: State, config: Config) -> list[int]:
-    """Return the cells on which a legal move captures, ascending; empty unless it moves a piece of the mover."""
+    """Return the cells on which a legal move captures, ascending; empty if it moves no piece of the side to move."""
     from referee.rules.tablut.kernel import play
 
     start, end = divmod(move, CELLS)

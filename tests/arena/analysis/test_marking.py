@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.analysis.marking import EvaluatedPosition, mark_moves, summarise, swing
+from arena.analysis.marking import DECIDED, EvaluatedPosition, mark_moves, summarise, swing
 from arena.analysis.win_model import WinModel
 from arena.documents.analysis import Accuracy, AnalysedMove, BlownWin, Blunders, Mark
 from referee.rules.core import SIDES, Side
@@ -39,7 +39,7 @@ def test_winning_chances_follow_a_logistic_curve() -> None:
 def test_marks_follow_from_losses(later: int, mark: str) -> None:
     found = one(at(0), at(-later, "second"))
     assert found.mark == mark
-    assert found.loss == pytest.approx(-WIN_MODEL.winning_chances(later), abs=1e-3)
+    assert found.loss == round(-WIN_MODEL.winning_chances(later), 3)
 
 
 def test_engines_choice_loses_nothing() -> None:
@@ -168,6 +168,8 @@ def test_swing_is_the_difference_between_two_searches(
 def test_chances_of_a_side_that_moves_twice_keep_their_sign() -> None:
     assert one(at(100), at(100)).loss == 0
     assert one(at(100), at(-100)).mark == "??"
+    moves = mark_moves([at(0, "second"), at(0, choices=1), at(90), at(-90, "second")], ["a", "b", "best"], WIN_MODEL)
+    assert moves[1].winning_chances == round(WIN_MODEL.winning_chances(90), 3)
 
 
 def test_book_moves_have_no_marks() -> None:
@@ -201,6 +203,8 @@ def test_summary_counts_blunders_and_blown_wins() -> None:
     assert accuracy.first < 50
     assert summarise(analysed, "first")[-1] == BlownWin(False, True)
     assert summarise(analysed, None)[-1] == BlownWin(False, False)
+    just_won = AnalysedMove(1, "first", "a", None, DECIDED, "best", 0.0, "", "")
+    assert summarise([just_won], "draw")[-1] == BlownWin(True, False)
     assert summarise([], "draw") == (Blunders(0, 0), Accuracy(None, None), 0, BlownWin(False, False))
 
 

@@ -59,7 +59,7 @@ def test_tournaments_take_fair_starts() -> None:
     assert found == openings.draw(document(openings="fair:0.05"), 4)  # type: ignore[arg-type]
     assert found[:2] == found[2:]
     for source, problem in (
-        ("fair:0.001", "is fair within"),
+        ("fair:0.001", "an advantage of at most 0.001"),
         ("fair:much", "fair:BOUND"),
         ("fair:0.9", "fair:BOUND"),
     ):

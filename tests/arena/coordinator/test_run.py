@@ -74,8 +74,8 @@ def test_a_coordinator_acts_records_and_releases_the_lease(stage: Stage) -> None
     assert stage.store.leases.get(LEASE) is None
 
 
-@pytest.mark.parametrize(("window_s", "released"), [(3600, 4), (0.05, 1)], ids=["half of the slots", "the window"])
-def test_results_wait_for_others_until_half_the_slots_have_ended_or_for_a_window(
+@pytest.mark.parametrize(("window_s", "released"), [(3600, 8), (0.05, 1)], ids=["half of the jobs", "the window"])
+def test_results_wait_for_others_until_half_the_jobs_have_ended_or_for_a_window(
     stage: Stage, monkeypatch: pytest.MonkeyPatch, window_s: float, released: int
 ) -> None:
     monkeypatch.setattr(coordinating, "TICK_INTERVAL_S", 3600)

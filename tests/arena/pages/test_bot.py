@@ -97,7 +97,7 @@ def test_a_remote_bot_says_whether_it_is_there_and_its_author_challenges(server:
     version = store.versions.add(bot.id or 0, command=["remote"], families=["loa"], state="active", place="remote")
     assert "remote" not in body(server, "/bots/ada")
     store.presences.report({version.id or 0: ConnectedBot(version.id or 0, 1, 4, 83.4, is_open=True)})
-    assert "running games: 1 of 4; round-trip time: 83 ms; open to challenges" in plain(server)
+    assert "running games: 1 of at most 4; round-trip time: 83 ms; open to challenges" in plain(server)
     assert "Challenge" not in plain(server)
     assert server.get("/bots/homer.json").json["presence"]["latency_ms"] == 83.4
     cookie = logged_in(server, "far-author")

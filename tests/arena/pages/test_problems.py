@@ -202,7 +202,7 @@ def test_a_problem_is_set_up_proved_and_solved_by_another(server: Server, browse
         page.fill("#set [name=max_moves]", "2")
         page.click("#set button")
         page.wait_for_url(re.compile(r"/problems/\d+$"))
-        assert "The solver is proving" in page.inner_text("main")
+        assert "The solver is checking" in page.inner_text("main")
         path = page.url.removeprefix(server.url)
         prove_all(store)
         page.goto(server.url + path)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import random
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 
 import pytest
@@ -238,6 +238,73 @@ def test_swiss_open_games_count_nothing_yet() -> None:
 def test_swiss_has_enough_rounds_for_a_winner_and_no_more_than_all_play_all() -> None:
     players = (2, 3, 4, 5, 8, 9, 16, 17)
     assert [swiss.default_rounds(count) for count in players] == [1, 3, 3, 4, 4, 5, 5, 6]
+
+
+def test_swiss_without_a_number_of_rounds_plays_the_default_number() -> None:
+    found = run(partial(swiss.step, None, 2, seeds(4)), drawn(random.Random(1)))
+    assert {game.round for game in found} == {1, 2, 3}
+
+
+def pairing_cost(ranked: Sequence[swiss.SeatScore], pairing: Sequence[tuple[int, int]]) -> tuple[float, ...]:
+    """Return what a pairing of places costs, the most important first: repeats, points, sides, distance to the fold."""
+    size = len(ranked)
+    ideal = [0] * size
+    for points in {line.points for line in ranked}:
+        group = [place for place, line in enumerate(ranked) if line.points == points]
+        half = len(group) // 2
+        for one, two in zip(group[:half], group[half : 2 * half], strict=True):
+            ideal[one], ideal[two] = two, one
+        if len(group) % 2:
+            ideal[group[-1]] = group[-1] + 1
+    repeats = sides = fold = 0
+    gap = 0.0
+    for one, two in pairing:
+        high = ranked[one]
+        if two == size:
+            repeats += high.byes**2
+            gap += (2 * (high.points - ranked[-1].points)) ** 2
+            fold += size - 1 - one
+            continue
+        low = ranked[two]
+        repeats += sum(rival == low.seat for rival, _ in high.rivals) ** 2
+        gap += (2 * (high.points - low.points)) ** 2
+        if high.balance * low.balance > 0:
+            sides += min(abs(high.balance), abs(low.balance)) ** 2
+        fold += abs(two - ideal[one])
+    return repeats, gap, sides, fold
+
+
+def pairings(places: Sequence[int]) -> Iterator[list[tuple[int, int]]]:
+    """Yield every way to pair an even number of places."""
+    if not places:
+        yield []
+        return
+    for two in places[1:]:
+        for rest in pairings([place for place in places[1:] if place != two]):
+            yield [(places[0], two), *rest]
+
+
+@pytest.mark.parametrize("players", [5, 6, 7, 8])
+@pytest.mark.parametrize("seed", range(12))
+def test_swiss_pairing_costs_the_least_of_all_pairings(players: int, seed: int) -> None:
+    rng = random.Random(seed)
+    field = [
+        swiss.SeatScore(seat, rng.choice((0, 0.5, 3)), balance=rng.choice((-3, 0, 1, 3))) for seat in range(players)
+    ]
+    for _ in range(rng.choice((1, 12))):
+        one, two = rng.sample(field, 2)
+        one.rivals.append((two.seat, 0.5))
+        two.rivals.append((one.seat, 0.5))
+    for line in field:
+        line.rivals += [(None, 1.0)] * rng.choice((0, 1))
+    ranked = sorted(field, key=lambda line: (-line.points, line.seat))
+    places = {line.seat: place for place, line in enumerate(ranked)}
+    found = [(min(pair), max(pair)) for pair in ((places[a], places[b]) for a, b in swiss.pair(field, 2, is_odd=True))]
+    if players % 2:
+        rests = set(range(players)) - {place for pair in found for place in pair}
+        found.append((rests.pop(), players))
+    every = pairings(range(players + players % 2))
+    assert pairing_cost(ranked, found) == min(pairing_cost(ranked, pairing) for pairing in every)
 
 
 def test_swiss_tie_breaks_by_hand() -> None:

@@ -265,6 +265,19 @@ def test_table_of_a_sequential_test_has_a_ratio_before_and_after_each_pair(sqlit
     assert found.verdict is not None
     assert len(found.ratios) == 1 + 2
     assert 0 == found.ratios[0] < found.ratios[1] < found.ratios[2]
+    assert found.race is None
+
+
+def test_table_of_a_race_has_its_state(sqlite_store: Store) -> None:
+    field = Field(sqlite_store, ("ada", "bob"))
+    number = sqlite_store.tournaments.add(
+        cup(field, document("race") | {"race": {"top": 1}, "entries": {"bots": ["ada", "bob"]}}),
+        [(version.id or 0, "fit") for version in field.versions],
+    ).id
+    assert number is not None
+    found = standing(sqlite_store, number)
+    assert found.race is not None
+    assert (found.verdict, found.ratios) == (None, ())
 
 
 def test_ladder_ranks_a_bot_without_games_as_an_even_one() -> None:

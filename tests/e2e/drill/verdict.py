@@ -66,9 +66,9 @@ def _once(stage: Stage, planned: set[str], records: list[dict[str, Any]]) -> Che
         problems.append(f"{len(planned)} games were planned instead of {stage.contest.games}")
     problems += [f"{line.id} is {line.state}" for line in lines if line.state != "finished"]
     commits = {line.commit_number for line in lines}
-    voided = stage.log(stage.referee).count('"result void"')  # results of a liar; their numbers are not used again
-    if len(commits) < len(lines) or max(commit or 0 for commit in commits) != len(lines) + voided:
-        problems.append(f"the commit numbers are not those of {len(lines)} results and {voided} that were voided")
+    undone = stage.store.results.undone()  # results of a lying worker; their numbers are not used again
+    if len(commits) != len(lines) or max(commit or 0 for commit in commits) != len(lines) + undone:
+        problems.append(f"the commit numbers are not those of {len(lines)} results and {undone} that were undone")
     return Check("every planned game has exactly one result", tuple(problems), f"{len(records)} games")
 
 

@@ -35,6 +35,10 @@ def test_the_margin_is_nobodys_time() -> None:
     assert found.left_ms[1] == 1000
 
 
+def test_clock_without_a_margin_allows_the_time_left() -> None:
+    assert GameClock(TimeControl("clock", 1000, 0)).allowance_ms(0) == 1000
+
+
 def test_a_fixed_time_a_move_is_the_same_every_time() -> None:
     found = GameClock(TimeControl("movetime", 200), MARGIN)
     for _ in range(3):
@@ -56,6 +60,7 @@ def test_both_sides_are_told_both_clocks_and_never_zero() -> None:
     found = clock(base=1000, increment=5)
     found.charge(0, 250.4)
     assert found.words(0) == b"p1time 754 p2time 1000 p1inc 5 p2inc 5"
+    assert clock(base=2, increment=0).words(0) == b"p1time 2 p2time 2 p1inc 0 p2inc 0"
     found = clock(base=1, increment=0)
     assert found.words(0) == b"p1time 1 p2time 1 p1inc 0 p2inc 0"
     found.charge(1, 1)

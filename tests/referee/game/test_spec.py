@@ -151,6 +151,8 @@ def test_a_draw_by_score_needs_both_sides_calm_for_long() -> None:
 def test_a_bot_takes_a_persons_draw_by_its_score_alone(ply: int, score: int | None, is_drawn: bool) -> None:
     bot, person = BotSpec("a v1", ("a",)), BotSpec("@ann", (), place="person")
     spec = GameSpec(family="loa", variant="standard", first=person, second=bot)
+    assert answered_for(spec) == {1}
+    assert answered_for(replace(spec, first=bot, second=person)) == {0}
     assert answered_for(replace(spec, first=bot)) == frozenset()
     assert answered_for(replace(spec, first=person, second=person)) == frozenset()
     adjudicator = Adjudicator(Adjudication(), answered_for(spec))
@@ -168,6 +170,6 @@ def test_one_pessimist_does_not_lose_by_adjudication() -> None:
 def test_rules_for_adjudication_are_read_or_refused_by_name() -> None:
     assert read_draw_rule("after=30,moves=6,score=15", Adjudication()).draw_after_ply == 30
     assert read_resign_rule("moves=3,score=700,both=0", Adjudication()).resign_both is False
-    for text in ("moves=x", "colour=1", "score=5", ""):
+    for text in ("moves=x", "moves=\N{ARABIC-INDIC DIGIT THREE}", "colour=1", "score=5", ""):
         with pytest.raises(ValueError, match="--draw"):
             read_draw_rule(text, Adjudication())

@@ -80,7 +80,7 @@ def test_problems_found_in_the_archive_are_added(tmp_path, capsys):
     file.write_text(found * 2, encoding="utf-8")
     code, out, err = run(capsys, "add", "loa", "--file", str(file), "--data", data)
     assert (code, out.splitlines()[-1]) == (0, "problem 1: accepted")
-    assert "left out: this is problem 1 already" in err
+    assert "left out: problem 1 is the same" in err
     code, out, _ = run(capsys, "remove", "1", "--data", data, "--json")
     assert (code, json.loads(out)) == (0, {"schema": 1, "id": 1, "state": "removed"})
     code, out, _ = run(capsys, "add", "loa", "--file", str(file), "--data", data)
