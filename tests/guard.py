@@ -16,7 +16,8 @@ import sys
 import time
 from pathlib import Path
 
-NAME = "ARENA_TEST_RUN"
+NAME = "BOT_ARENA_TEST_RUN"
+"""Not one of `ARENA_`: those are settings, which some programs do not pass on."""
 END_S = 5.0
 """How long processes may take to end when told to; then they are killed."""
 

@@ -54,7 +54,8 @@ def test_a_killed_run_leaves_no_process_behind(tmp_path: Path) -> None:
     (tmp_path / "test_two.py").write_text(
         "import os, subprocess, time\n\ndef test_server():\n"
         "    line = 'setsid sleep 600 & echo $! > pid; mv pid started; exec sleep 600'\n"
-        "    subprocess.run(['sh', '-c', line])\n"
+        "    settings = [name for name in os.environ if name.startswith('ARENA_')]\n"
+        "    subprocess.run(['sh', '-c', line], env={k: v for k, v in os.environ.items() if k not in settings})\n"
     )
     command = [sys.executable, "-m", "pytest", "-q", "-c", os.devnull, "-p", "tests.conftest", "-p", "no:cacheprovider"]
     environment = {**os.environ, "PYTEST_ADDOPTS": "", "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTHONPATH": str(ROOT)}
