@@ -34,7 +34,7 @@ keep() { # write stdin into a file atomically, unless it exists
 secret | keep database_password
 secret | keep broker_password
 secret | keep spectator_password
-printf 'arena:%s\nspectator:%s\n' "$(cat "$FOLDER/broker_password")" "$(cat "$FOLDER/spectator_password")" >"$FOLDER/plain"
+(umask 0077 && printf 'arena:%s\nspectator:%s\n' "$(cat "$FOLDER/broker_password")" "$(cat "$FOLDER/spectator_password")" >"$FOLDER/plain")
 mosquitto_passwd -U "$FOLDER/plain"
 keep broker_passwords <"$FOLDER/plain"
 rm "$FOLDER/plain"

@@ -43,6 +43,8 @@ OF_A_READER = (
     "searcher.py",
     "cup.toml",
     "first.toml",
+    "qualifying.toml",
+    "final.toml",
     "bot.toml",
     "arena.toml",
     "engine.toml",

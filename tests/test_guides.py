@@ -46,6 +46,19 @@ GUIDES = (
         ("First tournament: loa standard, round-robin, finished, 6 of 6 games", "alphabeta"),
     ),
     Guide(
+        "tutorials/season.md",
+        ("tutorials/first-bot.md",),
+        {
+            'time_control = "1+0.05"': 'time_control = "nodes:9"',
+            'time_control = "2+0.1"': 'time_control = "nodes:9"',
+            "arena init --data season": "arena init --data season | tee admin",
+            "arena serve --data season ": f"{SERVE.format('--data season')} ",
+            "arena login --user admin": LOGIN,
+            "arena ratings rebuild --check --data season": f"arena ratings rebuild --check --data season\n{STOP}",
+        },
+        ("/register?invitation=", "plain v1  active", "qualifying: loa standard, swiss, finished, 6 of 6 games"),
+    ),
+    Guide(
         "how-to/run-on-one-machine.md",
         (),
         {

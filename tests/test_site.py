@@ -34,7 +34,7 @@ from arena.store.base import schema
 from arena.submission import manifest
 from arena.tournaments import standing
 from arena.tournaments.settings import Document
-from arena.validation import keys
+from arena.validation import adapter_of, keys
 from docs.extensions.json_documents import PINNED
 from protocol.capabilities import Capabilities
 from referee.bot import file as bot_file
@@ -114,6 +114,17 @@ def test_every_setting_and_variable_is_on_the_site() -> None:
 def test_every_operation_is_on_the_site() -> None:
     text = page("reference/json-interface")
     assert not [one.path for one in TABLE if f"{one.method} {API}{one.path}" not in text]
+    assert "\nScope: organise\nBody: Document\nAnswer 201: TournamentResponse\nErrors: 403 Forbidden, 409 " in text
+
+
+def test_every_object_of_the_json_interface_is_on_the_site() -> None:
+    text = words("reference/json-objects")
+    bodies = [adapter_of(one.body).json_schema() for one in TABLE if one.body is not None]
+    answers = [adapter_of(one.answer).json_schema(mode="serialization") for one in TABLE if one.answer is not None]
+    for exchanged in (*bodies, *answers):
+        for model in (exchanged, *exchanged.get("$defs", {}).values()):
+            is_list = model.get("title", "").startswith("PageResponse")
+            assert is_list or {model["title"], *model.get("properties", {})} <= text | {"items", "next"}, model["title"]
 
 
 def test_every_document_of_the_command_line_is_on_the_site() -> None:

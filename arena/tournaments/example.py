@@ -10,7 +10,7 @@ from referee.rules import families
 _HEAD = """\
 # {title}
 # Check it:  arena tournament create FILE --check       Create it:  arena tournament create FILE
-# Commented-out keys show defaults or examples; the help page "Reference" describes every key.
+# Commented-out keys show defaults or examples; /docs/reference/tournament-files/ describes every key.
 
 name = {name:<28}# title
 family = {family:<26}# "arena rules list" shows families, variants and options

@@ -75,11 +75,11 @@ def drawing() -> str:
     for level in levels():
         lines.append('<div class="level">')
         for package in level:
-            lines.append(f'<section class="package"><p><strong>{escape(package)}</strong> {described(package)}</p>')
+            lines.append(f'<div class="package"><p><strong>{escape(package)}</strong> {described(package)}</p>')
             for rooms in layers(package):
                 boxes = "".join(f"<li><code>{escape(room)}</code></li>" for room in rooms)
                 lines.append(f'<ul class="layer">{boxes}</ul>')
-            lines.append("</section>")
+            lines.append("</div>")
         lines.append("</div>")
     return "\n".join([*lines, "</div>"])
 

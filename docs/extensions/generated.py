@@ -13,12 +13,11 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import Any
 
 from pygments.lexers.special import TextLexer
 from sphinx.application import Sphinx
 
-from docs.extensions import architecture, file_reference
+from docs.extensions import architecture, file_reference, json_reference
 from docs.extensions.file_reference import cell
 
 ROOT = Path(__file__).parents[2]
@@ -59,7 +58,7 @@ def command_line() -> str:
     commands = _subparsers(parser)
     lines = [COMMAND_LINE]
     for group, title in GROUPS.items():
-        lines += [f"## {title}", ""]
+        lines += [f"## {title[0].upper()}{title[1:]}", ""]
         for command in COMMANDS:
             if command.group == group:
                 lines += _command(f"arena {command.name}", commands[command.name])
@@ -79,41 +78,6 @@ def _command(name: str, parser: argparse.ArgumentParser, level: int = 3) -> Iter
     yield from (f"{'#' * level} {name}", "", "```text", parser.format_help().rstrip(), "```", "")
     for inner, one in _subparsers(parser).items():
         yield from _command(f"{name} {inner}", one, level + 1)
-
-
-def json_interface() -> str:
-    """Return the page of every address of the JSON interface, from its OpenAPI document."""
-    from arena.api import openapi
-    from arena.api.routes import TABLE
-
-    document = openapi.document(TABLE)
-    lines = [
-        "# JSON interface",
-        "",
-        "A server describes its interface at `/api/v1/openapi.json`, and shows it with examples at `/api/v1/docs`.",
-        "",
-    ]
-    by_tag: dict[str, list[str]] = {}
-    for path, methods in document["paths"].items():
-        for method, operation in methods.items():
-            by_tag.setdefault(operation["tags"][0], []).extend(_operation(path, method, operation))
-    for tag, operations in by_tag.items():
-        lines += [f"## {tag.capitalize()}", "", *operations]
-    return "\n".join(lines)
-
-
-def _operation(path: str, method: str, operation: Mapping[str, Any]) -> Iterator[str]:
-    yield from (f"### `{method.upper()} {path}`", "", operation.get("summary", ""), "")
-    if about := operation.get("description"):
-        yield from (about, "")
-    rows = [
-        f"| `{one['name']}` | {one['in']} | {cell(one.get('description', ''))} |"
-        for one in operation.get("parameters", [])
-    ]
-    if rows:
-        yield from ("| parameter | in | meaning |", "|---|---|---|", *rows, "")
-    rows = [f"| {code} | {cell(one.get('description', ''))} |" for code, one in operation["responses"].items()]
-    yield from ("| status | meaning |", "|---|---|", *rows, "")
 
 
 def variants() -> str:
@@ -211,7 +175,8 @@ PAGES: Mapping[str, Callable[[], str]] = {
     "tournament-files": file_reference.tournament_files,
     "settings": file_reference.settings,
     "json-documents": file_reference.json_documents,
-    "json-interface": json_interface,
+    "json-interface": json_reference.operations,
+    "json-objects": json_reference.objects,
     "terminations": terminations,
     "metrics": metrics,
     "variants": variants,

@@ -169,7 +169,7 @@ def _misspelt(line: str, expected: str) -> Cause | None:
         return Cause(f"it writes colour codes: `{line[:_SHOWN]}`", f"write plain text: `{plain[:_SHOWN]}`")
     if first != expected and SequenceMatcher(None, first.casefold(), expected).ratio() >= _LIKE:
         return Cause(f"`{first}` is not `{expected}`", f"write `{expected}` exactly, in lower case")
-    if expected in plain.casefold():
+    if first != expected and expected in plain.casefold():
         return Cause(f"`{plain[:_SHOWN]}` does not begin with `{expected}`", f"write `{expected}` first in its line")
     return None
 

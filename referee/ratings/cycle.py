@@ -53,6 +53,8 @@ _MANY_BOTS, _FEWER_SIMULATIONS = 60, 99
 """With more bots than this, fewer simulations are enough."""
 MAX_NAMED = 5
 """Maximum number of cycles, and of surprises, that are listed."""
+_MIN_SURPRISE_POINTS = 0.25
+"""Points beyond expectation that no rounding explains, where one bot wins every game and nothing can vary."""
 _STEPS = 200
 _BATCH_NUMBERS = 2_000_000
 """Maximum number of values of simulated tables in memory at once."""
@@ -320,7 +322,8 @@ def _surprises(test: _CycleTest) -> list[Surprise]:
     met, residual = test.field.met, test.residual
     around = residual / test.field.deviation
     points, games = met.points, met.games
-    one, two = np.nonzero(around > _critical_value(test.simulated.single))
+    is_surprise = (around > _critical_value(test.simulated.single)) & (residual > _MIN_SURPRISE_POINTS)
+    one, two = np.nonzero(is_surprise)
     order = np.argsort(-around[one, two], kind="stable")[:MAX_NAMED]
     return [
         Surprise(

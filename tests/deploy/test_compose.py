@@ -8,6 +8,7 @@ import shutil
 import stat
 import subprocess
 import sys
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
 
@@ -86,6 +87,12 @@ def test_only_the_proxy_is_reached_from_outside() -> None:
 def test_the_proxy_is_believed() -> None:
     network = compose()["networks"]["pages"]["ipam"]["config"][0]["subnet"]
     assert network in SERVICES["arena"]["environment"]["ARENA_TRUSTED_PROXIES"]
+
+
+def test_fixed_network_overlaps_none_that_docker_chooses() -> None:
+    pages = compose()["networks"]["pages"]["ipam"]["config"][0]["subnet"]
+    fixed = ip_network(pages.removeprefix("${PAGES_SUBNET:-").removesuffix("}"))
+    assert not any(fixed.overlaps(ip_network(own)) for own in ("172.16.0.0/12", "192.168.0.0/16"))
 
 
 def test_secrets_are_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

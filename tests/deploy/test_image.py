@@ -8,11 +8,15 @@ from __future__ import annotations
 import json
 import re
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+from referee.rules import families
 from referee.sandbox.launch import environment
+from tests.conftest import INTERPRETED
 from tests.deploy import image
 from tests.deploy.sources import ROOT, instructions
 
@@ -76,7 +80,15 @@ def test_kernels_are_compiled_for_the_processor_that_the_image_names() -> None:
     assert len(given) == 2
     assert given[0] == given[1]
     assert {name for name, _ in given[0]} == {"NUMBA_CACHE_DIR", "NUMBA_CPU_NAME", "NUMBA_CPU_FEATURES"}
-    assert any("-m referee.machine.sample_warmup" in rest for name, rest in stages()["kernels"] if name == "RUN")
+    ((words, _),) = [rest.split(" && ")[:2] for name, rest in stages()["kernels"] if name == "RUN"]
+    assert words.split() == ["PYTHONPATH=/src", "/opt/arena/bin/python", "-m", "referee.machine.sample_warmup"]
+
+
+def test_module_that_compiles_the_kernels_runs_as_a_program() -> None:
+    line = [sys.executable, "-m", "referee.machine.sample_warmup"]
+    done = subprocess.run(line, env=INTERPRETED, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.stderr.count("sample bots ready") == len(families()), done.stderr
+    assert done.returncode == 0
 
 
 def test_bots_look_for_kernels_of_that_processor(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,6 +10,7 @@ import pytest
 from arena.pages.routes import documentation
 from referee.rules import families
 from tests.arena.pages.conftest import Site
+from tests.arena.pages.test_pages import PHONE, too_wide, violations
 
 
 def fetch(site: Site, path: str) -> tuple[int, str, str]:
@@ -66,6 +67,26 @@ def test_search_in_french_finds_the_page_for_players_first(site: Site, page: Any
     page.goto(f"{site.url}/docs/fr/search/?q=jouer+contre+un+ami")
     first = page.locator("#search-results ul.search > li > a").first
     assert "/docs/fr/players/play/#" in f"{first.evaluate('link => link.href')}"
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "",
+        "tutorials/first-bot/",
+        "reference/settings/",
+        "reference/sdk/",
+        "search/?q=sprt",
+        "fr/players/rules/abalone/",
+    ],
+)
+def test_page_of_the_site_is_accessible_and_fits_a_phone(site: Site, page: Any, path: str) -> None:
+    page.goto(f"{site.url}/docs/{path}")
+    found = violations(page)
+    page.emulate_media(color_scheme="dark")
+    found += violations(page, "color-contrast")
+    page.set_viewport_size(PHONE)
+    assert not [*found, *too_wide(page, path)]
 
 
 def test_a_folder_without_slash_redirects_to_its_page(site: Site) -> None:

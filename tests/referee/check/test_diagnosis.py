@@ -218,6 +218,17 @@ def test_cause_of_a_bridge_whose_program_others_may_not_read_names_it(place: Pat
     assert cause.detail == f"{said} (crashed: exit code 66, thinking)"
 
 
+def test_cause_of_a_move_that_comes_too_late_is_not_its_spelling() -> None:
+    error = BotError(Termination.STALLED, "no bestmove for `go nodes 100` in 2 s")
+    spec = BotSpec("late", ("late",))
+    late = Evidence(error, spec, LIMITS, ["> go nodes 100", "> stop", "< bestmove b1b3"])
+    assert cause_of(late, "answer `go nodes 100`").detail == str(error)
+    assert (
+        "`ok bestmove b1b3` does not begin"
+        in cause_of(replace(late, lines=[*late.lines, "< ok bestmove b1b3"]), "?").detail
+    )
+
+
 def test_step_that_fails_by_time_is_repeated_and_says_under_what_load(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

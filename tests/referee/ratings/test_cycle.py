@@ -69,6 +69,13 @@ def test_who_never_met_is_no_surprise() -> None:
     assert found.surprises == ()
 
 
+def test_where_each_beats_all_below_it_nothing_is_a_surprise() -> None:
+    results = [("a", "b", 1.0), ("b", "a", 0.0), ("a", "c", 1.0), ("c", "a", 0.0), ("b", "c", 1.0), ("c", "b", 0.0)]
+    found = analyse_cycles(results, fit(results, with_advantage=True))
+    assert found is not None
+    assert found.surprises == ()
+
+
 @pytest.mark.parametrize("edge", [1.5, 0.0])
 def test_unseen_games_are_foretold_better_where_there_are_cycles_and_not_worse_elsewhere(edge: float) -> None:
     gains = []
