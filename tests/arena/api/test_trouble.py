@@ -236,7 +236,7 @@ def test_finished_games_that_the_disk_does_not_accept_are_reported_and_committed
             assert found["results_waiting"] == 2
             assert datetime.fromisoformat(found["results_waiting_since"]) == since
         assert timedelta(0) <= now() - since < timedelta(minutes=5)
-        assert b"2 waiting for the database since" in server.get("/workers").body
+        assert b"waiting to be stored in the database: 2, since" in server.get("/workers").body
         metric = coordinator.metrics.registry.get_sample_value
         assert metric("arena_results_waiting") == 2
         assert (metric("arena_results_waiting_seconds") or 0) > 0
