@@ -113,10 +113,15 @@ class Adjudication:
     """
 
     draw_moves: int = 0
+    """Moves in a row by each side with a score near 0 that draw the game; 0 = off."""
     draw_score: int = 10
+    """Greatest distance from 0, in centipawns, of a score near 0."""
     draw_after_ply: int = 40
+    """The first ply after which a game can be drawn by score."""
     resign_moves: int = 0
+    """Moves in a row with a lost score that lose the game; 0 = off."""
     resign_score: int = 1000
+    """A score of at most minus this many centipawns is lost."""
     resign_both: bool = True
     """The scores of both bots must show the win, not that of the losing bot alone."""
     max_plies: int = 0
@@ -151,12 +156,15 @@ class BotLimits:
     quit_ms: int = 500
     """Time from `quit` to the kill."""
     line_bytes: int = 8192
+    """Longest line of a bot."""
     output_bytes: int = 64 * 2**20
     """Limit of standard output and error of one game together."""
     log_bytes: int = 16 * 1024
     """Size of the end of standard error that is kept."""
     memory_bytes: int = 1024 * 2**20
+    """Memory of all processes of a bot together."""
     processes: int = 64
+    """Processes and threads of a bot together."""
 
 
 Pondering = Literal["frozen", "pinned", "allowed"]
