@@ -115,8 +115,17 @@ async def _document(request: web.Request, family: Rules, path: Path, title: str)
     if not path.is_file():
         raise not_found("document", path.name)
     found = await run(_rendered, path, family.family)
+    summary = address(f"players/rules/{family.family}")
+    is_translated = summary.startswith(f"/docs/{language.current()}/")
     title %= {"family": language.translated(family.title)}
-    return render(request, "document.html", text=found, title=title, rules=family)
+    return render(
+        request,
+        "document.html",
+        text=found,
+        title=title,
+        rules=family,
+        summary=summary if is_translated else "",
+    )
 
 
 @cache

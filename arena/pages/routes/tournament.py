@@ -69,6 +69,8 @@ MAX_CURVES = 6
 """Most bots whose scores are drawn: there are as many styles of lines."""
 MAX_SPREAD = 25.0
 """Half the height of the widest band drawn with a curve, in percent: wider ones say little and hide the rest."""
+MAX_BANDS = 3
+"""Most of these curves with a band: further bands would cover each other."""
 MIN_CURVE_GAMES = 4
 """Games of a bot after which its curve begins: before that a score says little."""
 MIN_COMPARED_BOTS = 4
@@ -349,7 +351,7 @@ def _winner(tables: TournamentStandings) -> StandingItem | None:
 
 
 def _curves(arena: Arena, tables: TournamentStandings) -> Markup | None:
-    """Draw the points per game of the leaders of a ladder or a race, game by game, with 95 % bands."""
+    """Draw the points per game of the leaders of a ladder or a race, game by game, the first with 95 % bands."""
     if tables.tournament.format not in ("ladder", "race"):
         return None
     results = services.standings.results_in_order(arena, tables)
@@ -365,8 +367,8 @@ def _curves(arena: Arena, tables: TournamentStandings) -> Markup | None:
             if count >= MIN_CURVE_GAMES:
                 spread = 1.96 * math.sqrt(max(sums[name][2] / count - mean * mean, 0.0) / count)
                 curves[name].append(plot.Point(at, 100 * mean, 100 * spread))
-    for points in curves.values():
-        points[:] = plot.without_wide_band(points, MAX_SPREAD)
+    for place, points in enumerate(curves.values()):
+        points[:] = plot.without_wide_band(points, MAX_SPREAD if place < MAX_BANDS else 0.0)
         if points:  # all lines end at the last game
             points.append(replace(points[-1], x=len(results)))
     series = [plot.Series(plain(name, 60), curves[name], index) for index, name in enumerate(names, 1)]

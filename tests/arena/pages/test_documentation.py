@@ -105,6 +105,12 @@ def test_former_help_pages_redirect_to_pages_that_exist(site: Site) -> None:
         assert fetch(site, target)[0] == 200, target
 
 
+def test_rules_in_english_lead_to_those_in_the_language_of_the_page(site: Site) -> None:
+    for family in families():
+        assert f'href="/docs/fr/players/rules/{family}/"' in fetch(site, f"/{family}/rules?lang=fr")[1]
+        assert "This document is in English." not in fetch(site, f"/{family}/rules?lang=en")[1]
+
+
 def test_each_family_shows_its_rules_and_its_protocol(site: Site) -> None:
     for name in families():
         for page in ("rules", "protocol"):
