@@ -105,7 +105,7 @@ $(READY): pyproject.toml constraints.txt
 
 define install
 test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '$(1)'
+$(BIN)/python -m pip install --quiet --disable-pip-version-check --use-pep517 --constraint constraints.txt --editable '$(1)'
 endef
 
 clean:
