@@ -11,6 +11,8 @@ from arena.config import PREFIX, Settings
 from arena.tournaments.settings import Document
 from docs.extensions.json_documents import table
 
+SCALARS = {"integer": "whole number", "number": "number", "boolean": "`true`, `false`", "string": "text"}
+"""Words for the simple types of JSON schema."""
 TOURNAMENT = """\
 # Tournament files
 
@@ -129,14 +131,7 @@ def _kind(schema: dict[str, Any], field: dict[str, Any]) -> str:
         return ", ".join(f"`{one}`" for one in field["enum"])
     if field.get("format") == "date-time":
         return "time"
-    kind = {
-        "integer": "whole number",
-        "number": "number",
-        "boolean": "`true`, `false`",
-        "string": "text",
-        "array": "list of texts",
-        "object": "table",
-    }[field["type"]]
+    kind = {**SCALARS, "array": "list of texts", "object": "table"}[field["type"]]
     least, most = field.get("minimum"), field.get("maximum")
     above, below = field.get("exclusiveMinimum"), field.get("exclusiveMaximum")
     if above is not None and below is not None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any
 
-from docs.extensions.file_reference import cell
+from docs.extensions.file_reference import SCALARS, cell
 
 OPERATIONS = """\
 # JSON interface
@@ -175,14 +175,7 @@ def _kind(schema: Mapping[str, Any]) -> str:
         return f"object with values: {_kind(values)}" if isinstance(values, Mapping) and values else "object"
     if schema.get("format") == "date-time":
         return "time"
-    words = {
-        "integer": "whole number",
-        "number": "number",
-        "boolean": "`true`, `false`",
-        "string": "text",
-        "null": "`null`",
-    }
-    return words.get(kind, "any value") + _bounds(schema)
+    return {**SCALARS, "null": "`null`"}.get(kind, "any value") + _bounds(schema)
 
 
 def _bounds(schema: Mapping[str, Any]) -> str:
