@@ -27,7 +27,7 @@ from arena.errors import ArenaError, BadValueError, NotFoundError
 from arena.http.identity import give_cookie, read_cookie, session_of
 from arena.http.json_text import as_json
 from arena.http.request_context import CONTEXT
-from arena.pages import language
+from arena.pages import filters, language
 from arena.pages.drawing import board
 from arena.pages.drawing.scene import Scene, Scenes
 from arena.pages.html_table import choice
@@ -140,20 +140,9 @@ def _label(problem: WinProblemItem) -> str:
 
 
 def sentence(problem: WinProblemItem) -> str:
-    """Return the question of a problem: who wins in how many moves, under which condition."""
-    count = problem.moves if problem.moves is not None else getattr(problem, "max_moves", None)
-    values = {"side": language.translated(services.problems.side_name(problem)), "count": count}
-    if not count:
-        text = language.text("%(side)s to move wins") % values
-    else:
-        text = (
-            language.texts("%(side)s to move wins in %(count)s", "%(side)s to move wins in %(count)s", count) % values
-        )
-    counter, _, most = problem.condition.partition("<=")
-    if not counter:
-        return text
-    what = language.translated(counter.replace("_", " "))
-    return text + language.text(", with at most %(most)s %(what)s moved in all") % {"most": most, "what": what}
+    """Return the question of a problem, see `win_question`."""
+    moves = problem.moves if problem.moves is not None else getattr(problem, "max_moves", None)
+    return filters.win_question(services.problems.side_name(problem), moves, problem.condition)
 
 
 def source_of(problem: WinProblemItem) -> str:
