@@ -180,7 +180,7 @@ def client_address(request: web.BaseRequest) -> str:
 
 
 def address_cost(request: web.BaseRequest) -> float:
-    """Return the cost of a request for rate limits: 1, and more for a long address, whose moves take time to replay."""
+    """Return the cost of a request for rate limits: 1, and more for a long URL, whose moves take time to replay."""
     return 1 + max(0, len(request.raw_path) - FREE_ADDRESS_BYTES) / BYTES_PER_TOKEN
 
 

@@ -1,4 +1,4 @@
-"""The tree of an analysis board as text, which its address holds, and as a game in a notation.
+"""The tree of variations of an analysis board: as text in the address of the board, or as a game in a notation.
 
 The text has the canonical moves of the main line, with alternatives in brackets after the move that they replace and
 notes in braces: `b1b3 [c1c3 {better} h4f4] h5f5`. A note that begins with a mark (`!?`) marks its move.

@@ -1,4 +1,6 @@
-"""Leaderboards of a family: the ratings of a pool, now or on an earlier day, optionally by a part of its games."""
+"""Leaderboards of a family: the ratings of a pool, now or on an earlier day; optionally only its games of one variant or
+time class count.
+"""
 
 from __future__ import annotations
 
