@@ -33,7 +33,10 @@ class Measure:
 
 @dataclass(frozen=True, slots=True)
 class EvaluationFit:
-    """Weights of the terms in `BASIS`, then of the features; their sum is the logit of the first side's score."""
+    """Weights of the terms in `BASIS`, then of the features.
+
+    The weighted sum is the logit of the expected points of the first side (0 to 1).
+    """
 
     weights: Matrix
     scale: float

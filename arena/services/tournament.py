@@ -205,7 +205,7 @@ def steer(arena: Arena, tournament_id: int, act: str, by: Identity) -> Tournamen
 def extend(
     arena: Arena, tournament_id: int, by: Identity, *, to: int | None = None, amount: int | None = None
 ) -> PlanItem:
-    """Extend a tournament up to `to` or by `amount` units of its format; return its new plan.
+    """Extend a tournament up to `to` or by `amount` rounds or games, as its format counts; return its new size.
 
     A finished tournament resumes. Raises SettingsError, NotFoundError, ConflictError, ForbiddenError.
     """

@@ -1,5 +1,6 @@
-"""Leaderboards of a family: the ratings of a pool, now or on an earlier day; optionally only its games of one variant or
-time class count.
+"""Leaderboards of a family: the ratings of a pool, now or on an earlier day.
+
+A filter by variant or time class limits the games that are counted.
 """
 
 from __future__ import annotations
