@@ -39,7 +39,7 @@ def _networks(texts: Iterable[str]) -> tuple[Network, ...]:
 
 
 def _limiters(arena: Arena) -> dict[str, RateLimiter]:
-    """Return the rate limiters that all web processes share, by the cost of a route.
+    """Return the rate limiters that all web processes share, by kind of request.
 
     Their keys are users, or the addresses of anonymous clients.
     """

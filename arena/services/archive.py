@@ -45,7 +45,7 @@ def search(arena: Arena, query: ArchiveQuery) -> ArchivePage:
 
 
 def read_query(query: ArchiveQuery) -> ArchiveSearch:
-    """Read variant, position and moves by the rules of the family. Raises BadValueError that names the field."""
+    """Parse variant, position and moves by the rules of the family. Raises BadValueError that names the field."""
     rules = _family(query.family) if query.family else None
     if rules is None:
         for name in ("moves", "position"):

@@ -108,7 +108,7 @@ def _require_short(text: str, name: str) -> None:
 
 
 def _words(line: Variation) -> Iterator[str]:
-    """Yield the words of a line's tree, some of them empty."""
+    """Yield the parts of a line's text: moves, notes and bracketed alternatives. Some are empty."""
     alternatives: dict[int, list[Variation]] = {}
     for one in line.variations:
         alternatives.setdefault(one.ply, []).append(one)

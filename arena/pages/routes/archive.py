@@ -201,7 +201,7 @@ async def _turning_point(request: web.Request, game: ArchiveItem) -> dict[str, A
 
 
 def _displayed(replay: Replay, ply: AnalysedMove) -> str:
-    """Return the move that the engine prefers as people write it."""
+    """Return the engine's preferred move, written as people write it."""
     ruleset = replay.ruleset or replay.rules.settle()
     before = Position.start(ruleset, replay.scenes[ply.number - 1].position)
     return before.display(replay.rules.notation.read_move(ply.best, before.state, ruleset.config))

@@ -170,7 +170,7 @@ def source_of(problem: WinProblemItem) -> str:
 @routes.get("/problems/feed.atom")
 @allow_parameters()
 async def feed(request: web.Request) -> web.Response:
-    """Serve the feed of the problems of the months and of the newest problems."""
+    """Serve the feed of the newest problems and the latest problems of the month."""
     arena, base = arena_of(request), request.app[CONTEXT].settings.public_url.rstrip("/")
 
     def read() -> str:
