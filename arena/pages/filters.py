@@ -181,7 +181,7 @@ def thought(ply: Ply | None) -> str:
 
 
 def when(at: datetime | str | None) -> Markup:
-    """Format a moment: within a day relative to now, otherwise as date and time in UTC, which a script makes local."""
+    """Format a moment: relative to now if within a day, else as date and time in UTC, which a script makes local."""
     if at is None or at == "":
         return Markup("–")
     if isinstance(at, str):

@@ -1,8 +1,8 @@
 """PDF booklets of games and problems: a diagram on each page for presentation, or four to a page with the moves.
 
-Typst sets the pages. It is one wheel with its own fonts, which it embeds, and it draws SVG, so the boards are those of
-the pages; WeasyPrint would need system libraries and fonts. This is the only module that uses Typst. All text reaches
-Typst as data, never as markup.
+Typst typesets the booklets. It is one wheel with its own fonts, which it embeds, and it draws SVG, so the boards are
+those of the pages; WeasyPrint would need system libraries and fonts. This is the only module that uses Typst. All text
+reaches Typst as data, never as markup.
 """
 
 from __future__ import annotations

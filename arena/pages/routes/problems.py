@@ -1,4 +1,4 @@
-"""Problems: lists with the leaderboard of solvers, the board on which one is solved, and the form that sets one."""
+"""Problems: lists with the leaderboard of solvers, the board on which one is solved, and the form that adds one."""
 
 from __future__ import annotations
 
@@ -159,7 +159,7 @@ def source_of(problem: WinProblemItem) -> str:
 @routes.get("/problems/feed.atom")
 @allow_parameters()
 async def feed(request: web.Request) -> web.Response:
-    """Serve the feed of the problems of the months and of the newest problems."""
+    """Serve the feed of the newest problems and the latest problems of the month."""
     arena, base = arena_of(request), request.app[CONTEXT].settings.public_url.rstrip("/")
 
     def read() -> str:
@@ -215,7 +215,7 @@ def _remember(request: web.Request, response: web.Response, number: int, by: Ide
 
 @dataclass(frozen=True, slots=True)
 class _View:
-    """A problem and the line of play that the page shows. `hints` are cells to mark. If `shows`, so is the solution."""
+    """A problem and the line that the page shows. `hints` are cells to mark. If `shows`, the solution is shown too."""
 
     problem: WinProblemResponse
     line: ProblemLine
@@ -446,7 +446,7 @@ async def _scenes(request: web.Request, line: ProblemLine, after: int) -> Mappin
 @routes.get("/{family}/problems/new")
 @allow_parameters("position", "variant", "options")
 async def form(request: web.Request) -> web.Response:
-    """Show the form that sets a problem; `?position=` is the position to begin with."""
+    """Show the form that adds a problem; `?position=` is the position to begin with."""
     return await _form(request, path_family(request), request.query)
 
 
@@ -484,7 +484,7 @@ async def _form(
 
 @routes.post("/{family}/problems/new")
 async def add(request: web.Request) -> web.Response:
-    """Store a problem for the solver, and redirect to it."""
+    """Store a problem, which the solver will check, and redirect to its page."""
     rules = path_family(request)
     fields = await checked_form(request)
     try:
