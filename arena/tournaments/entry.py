@@ -106,7 +106,7 @@ def resolve(store: Store, document: Document) -> ResolvedEntries:
 
 
 def _wrong_handicaps(document: Document, versions: list[Version]) -> Iterator[str]:
-    """Yield the engine options of handicaps that the bot lacks according to its check report."""
+    """Yield a problem for each handicap with an engine option that the bot does not accept by its check report."""
     names = {seat: version.name for seat, version in enumerate(versions)}
     for handicap in document.handicaps:
         seat = seat_of(handicap.bot, names, document.entries.bots)

@@ -10,8 +10,8 @@ Several threads may search the same position with one transposition table (lazy 
 (`new_helper_state`, `copy_root`). Entries are read and written without locks; KEY is the digest XOR the rest, so an
 entry that two threads wrote half each matches no position.
 
-Loaded once per family (see the package). A search is a pure function of the position, its history, the limits, the net
-and the table; only `STOP`, set by another thread, can make two runs differ. `st` is the `SearchState` in every
+Loaded once per family (see `bots.search`). A search is a pure function of the position, its history, the limits, the
+net and the table; only `STOP`, set by another thread, can make two runs differ. `st` is the `SearchState` in every
 function.
 
     ply 0     the root: states[0], game_keys[work[ROOT_INDEX]]
@@ -192,8 +192,9 @@ def new_table(table_bytes: int) -> npt.NDArray[np.int64]:
 
 
 def new_search_state(table_bytes: int, net: Net) -> SearchState:
-    """Allocate a search whose transposition table takes about `table_bytes`. Features the kernel cannot serve are
-    switched off.
+    """Allocate a search whose transposition table takes about `table_bytes`.
+
+    The search feature LINEAR_EVAL is switched off if the kernel or the net lacks linear features.
     """
     maps = net.maps
     if not HAS_LINEAR_FEATURES or net.rows.size < cast(LinearFeatures, _kernel).LINEAR_FEATURE_COUNT:
@@ -396,7 +397,7 @@ def store(st: SearchState, ply: int, depth: int, forced: int, move: int, score: 
 
 @compiled
 def make_null_move(st: SearchState, config: Config, ply: int) -> bool:
-    """Put the position after a null move into `ply + 1`. Return whether the game continues there."""
+    """Put the position after a null move into `ply + 1`. Return whether that is possible and the game continues."""
     element, bit = st.maps[0, MOVER], st.maps[0, MOVER_BIT]
     state = st.states[ply + 1]
     for i in range(STATE_SIZE):

@@ -93,8 +93,8 @@ class Net(NamedTuple):
     """A net in the layout of the compiled search.
 
     `rows` holds the weights [row, unit]; in a net with hidden units, the last row is all zeros, for bits without a
-    feature. `maps` holds the parameters in row 0, and in each other row which weights an element of a state
-    uses.
+    feature. `maps` holds the search parameters in row 0; each further row gives, for one element of a state, the rows
+    of weights for its bits or values.
     """
 
     rows: npt.NDArray[np.int32]
@@ -117,7 +117,7 @@ def board_plane_count(features: Features) -> int:
 
 
 def direction_count(features: Features) -> int:
-    """Return the number of directions from the anchor cell to another cell, 0 for features without an anchor."""
+    """Return how many different offsets from the anchor cell (`Features.seen_from`) there are; 0 without an anchor."""
     return 1 + max(max(ways) for ways in features.directions) if features.seen_from >= 0 else 0
 
 
@@ -163,7 +163,7 @@ def piece_value_net(features: Features, weights: npt.NDArray[np.int32], paramete
 
 
 def _expand_anchored_planes(features: Features, weights: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
-    """Return weights with the bitboards' rows for every anchor cell: the sums of absolute and relative weights."""
+    """Return the weights with rows of the bitboards for every anchor cell: absolute plus relative weights."""
     cells, ways = features.cells, direction_count(features)
     own, seen = board_plane_count(features) * cells, FIRST_ROW + plane_count(features) * cells
     alone = weights[FIRST_ROW : FIRST_ROW + own].reshape(-1, cells, HIDDEN)

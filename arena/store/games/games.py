@@ -191,7 +191,7 @@ def _of_plan(tournament_id: int, query: PlanQuery) -> list[Any]:
 def _of_versions(
     versions: Sequence[int], against: Sequence[int] | None, conditions: Sequence[Any], limit: int
 ) -> Select[Any]:
-    """Select games of these versions, among them the latest `limit`, by a short index walk per version and side."""
+    """Select at least the latest `limit` games of these versions, by a short index walk per version and side."""
     walks = []
     for mine, theirs in ((Game.first_id, Game.second_id), (Game.second_id, Game.first_id)):
         for version in dict.fromkeys(versions):
