@@ -239,7 +239,7 @@ def history_index(move: int) -> Any:
 
 @inlined
 def enter_position(st: SearchState, config: Config, ply: int, child_eval: int, will_search: bool) -> int:
-    """Store the digests of the position in `states[ply]`; return its result code, 0 while the game continues.
+    """Store the digests of the position `states[ply]`; return its result code, 0 while the game continues.
 
     `child_eval` is the value that move ordering stored for it (see CHILD_EVALS). With `will_search` the table entry of
     the position is prefetched.
@@ -397,7 +397,7 @@ def store(st: SearchState, ply: int, depth: int, forced: int, move: int, score: 
 
 @compiled
 def make_null_move(st: SearchState, config: Config, ply: int) -> bool:
-    """Put the position after a null move into `ply + 1`. Return whether that is possible and the game continues."""
+    """Set `states[ply + 1]` to the position after a null move; return whether it exists and the game continues."""
     element, bit = st.maps[0, MOVER], st.maps[0, MOVER_BIT]
     state = st.states[ply + 1]
     for i in range(STATE_SIZE):
