@@ -89,7 +89,7 @@ class _Ladder:
     def choose(self) -> LadderChoice | None:
         """Choose the next match and count it as planned.
 
-        Returns None if fewer than two bots may play two more games by `cap`, or if none of these may by `rest`.
+        Returns None if fewer than two bots may play two more games within `cap`, or if none of these may within `rest`.
         """
         ready = [player for player in self.players.values() if not self.cap or player.games + 2 <= self.cap]
         active = [player for player in ready if not self.rest or player.games + 2 <= self.rest]

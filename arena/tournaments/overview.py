@@ -61,7 +61,7 @@ class RoundResult:
 
 @dataclass(frozen=True, slots=True)
 class UpcomingMatch:
-    """A match that is running, or that comes next for the `reason`."""
+    """A match that is running, or that comes next; then `reason` says why."""
 
     first: str
     second: str

@@ -694,7 +694,7 @@ def search_iteration(st: SearchState, config: Config, depth: int) -> None:
 
 
 def principal_variation(st: SearchState, config: Config, max_moves: int) -> list[int]:
-    """Return the principal variation: the best move, then moves of the table, at most `max_moves` in all."""
+    """Return the principal variation: the best move, then moves from the transposition table, at most `max_moves`."""
     state, line = st.states[0].copy(), [int(st.work[BEST_MOVE])]
     moves = np.zeros(_kernel.MAX_MOVES, dtype=np.int64)
     while len(line) < max_moves:

@@ -102,7 +102,7 @@ class Net(NamedTuple):
 
 
 def feature_count(features: Features) -> int:
-    """Count the features: planes times cells, bitboard planes times directions, and the values of each counter."""
+    """Count the features: planes times cells, bitboard planes times anchor offsets, and the values of each counter."""
     ways = board_plane_count(features) * direction_count(features)
     return plane_count(features) * features.cells + ways + sum(most + 1 for _, most in features.counts)
 
@@ -203,7 +203,7 @@ def load_named_net(ruleset: Ruleset, given: str) -> Net:
 
 
 def load_net(ruleset: Ruleset, path: Path | None = None) -> Net:
-    """Load the net of a variant or of the file `path`; return an empty net if it does not fit these rules."""
+    """Load the net of a variant or of the file `path`; return an empty net if there is none for these rules."""
     path = path or weights_path(ruleset)
     features = ruleset.rules.features
     if features is None or not features.fits(ruleset.config):

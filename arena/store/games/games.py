@@ -1,4 +1,4 @@
-"""Read access to games: single games with plan and record, and lists.
+"""Read access to games: single games with spec and record, and lists.
 
 Lists omit specs and records, which are read one by one.
 """
@@ -46,7 +46,7 @@ class Games:
         return GameItem(*row)
 
     def spec(self, game_id: str) -> GameSpec:
-        """Return the plan of a game. Raises NotFoundError."""
+        """Return the spec of a game. Raises NotFoundError."""
         with self._sessions.reading() as session:
             spec = session.scalar(select(col(Game.spec)).where(col(Game.id) == game_id))
         if spec is None:
