@@ -29,7 +29,7 @@ from referee.ratings.strength import estimate
 
 @dataclass(frozen=True)
 class StandingTable:
-    """The table of a tournament. `tie_breaks` lists the criteria that break ties, in order; `scores` sums the results."""
+    """The table of a tournament. `tie_breaks` has the criteria that break ties, in order; `scores` sums the results."""
 
     lines: tuple[StandingItem, ...]
     tie_breaks: tuple[str, ...]

@@ -287,7 +287,7 @@ class Tournament(SQLModel, table=True):
 
 
 class Entry(SQLModel, table=True):
-    """A version entered in a tournament. `seat` is its place in the order of entries; `eligibility` says why it may play.
+    """A version entered in a tournament. `seat` is its place among the entries, `eligibility` says why it may play.
 
     `suspended` is the reason if the coordinator has withdrawn the version.
     """
