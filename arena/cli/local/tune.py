@@ -65,7 +65,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         "--learning-rate",
         type=float,
         metavar="NUMBER",
-        help="move values by NUMBER steps for each point above an even score (default 0.02)",
+        help="change values by NUMBER steps for each point above an even score (default 0.02)",
     )
     laboratory.add_games(parser)
     parser.add_argument(

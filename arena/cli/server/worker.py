@@ -116,7 +116,7 @@ async def _work(worker: ClusterWorker, address: str, security: Security | None, 
 
 @asynccontextmanager
 async def _measuring(worker: ClusterWorker) -> AsyncIterator[None]:
-    """Measure the speed of the worker once its first family is compiled; without a warm-up, after a while."""
+    """Measure the speed of the worker after its first family is compiled; without a warm-up, after a while."""
     measuring = asyncio.create_task(_measure(worker))
     try:
         yield
