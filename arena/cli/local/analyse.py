@@ -64,7 +64,7 @@ def _nodes(text: str) -> int:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Analyse and print; store the analysis of a game in the database."""
+    """Analyse the game and print the analysis; for a game in the database, store it there."""
     from referee.game.record import RecordError
 
     if arguments.game == "-" or Path(arguments.game).is_file():
