@@ -76,7 +76,7 @@ def active_features(features: Features, states: npt.NDArray[Any]) -> npt.NDArray
 
 
 def feature_images(features: Features, ruleset: Ruleset) -> list[tuple[npt.NDArray[np.int64], int]]:
-    """Return the symmetries of a position, each as a permutation of features and 1 if it swaps the sides, else 0."""
+    """Return the symmetries of a position, each as a permutation of features, with 1 if it swaps sides, else 0."""
     symmetry, every = ruleset.rules.symmetry, tuple(range(plane_count(features)))
     counts = tuple(range(len(features.counts)))
     found = [(np.arange(feature_count(features)), 0)]
