@@ -1,5 +1,5 @@
-"""`arena problems find|add|list|show|solve|month|remove`: find problems in games, add them to an
-arena, and solve them.
+"""`arena problems find|add|list|show|solve|month|remove`: find problems in games, add them to
+an arena, and solve them.
 
 The problems and games of an arena are those of this machine's data folder; with `--server`, those of a server.
 """
@@ -101,7 +101,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     )
     setting.add_argument("--title", metavar="TEXT", default="", help="title of the problem")
     setting.add_argument("--text", metavar="TEXT", default="", help="description of the problem")
-    setting.add_argument("--source", metavar="TEXT", default="", help="where it comes from, such as a game")
+    setting.add_argument("--source", metavar="TEXT", default="", help="source of the problem, such as a game")
 
     listing = actions.add(
         "list", _list, "list problems, the latest first", "arena problems list --family loa --level hard"

@@ -46,7 +46,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         metavar="COUNTER<=NUMBER",
         help="limit on a count over all moves of the winning side, such as marbles<=7",
     )
-    parser.add_argument("--all", action="store_true", help="also list the other first moves that win, up to --in MOVES")
+    parser.add_argument("--all", action="store_true", help="also list the other first moves that win within --in MOVES")
     parser.add_argument(
         "--nodes",
         metavar="COUNT",

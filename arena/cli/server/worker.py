@@ -1,4 +1,4 @@
-"""`arena worker`: play games for an arena on another machine, without access to its database or broker.
+"""`arena worker`: play games of an arena that runs on another machine, without access to its database or broker.
 
 The first SIGTERM or Ctrl-C lets running games finish; the second aborts them.
 """
