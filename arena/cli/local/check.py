@@ -39,7 +39,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--tc",
         metavar="TIME",
-        help="longest time per move to test (default 15/move); the check finds the shortest in which the bot is in time",
+        help="longest time per move to test (default 15/move); the check finds the shortest one that the bot keeps to",
     )
     add_sandbox(parser)
     add_memory(parser)
