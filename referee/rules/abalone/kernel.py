@@ -291,7 +291,7 @@ def _beside(x: Any) -> Any:
 
 @jit
 def may_win(state: Any, config: Any, moves: int) -> bool:
-    """Answer `Prospects.may_win`: can the moves eject enough marbles, or leave the other side without a move?
+    """Answer `Prospects.may_win`: can `moves` moves eject enough marbles, or leave the other side without a move?
 
     The other side has a move while a free cell, empty and next to one of its marbles, is left. A move of the winning
     side removes at most five free cells: a push fills one, and four touched only the pushed marble. The other side can
