@@ -1,4 +1,4 @@
-"""The settings after a bot argument: `fast=./engine;tc=10+0.1;option.Hash=64`, separated by semicolons.
+"""The settings in a bot argument: `fast=./engine;tc=10+0.1;option.Hash=64`, separated by semicolons.
 
 A semicolon inside quotes does not separate, so commands and values may hold one: `"sh -c 'a; b'";option.Book="x;y"`.
 """

@@ -124,7 +124,7 @@ class Roster:
         return tuple(self._idle)
 
     def begin(self, bots: Sequence[Seat], pondering: Pondering) -> None:
-        """Set the limits on pondering for a game of these bots. `pinned` needs two cores: with one, bots are frozen."""
+        """Set the limits on pondering for a game of these bots. `pinned` needs two cores, else it is `frozen`."""
         cores = sorted(os.sched_getaffinity(0))
         is_pinned = pondering == "pinned" and len(cores) > 1
         for side, bot in enumerate(bots):

@@ -121,7 +121,7 @@ class _Statistics:
 
 
 def analyse_cycles(results: Sequence[tuple[str, str, float]], fit: StrengthFit, seed: int = 0) -> CycleFindings | None:
-    """Test results for cycles that their fit does not explain, reproducibly for a seed; None with too few bots."""
+    """Test results for cycles that `fit` does not explain, reproducibly for a seed; None with too few bots."""
     if len(fit.strengths) < MIN_BOTS:
         return None
     test = _test_cycles(results, fit, seed)

@@ -153,7 +153,7 @@ def _settled(state: Any, config: Any) -> int:
 
 @jit
 def _stuck(state: Any, config: Any) -> int:
-    """Return the result code if the side to move has no legal move."""
+    """Return the result code for a side to move that has no legal move."""
     return BY_NO_MOVES * 4 + (DRAW if config[NO_MOVES] == 1 else 2 - state[SIDE])
 
 
