@@ -85,9 +85,9 @@ def probe(guest: Candidate, terms: GameConditions, sandbox: Sandbox) -> BotSpec:
     """Start the bot once and return its spec with name and capabilities, if it can play under these conditions.
 
     A bot that announces no clocks, and whose capabilities are not saved, gets a quick check. Raises ProbeError if the
-    bot does not complete the handshake. Raises IneligibleError if it has not announced what the rules demand, or
-    not an option that was typed for it; if it cannot set up positions although the start is sent as one; or if it
-    cannot limit its search as its time control demands.
+    bot does not complete the handshake. Raises IneligibleError if its announcement lacks what the rules demand
+    or an option that was typed for it; if it cannot set up positions although the start is sent as one; or if it cannot
+    limit its search as its time control demands.
     """
     bot = LocalBot(guest.spec, terms.limits, sandbox)
     try:

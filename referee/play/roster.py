@@ -56,7 +56,7 @@ class Roster:
         """Children that this process had before: none of them is a bot's."""
 
     def seat(self, specs: Sequence[BotSpec], limits: BotLimits) -> list[Seat]:
-        """Return a seat for each spec: an idle bot that can play as it, else a new bot, which is not started yet.
+        """Return a seat for each spec: an idle bot that can play by it, else a new bot, which is not started yet.
 
         A bot that plays itself gets two processes.
         """

@@ -96,7 +96,7 @@ BASES, BEYOND, TIED_FEATURES, PRIOR_WEIGHTS = _bases(), _beyond(), _tied(), _pri
 
 @jit
 def connects8(a: Any, b: Any) -> bool:
-    """Return whether any move of the side whose pieces are `a` connects them without connecting those of `b`."""
+    """Return whether some move of the side whose pieces are `a` connects them without connecting those of `b`."""
     left = a
     while left != U0:
         i = ctz(left)
