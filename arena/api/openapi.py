@@ -25,17 +25,18 @@ _PROBLEM = {
     "required": ["type", "title", "status", "detail", "docs"],
     "properties": {
         "type": {"type": "string", "description": "URI of the kind of error, which leads to its explanation"},
-        "title": {"type": "string"},
-        "status": {"type": "integer"},
+        "title": {"type": "string", "description": "the kind of error in words"},
+        "status": {"type": "integer", "description": "the status code of the response"},
         "detail": {"type": "string", "description": "what happened"},
         "hint": {"type": "string", "description": "what to do"},
         "field": {"type": "string", "description": "the invalid parameter or member of the body"},
-        "docs": {"type": "string"},
+        "docs": {"type": "string", "description": "the same as `type`"},
         "near": {"type": "array", "items": {"type": "string"}, "description": "known names similar to yours"},
         "state": {"type": "string", "description": "the present state, for a conflict"},
         "limit": {"type": "integer", "description": "the exceeded limit"},
         "errors": {
             "type": "array",
+            "description": "all invalid fields of the request, each with `field` and `message`",
             "items": {
                 "type": "object",
                 "required": ["field", "message"],

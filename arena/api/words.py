@@ -22,6 +22,9 @@ Sha256 = Annotated[str, Field(**words.SHA256)]
 
 
 class In(BaseModel):
-    """Base class of requests: unknown fields and implicit type conversions are rejected."""
+    """Base class of requests: unknown fields and implicit type conversions are rejected.
 
-    model_config = ConfigDict(extra="forbid", strict=True)
+    The string below a field is its description in the reference.
+    """
+
+    model_config = ConfigDict(extra="forbid", strict=True, use_attribute_docstrings=True)

@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 import zstandard
 
+from arena.documents.query import documented
+
 if TYPE_CHECKING:
     from arena.documents.game import GameItem
 
@@ -29,13 +31,13 @@ _LEVEL = 9
 class Dump:
     """One file: number of games, size, SHA-256, first and last commit number."""
 
-    file: str
-    month: str
+    file: str = documented("name of the file")
+    month: str = documented("month in which the games ended in UTC, such as `2026-11`")
     games: int
-    bytes: int
+    bytes: int = documented("size of the compressed file")
     sha256: str
-    first: int
-    last: int
+    first: int = documented("commit number of the first game")
+    last: int = documented("commit number of the last game")
 
 
 class DamagedError(Exception):

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Literal
 
 from arena.documents.page import PageQuery
-from arena.documents.query import Query, described, hidden
+from arena.documents.query import Query, described, documented, hidden
 from arena.documents.words import Bounds, Side
 
 Mark = Literal["", "?!", "?", "??"]
@@ -80,15 +80,15 @@ class AnalysedMove:
     principal variation. Without a score, `winning_chances` and `loss` are None.
     """
 
-    number: int
+    number: int = documented("ply of the move, counted from 1 over both sides")
     side: Side
     move: str
-    score: int | None
+    score: int | None = documented("in centipawns; null: the engine reported none")
     winning_chances: float | None
-    best: str
-    loss: float | None
-    mark: Mark
-    line: str
+    best: str = documented("the engine's choice; empty: it reported none")
+    loss: float | None = documented("winning chances lost against the engine's choice, from 0 to 2")
+    mark: Mark = documented("by `loss`, unless the game is decided: `?!` from 0.1, `?` from 0.2, `??` from 0.3")
+    line: str = documented("moves from the position before the move, separated by blanks")
 
     @property
     def chances_of_first(self) -> float | None:
@@ -146,14 +146,18 @@ class AnalysisResponse:
     to one that is even at best. `win_model` names the model that converted scores to winning chances.
     """
 
-    game: str
-    state: Literal["none", "waiting", "failed", "done"]
-    problem: str = ""
-    family: str | None = None
+    game: str = documented("id of the game, played here or imported")
+    state: Literal["none", "waiting", "failed", "done"] = documented(
+        "`none`: not requested; `waiting`: queued or in progress"
+    )
+    problem: str = documented("empty unless `state` is `failed`", "")
+    family: str | None = documented("null, like all fields below, until `state` is `done`", None)
     engine: str | None = None
-    nodes: int | None = None
-    win_model: str | None = None
-    plies: Sequence[AnalysedMove] = ()
+    nodes: int | None = documented("base number of nodes, as in `AnalysisRequest`", None)
+    win_model: str | None = documented(
+        "version of the model that converted scores into winning chances, such as `shipped 1`", None
+    )
+    plies: Sequence[AnalysedMove] = documented("the first 1,000 moves in order; empty until `state` is `done`", ())
     blunders: Blunders | None = None
     accuracy: Accuracy | None = None
     turning_points: int | None = None
@@ -171,7 +175,7 @@ class AnalysisRequest(Query):
     borderline ones with 100 times.
     """
 
-    nodes: int | None = None
+    nodes: int | None = described("from 100 to the server's maximum; null: the server's default")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -179,11 +183,11 @@ class PositionRequest(Query):
     """A position: `moves` (any spelling, separated by blanks) after `position`, or after the start of the variant."""
 
     family: str
-    variant: str = ""
-    options: str = ""
-    position: str = ""
-    moves: str = ""
-    nodes: int | None = None
+    variant: str = described("empty: the family's first one", default="")
+    options: str = described("rule options that differ from the variant's, such as `swap=true,pie=false`", default="")
+    position: str = described("empty: the start of the variant", default="")
+    moves: str = described("moves in any notation, separated by blanks", default="")
+    nodes: int | None = described("from 100 to the server's maximum; null: 200,000, or that maximum if it is less")
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,25 +199,25 @@ class PositionEvaluation:
     """
 
     family: str
-    side: Side
+    side: Side = documented("the side to move")
     engine: str
-    nodes: int
-    win_model: str
-    score: int | None
-    winning_chances: float | None
-    best: str
-    line: list[str]
-    depth: int | None = None
+    nodes: int = documented("most nodes that the search may visit")
+    win_model: str = documented("version of the model that converts scores into winning chances, such as `shipped 1`")
+    score: int | None = documented("null: the engine reported none")
+    winning_chances: float | None = documented("null without a score")
+    best: str = documented("empty: the engine reported none")
+    line: list[str] = documented("moves from this position")
+    depth: int | None = documented("in plies; null: the engine reported none", None)
 
 
 @dataclass(frozen=True, slots=True)
 class PositionResponse:
     """A requested position and, once `is_done`, its evaluation in `answer`; `problem` says why it failed."""
 
-    id: int
-    is_done: bool
-    problem: str
-    answer: PositionEvaluation | None
+    id: int = documented("number of the request, with which to poll its answer")
+    is_done: bool = documented("stays false if the analysis fails, so read `problem` too")
+    problem: str = documented("empty unless the analysis failed")
+    answer: PositionEvaluation | None = documented("null until `is_done`")
     record: str = hidden()
     """The line that leads to the position, as a game record."""
     user_id: int | None = hidden()

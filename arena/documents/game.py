@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from arena.documents import words
 from arena.documents.analysis import AnalysedGamesQuery
-from arena.documents.query import Query, described, hidden
+from arena.documents.query import Query, described, documented, hidden
 from arena.documents.words import Moment, Side, Winner
 
 GameState = Literal["planned", "queued", "running", "finished", "void", "cancelled"]
@@ -22,27 +22,31 @@ class GameItem:
     results.
     """
 
-    id: str
+    id: str = documented("digest of the spec of the game: hexadecimal digits")
     tournament_id: int
-    sequence: int
-    round: int
-    pair: int
+    sequence: int = documented("number of the game in the plan of its tournament, from 1")
+    round: int = documented("number of the round, from 1")
+    pair: int = documented("number of its pair of games (one opening, sides swapped) in the tournament, from 1")
     family: str
     pool: str
     variant: str
-    first: str
-    second: str
+    first: str = documented("full name of the version that moves first, such as `zeta v3`; a person: `@ada` or `guest`")
+    second: str = documented("full name of the other version or person")
     is_rated: bool
-    state: GameState
-    attempt: int
-    started_at: datetime | None
-    finished_at: datetime | None
-    commit_number: int | None
-    winner: Winner | None
-    termination: str | None
-    termination_class: str | None
-    detail: str
-    plies: int
+    state: GameState = documented(
+        "`planned`: not handed out yet; `queued`: handed out, not started; `void`: given up without a result"
+    )
+    attempt: int = documented("number of the present or last attempt, from 1; 0: none yet")
+    started_at: datetime | None = documented("start of the present or last attempt; null: none yet")
+    finished_at: datetime | None = documented("null: not over, or cancelled")
+    commit_number: int | None = documented(
+        "number of the result among those of all tournaments, in the order of ratings; null: no result"
+    )
+    winner: Winner | None = documented("null: no result")
+    termination: str | None = documented("null: not over, or cancelled")
+    termination_class: str | None = documented("null: not over, or cancelled")
+    detail: str = documented("details of the termination in words, may be empty")
+    plies: int = documented("0 until the game is over")
     first_id: int = hidden()
     second_id: int = hidden()
     lease_owner: str = hidden()
@@ -57,20 +61,20 @@ class GameItem:
 class RatingStep:
     """A rating before and after one game."""
 
-    name: str
+    name: str = documented("full name of the version")
     mu_before: float
     sigma_before: float
-    mu: float
-    sigma: float
+    mu: float = documented("after the game")
+    sigma: float = documented("after the game")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GameResponse(GameItem):
     """A game with its spec and, once it is over, its record. The bots' standard error is left out."""
 
-    spec: dict[str, Any]
-    record: dict[str, Any] | None
-    ratings: list[RatingStep]
+    spec: dict[str, Any] = documented("what is to be played: players, rules, start, opening, time control and limits")
+    record: dict[str, Any] | None = documented("null until the game is over")
+    ratings: list[RatingStep] = documented("one for each rated player; empty: unrated, or no result")
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +83,8 @@ class LogResponse:
 
     game_id: str
     side: Side
-    name: str
-    log: str
+    name: str = documented("full name of the version")
+    log: str = documented("may be empty")
 
 
 @dataclass(frozen=True, slots=True)

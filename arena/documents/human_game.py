@@ -11,7 +11,7 @@ from typing import Any, Literal
 from arena.documents import words
 from arena.documents.family import OutcomeResponse
 from arena.documents.game import OVER, GameState
-from arena.documents.query import Query, described, hidden
+from arena.documents.query import Query, described, documented, hidden
 from arena.documents.words import Side
 
 
@@ -53,7 +53,7 @@ class OpponentItem:
     """
 
     bot: str
-    version: str
+    version: str = documented("full name, such as `zeta v3`")
     version_id: int = hidden()
     rating: float | None = None
 
@@ -76,9 +76,9 @@ class PlayRequest(Query):
     family: str = described("a family", words.FAMILY, default=MISSING)
     bot: str = described("a bot that plays people", words.NAME, default=MISSING)
     variant: str | None = described("a variant", words.VARIANT)
-    side: Side | None = None
+    side: Side | None = described("your side; `first` moves first; null: random")
     time: str = described("your clock", {"max_length": 40}, default="none")
-    is_rated: bool = True
+    is_rated: bool = described("rate the game; ignored without an account", default=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,10 +89,12 @@ class DecisionRequest(Query):
     `ply` is the number of plies you have seen: a decision about another position is refused.
     """
 
-    do: Literal["move", "draw", "resign", "back"] = "move"
+    do: Literal["move", "draw", "resign", "back"] = described(
+        "`draw`: accept the bot's offer; `back`: take back your last move", default="move"
+    )
     move: str = described("a move in any notation", {"max_length": 100}, default="")
     ply: int | None = described("the number of plies you have seen", {"ge": 0, "le": 100_000})
-    draw: bool = False
+    draw: bool = described("with a `move`: offer a draw too", default=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,8 +103,8 @@ class OpenGameItem:
 
     id: str
     state: Literal["planned", "queued", "running"]
-    side: Side
-    plies: int
+    side: Side = documented("your side")
+    plies: int = documented("plies played so far")
     is_rated: bool
     created_at: datetime
 
@@ -114,7 +116,7 @@ class DrawOfferResponse:
     """
 
     state: Literal["offered", "waiting", "declined"]
-    why: str = ""
+    why: str = documented("in words; empty unless `declined`", "")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,20 +130,20 @@ class PlayResponse:
     id: str
     family: str
     variant: str
-    first: str
-    second: str
-    side: Side
+    first: str = documented("name of the player who moves first")
+    second: str = documented("name of the other player")
+    side: Side = documented("your side")
     state: GameState
-    ahead: int
+    ahead: int = documented("0 once the game has left `planned`")
     is_rated: bool
     start: str
-    moves: Sequence[str]
+    moves: Sequence[str] = documented("all moves from `start`, of both sides")
     position: str
-    to_move: Side | None
-    time: str
-    pending: str
-    draw: DrawOfferResponse | None
-    outcome: OutcomeResponse | None
+    to_move: Side | None = documented("null: the game is over")
+    time: str = documented("in seconds: `600+5` is ten minutes and an increment of five; `none`: no clock")
+    pending: str = documented("empty: none")
+    draw: DrawOfferResponse | None = documented("null: no offer")
+    outcome: OutcomeResponse | None = documented("null: not over, or over without a result")
 
     @property
     def is_over(self) -> bool:

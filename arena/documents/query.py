@@ -49,6 +49,11 @@ def described(
     return field(default=default, metadata=about)
 
 
+def documented(text: str, default: Any = MISSING) -> Any:
+    """Declare a field of a document with its meaning, which the reference of the JSON interface shows."""
+    return field(default=default, metadata={"description": text})
+
+
 def hidden(default: Any = MISSING) -> Any:
     """Declare a field of a document that is not part of its JSON."""
     return field(default=default, metadata={"exclude": True})

@@ -9,7 +9,7 @@ from typing import Literal
 
 from arena.documents import words
 from arena.documents.page import PageQuery, PageResponse
-from arena.documents.query import described, hidden
+from arena.documents.query import described, documented, hidden
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,13 +30,13 @@ class LeaderboardLine:
     them; `elo_interval` is half its 95 % interval.
     """
 
-    place: int
-    rank: int | None
-    name: str
+    place: int = documented("from 1")
+    rank: int | None = documented("from 1, without provisional ratings")
+    name: str = documented("full name of the version, such as `zeta v3`")
     bot: str
-    number: int
-    owner: str
-    state: str
+    number: int = documented("number of the version, from 1")
+    owner: str = documented("name of the bot's author; `arena` for the samples")
+    state: str = documented("`active`, or `retired` if you asked for retired versions")
     mu: float
     sigma: float
     conservative: float
@@ -44,14 +44,14 @@ class LeaderboardLine:
     wins: int
     draws: int
     losses: int
-    score: float
-    forfeits: int
-    opponents: float
+    score: float = documented("share of points from 0 to 1, a draw counting one half")
+    forfeits: int = documented("losses by forfeit, resignations included")
+    opponents: float = documented("their `mu` before each game")
     is_provisional: bool
-    beats_next: float | None
+    beats_next: float | None = documented("from 0 to 1; null in the last line of the pool")
     version_id: int = hidden()
-    elo: float | None = None
-    elo_interval: float | None = None
+    elo: float | None = documented("relative to the mean of all bots in these games; null if all games count", None)
+    elo_interval: float | None = documented("in Elo; null if all games count", None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class PoolRating:
     """A version's rating in one pool."""
 
     pool: str
-    name: str
+    name: str = documented("full name of the version")
     mu: float
     sigma: float
     conservative: float
@@ -67,8 +67,8 @@ class PoolRating:
     wins: int
     draws: int
     losses: int
-    forfeits: int
-    is_provisional: bool
+    forfeits: int = documented("losses by forfeit, resignations included")
+    is_provisional: bool = documented("true: too few games or too large a sigma for a rank")
     version_id: int = hidden()
 
     @property
@@ -81,15 +81,15 @@ class PoolRating:
 class ChangeItem:
     """Change of a rating by one game; `points` is the version's score in it."""
 
-    commit_number: int
+    commit_number: int = documented("number of the result; changes are in this order")
     game_id: str
     finished_at: datetime | None
-    opponent: str
-    points: float
+    opponent: str = documented("full name of the other version")
+    points: float = documented("1: won, 0.5: drawn, 0: lost")
     mu_before: float
     sigma_before: float
-    mu: float
-    sigma: float
+    mu: float = documented("after the game")
+    sigma: float = documented("after the game")
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +140,7 @@ class Score:
 class FirstMoveAdvantage:
     """First-move advantage in Elo; `error` is half the 95 % confidence interval, `is_sure` means it excludes 0."""
 
-    elo: float
+    elo: float = documented("positive: moving first helps")
     error: float
     is_sure: bool
 
@@ -199,8 +199,8 @@ class Leaderboard(PageResponse[LeaderboardLine]):
     """
 
     items: list[LeaderboardLine]
-    pool: str
-    pools: list[str]
+    pool: str = documented("the requested pool")
+    pools: list[str] = documented("all pools of the family")
     needed_games: int
     needed_sigma: float
     advantage: FirstMoveAdvantage | None

@@ -10,7 +10,7 @@ from typing import Any, Literal
 from arena.documents import words
 from arena.documents.game import GameState
 from arena.documents.page import PageQuery
-from arena.documents.query import described, hidden
+from arena.documents.query import described, documented, hidden
 
 TournamentState = Literal["scheduled", "running", "paused", "draining", "finished", "cancelled", "open"]
 NEXT_STATES: Mapping[TournamentState, frozenset[TournamentState]] = {
@@ -41,19 +41,21 @@ class TournamentItem:
     name: str
     family: str
     variant: str
-    format: str
+    format: str = documented("pairing system, as in `Document`")
     pool: str
-    is_rated: bool
-    state: TournamentState
-    problem: str
-    priority: int
-    start_time: datetime
-    started_at: datetime | None
-    finished_at: datetime | None
-    planned_games: int
+    is_rated: bool = documented("true: its games change ratings")
+    state: TournamentState = documented(
+        "`draining`: running games finish, then `paused`; `open`: games that people start at any time"
+    )
+    problem: str = documented("why it was cancelled, or which bots were not entered; empty: none")
+    priority: int = documented("from -100 to 100; games of higher ones are played first")
+    start_time: datetime = documented("planned start")
+    started_at: datetime | None = documented("null: not started")
+    finished_at: datetime | None = documented("null: not over")
+    planned_games: int = documented("single games, not pairs, without cancelled ones")
     later_games: int
-    finished_games: int
-    schedule_id: int | None
+    finished_games: int = documented("games with a result, and those given up as void")
+    schedule_id: int | None = documented("id of the schedule that created it; null: none")
     options: Mapping[str, Any] = hidden()
     settings: Mapping[str, Any] = hidden()
     findings: Mapping[str, Any] | None = hidden()
@@ -71,13 +73,13 @@ class TournamentItem:
 class EntryItem:
     """An entry. `eligibility` says why it may play or not; `suspended` says why the coordinator withdrew it, if so."""
 
-    seat: int
-    name: str
+    seat: int = documented("place among the entries, from 0")
+    name: str = documented("full name of the version, such as `zeta v3`")
     bot: str
-    version: int
-    eligibility: str
-    withdrawn: datetime | None
-    suspended: str
+    version: int = documented("number of the version, from 1")
+    eligibility: str = documented("in words, with the options that the bot gets")
+    withdrawn: datetime | None = documented("null: it takes part")
+    suspended: str = documented("empty: it was not")
     version_id: int = hidden()
 
 
@@ -85,11 +87,11 @@ class EntryItem:
 class TournamentResponse(TournamentItem):
     """A tournament with its settings and entries. `games` counts its games by state."""
 
-    options: Mapping[str, Any]
-    settings: Mapping[str, Any]
+    options: Mapping[str, Any] = documented("rule options set by the organiser, `rule_options` of the settings")
+    settings: Mapping[str, Any] = documented("a `Document` with its defaults")
     created_at: datetime
-    entries: list[EntryItem]
-    games: dict[str, int]
+    entries: list[EntryItem] = documented("by `seat`")
+    games: dict[str, int] = documented("states without games are left out")
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +101,7 @@ class PlanItem:
     `games_per_pairing` and `rounds` are null in formats without them.
     """
 
-    games: int
+    games: int = documented("single games, not pairs")
     is_most: bool = False
     games_per_pairing: int | None = None
     rounds: int | None = None

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from arena.documents import words
 from arena.documents.page import PageQuery
-from arena.documents.query import Query, described, hidden
+from arena.documents.query import Query, described, documented, hidden
 from arena.documents.words import Side
 
 WinProblemState = Literal["waiting", "accepted", "refused"]
@@ -32,23 +32,23 @@ class WinProblemItem:
     family: str
     variant: str
     side: Side
-    moves: int | None
-    condition: str
-    title: str
-    source: str
-    author: str | None
+    moves: int | None = documented("length of the shortest forced win; null: not proved")
+    condition: str = documented("limit on the winning side, such as `marbles<=7`; empty: none")
+    title: str = documented("empty: none")
+    source: str = documented("origin, such as a game; empty: none")
+    author: str | None = documented("name of the user who set it; null: the operator")
     state: WinProblemState
-    problem: str
-    level: str
-    is_unique: bool
+    problem: str = documented("empty unless `state` is `refused`")
+    level: str = documented("`easy`, `medium` or `hard`; empty: not proved")
+    is_unique: bool = documented("true: only one first move wins in time")
     is_quiet: bool
     tries: int
-    month: str | None
+    month: str | None = documented("such as `2026-11`; null: none")
     rating: float
-    attempts: int
-    solved: int
-    created_at: datetime
-    accepted_at: datetime | None
+    attempts: int = documented("first attempts of users; later ones do not count")
+    solved: int = documented("successful first attempts")
+    created_at: datetime = documented("when it was set")
+    accepted_at: datetime | None = documented("when it was proved; null: not accepted")
     created_by: int | None = hidden(None)
 
     @property
@@ -61,10 +61,10 @@ class WinProblemItem:
 class WinProblemResponse(WinProblemItem):
     """A problem with its position. `max_moves` is the longest win that its author allows."""
 
-    options: Mapping[str, Any]
+    options: Mapping[str, Any] = documented("rule options that differ from those of the variant")
     position: str
     max_moves: int
-    text: str
+    text: str = documented("the problem in words, may be empty")
     attempt: FirstAttempt | None = hidden(None)
     """The first attempt of the reader; None if they made none or have no account."""
     tree: Mapping[str, Any] = hidden(MISSING)
@@ -76,8 +76,8 @@ class FirstAttempt:
     """The first attempt of a user at a problem, with the strength (mu) of the user before and after it."""
 
     is_solved: bool
-    rating_before: float
-    rating: float
+    rating_before: float = documented("before the attempt; 25 for the first problem of a family")
+    rating: float = documented("after the attempt")
     attempted_at: datetime
 
 
@@ -90,17 +90,17 @@ class AttemptResponse:
     """
 
     state: Literal["continue", "solved", "wrong"]
-    moves: Sequence[str]
+    moves: Sequence[str] = documented("the whole line in canonical notation")
     position: str
-    left: int
-    attempt: FirstAttempt | None = None
+    left: int = documented("moves of the winning side; 0: solved")
+    attempt: FirstAttempt | None = documented("null: not decided, no account, or a problem of your own", None)
 
 
 @dataclass(frozen=True, slots=True)
 class HintResponse:
     """The cells on which the next winning move starts. After a hint, an undecided first attempt counts as failed."""
 
-    cells: Sequence[str]
+    cells: Sequence[str] = documented("names of cells, such as `c4`; empty: solved")
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,8 +111,8 @@ class SolutionResponse:
     other one (the moves that resist longest). `text` is the tree with variations in parentheses.
     """
 
-    keys: Sequence[str]
-    line: Sequence[str]
+    keys: Sequence[str] = documented("first moves that win in time")
+    line: Sequence[str] = documented("moves of both sides, with the best defence")
     text: str
     tree: Mapping[str, Any]
 
@@ -165,13 +165,13 @@ class SolverQuery(PageQuery):
 class SolverLine:
     """A person's line in the leaderboard of solvers, best first by mu - 3 sigma; provisional ones have no rank."""
 
-    rank: int | None
+    rank: int | None = documented("from 1")
     name: str
     mu: float
     sigma: float
     conservative: float
-    attempts: int
-    solved: int
+    attempts: int = documented("problems tried; only the first attempt at each counts")
+    solved: int = documented("problems solved at the first attempt")
     is_provisional: bool
 
 

@@ -24,14 +24,18 @@ class AccountChange(In):
     """Changes of your public profile. `link` is the address of a page of yours; empty removes it."""
 
     about: Prose | None = None
+    """Text about you. Null: unchanged."""
     link: Annotated[str, Field(max_length=MAX_LINK)] | None = None
+    """Begins with `http://` or `https://`. Null: unchanged."""
 
 
 class TokenRequest(In):
     """A token to create. It expires after `days`: 90 by default, 0 for never."""
 
     name: OneLine
+    """Label for your list of tokens, such as `laptop`."""
     scopes: Annotated[list[ScopeName], Field(min_length=1, max_length=5)]
+    """At most those of the token or session that you use."""
     days: Annotated[int, Field(ge=0, le=3650)] | None = None
 
 
@@ -39,10 +43,12 @@ class LoginRequest(In):
     """A token to create with your password. By default it has all scopes of your role; `days` as in `TokenRequest`."""
 
     name: OneLine
+    """Label for your list of tokens, such as `laptop`."""
     scopes: Annotated[list[ScopeName], Field(min_length=1, max_length=5)] | None = None
     days: Annotated[int, Field(ge=0, le=3650)] | None = None
 
     user: UserName
+    """Name of your account."""
     password: Annotated[str, Field(min_length=1, max_length=MAX_PASSWORD)]
 
 
@@ -50,6 +56,7 @@ class PasswordRequest(In):
     """A change of your password; `revoke_tokens` also revokes all tokens."""
 
     password: Annotated[str, Field(min_length=1, max_length=MAX_PASSWORD)]
+    """Your present password."""
     new_password: Annotated[str, Field(min_length=MIN_PASSWORD, max_length=MAX_PASSWORD)]
     revoke_tokens: bool = False
 

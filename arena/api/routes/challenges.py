@@ -18,13 +18,17 @@ routes = Routes()
 
 
 class Challenge(In):
-    """A match to start. `opponent` is a sample, another bot of yours, or a remote bot that is open to challenges."""
+    """A match to start. `opponent` is a sample, another bot of yours, or a bot that is open to challenges."""
 
     opponent: Annotated[str, Field(min_length=1, max_length=60)]
+    """A bot, which plays with its newest active version, or a version such as `zeta v3`."""
     family: FamilyName
     variant: VariantName | None = None
+    """Null: the family's first one."""
     games: Annotated[int, Field(ge=1, le=MAX_GAMES)] = 2
+    """Single games, in pairs with sides swapped."""
     time: Annotated[str, Field(max_length=40)] = "10+0.1"
+    """Time control, as `time_control` of a `Document`; short if your bot was uploaded."""
 
 
 @routes.post(
@@ -38,7 +42,11 @@ class Challenge(In):
     example="""/api/v1/bots/zeta/challenges -d '{"opponent": "greedy", "family": "loa"}'""",
 )
 async def challenge(call: RequestContext, bot: BotName, body: Challenge) -> RouteResult[TournamentResponse]:
-    """Start a match of your remote bot in the pool of remote bots. A match between two bots of yours is unrated."""
+    """Start a match of your bot. A remote bot plays it in the pool of remote bots, unrated if both bots are yours.
+
+    Matches of an uploaded bot are tests: unrated, short, and played when few other games wait. The opponent is then a
+    sample, another bot of yours, or an uploaded bot that plays people.
+    """
     row = await call.run(
         lambda: services.remote.challenge(
             call.arena,

@@ -14,6 +14,7 @@ from arena.collections.dumps import Dumps
 from arena.documents.account import AuditItem
 from arena.documents.attributes import of_attributes
 from arena.documents.page import MAX_LIMIT, PageQuery, PageResponse
+from arena.documents.query import documented
 from arena.documents.schedule import ScheduleItem
 from arena.documents.service import AuditQuery, Referee, VoidItem
 from arena.http.api_paths import DOCS, PREFIX, VERSION
@@ -29,44 +30,46 @@ routes = Routes()
 class LimitsResponse:
     """The limits of this server. Requests are counted across all web processes."""
 
-    max_upload_bytes: int
-    max_bots: int
-    max_versions: int
-    max_user_bytes: int
-    max_body_bytes: int
-    max_page: int
-    requests_per_minute: dict[str, float]
-    streams: int
-    exports: int
-    provisional_games: int
-    provisional_sigma: float
+    max_upload_bytes: int = documented("size of an uploaded bot")
+    max_bots: int = documented("unretired bots of a user")
+    max_versions: int = documented("unretired versions of a user")
+    max_user_bytes: int = documented("total size of the bundles of a user's unretired versions")
+    max_body_bytes: int = documented("size of a JSON body")
+    max_page: int = documented("items in a part of a list: the largest `limit`")
+    requests_per_minute: dict[str, float] = documented(
+        "of a user, or of an address without a token, by kind of request"
+    )
+    streams: int = documented("open event streams of a client")
+    exports: int = documented("simultaneous exports of a client")
+    provisional_games: int = documented("a rating of fewer games is provisional")
+    provisional_sigma: float = documented("a rating with a larger sigma is provisional")
 
 
 @dataclass(frozen=True, slots=True)
 class Index:
     """Addresses of the interface."""
 
-    openapi: str
-    docs: str
-    version: str
-    lists: dict[str, str]
+    openapi: str = documented("path of the OpenAPI document")
+    docs: str = documented("path of its page for people")
+    version: str = documented("version of the interface, not of the program")
+    lists: dict[str, str] = documented("paths by name")
 
 
 @dataclass(frozen=True, slots=True)
 class DumpItem(Dump):
     """A dump of games. `first` and `last` are commit numbers."""
 
-    url: str
+    url: str = documented("path of the file")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DumpList(PageResponse[DumpItem]):
     """The monthly dumps of games. They contain every result up to the commit number `through`."""
 
-    items: list[DumpItem]
-    licence: str
+    items: list[DumpItem] = documented("latest month first")
+    licence: str = documented("licence of the dumps, as set by the operator")
     through: int
-    written: datetime | None
+    written: datetime | None = documented("when the dumps were last written; null: never")
 
 
 @routes.get("", tag="service", summary="Get the index of the interface", example="/api/v1")

@@ -22,7 +22,11 @@ class Extension(In):
     """The new length: `to` is the total to reach, `amount` the number to add. Give one of them."""
 
     to: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
+    """Rounds of a Swiss, games of a race or sequential test, games in total or of each bot in a ladder, else games of
+    each pairing.
+    """
     amount: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
+    """In the same unit; games must be even."""
 
 
 class PriorityRequest(In):
@@ -36,6 +40,7 @@ class EntryRequest(In):
 
     bot: EntryName
     number: Number | None = None
+    """Number of the version. Null: part of `bot`, or the newest active version."""
 
 
 async def _steer(call: RequestContext, tournament: int, act: str) -> RouteResult[TournamentResponse]:

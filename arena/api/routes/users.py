@@ -34,13 +34,16 @@ class UserChange(In):
     role: RoleName | None = None
     password: Annotated[str, Field(min_length=MIN_PASSWORD, max_length=MAX_PASSWORD)] | None = None
     is_active: bool | None = None
+    """False: the user cannot log in, and their tokens are rejected."""
     revoke_tokens: bool = False
+    """Revoke all tokens of the user."""
 
 
 class InvitationRequest(In):
     """An invitation to create `uses` accounts within `days`."""
 
     role: Literal["author", "organiser"] = "author"
+    """Role of the accounts."""
     uses: Annotated[int, Field(ge=1, le=MAX_USES)] = 1
     days: Annotated[int, Field(ge=1, le=MAX_INVITATION_DAYS)] = INVITATION_DAYS
 
