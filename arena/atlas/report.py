@@ -26,7 +26,7 @@ from typing import Any
 
 from arena.atlas.plan import AtlasPlan, Start, starts_of
 from arena.atlas.run import AtlasBatch, RunError, read_claimed, read_games
-from arena.documents.query import documented
+from arena.documents.query import meaning
 from referee.families import folder
 from referee.ratings.interval import Z95, wilson
 from referee.rules import load
@@ -50,24 +50,30 @@ class StartFigures:
     the same for symmetric starts.
     """
 
-    variant: str = documented("name of the start")
-    nodes: int = documented("strength of the players: nodes searched for each move")
+    variant: str = field(metadata=meaning("name of the start"))
+    nodes: int = field(metadata=meaning("strength of the players: nodes searched for each move"))
     games: int
-    first: int = documented("games won by the side that moves first")
-    draw: int = documented("drawn games")
-    second: int = documented("games won by the other side")
-    advantage: float = documented("from -0.5 to 0.5; positive: moving first helps")
-    low: float = documented("lower bound of the 95 % interval of `advantage`")
-    high: float = documented("upper bound of the 95 % interval of `advantage`")
-    elo: int = documented("advantage of the first side in Elo, from wins and losses alone")
-    elo_error: int = documented("half of the 95 % interval of `elo`")
-    shrunk: float = documented("`advantage` drawn towards the mean of all starts, the more the fewer its games")
-    shrunk_low: float = documented("lower bound of the 95 % interval of `shrunk`")
-    shrunk_high: float = documented("upper bound of the 95 % interval of `shrunk`")
-    is_uneven: bool = documented("true: one side is favoured significantly, with all starts tested together")
+    first: int = field(metadata=meaning("games won by the side that moves first"))
+    draw: int = field(metadata=meaning("drawn games"))
+    second: int = field(metadata=meaning("games won by the other side"))
+    advantage: float = field(metadata=meaning("from -0.5 to 0.5; positive: moving first helps"))
+    low: float = field(metadata=meaning("lower bound of the 95 % interval of `advantage`"))
+    high: float = field(metadata=meaning("upper bound of the 95 % interval of `advantage`"))
+    elo: int = field(metadata=meaning("advantage of the first side in Elo, from wins and losses alone"))
+    elo_error: int = field(metadata=meaning("half of the 95 % interval of `elo`"))
+    shrunk: float = field(
+        metadata=meaning("`advantage` drawn towards the mean of all starts, the more the fewer its games")
+    )
+    shrunk_low: float = field(metadata=meaning("lower bound of the 95 % interval of `shrunk`"))
+    shrunk_high: float = field(metadata=meaning("upper bound of the 95 % interval of `shrunk`"))
+    is_uneven: bool = field(
+        metadata=meaning("true: one side is favoured significantly, with all starts tested together")
+    )
     group: str
     plies: float
-    endings: str = documented("terminations with their numbers of games, such as `no-moves:3 repetition:1`")
+    endings: str = field(
+        metadata=meaning("terminations with their numbers of games, such as `no-moves:3 repetition:1`")
+    )
 
     @property
     def decisive(self) -> float:

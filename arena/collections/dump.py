@@ -10,13 +10,13 @@ import hashlib
 import json
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import zstandard
 
-from arena.documents.query import documented
+from arena.documents.query import meaning
 
 if TYPE_CHECKING:
     from arena.documents.game import GameItem
@@ -31,13 +31,13 @@ _LEVEL = 9
 class Dump:
     """One file: number of games, size, SHA-256, first and last commit number."""
 
-    file: str = documented("name of the file")
-    month: str = documented("month in which the games ended in UTC, such as `2026-11`")
+    file: str = field(metadata=meaning("name of the file"))
+    month: str = field(metadata=meaning("month in which the games ended in UTC, such as `2026-11`"))
     games: int
-    bytes: int = documented("size of the compressed file")
+    bytes: int = field(metadata=meaning("size of the compressed file"))
     sha256: str
-    first: int = documented("commit number of the first game")
-    last: int = documented("commit number of the last game")
+    first: int = field(metadata=meaning("commit number of the first game"))
+    last: int = field(metadata=meaning("commit number of the last game"))
 
 
 class DamagedError(Exception):

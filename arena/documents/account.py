@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal
 
 from arena.clock import now
-from arena.documents.query import documented, hidden
+from arena.documents.query import hidden, meaning
 from arena.errors import QuotaError
 
 MAX_ABOUT, MAX_LINK, MAX_EMAIL = 1000, 200, 254
@@ -22,9 +22,9 @@ class UserItem:
 
     name: str
     role: RoleName
-    is_active: bool = documented("false: the user cannot log in, and their tokens are rejected")
-    about: str = documented("public text about the user, empty by default")
-    link: str = documented("address of a page of the user's own, empty by default")
+    is_active: bool = field(metadata=meaning("false: the user cannot log in, and their tokens are rejected"))
+    about: str = field(metadata=meaning("public text about the user, empty by default"))
+    link: str = field(metadata=meaning("address of a page of the user's own, empty by default"))
     created_at: datetime
     id: int = hidden()
 
@@ -33,13 +33,13 @@ class UserItem:
 class TokenItem:
     """A token without its secret."""
 
-    id: int = documented("number with which the token is revoked")
-    name: str = documented("label given by its owner, such as `laptop`")
-    scopes: list[str] = documented("of `read`, `submit`, `organise`, `admin` and `worker`")
+    id: int = field(metadata=meaning("number with which the token is revoked"))
+    name: str = field(metadata=meaning("label given by its owner, such as `laptop`"))
+    scopes: list[str] = field(metadata=meaning("of `read`, `submit`, `organise`, `admin` and `worker`"))
     created_at: datetime
-    expires: datetime | None = documented("null: never")
-    last_used: datetime | None = documented("to the minute; null: never used")
-    revoked: datetime | None = documented("null: not revoked")
+    expires: datetime | None = field(metadata=meaning("null: never"))
+    last_used: datetime | None = field(metadata=meaning("to the minute; null: never used"))
+    revoked: datetime | None = field(metadata=meaning("null: not revoked"))
     parent_id: int | None = hidden()
 
     @property
@@ -52,7 +52,7 @@ class TokenItem:
 class NewToken(TokenItem):
     """A new token with its secret, which is shown only in this response."""
 
-    token: str = documented("the secret to send as `Authorization: Bearer …`: `arena_` and 43 characters")
+    token: str = field(metadata=meaning("the secret to send as `Authorization: Bearer …`: `arena_` and 43 characters"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,14 +90,16 @@ class Account:
 
     name: str
     role: RoleName
-    scopes: list[str] = documented("of `read`, `submit`, `organise`, `admin` and `worker`")
-    token: int | None = documented("its `id` in the list of your tokens; null: you are logged in with a browser")
-    bots: int = documented("your bots, without retired ones")
-    versions: int = documented("your versions in any state except `retired`")
-    size_bytes: int = documented("total size of the bundles of these versions")
-    about: str = documented("public text about you, empty by default")
-    link: str = documented("public address of a page of yours, empty by default")
-    email: str = documented("address for links that reset your password, empty by default")
+    scopes: list[str] = field(metadata=meaning("of `read`, `submit`, `organise`, `admin` and `worker`"))
+    token: int | None = field(
+        metadata=meaning("its `id` in the list of your tokens; null: you are logged in with a browser")
+    )
+    bots: int = field(metadata=meaning("your bots, without retired ones"))
+    versions: int = field(metadata=meaning("your versions in any state except `retired`"))
+    size_bytes: int = field(metadata=meaning("total size of the bundles of these versions"))
+    about: str = field(metadata=meaning("public text about you, empty by default"))
+    link: str = field(metadata=meaning("public address of a page of yours, empty by default"))
+    email: str = field(metadata=meaning("address for links that reset your password, empty by default"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +133,7 @@ class AuditItem:
 
     id: int
     logged_at: datetime
-    user: str | None = documented("name of the user who acted; null: the operator or the server itself")
-    action: str = documented("object and verb, such as `bot.retire`")
-    subject: str = documented("kind and name or id, such as `bot:zeta` or `tournament:7`")
-    detail: dict[str, Any] = documented("further values, by names that depend on the action")
+    user: str | None = field(metadata=meaning("name of the user who acted; null: the operator or the server itself"))
+    action: str = field(metadata=meaning("object and verb, such as `bot.retire`"))
+    subject: str = field(metadata=meaning("kind and name or id, such as `bot:zeta` or `tournament:7`"))
+    detail: dict[str, Any] = field(metadata=meaning("further values, by names that depend on the action"))

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
 
 from arena.documents.page import PageQuery
-from arena.documents.query import Query, described, documented, hidden
+from arena.documents.query import Query, described, hidden, meaning
 from arena.documents.words import Bounds, Side
 
 Mark = Literal["", "?!", "?", "??"]
@@ -80,15 +80,17 @@ class AnalysedMove:
     principal variation. Without a score, `winning_chances` and `loss` are None.
     """
 
-    number: int = documented("ply of the move, counted from 1 over both sides")
+    number: int = field(metadata=meaning("ply of the move, counted from 1 over both sides"))
     side: Side
     move: str
-    score: int | None = documented("in centipawns; null: the engine reported none")
+    score: int | None = field(metadata=meaning("in centipawns; null: the engine reported none"))
     winning_chances: float | None
-    best: str = documented("the engine's choice; empty: it reported none")
-    loss: float | None = documented("winning chances lost against the engine's choice, from 0 to 2")
-    mark: Mark = documented("by `loss`, unless the game is decided: `?!` from 0.1, `?` from 0.2, `??` from 0.3")
-    line: str = documented("moves from the position before the move, separated by blanks")
+    best: str = field(metadata=meaning("the engine's choice; empty: it reported none"))
+    loss: float | None = field(metadata=meaning("winning chances lost against the engine's choice, from 0 to 2"))
+    mark: Mark = field(
+        metadata=meaning("by `loss`, unless the game is decided: `?!` from 0.1, `?` from 0.2, `??` from 0.3")
+    )
+    line: str = field(metadata=meaning("moves from the position before the move, separated by blanks"))
 
     @property
     def chances_of_first(self) -> float | None:
@@ -146,18 +148,21 @@ class AnalysisResponse:
     to one that is even at best. `win_model` names the model that converted scores to winning chances.
     """
 
-    game: str = documented("id of the game, played here or imported")
-    state: Literal["none", "waiting", "failed", "done"] = documented(
-        "`none`: not requested; `waiting`: queued or in progress"
+    game: str = field(metadata=meaning("id of the game, played here or imported"))
+    state: Literal["none", "waiting", "failed", "done"] = field(
+        metadata=meaning("`none`: not requested; `waiting`: queued or in progress")
     )
-    problem: str = documented("empty unless `state` is `failed`", "")
-    family: str | None = documented("null, like all fields below, until `state` is `done`", None)
+    problem: str = field(default="", metadata=meaning("empty unless `state` is `failed`"))
+    family: str | None = field(default=None, metadata=meaning("null until `state` is `done`, like the fields below"))
     engine: str | None = None
-    nodes: int | None = documented("base number of nodes, as in `AnalysisRequest`", None)
-    win_model: str | None = documented(
-        "version of the model that converted scores into winning chances, such as `shipped 1`", None
+    nodes: int | None = field(default=None, metadata=meaning("base number of nodes, as in `AnalysisRequest`"))
+    win_model: str | None = field(
+        default=None,
+        metadata=meaning("version of the model that converted scores into winning chances, such as `shipped 1`"),
     )
-    plies: Sequence[AnalysedMove] = documented("the first 1,000 moves in order; empty until `state` is `done`", ())
+    plies: Sequence[AnalysedMove] = field(
+        default=(), metadata=meaning("the first 1,000 moves in order; empty until `state` is `done`")
+    )
     blunders: Blunders | None = None
     accuracy: Accuracy | None = None
     turning_points: int | None = None
@@ -199,25 +204,27 @@ class PositionEvaluation:
     """
 
     family: str
-    side: Side = documented("the side to move")
+    side: Side = field(metadata=meaning("the side to move"))
     engine: str
-    nodes: int = documented("most nodes that the search may visit")
-    win_model: str = documented("version of the model that converts scores into winning chances, such as `shipped 1`")
-    score: int | None = documented("null: the engine reported none")
-    winning_chances: float | None = documented("null without a score")
-    best: str = documented("empty: the engine reported none")
-    line: list[str] = documented("moves from this position")
-    depth: int | None = documented("in plies; null: the engine reported none", None)
+    nodes: int = field(metadata=meaning("most nodes that the search may visit"))
+    win_model: str = field(
+        metadata=meaning("version of the model that converts scores into winning chances, such as `shipped 1`")
+    )
+    score: int | None = field(metadata=meaning("null: the engine reported none"))
+    winning_chances: float | None = field(metadata=meaning("null without a score"))
+    best: str = field(metadata=meaning("empty: the engine reported none"))
+    line: list[str] = field(metadata=meaning("moves from this position"))
+    depth: int | None = field(default=None, metadata=meaning("in plies; null: the engine reported none"))
 
 
 @dataclass(frozen=True, slots=True)
 class PositionResponse:
     """A requested position and, once `is_done`, its evaluation in `answer`; `problem` says why it failed."""
 
-    id: int = documented("number of the request, with which to poll its answer")
-    is_done: bool = documented("stays false if the analysis fails, so read `problem` too")
-    problem: str = documented("empty unless the analysis failed")
-    answer: PositionEvaluation | None = documented("null until `is_done`")
+    id: int = field(metadata=meaning("number of the request, with which to poll its answer"))
+    is_done: bool = field(metadata=meaning("stays false if the analysis fails, so read `problem` too"))
+    problem: str = field(metadata=meaning("empty unless the analysis failed"))
+    answer: PositionEvaluation | None = field(metadata=meaning("null until `is_done`"))
     record: str = hidden()
     """The line that leads to the position, as a game record."""
     user_id: int | None = hidden()

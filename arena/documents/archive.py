@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import MISSING, dataclass
+from dataclasses import MISSING, dataclass, field
 from datetime import datetime
 from typing import Any, Literal
 
 from arena.documents import words
 from arena.documents.analysis import AnalysedGamesQuery
-from arena.documents.query import Query, described, documented, hidden
+from arena.documents.query import Query, described, hidden, meaning
 from arena.documents.words import Winner
 
 ImportState = Literal["waiting", "done", "failed"]
@@ -34,16 +34,16 @@ class ArchiveItem:
 
     serial: int
     number: str
-    id: str = documented("id of a game played here; digest of the content of an imported one")
+    id: str = field(metadata=meaning("id of a game played here; digest of the content of an imported one"))
     family: str
     variant: str
     first: str
     second: str
-    winner: Winner | None = documented("null: unknown")
+    winner: Winner | None = field(metadata=meaning("null: unknown"))
     termination: str
     source: str
     plies: int
-    date: str = documented("`2003-07-31`, `2003-07` or `2003`, as far as known; empty: unknown")
+    date: str = field(metadata=meaning("`2003-07-31`, `2003-07` or `2003`, as far as known; empty: unknown"))
 
     @property
     def is_played_here(self) -> bool:
@@ -65,18 +65,20 @@ class ArchivePage:
     items: list[ArchiveItem]
     total: int
     total_exact: bool
-    next: str | None = documented("null in the last part", None)
+    next: str | None = field(default=None, metadata=meaning("null in the last part"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArchiveResponse(ArchiveItem):
     """A game of the archive with its moves. `position` is its start, `tags` are those of the imported text."""
 
-    options: dict[str, Any] = documented("rule options that differ from those of the variant")
-    position: str = documented("empty: the start of the variant")
+    options: dict[str, Any] = field(metadata=meaning("rule options that differ from those of the variant"))
+    position: str = field(metadata=meaning("empty: the start of the variant"))
     moves: list[str]
-    tags: dict[str, str] = documented("names and values, such as `Event`; of a game played here, the day alone")
-    notations: list[str] = documented("names for the parameter `notation` of `/archive/{serial}/text`")
+    tags: dict[str, str] = field(
+        metadata=meaning("names and values, such as `Event`; of a game played here, the day alone")
+    )
+    notations: list[str] = field(metadata=meaning("names for the parameter `notation` of `/archive/{serial}/text`"))
     text: str = hidden()
     """The imported text."""
 
@@ -104,9 +106,9 @@ class RejectedGame:
     reason.
     """
 
-    line: int = documented("counted from 1")
-    move: int = documented("ply in the game, counted from 1 over both sides")
-    position: str = documented("position before that move; empty: unknown")
+    line: int = field(metadata=meaning("counted from 1"))
+    move: int = field(metadata=meaning("ply in the game, counted from 1 over both sides"))
+    position: str = field(metadata=meaning("position before that move; empty: unknown"))
     problem: str
 
 
@@ -117,13 +119,13 @@ class ImportReport:
     `file` is the collection, `format` the notation.
     """
 
-    file: str = documented("name of the collection, not of a file")
-    format: str = documented("empty: not determined yet")
-    games: int = documented("valid games, new and known ones")
-    new: int = documented("games that were not in the archive before")
-    known: int = documented("games that were in the archive already")
+    file: str = field(metadata=meaning("name of the collection, not of a file"))
+    format: str = field(metadata=meaning("empty: not determined yet"))
+    games: int = field(metadata=meaning("valid games, new and known ones"))
+    new: int = field(metadata=meaning("games that were not in the archive before"))
+    known: int = field(metadata=meaning("games that were in the archive already"))
     rejected: int
-    bad: list[RejectedGame] = documented("the first rejected games, at most 1,000")
+    bad: list[RejectedGame] = field(metadata=meaning("the first rejected games, at most 1,000"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,10 +136,10 @@ class ImportResponse(ImportReport):
     """
 
     id: int
-    state: ImportState = documented("`waiting` until all lines are read")
-    lines: int = documented("number of lines of the text")
-    read: int = documented("number of lines read so far")
-    problem: str = documented("empty unless `state` is `failed`")
+    state: ImportState = field(metadata=meaning("`waiting` until all lines are read"))
+    lines: int = field(metadata=meaning("number of lines of the text"))
+    read: int = field(metadata=meaning("number of lines read so far"))
+    problem: str = field(metadata=meaning("empty unless `state` is `failed`"))
     created_at: datetime
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal
 
 from arena.documents import words
 from arena.documents.page import PageQuery
-from arena.documents.query import described, documented, hidden
+from arena.documents.query import described, hidden, meaning
 from arena.documents.rating import PoolRating
 
 
@@ -18,10 +18,10 @@ class BotProfile:
     """The description of a bot."""
 
     name: str
-    owner: str = documented("name of its author; `arena` for the samples")
-    description: str = documented("public text of the owner, empty by default")
-    is_retired: bool = documented("true: its versions enter no new tournaments")
-    plays_people: bool = documented("true: its owner lets people play against it")
+    owner: str = field(metadata=meaning("name of its author; `arena` for the samples"))
+    description: str = field(metadata=meaning("public text of the owner, empty by default"))
+    is_retired: bool = field(metadata=meaning("true: its versions enter no new tournaments"))
+    plays_people: bool = field(metadata=meaning("true: its owner lets people play against it"))
     created_at: datetime
 
 
@@ -29,10 +29,10 @@ class BotProfile:
 class BotItem(BotProfile):
     """A bot in a list, with the families of its active versions and its newest version."""
 
-    families: list[str] = documented("families of its active versions, sorted")
-    versions: int = documented("number of its versions in all states")
-    newest: int = documented("number of the newest version in any state; 0: it has none")
-    newest_state: str = documented("`state` of that version, as in `VersionItem`; empty: it has none")
+    families: list[str] = field(metadata=meaning("families of its active versions, sorted"))
+    versions: int = field(metadata=meaning("number of its versions in all states"))
+    newest: int = field(metadata=meaning("number of the newest version in any state; 0: it has none"))
+    newest_state: str = field(metadata=meaning("`state` of that version, as in `VersionItem`; empty: it has none"))
     id: int = hidden()
     owner_id: int = hidden()
 
@@ -44,32 +44,42 @@ class VersionItem:
     `fit_from_ms` maps families to the shortest time per move that the version kept in the check.
     """
 
-    id: int = documented("number of the submission, unique among the versions of all bots")
+    id: int = field(metadata=meaning("number of the submission, unique among the versions of all bots"))
     bot: str
     owner: str
-    number: int = documented("number among the versions of the bot, from 1")
-    name: str = documented("full name, such as `zeta v3`")
-    state: Literal["uploaded", "checking", "active", "failed", "retired"] = documented(
-        "`uploaded`: its check has not begun; `active`: it may enter tournaments; `failed`: by its check"
+    number: int = field(metadata=meaning("number among the versions of the bot, from 1"))
+    name: str = field(metadata=meaning("full name, such as `zeta v3`"))
+    state: Literal["uploaded", "checking", "active", "failed", "retired"] = field(
+        metadata=meaning(
+            "`uploaded`: its check has not begun; `active`: it may enter tournaments; `failed`: by its check"
+        )
     )
-    problem: str = documented("reason of the failure; empty unless `state` is `failed`")
-    sha256: str = documented("digest of the uploaded file; empty: a sample or a remote bot")
-    size_bytes: int = documented("size of the uploaded file")
+    problem: str = field(metadata=meaning("reason of the failure; empty unless `state` is `failed`"))
+    sha256: str = field(metadata=meaning("digest of the uploaded file; empty: a sample or a remote bot"))
+    size_bytes: int = field(metadata=meaning("size of the uploaded file"))
     created_at: datetime
-    checked: datetime | None = documented("end of the check; null before")
-    families: Mapping[str, tuple[str, ...]] = documented("an empty list of variants: all")
-    fit_from_ms: Mapping[str, int] = documented("in milliseconds; families without a measurement are left out")
+    checked: datetime | None = field(metadata=meaning("end of the check; null before"))
+    families: Mapping[str, tuple[str, ...]] = field(metadata=meaning("an empty list of variants: all"))
+    fit_from_ms: Mapping[str, int] = field(
+        metadata=meaning("in milliseconds; families without a measurement are left out")
+    )
     bot_id: int = hidden()
-    place: str = documented("location of the program: empty in the arena, `remote` on its author's machine", "")
+    place: str = field(
+        default="", metadata=meaning("location of the program: empty in the arena, `remote` on its author's machine")
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SubmissionResponse(VersionItem):
     """A version being checked. `report` is the check so far; `log`, the bot's standard error, is for its owner only."""
 
-    report: dict[str, Any] = documented("the steps of the check by family, in `families`; empty before the check")
-    log: str | None = documented("null: you may not read it", None)
-    url: str = documented("path of this object; poll it while `state` is `uploaded` or `checking`", "")
+    report: dict[str, Any] = field(
+        metadata=meaning("the steps of the check by family, in `families`; empty before the check")
+    )
+    log: str | None = field(default=None, metadata=meaning("null: you may not read it"))
+    url: str = field(
+        default="", metadata=meaning("path of this object; poll it while `state` is `uploaded` or `checking`")
+    )
 
     @property
     def is_moving(self) -> bool:
@@ -86,11 +96,11 @@ class PresenceItem:
     """
 
     is_connected: bool
-    seen: datetime = documented("time of the latest report of a connection")
-    games: int = documented("games in progress")
+    seen: datetime = field(metadata=meaning("time of the latest report of a connection"))
+    games: int = field(metadata=meaning("games in progress"))
     most_games: int
-    latency_ms: float | None = documented("in milliseconds; null: not measured")
-    is_open: bool = documented("true: others may challenge it")
+    latency_ms: float | None = field(metadata=meaning("in milliseconds; null: not measured"))
+    is_open: bool = field(metadata=meaning("true: others may challenge it"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,8 +108,10 @@ class BotResponse(BotProfile):
     """A bot with all its versions, newest first, and their ratings."""
 
     versions: list[VersionItem]
-    ratings: list[PoolRating] = documented("by pool, the newest version first")
-    presence: PresenceItem | None = documented("null unless the bot runs on its author's machine", None)
+    ratings: list[PoolRating] = field(metadata=meaning("by pool, the newest version first"))
+    presence: PresenceItem | None = field(
+        default=None, metadata=meaning("null unless the bot runs on its author's machine")
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

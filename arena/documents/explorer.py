@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from arena.documents import words
 from arena.documents.archive import ArchiveItem
-from arena.documents.query import Query, described, documented, hidden
+from arena.documents.query import Query, described, hidden, meaning
 from arena.documents.words import Side
 
 MAX_MOVES_LENGTH = 2000
@@ -54,15 +54,17 @@ class PlayedFigures:
     """
 
     games: int
-    first: int = documented("games won by the side that moved first in the game")
-    draw: int = documented("drawn games")
-    second: int = documented("games won by the side that moved second in the game")
+    first: int = field(metadata=meaning("games won by the side that moved first in the game"))
+    draw: int = field(metadata=meaning("drawn games"))
+    second: int = field(metadata=meaning("games won by the side that moved second in the game"))
     other: int
-    score: float | None = documented("from 0 to 1, of games with a known result; null without any")
-    rating: float | None = documented("in the pool `pool`; null: no player is rated")
-    performance: float | None = documented("in units of `mu`; null: no opponent is rated, or no result is known")
-    last: str = documented("`2003-07-31`, `2003-07` or `2003`; empty: unknown")
-    best: ArchiveItem | None = documented("null: no games")
+    score: float | None = field(metadata=meaning("from 0 to 1, of games with a known result; null without any"))
+    rating: float | None = field(metadata=meaning("in the pool `pool`; null: no player is rated"))
+    performance: float | None = field(
+        metadata=meaning("in units of `mu`; null: no opponent is rated, or no result is known")
+    )
+    last: str = field(metadata=meaning("`2003-07-31`, `2003-07` or `2003`; empty: unknown"))
+    best: ArchiveItem | None = field(metadata=meaning("null: no games"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,8 +72,8 @@ class PlayedMoveItem(PlayedFigures):
     """A move in the requested position. `same` are other moves that lead to the same position."""
 
     move: str
-    shown: str = documented("the same move in the usual notation of the family")
-    same: list[str] = documented("in the notation of `move`")
+    shown: str = field(metadata=meaning("the same move in the usual notation of the family"))
+    same: list[str] = field(metadata=meaning("in the notation of `move`"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,9 +86,9 @@ class ExplorerResponse(PlayedFigures):
 
     family: str
     variant: str
-    position: str = documented("the requested position, not a symmetric image")
-    side: Side = documented("the side to move")
-    pool: str = documented("rating pool of the players' ratings")
+    position: str = field(metadata=meaning("the requested position, not a symmetric image"))
+    side: Side = field(metadata=meaning("the side to move"))
+    pool: str = field(metadata=meaning("rating pool of the players' ratings"))
     total_exact: bool
     moves: list[PlayedMoveItem]
     key: int = hidden(0)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
-from arena.documents.query import documented
+from arena.documents.query import meaning
 from arena.documents.words import Side, Winner
 
 
@@ -15,13 +15,13 @@ class OptionResponse:
     """A rule option. `changes` is what it changes: `moves`, `result`, `limits` or `display`."""
 
     name: str
-    type: Literal["combo", "spin", "check"] = documented(
-        "`combo`: one of `values`; `spin`: a whole number; `check`: true or false"
+    type: Literal["combo", "spin", "check"] = field(
+        metadata=meaning("`combo`: one of `values`; `spin`: a whole number; `check`: true or false")
     )
     default: str | int | bool
-    values: Sequence[str] = documented("allowed values as text; a range such as `0..100` for a `spin`")
+    values: Sequence[str] = field(metadata=meaning("allowed values as text; a range such as `0..100` for a `spin`"))
     changes: str
-    meaning: str = documented("what the option does, in words")
+    meaning: str = field(metadata=meaning("what the option does, in words"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,26 +30,28 @@ class VariantResponse:
 
     name: str
     position: str
-    options: Mapping[str, str | int | bool] = documented("values that differ from the defaults of the family")
-    note: str = documented("remark for people, may be empty")
+    options: Mapping[str, str | int | bool] = field(
+        metadata=meaning("values that differ from the defaults of the family")
+    )
+    note: str = field(metadata=meaning("remark for people, may be empty"))
 
 
 @dataclass(frozen=True, slots=True)
 class FamilyItem:
     """A family in a list."""
 
-    family: str = documented("name in addresses and parameters, such as `loa`")
-    title: str = documented("name for people, such as `Lines of Action`")
-    summary: str = documented("the game in a few sentences")
+    family: str = field(metadata=meaning("name in addresses and parameters, such as `loa`"))
+    title: str = field(metadata=meaning("name for people, such as `Lines of Action`"))
+    summary: str = field(metadata=meaning("the game in a few sentences"))
 
 
 @dataclass(frozen=True, slots=True)
 class FamilyResponse(FamilyItem):
     """A family with its variants and rule options."""
 
-    version: int = documented("raised only when the behaviour of the rules changes")
-    sides: Sequence[str] = documented("names for people of the first and the second side")
-    variants: list[VariantResponse] = documented("the first one is the default")
+    version: int = field(metadata=meaning("raised only when the behaviour of the rules changes"))
+    sides: Sequence[str] = field(metadata=meaning("names for people of the first and the second side"))
+    variants: list[VariantResponse] = field(metadata=meaning("the first one is the default"))
     options: list[OptionResponse]
 
 
@@ -63,13 +65,15 @@ class MoveResponse:
 
     move: str
     shown: str
-    ways: Sequence[Sequence[str]] = documented("cells in the order in which to pick them; an empty list enters a pass")
-    effect: str = documented("in words; empty: none")
+    ways: Sequence[Sequence[str]] = field(
+        metadata=meaning("cells in the order in which to pick them; an empty list enters a pass")
+    )
+    effect: str = field(metadata=meaning("in words; empty: none"))
 
 
 @dataclass(frozen=True, slots=True)
 class OutcomeResponse:
-    """The end of a game: of a position by the rules alone, of a game that was played for any reason."""
+    """The result of a game, and the reason of its end."""
 
     winner: Winner
     termination: str
@@ -79,7 +83,7 @@ class OutcomeResponse:
 class MovesResponse:
     """The legal moves of the side to move in a position."""
 
-    position: str = documented("the position after the requested moves")
-    side: Side = documented("the side to move")
-    moves: list[MoveResponse] = documented("sorted by `move`")
-    outcome: OutcomeResponse | None = documented("null: the game is not over")
+    position: str = field(metadata=meaning("the position after the requested moves"))
+    side: Side = field(metadata=meaning("the side to move"))
+    moves: list[MoveResponse] = field(metadata=meaning("sorted by `move`"))
+    outcome: OutcomeResponse | None = field(metadata=meaning("the result by the rules; null: the game is not over"))

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal
 
 from arena.documents import words
 from arena.documents.analysis import AnalysedGamesQuery
-from arena.documents.query import Query, described, documented, hidden
+from arena.documents.query import Query, described, hidden, meaning
 from arena.documents.words import Moment, Side, Winner
 
 GameState = Literal["planned", "queued", "running", "finished", "void", "cancelled"]
@@ -22,31 +22,39 @@ class GameItem:
     results.
     """
 
-    id: str = documented("digest of the spec of the game: hexadecimal digits")
+    id: str = field(metadata=meaning("digest of the spec of the game: hexadecimal digits"))
     tournament_id: int
-    sequence: int = documented("number of the game in the plan of its tournament, from 1")
-    round: int = documented("number of the round, from 1")
-    pair: int = documented("number of its pair of games (one opening, sides swapped) in the tournament, from 1")
+    sequence: int = field(metadata=meaning("number of the game in the plan of its tournament, from 1"))
+    round: int = field(metadata=meaning("number of the round, from 1"))
+    pair: int = field(
+        metadata=meaning("number of its pair of games (one opening, sides swapped) in the tournament, from 1")
+    )
     family: str
     pool: str
     variant: str
-    first: str = documented("full name of the version that moves first, such as `zeta v3`; a person: `@ada` or `guest`")
-    second: str = documented("full name of the other version or person")
+    first: str = field(
+        metadata=meaning("full name of the version that moves first, such as `zeta v3`; a person: `@ada` or `guest`")
+    )
+    second: str = field(metadata=meaning("full name of the other version or person"))
     is_rated: bool
-    state: GameState = documented(
-        "`planned`: not handed out yet; `queued`: handed out, not started; `void`: given up without a result"
+    state: GameState = field(
+        metadata=meaning(
+            "`planned`: not handed out yet; `queued`: handed out, not started; `void`: given up without a result"
+        )
     )
-    attempt: int = documented("number of the present or last attempt, from 1; 0: none yet")
-    started_at: datetime | None = documented("start of the present or last attempt; null: none yet")
-    finished_at: datetime | None = documented("null: not over, or cancelled")
-    commit_number: int | None = documented(
-        "number of the result among those of all tournaments, in the order of ratings; null: no result"
+    attempt: int = field(metadata=meaning("number of the present or last attempt, from 1; 0: none yet"))
+    started_at: datetime | None = field(metadata=meaning("start of the present or last attempt; null: none yet"))
+    finished_at: datetime | None = field(metadata=meaning("null: not over, or cancelled"))
+    commit_number: int | None = field(
+        metadata=meaning(
+            "number of the result among those of all tournaments, in the order of ratings; null: no result"
+        )
     )
-    winner: Winner | None = documented("null: no result")
-    termination: str | None = documented("null: not over, or cancelled")
-    termination_class: str | None = documented("null: not over, or cancelled")
-    detail: str = documented("details of the termination in words, may be empty")
-    plies: int = documented("0 until the game is over")
+    winner: Winner | None = field(metadata=meaning("null: no result"))
+    termination: str | None = field(metadata=meaning("null: not over, or cancelled"))
+    termination_class: str | None = field(metadata=meaning("null: not over, or cancelled"))
+    detail: str = field(metadata=meaning("details of the termination in words, may be empty"))
+    plies: int = field(metadata=meaning("0 until the game is over"))
     first_id: int = hidden()
     second_id: int = hidden()
     lease_owner: str = hidden()
@@ -61,20 +69,22 @@ class GameItem:
 class RatingStep:
     """A rating before and after one game."""
 
-    name: str = documented("full name of the version")
+    name: str = field(metadata=meaning("full name of the version"))
     mu_before: float
     sigma_before: float
-    mu: float = documented("after the game")
-    sigma: float = documented("after the game")
+    mu: float = field(metadata=meaning("after the game"))
+    sigma: float = field(metadata=meaning("after the game"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GameResponse(GameItem):
     """A game with its spec and, once it is over, its record. The bots' standard error is left out."""
 
-    spec: dict[str, Any] = documented("what is to be played: players, rules, start, opening, time control and limits")
-    record: dict[str, Any] | None = documented("null until the game is over")
-    ratings: list[RatingStep] = documented("one for each rated player; empty: unrated, or no result")
+    spec: dict[str, Any] = field(
+        metadata=meaning("what is to be played: players, rules, start, opening, time control and limits")
+    )
+    record: dict[str, Any] | None = field(metadata=meaning("null until the game is over"))
+    ratings: list[RatingStep] = field(metadata=meaning("one for each rated player; empty: unrated, or no result"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +93,8 @@ class LogResponse:
 
     game_id: str
     side: Side
-    name: str = documented("full name of the version")
-    log: str = documented("may be empty")
+    name: str = field(metadata=meaning("full name of the version"))
+    log: str = field(metadata=meaning("may be empty"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import MISSING, dataclass
+from dataclasses import MISSING, dataclass, field
 from datetime import datetime
 from typing import Any, Literal
 
 from arena.documents import words
 from arena.documents.family import OutcomeResponse
 from arena.documents.game import OVER, GameState
-from arena.documents.query import Query, described, documented, hidden
+from arena.documents.query import Query, described, hidden, meaning
 from arena.documents.words import Side
 
 
@@ -53,7 +53,7 @@ class OpponentItem:
     """
 
     bot: str
-    version: str = documented("full name, such as `zeta v3`")
+    version: str = field(metadata=meaning("full name, such as `zeta v3`"))
     version_id: int = hidden()
     rating: float | None = None
 
@@ -103,8 +103,8 @@ class OpenGameItem:
 
     id: str
     state: Literal["planned", "queued", "running"]
-    side: Side = documented("your side")
-    plies: int = documented("plies played so far")
+    side: Side = field(metadata=meaning("your side"))
+    plies: int = field(metadata=meaning("plies played so far"))
     is_rated: bool
     created_at: datetime
 
@@ -116,7 +116,7 @@ class DrawOfferResponse:
     """
 
     state: Literal["offered", "waiting", "declined"]
-    why: str = documented("in words; empty unless `declined`", "")
+    why: str = field(default="", metadata=meaning("in words; empty unless `declined`"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,20 +130,20 @@ class PlayResponse:
     id: str
     family: str
     variant: str
-    first: str = documented("name of the player who moves first")
-    second: str = documented("name of the other player")
-    side: Side = documented("your side")
+    first: str = field(metadata=meaning("name of the player who moves first"))
+    second: str = field(metadata=meaning("name of the other player"))
+    side: Side = field(metadata=meaning("your side"))
     state: GameState
-    ahead: int = documented("0 once the game has left `planned`")
+    ahead: int = field(metadata=meaning("0 once the game has left `planned`"))
     is_rated: bool
     start: str
-    moves: Sequence[str] = documented("all moves from `start`, of both sides")
+    moves: Sequence[str] = field(metadata=meaning("all moves from `start`, of both sides"))
     position: str
-    to_move: Side | None = documented("null: the game is over")
-    time: str = documented("in seconds: `600+5` is ten minutes and an increment of five; `none`: no clock")
-    pending: str = documented("empty: none")
-    draw: DrawOfferResponse | None = documented("null: no offer")
-    outcome: OutcomeResponse | None = documented("null: not over, or over without a result")
+    to_move: Side | None = field(metadata=meaning("null: the game is over"))
+    time: str = field(metadata=meaning("in seconds: `600+5` is ten minutes and an increment of five; `none`: no clock"))
+    pending: str = field(metadata=meaning("empty: none"))
+    draw: DrawOfferResponse | None = field(metadata=meaning("null: no offer"))
+    outcome: OutcomeResponse | None = field(metadata=meaning("null: not over, or over without a result"))
 
     @property
     def is_over(self) -> bool:

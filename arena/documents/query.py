@@ -49,9 +49,9 @@ def described(
     return field(default=default, metadata=about)
 
 
-def documented(text: str, default: Any = MISSING) -> Any:
-    """Declare a field of a document with its meaning, which the reference of the JSON interface shows."""
-    return field(default=default, metadata={"description": text})
+def meaning(text: str) -> Mapping[str, str]:
+    """Return the metadata of a field of a document: its meaning, as the reference of the JSON interface shows it."""
+    return {"description": text}
 
 
 def hidden(default: Any = MISSING) -> Any:

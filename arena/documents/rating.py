@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import MISSING, dataclass
+from dataclasses import MISSING, dataclass, field
 from datetime import datetime
 from typing import Literal
 
 from arena.documents import words
 from arena.documents.page import PageQuery, PageResponse
-from arena.documents.query import described, documented, hidden
+from arena.documents.query import described, hidden, meaning
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,13 +30,13 @@ class LeaderboardLine:
     them; `elo_interval` is half its 95 % interval.
     """
 
-    place: int = documented("from 1")
-    rank: int | None = documented("from 1, without provisional ratings")
-    name: str = documented("full name of the version, such as `zeta v3`")
+    place: int = field(metadata=meaning("from 1"))
+    rank: int | None = field(metadata=meaning("from 1, without provisional ratings"))
+    name: str = field(metadata=meaning("full name of the version, such as `zeta v3`"))
     bot: str
-    number: int = documented("number of the version, from 1")
-    owner: str = documented("name of the bot's author; `arena` for the samples")
-    state: str = documented("`active`, or `retired` if you asked for retired versions")
+    number: int = field(metadata=meaning("number of the version, from 1"))
+    owner: str = field(metadata=meaning("name of the bot's author; `arena` for the samples"))
+    state: str = field(metadata=meaning("`active`, or `retired` if you asked for retired versions"))
     mu: float
     sigma: float
     conservative: float
@@ -44,14 +44,16 @@ class LeaderboardLine:
     wins: int
     draws: int
     losses: int
-    score: float = documented("share of points from 0 to 1, a draw counting one half")
-    forfeits: int = documented("losses by forfeit, resignations included")
-    opponents: float = documented("their `mu` before each game")
+    score: float = field(metadata=meaning("share of points from 0 to 1, a draw counting one half"))
+    forfeits: int = field(metadata=meaning("losses by forfeit, resignations included"))
+    opponents: float = field(metadata=meaning("their `mu` before each game"))
     is_provisional: bool
-    beats_next: float | None = documented("from 0 to 1; null in the last line of the pool")
+    beats_next: float | None = field(metadata=meaning("from 0 to 1; null in the last line of the pool"))
     version_id: int = hidden()
-    elo: float | None = documented("relative to the mean of all bots in these games; null if all games count", None)
-    elo_interval: float | None = documented("in Elo; null if all games count", None)
+    elo: float | None = field(
+        default=None, metadata=meaning("relative to the mean of all bots in these games; null if all games count")
+    )
+    elo_interval: float | None = field(default=None, metadata=meaning("in Elo; null if all games count"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +61,7 @@ class PoolRating:
     """A version's rating in one pool."""
 
     pool: str
-    name: str = documented("full name of the version")
+    name: str = field(metadata=meaning("full name of the version"))
     mu: float
     sigma: float
     conservative: float
@@ -67,8 +69,8 @@ class PoolRating:
     wins: int
     draws: int
     losses: int
-    forfeits: int = documented("losses by forfeit, resignations included")
-    is_provisional: bool = documented("true: too few games or too large a sigma for a rank")
+    forfeits: int = field(metadata=meaning("losses by forfeit, resignations included"))
+    is_provisional: bool = field(metadata=meaning("true: too few games or too large a sigma for a rank"))
     version_id: int = hidden()
 
     @property
@@ -81,15 +83,15 @@ class PoolRating:
 class ChangeItem:
     """Change of a rating by one game; `points` is the version's score in it."""
 
-    commit_number: int = documented("number of the result; changes are in this order")
+    commit_number: int = field(metadata=meaning("number of the result; changes are in this order"))
     game_id: str
     finished_at: datetime | None
-    opponent: str = documented("full name of the other version")
-    points: float = documented("1: won, 0.5: drawn, 0: lost")
+    opponent: str = field(metadata=meaning("full name of the other version"))
+    points: float = field(metadata=meaning("1: won, 0.5: drawn, 0: lost"))
     mu_before: float
     sigma_before: float
-    mu: float = documented("after the game")
-    sigma: float = documented("after the game")
+    mu: float = field(metadata=meaning("after the game"))
+    sigma: float = field(metadata=meaning("after the game"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +142,7 @@ class Score:
 class FirstMoveAdvantage:
     """First-move advantage in Elo; `error` is half the 95 % confidence interval, `is_sure` means it excludes 0."""
 
-    elo: float = documented("positive: moving first helps")
+    elo: float = field(metadata=meaning("positive: moving first helps"))
     error: float
     is_sure: bool
 
@@ -199,8 +201,8 @@ class Leaderboard(PageResponse[LeaderboardLine]):
     """
 
     items: list[LeaderboardLine]
-    pool: str = documented("the requested pool")
-    pools: list[str] = documented("all pools of the family")
+    pool: str = field(metadata=meaning("the requested pool"))
+    pools: list[str] = field(metadata=meaning("all pools of the family"))
     needed_games: int
     needed_sigma: float
     advantage: FirstMoveAdvantage | None

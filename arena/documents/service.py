@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from arena.documents import words
 from arena.documents.page import PageQuery
-from arena.documents.query import described, documented, hidden
+from arena.documents.query import described, hidden, meaning
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,15 +20,15 @@ class Referee:
     `results_waiting_since`.
     """
 
-    lease_owner: str | None = documented("name of its process, or an anonymous mark of it")
-    until: datetime | None = documented("null without a lease")
-    left_s: float | None = documented("negative: expired; null without a lease")
-    is_alive: bool = documented("true until the lease expires")
-    games: Mapping[str, int] = documented(
-        "numbers of `planned`, `queued` and `running` games; states without games are left out"
+    lease_owner: str | None = field(metadata=meaning("name of its process, or an anonymous mark of it"))
+    until: datetime | None = field(metadata=meaning("null without a lease"))
+    left_s: float | None = field(metadata=meaning("negative: expired; null without a lease"))
+    is_alive: bool = field(metadata=meaning("true until the lease expires"))
+    games: Mapping[str, int] = field(
+        metadata=meaning("numbers of `planned`, `queued` and `running` games; states without games are left out")
     )
     results_waiting: int
-    results_waiting_since: datetime | None = documented("null: none waits")
+    results_waiting_since: datetime | None = field(metadata=meaning("null: none waits"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,11 +39,11 @@ class VoidItem:
     game_id: str
     tournament_id: int
     family: str
-    first: str = documented("full name of the version that moves first")
-    second: str = documented("full name of the other version")
-    attempt: int = documented("number of the attempt, from 1")
+    first: str = field(metadata=meaning("full name of the version that moves first"))
+    second: str = field(metadata=meaning("full name of the other version"))
+    attempt: int = field(metadata=meaning("number of the attempt, from 1"))
     termination: str
-    detail: str = documented("details in words, may be empty")
+    detail: str = field(metadata=meaning("details in words, may be empty"))
     voided_at: datetime
     lease_owner: str = hidden()
 

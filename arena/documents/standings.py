@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
-from arena.documents.query import documented, hidden
+from arena.documents.query import hidden, meaning
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -16,23 +16,27 @@ class StandingItem:
     `round` is the last one reached in a knockout. `estimate` has Elo ± 95 %, nElo, LOS and the pentanomial counts.
     """
 
-    rank: int = documented("from 1; no two entries share a rank")
-    name: str = documented("full name of the version, such as `zeta v3`")
-    points: float = documented("1 for a win, 0.5 for a draw")
-    games: int = documented("single games with a result, without byes")
+    rank: int = field(metadata=meaning("from 1; no two entries share a rank"))
+    name: str = field(metadata=meaning("full name of the version, such as `zeta v3`"))
+    points: float = field(metadata=meaning("1 for a win, 0.5 for a draw"))
+    games: int = field(metadata=meaning("single games with a result, without byes"))
     wins: int
     draws: int
     losses: int
-    score: float = documented("share of points in these games, from 0 to 1")
-    sonneborn_berger: float = documented("sum over the opponents: the points against each times that opponent's points")
-    byes: int = documented("rounds of a Swiss without an opponent, worth a won match; 0 in other formats")
-    buchholz: float = documented("sum of the opponents' points in a Swiss; 0 in other formats")
-    buchholz_cut: float = documented("the same without the lowest")
-    round: int = documented("from 1, one more for the winner of the final; 0 in other formats")
-    forfeits: int = documented("losses by forfeit, resignations included")
-    is_withdrawn: bool = documented("true: it gets no new games")
-    estimate: Mapping[str, Any] = documented(
-        "Elo and normalised Elo relative to its opponents, `los`, and `pentanomial`: pairs with 0 to 2 points"
+    score: float = field(metadata=meaning("share of points in these games, from 0 to 1"))
+    sonneborn_berger: float = field(
+        metadata=meaning("sum over the opponents: the points against each times that opponent's points")
+    )
+    byes: int = field(metadata=meaning("rounds of a Swiss without an opponent, worth a won match; 0 in other formats"))
+    buchholz: float = field(metadata=meaning("sum of the opponents' points in a Swiss; 0 in other formats"))
+    buchholz_cut: float = field(metadata=meaning("the same without the lowest"))
+    round: int = field(metadata=meaning("from 1, one more for the winner of the final; 0 in other formats"))
+    forfeits: int = field(metadata=meaning("losses by forfeit, resignations included"))
+    is_withdrawn: bool = field(metadata=meaning("true: it gets no new games"))
+    estimate: Mapping[str, Any] = field(
+        metadata=meaning(
+            "Elo and normalised Elo relative to its opponents, `los`, and `pentanomial`: pairs with 0 to 2 points"
+        )
     )
     version_id: int = hidden()
 
@@ -42,7 +46,7 @@ class RulesItem:
     """Results of the games with one set of rules; `won` counts the wins of each side, by the side's name."""
 
     variant: str
-    options: Mapping[str, Any] = documented("rule options that differ from those of the variant")
+    options: Mapping[str, Any] = field(metadata=meaning("rule options that differ from those of the variant"))
     games: int
     won: Mapping[str, int]
     draws: int
@@ -69,17 +73,23 @@ class Standings:
     """
 
     items: list[StandingItem]
-    next: None = documented("always null: the list is complete", None)
-    is_final: bool = documented("true once all games are over; only an extension changes the standings then")
-    tie_breaks: Sequence[str] = documented("names of the criteria, such as `Buchholz`")
-    strengths: Mapping[str, Any] = documented(
-        "of each bot (`elo`, and half of its 95 % `interval`), and of moving first (`advantage`, in Elo)"
+    next: None = field(default=None, metadata=meaning("always null: the list is complete"))
+    is_final: bool = field(
+        metadata=meaning("true once all games are over; only an extension changes the standings then")
     )
-    verdict: Mapping[str, Any] | None = documented(
-        "`state` (`H0`, `H1`, `continue`), log-likelihood ratio `llr` with its bounds, and `pentanomial`"
+    tie_breaks: Sequence[str] = field(metadata=meaning("names of the criteria, such as `Buchholz`"))
+    strengths: Mapping[str, Any] = field(
+        metadata=meaning(
+            "of each bot (`elo`, and half of its 95 % `interval`), and of moving first (`advantage`, in Elo)"
+        )
     )
-    race: Mapping[str, Any] | None = documented(
-        "names of bots by group, and each bot's share of points in `shares`, from 0 to 1"
+    verdict: Mapping[str, Any] | None = field(
+        metadata=meaning(
+            "`state` (`H0`, `H1`, `continue`), log-likelihood ratio `llr` with its bounds, and `pentanomial`"
+        )
+    )
+    race: Mapping[str, Any] | None = field(
+        metadata=meaning("names of bots by group, and each bot's share of points in `shares`, from 0 to 1")
     )
     rules: Sequence[RulesItem]
     findings: Mapping[str, Any] | None
@@ -93,13 +103,14 @@ class CrossCell:
     the likelihood of superiority.
     """
 
-    opponent: str = documented("full name of the other version")
-    points: float = documented("points of the row's bot: 1 for a win, 0.5 for a draw")
-    games: int = documented("single games, not pairs")
-    pairs: list[str] = documented("such as `WD`; one letter: a single game, or the other is not over")
-    expected: float | None = documented("null before the end", None)
-    superiority: float | None = documented(
-        "probability from 0 to 1 that the row's bot is the stronger one; null before the end", None
+    opponent: str = field(metadata=meaning("full name of the other version"))
+    points: float = field(metadata=meaning("points of the row's bot: 1 for a win, 0.5 for a draw"))
+    games: int = field(metadata=meaning("single games, not pairs"))
+    pairs: list[str] = field(metadata=meaning("such as `WD`; one letter: a single game, or the other is not over"))
+    expected: float | None = field(default=None, metadata=meaning("null before the end"))
+    superiority: float | None = field(
+        default=None,
+        metadata=meaning("probability from 0 to 1 that the row's bot is the stronger one; null before the end"),
     )
 
 
@@ -114,7 +125,7 @@ class CrossRow(StandingItem):
 class Crosstable:
     """The crosstable: all bots against all."""
 
-    tournament: int = documented("id of the tournament")
-    items: list[CrossRow] = documented("best first, like the standings")
-    next: None = documented("always null: the list is complete", None)
-    is_final: bool = documented("true once all games are over")
+    tournament: int = field(metadata=meaning("id of the tournament"))
+    items: list[CrossRow] = field(metadata=meaning("best first, like the standings"))
+    next: None = field(default=None, metadata=meaning("always null: the list is complete"))
+    is_final: bool = field(metadata=meaning("true once all games are over"))

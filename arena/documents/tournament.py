@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal
 
 from arena.documents import words
 from arena.documents.game import GameState
 from arena.documents.page import PageQuery
-from arena.documents.query import described, documented, hidden
+from arena.documents.query import described, hidden, meaning
 
 TournamentState = Literal["scheduled", "running", "paused", "draining", "finished", "cancelled", "open"]
 NEXT_STATES: Mapping[TournamentState, frozenset[TournamentState]] = {
@@ -41,21 +41,21 @@ class TournamentItem:
     name: str
     family: str
     variant: str
-    format: str = documented("pairing system, as in `Document`")
+    format: str = field(metadata=meaning("pairing system, as in `Document`"))
     pool: str
-    is_rated: bool = documented("true: its games change ratings")
-    state: TournamentState = documented(
-        "`draining`: running games finish, then `paused`; `open`: games that people start at any time"
+    is_rated: bool = field(metadata=meaning("true: its games change ratings"))
+    state: TournamentState = field(
+        metadata=meaning("`draining`: running games finish, then `paused`; `open`: games that people start at any time")
     )
-    problem: str = documented("why it was cancelled, or which bots were not entered; empty: none")
-    priority: int = documented("from -100 to 100; games of higher ones are played first")
-    start_time: datetime = documented("planned start")
-    started_at: datetime | None = documented("null: not started")
-    finished_at: datetime | None = documented("null: not over")
-    planned_games: int = documented("single games, not pairs, without cancelled ones")
+    problem: str = field(metadata=meaning("why it was cancelled, or which bots were not entered; empty: none"))
+    priority: int = field(metadata=meaning("from -100 to 100; games of higher ones are played first"))
+    start_time: datetime = field(metadata=meaning("planned start"))
+    started_at: datetime | None = field(metadata=meaning("null: not started"))
+    finished_at: datetime | None = field(metadata=meaning("null: not over"))
+    planned_games: int = field(metadata=meaning("single games, not pairs, without cancelled ones"))
     later_games: int
-    finished_games: int = documented("games with a result, and those given up as void")
-    schedule_id: int | None = documented("id of the schedule that created it; null: none")
+    finished_games: int = field(metadata=meaning("games with a result, and those given up as void"))
+    schedule_id: int | None = field(metadata=meaning("id of the schedule that created it; null: none"))
     options: Mapping[str, Any] = hidden()
     settings: Mapping[str, Any] = hidden()
     findings: Mapping[str, Any] | None = hidden()
@@ -73,13 +73,13 @@ class TournamentItem:
 class EntryItem:
     """An entry. `eligibility` says why it may play or not; `suspended` says why the coordinator withdrew it, if so."""
 
-    seat: int = documented("place among the entries, from 0")
-    name: str = documented("full name of the version, such as `zeta v3`")
+    seat: int = field(metadata=meaning("place among the entries, from 0"))
+    name: str = field(metadata=meaning("full name of the version, such as `zeta v3`"))
     bot: str
-    version: int = documented("number of the version, from 1")
-    eligibility: str = documented("in words, with the options that the bot gets")
-    withdrawn: datetime | None = documented("null: it takes part")
-    suspended: str = documented("empty: it was not")
+    version: int = field(metadata=meaning("number of the version, from 1"))
+    eligibility: str = field(metadata=meaning("in words, with the options that the bot gets"))
+    withdrawn: datetime | None = field(metadata=meaning("null: it takes part"))
+    suspended: str = field(metadata=meaning("empty: it was not"))
     version_id: int = hidden()
 
 
@@ -87,11 +87,13 @@ class EntryItem:
 class TournamentResponse(TournamentItem):
     """A tournament with its settings and entries. `games` counts its games by state."""
 
-    options: Mapping[str, Any] = documented("rule options set by the organiser, `rule_options` of the settings")
-    settings: Mapping[str, Any] = documented("a `Document` with its defaults")
+    options: Mapping[str, Any] = field(
+        metadata=meaning("rule options set by the organiser, `rule_options` of the settings")
+    )
+    settings: Mapping[str, Any] = field(metadata=meaning("a `Document` with its defaults"))
     created_at: datetime
-    entries: list[EntryItem] = documented("by `seat`")
-    games: dict[str, int] = documented("states without games are left out")
+    entries: list[EntryItem] = field(metadata=meaning("by `seat`"))
+    games: dict[str, int] = field(metadata=meaning("states without games are left out"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +103,7 @@ class PlanItem:
     `games_per_pairing` and `rounds` are null in formats without them.
     """
 
-    games: int = documented("single games, not pairs")
+    games: int = field(metadata=meaning("single games, not pairs"))
     is_most: bool = False
     games_per_pairing: int | None = None
     rounds: int | None = None

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import MISSING, dataclass
+from dataclasses import MISSING, dataclass, field
 from datetime import datetime
 from typing import Any, Literal
 
 from arena.documents import words
 from arena.documents.page import PageQuery
-from arena.documents.query import Query, described, documented, hidden
+from arena.documents.query import Query, described, hidden, meaning
 from arena.documents.words import Side
 
 WinProblemState = Literal["waiting", "accepted", "refused"]
@@ -32,23 +32,23 @@ class WinProblemItem:
     family: str
     variant: str
     side: Side
-    moves: int | None = documented("length of the shortest forced win; null: not proved")
-    condition: str = documented("limit on the winning side, such as `marbles<=7`; empty: none")
-    title: str = documented("empty: none")
-    source: str = documented("origin, such as a game; empty: none")
-    author: str | None = documented("name of the user who set it; null: the operator")
+    moves: int | None = field(metadata=meaning("length of the shortest forced win; null: not proved"))
+    condition: str = field(metadata=meaning("limit on the winning side, such as `marbles<=7`; empty: none"))
+    title: str = field(metadata=meaning("empty: none"))
+    source: str = field(metadata=meaning("origin, such as a game; empty: none"))
+    author: str | None = field(metadata=meaning("name of the user who set it; null: the operator"))
     state: WinProblemState
-    problem: str = documented("empty unless `state` is `refused`")
-    level: str = documented("`easy`, `medium` or `hard`; empty: not proved")
-    is_unique: bool = documented("true: only one first move wins in time")
+    problem: str = field(metadata=meaning("empty unless `state` is `refused`"))
+    level: str = field(metadata=meaning("`easy`, `medium` or `hard`; empty: not proved"))
+    is_unique: bool = field(metadata=meaning("true: only one first move wins in time"))
     is_quiet: bool
     tries: int
-    month: str | None = documented("such as `2026-11`; null: none")
+    month: str | None = field(metadata=meaning("such as `2026-11`; null: none"))
     rating: float
-    attempts: int = documented("first attempts of users; later ones do not count")
-    solved: int = documented("successful first attempts")
-    created_at: datetime = documented("when it was set")
-    accepted_at: datetime | None = documented("when it was proved; null: not accepted")
+    attempts: int = field(metadata=meaning("first attempts of users; later ones do not count"))
+    solved: int = field(metadata=meaning("successful first attempts"))
+    created_at: datetime = field(metadata=meaning("when it was set"))
+    accepted_at: datetime | None = field(metadata=meaning("when it was proved; null: not accepted"))
     created_by: int | None = hidden(None)
 
     @property
@@ -61,10 +61,10 @@ class WinProblemItem:
 class WinProblemResponse(WinProblemItem):
     """A problem with its position. `max_moves` is the longest win that its author allows."""
 
-    options: Mapping[str, Any] = documented("rule options that differ from those of the variant")
+    options: Mapping[str, Any] = field(metadata=meaning("rule options that differ from those of the variant"))
     position: str
     max_moves: int
-    text: str = documented("the problem in words, may be empty")
+    text: str = field(metadata=meaning("the problem in words, may be empty"))
     attempt: FirstAttempt | None = hidden(None)
     """The first attempt of the reader; None if they made none or have no account."""
     tree: Mapping[str, Any] = hidden(MISSING)
@@ -76,8 +76,8 @@ class FirstAttempt:
     """The first attempt of a user at a problem, with the strength (mu) of the user before and after it."""
 
     is_solved: bool
-    rating_before: float = documented("before the attempt; 25 for the first problem of a family")
-    rating: float = documented("after the attempt")
+    rating_before: float = field(metadata=meaning("before the attempt; 25 for the first problem of a family"))
+    rating: float = field(metadata=meaning("after the attempt"))
     attempted_at: datetime
 
 
@@ -90,17 +90,19 @@ class AttemptResponse:
     """
 
     state: Literal["continue", "solved", "wrong"]
-    moves: Sequence[str] = documented("the whole line in canonical notation")
+    moves: Sequence[str] = field(metadata=meaning("the whole line in canonical notation"))
     position: str
-    left: int = documented("moves of the winning side; 0: solved")
-    attempt: FirstAttempt | None = documented("null: not decided, no account, or a problem of your own", None)
+    left: int = field(metadata=meaning("moves of the winning side; 0: solved"))
+    attempt: FirstAttempt | None = field(
+        default=None, metadata=meaning("null: not decided, no account, or a problem of your own")
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class HintResponse:
     """The cells on which the next winning move starts. After a hint, an undecided first attempt counts as failed."""
 
-    cells: Sequence[str] = documented("names of cells, such as `c4`; empty: solved")
+    cells: Sequence[str] = field(metadata=meaning("names of cells, such as `c4`; empty: solved"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,8 +113,8 @@ class SolutionResponse:
     other one (the moves that resist longest). `text` is the tree with variations in parentheses.
     """
 
-    keys: Sequence[str] = documented("first moves that win in time")
-    line: Sequence[str] = documented("moves of both sides, with the best defence")
+    keys: Sequence[str] = field(metadata=meaning("first moves that win in time"))
+    line: Sequence[str] = field(metadata=meaning("moves of both sides, with the best defence"))
     text: str
     tree: Mapping[str, Any]
 
@@ -165,13 +167,13 @@ class SolverQuery(PageQuery):
 class SolverLine:
     """A person's line in the leaderboard of solvers, best first by mu - 3 sigma; provisional ones have no rank."""
 
-    rank: int | None = documented("from 1")
+    rank: int | None = field(metadata=meaning("from 1"))
     name: str
     mu: float
     sigma: float
     conservative: float
-    attempts: int = documented("problems tried; only the first attempt at each counts")
-    solved: int = documented("problems solved at the first attempt")
+    attempts: int = field(metadata=meaning("problems tried; only the first attempt at each counts"))
+    solved: int = field(metadata=meaning("problems solved at the first attempt"))
     is_provisional: bool
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated
 
 from pydantic import Field
@@ -23,7 +23,7 @@ from arena.documents.family import (
     VariantResponse,
 )
 from arena.documents.page import PageResponse
-from arena.documents.query import documented
+from arena.documents.query import meaning
 from arena.http.problem import not_found
 from arena.http.request_context import RequestContext, RouteResult
 from referee.rules import families, load
@@ -37,7 +37,7 @@ class StartsResponse:
     """The atlas of a family: `remarks` on the measurement, and all `starts`; both are empty if nothing was measured."""
 
     family: str
-    remarks: str = documented("lines of text for people")
+    remarks: str = field(metadata=meaning("lines of text for people"))
     starts: list[StartFigures]
 
 

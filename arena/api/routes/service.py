@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from arena import services
@@ -14,7 +14,7 @@ from arena.collections.dumps import Dumps
 from arena.documents.account import AuditItem
 from arena.documents.attributes import of_attributes
 from arena.documents.page import MAX_LIMIT, PageQuery, PageResponse
-from arena.documents.query import documented
+from arena.documents.query import meaning
 from arena.documents.schedule import ScheduleItem
 from arena.documents.service import AuditQuery, Referee, VoidItem
 from arena.http.api_paths import DOCS, PREFIX, VERSION
@@ -30,46 +30,46 @@ routes = Routes()
 class LimitsResponse:
     """The limits of this server. Requests are counted across all web processes."""
 
-    max_upload_bytes: int = documented("size of an uploaded bot")
-    max_bots: int = documented("unretired bots of a user")
-    max_versions: int = documented("unretired versions of a user")
-    max_user_bytes: int = documented("total size of the bundles of a user's unretired versions")
-    max_body_bytes: int = documented("size of a JSON body")
-    max_page: int = documented("items in a part of a list: the largest `limit`")
-    requests_per_minute: dict[str, float] = documented(
-        "of a user, or of an address without a token, by kind of request"
+    max_upload_bytes: int = field(metadata=meaning("size of an uploaded bot"))
+    max_bots: int = field(metadata=meaning("unretired bots of a user"))
+    max_versions: int = field(metadata=meaning("unretired versions of a user"))
+    max_user_bytes: int = field(metadata=meaning("total size of the bundles of a user's unretired versions"))
+    max_body_bytes: int = field(metadata=meaning("size of a JSON body"))
+    max_page: int = field(metadata=meaning("items in a part of a list: the largest `limit`"))
+    requests_per_minute: dict[str, float] = field(
+        metadata=meaning("of a user, or of an address without a token, by kind of request")
     )
-    streams: int = documented("open event streams of a client")
-    exports: int = documented("simultaneous exports of a client")
-    provisional_games: int = documented("a rating of fewer games is provisional")
-    provisional_sigma: float = documented("a rating with a larger sigma is provisional")
+    streams: int = field(metadata=meaning("open event streams of a client"))
+    exports: int = field(metadata=meaning("simultaneous exports of a client"))
+    provisional_games: int = field(metadata=meaning("a rating of fewer games is provisional"))
+    provisional_sigma: float = field(metadata=meaning("a rating with a larger sigma is provisional"))
 
 
 @dataclass(frozen=True, slots=True)
 class Index:
     """Addresses of the interface."""
 
-    openapi: str = documented("path of the OpenAPI document")
-    docs: str = documented("path of its page for people")
-    version: str = documented("version of the interface, not of the program")
-    lists: dict[str, str] = documented("paths by name")
+    openapi: str = field(metadata=meaning("path of the OpenAPI document"))
+    docs: str = field(metadata=meaning("path of its page for people"))
+    version: str = field(metadata=meaning("version of the interface, not of the program"))
+    lists: dict[str, str] = field(metadata=meaning("paths by name"))
 
 
 @dataclass(frozen=True, slots=True)
 class DumpItem(Dump):
     """A dump of games. `first` and `last` are commit numbers."""
 
-    url: str = documented("path of the file")
+    url: str = field(metadata=meaning("path of the file"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DumpList(PageResponse[DumpItem]):
     """The monthly dumps of games. They contain every result up to the commit number `through`."""
 
-    items: list[DumpItem] = documented("latest month first")
-    licence: str = documented("licence of the dumps, as set by the operator")
+    items: list[DumpItem] = field(metadata=meaning("latest month first"))
+    licence: str = field(metadata=meaning("licence of the dumps, as set by the operator"))
     through: int
-    written: datetime | None = documented("when the dumps were last written; null: never")
+    written: datetime | None = field(metadata=meaning("when the dumps were last written; null: never"))
 
 
 @routes.get("", tag="service", summary="Get the index of the interface", example="/api/v1")

@@ -22,9 +22,7 @@ class Extension(In):
     """The new length: `to` is the total to reach, `amount` the number to add. Give one of them."""
 
     to: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
-    """Rounds of a Swiss, games of a race or sequential test, games in total or of each bot in a ladder, else games of
-    each pairing.
-    """
+    """Rounds of a Swiss, games that a ladder, race or test limits, else games of each pairing."""
     amount: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
     """In the same unit; games must be even."""
 
