@@ -452,7 +452,7 @@ def _otn_moves(game: GameText, settled: Ruleset) -> Iterator[str]:
 
 
 def _mark(state: State, settled: Ruleset) -> str:
-    """Return OpenTafl's sign after a move: `++` king captured, `--` king escaped, `-` the king has a way."""
+    """Return OpenTafl's sign after a move: `++` king captured, `--` king escaped, `-` the king has a free way."""
     rules, config = settled.rules, settled.config
     code = int(rules.kernel.result(state, config, 1, 0))
     if code:
