@@ -129,7 +129,7 @@ class Counters(Protocol):
     """What can be counted over the moves of one side: the words of conditions."""
 
     def counted(self, state: State, config: Config, move: int, counter: int) -> int:
-        """Return by how much a legal move raises a counter, an index into `COUNTERS`; never less than 0."""
+        """Return by how much a legal move raises `COUNTERS[counter]`; never less than 0."""
 
 
 class Prospects(Protocol):
@@ -463,7 +463,7 @@ class Symmetry:
 
 @dataclass(frozen=True, slots=True)
 class FeatureImage:
-    """A transformation of the features that keeps the value for the side to move.
+    """A transformation of the features under which a position keeps its value for the side to move.
 
     With `changes_sides` the two sides are exchanged, the side to move too.
     """

@@ -69,7 +69,7 @@ class _TablutDraft(Remarks):
         return not (self.moves or self.tags or self.result)
 
     def add_moves(self, word: str, at: int) -> None:
-        """Process a word of the move list: a number and a move, alone or run together."""
+        """Process a word of the move list: a number, a move, both run together, a mark or an announcement."""
         number = _NUMBER.match(word)
         rest = word[number.end() :] if number else word
         if not rest or not rest.strip(".…"):
