@@ -448,7 +448,7 @@ class Image:
 
 @dataclass(frozen=True, slots=True)
 class Symmetry:
-    """The symbols on the cells of a family's positions, and the images of the board that count as the same position.
+    """The symbols on the cells of a family's positions, and the images of the board under which they count as equal.
 
     Every image keeps the side to move and all rules: a move of a position has its image among the moves of the image.
     """
