@@ -255,8 +255,9 @@ def holds(ps: ProofState, config: Config, ply: int, used: int) -> bool:
 
 @compiled
 def look_up(ps: ProofState, config: Config, ply: int, rest: int, used: int) -> int:
-    """Look up `states[ply]` in the table and return its result; if that is OPEN, set PHI and DELTA to their initial
-    values.
+    """Look up `states[ply]` in the table and return its result; if that is OPEN, set PHI and DELTA.
+
+    They get the values stored for the same `rest`, or else their initial values.
     """
     work = ps.work
     enter_key(ps, ply, used)
