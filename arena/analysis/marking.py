@@ -63,9 +63,9 @@ def mark_moves(
     """Return the moves of a game with losses and marks.
 
     `scored` has one position more than there are moves, the start first. `book` contains the numbers of opening book
-    plies. `instead` maps plies to the position after the engine's choice. The move is then compared with the choice and
-    not with the position before the move, because a search that starts a ply later looks a ply further and scores from
-    the other side. Both positions are compared at a common depth, see `_level`.
+    plies. `instead` maps plies to the position after the engine's choice. The moves of these plies are compared with
+    the choice and not with the position before the move, because a search that starts a ply later looks a ply further
+    and scores from the other side. Both positions are compared at a common depth, see `_level`.
     """
     chances = _chances(scored, moves, win_model)
     found = []
@@ -121,7 +121,7 @@ def _level(
     """Return the chances of two positions at a common depth, each for its side to move; None if one is unknown.
 
     A search favours the side that moves last in it, and a deeper search sees more. So each position counts with
-    the mean of its last two depths up to the one that both searches reached. Certain results need no such correction.
+    the mean of its last two depths up to the one that both searches reached. Chances of ±1 need no such correction.
     """
     chosen_chance = _own(chosen, win_model)
     if chosen_chance is None:

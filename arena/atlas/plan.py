@@ -45,7 +45,7 @@ class _Document(BaseModel):
 
 
 class ExtraStarts(_Document):
-    """Starts that are played with further rule options, in addition to their own."""
+    """Variants to play with these rule options in addition to the variant's own."""
 
     variants: Annotated[list[str], Field(min_length=1)]
     options: dict[str, Any]

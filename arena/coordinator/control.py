@@ -1,4 +1,5 @@
-"""Controls tournaments: starts those that are due, advances them, and cancels the jobs of stopped ones.
+"""Controls tournaments: starts those that are due, advances running ones, and cancels the jobs of paused and
+cancelled ones.
 
 The format of a tournament decides what is planned and when.
 """
@@ -53,7 +54,7 @@ class TournamentControl:
         self._openings.close()
 
     def steer(self, at: datetime, orders: set[int | None]) -> list[LiveTournament]:
-        """Cancel the jobs of stopped tournaments, start and advance others; return the running ones.
+        """Cancel the jobs of paused and cancelled tournaments, start and advance others; return the running ones.
 
         Tournaments are advanced if they are due or named in `orders`, where None names all. Raises
         StoreUnavailableError.
@@ -94,7 +95,7 @@ class TournamentControl:
         return fresh
 
     def _is_due(self, found: LiveTournament) -> bool:
-        """Return whether the results since the last check may require that this tournament is advanced."""
+        """Return whether a tournament may have to be advanced because of the results since the last check."""
         in_flight = self._in_flight
         if found.state == "draining":
             return not in_flight.is_out(found.id)

@@ -268,7 +268,7 @@ class Recorder:
         return found
 
     def _record(self, record: GameRecord, tournament_id: int) -> None:
-        """Commit a record exactly once; retry a void game up to `MAX_ATTEMPTS` times."""
+        """Commit a record exactly once; a void game gets up to `MAX_ATTEMPTS` attempts in total."""
         try:
             found = self._void(record, tournament_id) if record.kind is Kind.VOID else self._commit(record)
         except (BadValueError, ConflictError, NotFoundError) as error:

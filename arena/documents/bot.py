@@ -78,8 +78,9 @@ class SubmissionResponse(VersionItem):
 
 @dataclass(frozen=True, slots=True)
 class PresenceItem:
-    """Connection of a remote bot. It plays `games` of at most `most_games` at once; `latency_ms` is the round trip of a
-    message.
+    """Connection of a remote bot. It plays `games` games now, and at most `most_games` at once.
+
+    `latency_ms` is the round trip of a message.
 
     `is_open`: others may challenge it.
     """

@@ -131,7 +131,7 @@ class WinProblemQuery(PageQuery):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WinProblemRequest(Query):
-    """A problem to set: the side to move wins in at most `max_moves` moves, which the solver proves first.
+    """A problem to add: the side to move wins in at most `max_moves` moves, which the solver proves first.
 
     `condition` limits what that side does, such as `marbles<=7`.
     """
