@@ -187,8 +187,8 @@ class Settings(BaseSettings):
 
     spool: str = Field(
         "",
-        description="Folder for finished results while the database is unreachable, shared by a coordinator and its "
-        "standbys; empty: spool in the data folder.",
+        description="Folder in which finished results wait until the database has stored them, shared by a coordinator "
+        "and its standbys; empty: spool in the data folder.",
     )
     backups: str = Field(
         "", description="Folder of the daily backups of the SQLite database; empty: backups in the data folder."

@@ -149,7 +149,7 @@ class Dumps:
                 for line, data in lines:
                     if must_stop():
                         raise DumpInterrupted
-                    # `finished` is never None here: the commit sets it.
+                    # `finished_at` is never None here: every committed game has one.
                     month = f"{line.finished_at or now():%Y-%m}"
                     if month not in months:
                         months[month] = stack.enter_context(self._month(month, index.files.get(month)))

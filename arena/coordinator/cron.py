@@ -43,7 +43,7 @@ def zone_of(name: str) -> ZoneInfo:
 
 
 def fires(cron: str, zone: str, after: datetime) -> Iterator[datetime]:
-    """Yield the times (UTC) after a moment at which a cron expression of five fields fires. Raises SettingsError.
+    """Yield the times (UTC), later than `after`, at which a cron expression of five fields fires. Raises SettingsError.
 
     If a change of clocks skips a time, the expression fires as soon as the clocks have changed. If a time occurs twice,
     it fires once, unless it fires every hour.
@@ -72,7 +72,7 @@ def _fires(cron: str, place: ZoneInfo, after: datetime) -> Iterator[datetime]:
 
 
 def next_fire(cron: str, zone: str, after: datetime) -> datetime | None:
-    """Return the first fire after a moment, or None if the schedule never fires again. Raises SettingsError."""
+    """Return the first fire later than `after`, or None if the schedule never fires again. Raises SettingsError."""
     return next(fires(cron, zone, after), None)
 
 

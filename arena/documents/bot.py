@@ -41,7 +41,7 @@ class BotItem(BotProfile):
 class VersionItem:
     """A version of a bot. `families` maps each family to the variants in which it passed its check.
 
-    `fit_from_ms` maps families to the shortest time per move that the version kept in the check.
+    `fit_from_ms` maps families to the shortest time per move with which the version was in time in its check.
     """
 
     id: int
