@@ -490,7 +490,7 @@ class Coordinator:
             self.recorder.collect()
 
     def _review(self) -> None:
-        """Drop waiting results whose games are over in the database or unknown to it."""
+        """Drop results in the spool whose games are over in the database or unknown to it."""
         with contextlib.suppress(StoreUnavailableError):
             self.recorder.review()
 

@@ -153,7 +153,7 @@ class Recorder:
         return True
 
     def review(self) -> None:
-        """Drop waiting results of games that are over. Standby processes call this.
+        """Drop results in the spool whose games are over. Standby processes call this.
 
         Results that arrived since the last review are kept: they may be about to be committed. Raises
         StoreUnavailableError.

@@ -115,7 +115,7 @@ async def referee(call: RequestContext) -> RouteResult[Referee]:
 
 @routes.get("/voids", tag="service", summary="List void games", example="/api/v1/voids")
 async def voids(call: RequestContext, query: PageQuery) -> PageResponse[VoidItem]:
-    """List void attempts at games, latest first. They are unrated and the games are played again."""
+    """List void attempts at games, latest first. They are unrated; a game gets a limited number of attempts."""
     return await call.run(services.game.voids, call.arena, call.identity, query)
 
 
