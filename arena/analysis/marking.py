@@ -2,7 +2,8 @@
 
 Winning chances range from -1 (lost) over 0 (even) to 1 (won). The loss of a move is the chances after the engine's
 choice minus the chances after the move, both for the side that moves. Without a search after the choice, the chances
-before the move are used. Losses are marked `?!` (0.1), `?` (0.2) and `??` (0.3, a blunder), with these exceptions:
+before the move are used. Losses are marked `?!` (0.1 or more), `?` (0.2) and `??` (0.3, a blunder), with these
+exceptions:
 
 - The engine's choice, the only legal move, and opening book moves lose nothing.
 - A move gets no mark if the game was lost before it or is won after it (`DECIDED`): neither a slower win nor a faster

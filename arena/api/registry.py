@@ -2,7 +2,7 @@
 types.
 
     @routes.get("/bots/{bot}", tag="bots", summary="Get a bot with its versions")
-    async def show(call: Call, bot: BotName) -> BotResponse: ...
+    async def show(call: RequestContext, bot: BotName) -> BotResponse: ...
 
 Parameters named in the path are path parameters. `query`, `body` and the result are dataclasses of `arena.documents` or
 pydantic models, `upload` is the body as a stream of bytes. `arena.api.handle` runs the routes.
