@@ -251,7 +251,8 @@ class Settings(BaseSettings):
         2,
         ge=1,
         le=256,
-        description="Limit on concurrent games of remote bots, which the coordinator plays even with a cluster.",
+        description="Limit on concurrent games of remote bots. The coordinator's machine plays them, even if a cluster "
+        "plays all others.",
     )
     max_remote_games: int = Field(16, ge=1, le=64, description="Limit on games at once per remote bot.")
 

@@ -29,7 +29,7 @@ SWEEP_TICKS = 10
 
 
 class TournamentControl:
-    """Checks the live tournaments once in each turn of the coordinator."""
+    """Checks the scheduled, running and draining tournaments once in each turn of the coordinator."""
 
     def __init__(self, store: Store, bus: EventBus, in_flight: InFlightJobs, dispatcher: JobDispatcher) -> None:
         self._store, self._bus, self._in_flight, self._dispatcher = store, bus, in_flight, dispatcher

@@ -148,8 +148,8 @@ class HumanGames:
     def _has_left(self, pending: PendingAction, *, is_waiting: bool = False) -> bool:
         """Return whether a guest has left: their page has not contacted the server for a while.
 
-        A running game counts only if its page follows the stream. While a game waits, every page contacts the server:
-        pages without scripts reload themselves.
+        During a game, only a page that follows the stream is expected to contact the server. While a game waits, every
+        page is: pages without scripts reload themselves.
         """
         absent_s = (now() - max(pending.seen_at, self._begun_at)).total_seconds()
         return pending.is_guest and (pending.is_streamed or is_waiting) and absent_s > ABSENCE_TIMEOUT_S
