@@ -28,7 +28,7 @@ def find(arena: Arena, name: str) -> UserItem:
 
 @dataclass(frozen=True, slots=True)
 class UserProfile:
-    """The public profile of a user: their bots, the tournaments they organised, and whether they play themselves."""
+    """The public profile of a user: bots, organised tournaments, and whether they have played against bots."""
 
     user: UserItem
     bots: Sequence[BotItem]

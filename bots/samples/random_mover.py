@@ -18,7 +18,7 @@ SEED = OptionDecl("Seed", "spin", "0", 0, 2**31 - 1)
 
 
 class RandomMover(Bot):
-    """A bot to which all legal moves are equally likely."""
+    """A bot that plays every legal move with the same probability."""
 
     name = "random"
     author = "the arena"

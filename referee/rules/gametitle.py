@@ -1,6 +1,6 @@
-"""Titles above games: lines such as `Marguerite irlandaise`, which may name a variant, before any game of a text.
+"""Titles above the games of a text: lines such as `Marguerite irlandaise`, which may name a variant.
 
-`titled` extends the reader of a notation so that it accepts texts as pages and files contain them.
+`titled` extends the reader of a notation so that it accepts titled games, as web pages and files contain them.
 """
 
 from __future__ import annotations

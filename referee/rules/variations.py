@@ -106,7 +106,7 @@ class _Reading:
     def _with_variations(
         self, game: GameText, groups: Iterator[str], ruleset: Ruleset, base: int, depth: int
     ) -> GameText:
-        """Return a game, or a variation that begins after `base` plies, with the variations at its markers."""
+        """Return a game, or a variation that begins after `base` plies, with `groups` in place of its markers."""
         if not any(MARKER in said for said in game.comments.values()):
             return game
         line = _Line(game, ruleset)

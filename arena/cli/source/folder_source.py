@@ -112,7 +112,7 @@ class FolderSource:
         return found
 
     def add_problem(self, request: WinProblemRequest) -> dict[str, Any]:
-        """Set a problem, and examine it at once."""
+        """Add a problem, and examine it at once."""
         from arena.coordinator.problem_prover import ProblemProver
         from arena.services.problems import add
 

@@ -71,7 +71,7 @@ class ServerSource:
         return found
 
     def add_problem(self, request: WinProblemRequest) -> dict[str, Any]:
-        """Set a problem; the server's solver examines it later."""
+        """Add a problem; the server's solver examines it later."""
         return self._send("POST", "/problems", asdict(request))
 
     def remove_problem(self, number: int) -> None:

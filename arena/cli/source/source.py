@@ -68,7 +68,7 @@ class Source(Protocol):
         """Return a problem with its position."""
 
     def add_problem(self, request: WinProblemRequest) -> dict[str, Any]:
-        """Set a problem; the solver of a data folder examines it at once, that of a server later."""
+        """Add a problem; the solver of a data folder examines it at once, that of a server later."""
 
     def remove_problem(self, number: int) -> None:
         """Remove a problem; the ratings of those who tried it stay."""
