@@ -58,7 +58,7 @@ BRACKETS: Final = _bracketed("[", "]")
 def to_line_end(sign: str, heading: Callable[[Ruleset], str]) -> Marker:
     """Return the `Marker` of a notation whose comments go from `sign` to the end of the line.
 
-    The reader of the notation must accept `MARKER` alone as a comment.
+    The reader of the notation must accept the character `MARKER` as a comment, without `sign`.
     """
     return Marker("", "", re.compile(rf"{re.escape(sign)} (?P<said>[^\n\x01]*?) *\x01"), heading)
 
