@@ -1,6 +1,6 @@
 """Overview of a running tournament: bracket of a knockout, rounds of a Swiss, next matches of a ladder or a race.
 
-Computed from the same seeds and games as the next step. Pure functions.
+Computed from the same seeds and games as the plan of the next games (`format.step`). Pure functions.
 """
 
 from __future__ import annotations

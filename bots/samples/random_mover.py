@@ -25,7 +25,7 @@ class RandomMover(Bot):
     options = (SEED,)
 
     def choose(self, position: Position, clock: Clock) -> int:
-        """Return a random legal move, drawn from the line of play and `Seed`."""
+        """Return a random legal move; the line of play and `Seed` determine which."""
         return position.moves[draw_below(position, self.number("Seed"), len(position.moves))]
 
 

@@ -97,7 +97,7 @@ class FolderSource:
         return found
 
     def problems(self, query: WinProblemQuery) -> list[dict[str, Any]]:
-        """Return the latest problems that match."""
+        """Return the latest win problems that match a query."""
         from arena.services.problems import search
         from arena.validation import plain
 

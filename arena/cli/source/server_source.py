@@ -61,7 +61,7 @@ class ServerSource:
         return found
 
     def problems(self, query: WinProblemQuery) -> list[dict[str, Any]]:
-        """Return the latest problems that match."""
+        """Return the latest win problems that match a query."""
         filters = {name: value for name, value in asdict(query).items() if name not in ("limit", "after")}
         return list(self._client.pages("/problems", query.limit, **filters))
 

@@ -62,7 +62,7 @@ class Source(Protocol):
         """Return the moves played in a position, with their results."""
 
     def problems(self, query: WinProblemQuery) -> list[dict[str, Any]]:
-        """Return the latest problems that match."""
+        """Return the latest win problems that match a query."""
 
     def problem(self, number: int) -> dict[str, Any]:
         """Return a problem with its position."""

@@ -78,7 +78,7 @@ class Archive:
         return sum(self.add_indexed(indexed(portion)) for portion in batched(games))
 
     def add_indexed(self, games: Iterable[NewArchivedGame]) -> int:
-        """Store imported games whose positions are known, and return how many were new.
+        """Store imported games with the positions that `indexed` has computed; return how many were new.
 
         Each portion is one transaction, so that an import that was killed continues where it ended.
         """
