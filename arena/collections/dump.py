@@ -31,11 +31,11 @@ _LEVEL = 9
 class Dump:
     """One file: number of games, size, SHA-256, first and last commit number."""
 
-    file: str = field(metadata=meaning("name of the file"))
+    file: str
     month: str = field(metadata=meaning("month in which the games ended in UTC, such as `2026-11`"))
     games: int
     bytes: int = field(metadata=meaning("size of the compressed file"))
-    sha256: str
+    sha256: str = field(metadata=meaning("digest of the compressed file"))
     first: int = field(metadata=meaning("commit number of the first game"))
     last: int = field(metadata=meaning("commit number of the last game"))
 

@@ -54,15 +54,15 @@ class VersionItem:
             "`uploaded`: its check has not begun; `active`: it may enter tournaments; `failed`: by its check"
         )
     )
-    problem: str = field(metadata=meaning("reason of the failure; empty unless `state` is `failed`"))
+    problem: str = field(metadata=meaning("why its check failed; empty: it did not"))
     sha256: str = field(metadata=meaning("digest of the uploaded file; empty: a sample or a remote bot"))
     size_bytes: int = field(metadata=meaning("size of the uploaded file"))
     created_at: datetime
-    checked: datetime | None = field(metadata=meaning("end of the check; null before"))
-    families: Mapping[str, tuple[str, ...]] = field(metadata=meaning("an empty list of variants: all"))
-    fit_from_ms: Mapping[str, int] = field(
-        metadata=meaning("in milliseconds; families without a measurement are left out")
+    checked: datetime | None = field(metadata=meaning("end of the check; null: not checked"))
+    families: Mapping[str, tuple[str, ...]] = field(
+        metadata=meaning("an empty list of variants: no check has limited them")
     )
+    fit_from_ms: Mapping[str, int] = field(metadata=meaning("families without a measurement are left out"))
     bot_id: int = hidden()
     place: str = field(
         default="", metadata=meaning("location of the program: empty in the arena, `remote` on its author's machine")
@@ -100,7 +100,7 @@ class PresenceItem:
     seen: datetime = field(metadata=meaning("time of the latest report of a connection"))
     games: int = field(metadata=meaning("games in progress"))
     most_games: int
-    latency_ms: float | None = field(metadata=meaning("in milliseconds; null: not measured"))
+    latency_ms: float | None = field(metadata=meaning("null: not measured"))
     is_open: bool = field(metadata=meaning("true: others may challenge it"))
 
 

@@ -47,8 +47,8 @@ class WinProblemItem:
     rating: float
     attempts: int = field(metadata=meaning("first attempts of users; later ones do not count"))
     solved: int = field(metadata=meaning("successful first attempts"))
-    created_at: datetime = field(metadata=meaning("when it was set"))
-    accepted_at: datetime | None = field(metadata=meaning("when it was proved; null: not accepted"))
+    created_at: datetime
+    accepted_at: datetime | None = field(metadata=meaning("null: not accepted"))
     created_by: int | None = hidden(None)
 
     @property
