@@ -91,7 +91,8 @@ def translated(english: str) -> str:
     """Return a word or sentence from a lower layer in the language of the page; an unknown one stays as it is.
 
     A sentence with values, such as `White to move`, is found by its message `{} to move`, and its values are translated
-    too. A list of sentences, separated by commas or semicolons, is translated one by one.
+    too, except for those in quotation marks. A list of sentences, separated by commas or semicolons, is translated one
+    by one.
     """
     language = current()
     return english if language == _DEFAULT or not english else _translated(str(english), language)
@@ -105,7 +106,9 @@ def _translated(english: str, language: str) -> str:
         return english
     for pattern, form in _patterns(language):
         if found := pattern.fullmatch(english):
-            return form.format(*(_translated(value, language) for value in found.groups()))
+            is_quoted = [english[: found.start(n)].endswith('"') for n in range(1, found.re.groups + 1)]  # by a client
+            values = zip(found.groups(), is_quoted, strict=True)
+            return form.format(*(value if is_name else _translated(value, language) for value, is_name in values))
     for separator in ("; ", ", "):
         head, found_one, tail = english.partition(separator)
         if found_one:
@@ -206,7 +209,13 @@ async def language_middleware(request: web.Request, handler: Handler) -> web.Str
     """Answer in the language of the request. A language in its address (`?lang=`) is remembered in a cookie."""
     choose(request)
     response = await handler(request)
-    wish = request.query.get(PARAMETER, "")
-    if wish in LANGUAGES and not response.prepared:
-        give_cookie(response, request.app[CONTEXT], LANGUAGE_COOKIE, wish, _YEAR_S)
+    if not response.prepared:
+        remember(request, response)
     return response
+
+
+def remember(request: web.Request, response: web.StreamResponse) -> None:
+    """Keep the language in the address of a request in a cookie."""
+    wish = request.query.get(PARAMETER, "")
+    if wish in LANGUAGES:
+        give_cookie(response, request.app[CONTEXT], LANGUAGE_COOKIE, wish, _YEAR_S)
