@@ -106,9 +106,8 @@ def _translated(english: str, language: str) -> str:
         return english
     for pattern, form in _patterns(language):
         if found := pattern.fullmatch(english):
-            is_quoted = [english[: found.start(n)].endswith('"') for n in range(1, found.re.groups + 1)]  # by a client
-            values = zip(found.groups(), is_quoted, strict=True)
-            return form.format(*(value if is_name else _translated(value, language) for value, is_name in values))
+            values = ((one, english[: found.start(n)][-1:]) for n, one in enumerate(found.groups(), 1))
+            return form.format(*(one if before in {'"', "'"} else _translated(one, language) for one, before in values))
     for separator in ("; ", ", "):
         head, found_one, tail = english.partition(separator)
         if found_one:

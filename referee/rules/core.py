@@ -67,7 +67,7 @@ class Termination(enum.StrEnum):
     WIN_BY_SCORE = "win-by-score", Kind.ADJUDICATION, "the bots agreed for long enough on who was winning"
     DRAW_AGREED = "draw-agreed", Kind.ADJUDICATION, "one bot offered a draw and the other accepted"
 
-    RESIGNED = "resigned", Kind.FORFEIT, "a player resigned"
+    RESIGNED = "resigned", Kind.FORFEIT, "a bot resigned"
     ILLEGAL_MOVE = "illegal-move", Kind.FORFEIT, "a bot sent a move that is not legal"
     TIME = "time", Kind.FORFEIT, "a bot exceeded its time"
     STALLED = "stalled", Kind.FORFEIT, "a bot did not answer at all"
