@@ -44,7 +44,7 @@ class Reply:
 
 
 class ApiClient:
-    """A server, and the token for it."""
+    """A client of one server, with the token that it sends."""
 
     def __init__(self, server: str, token: str | None = None, *, timeout: float = 30.0) -> None:
         try:

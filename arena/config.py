@@ -133,15 +133,15 @@ class Settings(BaseSettings):
         2, ge=1, description="Open games allowed per player (an account, or a browser without one)."
     )
     human_games_per_address: int = Field(
-        8, ge=1, description="Open games of people without an account allowed per network address."
+        8, ge=1, description="Open games of people without an account allowed per IP address."
     )
     human_idle_timeout_minutes: float = Field(
         15.0, gt=0, description="Minutes without a move after which a game without a clock ends as abandoned."
     )
     ladder_time_control: str = Field(
         "5+0.1",
-        description="Time control of the permanent ladders: one for each family, created with its first checked bot, "
-        "which every checked bot joins, at the lowest priority. Empty: no ladders are created.",
+        description="Time control of the permanent ladders, which have the lowest priority. The first checked bot of a "
+        "family creates its ladder, and every later one joins it. Empty: no ladders are created.",
     )
     verify_sample_rate: float = Field(
         0.05,
@@ -187,8 +187,8 @@ class Settings(BaseSettings):
 
     spool: str = Field(
         "",
-        description="Folder for finished results while the database is unreachable, shared by a coordinator and its "
-        "standbys; empty: spool in the data folder.",
+        description="Folder in which finished results wait until the database has stored them, shared by a coordinator "
+        "and its standbys; empty: spool in the data folder.",
     )
     backups: str = Field(
         "", description="Folder of the daily backups of the SQLite database; empty: backups in the data folder."
@@ -251,7 +251,8 @@ class Settings(BaseSettings):
         2,
         ge=1,
         le=256,
-        description="Limit on concurrent games of remote bots, which the coordinator plays even with a cluster.",
+        description="Limit on concurrent games of remote bots. The coordinator's machine plays them, even if a cluster "
+        "plays all others.",
     )
     max_remote_games: int = Field(16, ge=1, le=64, description="Limit on games at once per remote bot.")
 
@@ -278,7 +279,7 @@ class Settings(BaseSettings):
     )
     logins_per_minute: int = Field(6, ge=1, description="Rate limit of failed log-ins, per name and per IP address.")
     connections_per_address: int = Field(
-        256, ge=1, description="Open connections allowed per address; trusted proxies have no limit."
+        256, ge=1, description="Open connections allowed per IP address; trusted proxies have no limit."
     )
     streams_per_client: int = Field(20, ge=1, description="Open event streams allowed per user or IP address.")
 

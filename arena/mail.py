@@ -1,4 +1,4 @@
-"""Plain-text mail through the SMTP server of the settings."""
+"""Plain-text mail through the SMTP server that the settings name."""
 
 from __future__ import annotations
 

@@ -146,8 +146,9 @@ class CoordinatorMetrics:
 
 @contextmanager
 def offered(registry: CollectorRegistry, host: str, port: int) -> Iterator[int]:
-    """Serve the metrics of a process without a web server at `/metrics`; yield the port. Raises OSError if the
-    port is in use.
+    """Serve metrics at `/metrics`, for a process without a web server; yield the port.
+
+    Raises OSError if the port is in use.
     """
     server, thread = start_http_server(port, addr=host, registry=registry)
     try:

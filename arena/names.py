@@ -1,4 +1,4 @@
-"""The form of the names of users and bots."""
+"""Syntax of the names of users and bots."""
 
 from __future__ import annotations
 

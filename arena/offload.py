@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 
 class OffloadProcess:
-    """A process in which one thread calls functions. It starts on first use, and again after `close`."""
+    """A process to call functions in, from one thread at a time. It starts on first use, and again after `close`."""
 
     def __init__(self) -> None:
         self._pool: SlotPool | None = None

@@ -64,7 +64,7 @@ class Misfit:
 
 
 def misfits(error: ValidationError, model: Model, *, forms: Mapping[str, str] | None = None) -> list[Misfit]:
-    """Return all errors, one for each key. `forms` maps patterns of texts to hints.
+    """Return all errors, one for each key. `forms` has a hint for each pattern that a text must match.
 
     The optional `SUGGESTED_KEYS` of a model maps unknown keys to known ones (`tc`: `time_control`).
     """

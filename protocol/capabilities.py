@@ -92,8 +92,8 @@ class Capabilities:
 def shares_of_game(game_moves: int) -> int:
     """Return the number of shares into which a bot without clock support divides its remaining time.
 
-    If each side makes `game_moves` moves, the bot then uses about four fifths of the time that a strong bot with clock
-    support uses, namely a tenth of its remaining time for every move.
+    In games of `game_moves` moves of a side, it then uses about four fifths of the time that a strong bot with clock
+    support uses, which is assumed to spend a tenth of its remaining time on every move.
     """
     return min(MOVES_TO_GO, MIN_MOVES_TO_GO + game_moves // 3)
 
@@ -110,10 +110,10 @@ def movetime_for(
     """Compute the `movetime` for a bot without clock support: a share of its remaining time, less its overshoot.
 
     The share is the remaining time divided by `shares` (MOVES_TO_GO without an increment), plus three quarters of the
-    increment; a sixth of the share is kept in reserve. If time is added after fewer moves than that, the divisor is
-    `moves_to_go`. `usual_ms` and `worst_ms` are the usual and the worst overshoot. The usual overshoot is subtracted
-    from the share, but at most half of the share as long as the clock can pay for the overshoot of all expected moves.
-    Time for the worst overshoot is never part of a share. Returns at least 1.
+    increment; a sixth of the share is kept in reserve. If time is added after fewer moves than the divisor,
+    `moves_to_go` replaces it. `usual_ms` and `worst_ms` are the usual and the worst overshoot. The usual overshoot is
+    subtracted from the share, but at most half of the share as long as the clock can pay for the overshoot of all
+    expected moves. Time for the worst overshoot is never part of a share. Returns at least 1.
     """
     shares = shares if inc_ms else MOVES_TO_GO  # without an increment nothing comes back
     moves = min(moves_to_go or shares, shares)
@@ -123,7 +123,7 @@ def movetime_for(
 
 
 def shorten_movetime(movetime_ms: int, worst_ms: float) -> int:
-    """Subtract the worst overshoot from `movetime_ms`, but never more than half of it.
+    """Subtract the worst overshoot from `movetime_ms`, but never more than half of `movetime_ms`.
 
     The bot gets the result as its `movetime`, so that it answers within `movetime_ms`.
     """

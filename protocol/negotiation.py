@@ -81,7 +81,7 @@ def _start(
     startpos = True
     wanted = variant
     if setup is not None and start_only:
-        # For a bot a set-up is not a variant: the option `Setup` sets the set-up, or the position shows it.
+        # The option `Variant` never holds a set-up: a bot gets it by the option `Setup`, or as a position.
         wanted = default_variant
         option = options.get(SETUP_OPTION)
         if setup and option is not None and option.accepts(setup):

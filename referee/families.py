@@ -87,7 +87,7 @@ def _packages() -> Iterator[tuple[str, str, str]]:
 
 
 def _is_any_named() -> bool:
-    """Return whether any package names the entry point group; parsing the metadata of all would take much longer."""
+    """Return whether any package names the entry point group: a quick search, before all metadata is parsed."""
     for place in dict.fromkeys(sys.path):
         for file in Path(place or ".").glob("*.*-info/entry_points.txt"):
             try:

@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.program import finished
+
 ROOT = Path(__file__).parents[1]
 SCRIPTS = ("release", "try-wheel")
 PROJECT = """\
@@ -101,7 +103,7 @@ def commit(folder: Path) -> None:
 
 def release(folder: Path) -> subprocess.CompletedProcess[str]:
     line = [sys.executable, str(folder / ".ci" / "release")]
-    return subprocess.run(line, capture_output=True, text=True, check=False, timeout=300)
+    return finished(line, 300)
 
 
 @pytest.mark.long

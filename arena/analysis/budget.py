@@ -1,7 +1,8 @@
-"""Search budgets: multiples of the number of nodes that a caller sets.
+"""Search budgets: multiples of the number of nodes that a caller chooses.
 
-The factors below come from `tests/bench/analysis.py`. With them the engine finds nine in ten of the blunders that it
-would find if it searched every position with the factor of the second pass, at lower cost.
+The factors below come from `tests/bench/analysis.py`. The first pass searches all positions, the second only
+borderline ones. So the engine finds nine in ten of the blunders that a second pass over all positions would find, at
+lower cost.
 """
 
 from __future__ import annotations

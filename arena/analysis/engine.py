@@ -81,7 +81,7 @@ class _Place:
 
 
 class AnalysisEngine:
-    """A bot that analyses the positions of one game; a context manager that borrows the bot from the roster."""
+    """A bot that analyses the positions of one game; a context manager that borrows its process from `roster`."""
 
     def __init__(self, spec: BotSpec, roster: Roster, game: GameRecord | GameSpec, moves: Sequence[str]) -> None:
         self._spec, self._roster, self._game, self._moves = spec, roster, game, moves

@@ -78,7 +78,7 @@ class _GameEvaluations:
     def borderline(self, win_model: WinModel) -> list[int]:
         """Return the plies that a longer search may mark differently.
 
-        Either their loss is close to that of a blunder, or the evaluation changes with the engine's choice.
+        Either their loss is close to that of a blunder, or the evaluation differs before and after the engine's choice.
         """
         least, most = BORDERLINE_LOSS
         return [
@@ -101,8 +101,9 @@ class _GameEvaluations:
 def analyse_last_move(
     record: GameRecord, evaluate: Evaluate, *, nodes: int, win_model: WinModel, is_plain: bool = False
 ) -> AnalysedMove:
-    """Analyse only the last move of a game; with `is_plain` by one search of `nodes` nodes. Raises what `evaluate`
-    raises.
+    """Analyse only the last move of a game. Raises what `evaluate` raises.
+
+    With `is_plain`, each position is searched once with `nodes` nodes, without the factors of `budget`.
     """
     before = len(record.moves) - 1
 

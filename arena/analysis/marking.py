@@ -2,7 +2,8 @@
 
 Winning chances range from -1 (lost) over 0 (even) to 1 (won). The loss of a move is the chances after the engine's
 choice minus the chances after the move, both for the side that moves. Without a search after the choice, the chances
-before the move are used. Losses are marked `?!` (0.1), `?` (0.2) and `??` (0.3, a blunder), with these exceptions:
+before the move are used. Losses are marked `?!` (0.1 or more), `?` (0.2) and `??` (0.3, a blunder), with these
+exceptions:
 
 - The engine's choice, the only legal move, and opening book moves lose nothing.
 - A move gets no mark if the game was lost before it or is won after it (`DECIDED`): neither a slower win nor a faster
@@ -63,9 +64,9 @@ def mark_moves(
     """Return the moves of a game with losses and marks.
 
     `scored` has one position more than there are moves, the start first. `book` contains the numbers of opening book
-    plies. `instead` maps plies to the position after the engine's choice. The move is then compared with the choice and
-    not with the position before the move, because a search that starts a ply later looks a ply further and scores from
-    the other side. Both positions are compared at a common depth, see `_level`.
+    plies. `instead` maps plies to the position after the engine's choice. The moves of these plies are compared with
+    the choice and not with the position before the move, because a search that starts a ply later looks a ply further
+    and scores from the other side. Both positions are compared at a common depth, see `_level`.
     """
     chances = _chances(scored, moves, win_model)
     found = []
@@ -121,7 +122,7 @@ def _level(
     """Return the chances of two positions at a common depth, each for its side to move; None if one is unknown.
 
     A search favours the side that moves last in it, and a deeper search sees more. So each position counts with
-    the mean of its last two depths up to the one that both searches reached. Certain results need no such correction.
+    the mean of its last two depths up to the one that both searches reached. Chances of ±1 need no such correction.
     """
     chosen_chance = _own(chosen, win_model)
     if chosen_chance is None:
@@ -134,7 +135,7 @@ def _level(
 
 
 def _mean(at: EvaluatedPosition, win_model: WinModel, most: int | None = None) -> float:
-    """Return the mean chances of the last two depths up to `most`, or those of the last one if they are certain.
+    """Return the mean chances of the last two depths up to `most`, or those of the last one if they are ±1.
 
     If the search started deeper than `most`, its first depth counts.
     """

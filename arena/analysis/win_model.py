@@ -41,5 +41,5 @@ def _shipped() -> dict[str, WinModel]:
 
 
 def shipped(family: str) -> WinModel:
-    """Return the model that ships with the arena, or the default one. `win_models.toml` documents the data."""
+    """Return the shipped model of a family, or else the default model. `win_models.toml` documents the data."""
     return _shipped().get(family, WinModel())

@@ -150,9 +150,7 @@ def read_model(model: Model, content: bytes) -> Any:
 
 
 def read_query(model: Model, request: web.Request) -> Any:
-    """Validate the query string. Raises Problem for an unknown name, a repeated name that takes no list, or a
-    malformed number.
-    """
+    """Validate the query string. Raises Problem for an unknown or wrongly repeated parameter or an invalid value."""
     given: dict[str, Any] = {}
     hints = hints_of(model)
     for name in request.query:

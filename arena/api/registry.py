@@ -2,10 +2,10 @@
 types.
 
     @routes.get("/bots/{bot}", tag="bots", summary="Get a bot with its versions")
-    async def show(call: Call, bot: BotName) -> BotResponse: ...
+    async def show(call: RequestContext, bot: BotName) -> BotResponse: ...
 
-Parameters named in the path are path parameters. `query`, `body` and the result are documents or models of pydantic,
-`upload` is the body as a stream of bytes. `arena.api.handle` runs the routes.
+Parameters named in the path are path parameters. `query`, `body` and the result are dataclasses of `arena.documents` or
+pydantic models, `upload` is the body as a stream of bytes. `arena.api.handle` runs the routes.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ class Route:
 
     `scope` is the scope a caller needs, None for a public route. `forms` maps media types other than JSON to their
     meaning. `problems` lists kinds of errors beyond those that follow from the types. `example` is the address and the
-    arguments of a runnable `curl` command. `confides` says which message contains a secret: the stored digest of a
-    `request` must not reveal it, and an `answer` with a secret is sent only once.
+    arguments of a runnable `curl` command. `confides` says whether the `request` or the `answer` contains a
+    secret: the stored digest of such a request must not reveal it, and such an answer is sent only once.
     """
 
     method: Method

@@ -1,7 +1,7 @@
 """The atlas: how fair the starts of a family are, measured by self-play of a sample bot.
 
 plan       which starts, how many games at which strengths
-run        plays them, resumable, with identical bytes on any machine
+run        plays them; it can be resumed, and writes the same bytes on any machine
 report     evaluates them: advantages with intervals, shrunk over the family, symmetric starts pooled
 published  the atlases shipped with the program, for pages, tournaments and books
 """

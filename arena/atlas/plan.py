@@ -45,7 +45,7 @@ class _Document(BaseModel):
 
 
 class ExtraStarts(_Document):
-    """Starts that are played with further rule options, in addition to their own."""
+    """Variants to play with these rule options in addition to the variant's own."""
 
     variants: Annotated[list[str], Field(min_length=1)]
     options: dict[str, Any]
@@ -106,7 +106,7 @@ def starts_of(plan: AtlasPlan) -> list[Start]:
                     raise PlanError(f"more than {MAX_STARTS:,} starts", hint="split the plan")
     except ValueError as error:
         raise PlanError(
-            str(error), hint="name starts as `arena rules list` does, numbered ones as NAME#0..23"
+            str(error), hint="use the names that `arena rules list` shows; write numbered starts as NAME#0..23"
         ) from None
     if not found:
         raise PlanError("the plan has no starts", hint='write starts = ["*"] for all listed variants')
@@ -125,7 +125,7 @@ def _names(plan: AtlasPlan, written: list[str]) -> Iterator[str]:
 
 def _start(ruleset: Ruleset) -> Start:
     if ruleset.variant.is_dealt:
-        raise PlanError(f"{ruleset.variant.name} is dealt at random in every game", hint="name numbered starts")
+        raise PlanError(f"the start of {ruleset.variant.name} is random in every game", hint="list numbered starts")
     options = dict(ruleset.overrides)
     name = "+".join([ruleset.variant.name, *(f"{key}={value_text(value)}" for key, value in sorted(options.items()))])
     rules = " ".join(f"{key}={value}" for key, value in sorted(ruleset.values.items()))

@@ -44,7 +44,7 @@ def strongest(starts: Sequence[StartFigures]) -> list[StartFigures]:
 
 
 def fair(family: str, bound: float) -> list[StartFigures]:
-    """Return the starts whose advantage, at the highest strength, lies within ±`bound` by its shrunk 95 % interval."""
+    """Return the starts whose shrunk 95 % interval of the advantage, at the highest strength, lies within ±`bound`."""
     chosen = strongest(published(family))
     return [one for one in chosen if -bound < one.shrunk_low and one.shrunk_high < bound]
 

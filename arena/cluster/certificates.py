@@ -44,7 +44,9 @@ def _sign_all(program: str, folder: Path) -> None:
     def run(*words: str) -> None:
         done = subprocess.run([program, *words], cwd=folder, capture_output=True, text=True, check=False)
         if done.returncode:
-            raise ClusterError(f"openssl {words[0]} failed: {done.stderr.strip()[-500:]}; openssl 1.1.1 is required")
+            raise ClusterError(
+                f"openssl {words[0]} failed: {done.stderr.strip()[-500:]}; it needs version 1.1.1 or newer"
+            )
 
     days = ("-days", str(DAYS))
     run("req", "-x509", *_NEW_KEY, *days, "-subj", "/CN=arena cluster", "-keyout", "ca.key", "-out", "ca.pem")

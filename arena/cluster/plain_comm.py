@@ -92,7 +92,7 @@ async def _read_plain(comm: TCP) -> Any:
 
 
 async def _read_first(stream: Any, size: int) -> memoryview:
-    """Read a message of this size with the parts that follow it; return the first part. Raises ValueError."""
+    """Read a message of `size` bytes and the large parts after it; return its first part. Raises ValueError."""
     if not 16 <= size <= MAX_MESSAGE_BYTES:
         raise ValueError(f"{size} bytes")
     data = memoryview(await stream.read_bytes(size))

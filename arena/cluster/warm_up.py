@@ -1,4 +1,4 @@
-"""Compiles the families in the slots of a worker, while games of compiled families are already played."""
+"""Compiles the kernels of each family in the slots of a worker, while games of compiled families are played already."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ def candidates(ruleset: Ruleset, plies: int, seed: int, setups: str | None) -> I
 
 
 def _prolonged(ruleset: Ruleset, opening: Opening, plies: int, seed: int) -> Opening:
-    """Play random moves from a setup."""
+    """Return the opening with `plies` random moves, or unchanged if it starts from a given position."""
     if not plies or opening.position is not None:
         return opening
     settled = ruleset.rules.settle(opening.variant, {**ruleset.overrides, **dict(opening.options)})

@@ -1,7 +1,7 @@
 """Texts of many games, read game by game: valid games are kept, problems are listed with line, move and position.
 
 A family's reader takes a whole text and stops at the first error. So the text is cut first, at lines that begin a game:
-tags, setups or titles after moves, or move number one. A number alone above the moves belongs to the title.
+move number one, or tags, setups or titles that follow moves. A number alone above the moves belongs to the title.
 """
 
 from __future__ import annotations
@@ -156,8 +156,9 @@ def read_parts(parts: Sequence[tuple[int, str]], form: GameFormat, ruleset: Rule
 def best_reading(text: str, ruleset: Ruleset, forms: tuple[GameFormat, ...]) -> Collection:
     """Return the reading, among several notations, with the fewest problems, then the most moves. Raises ValueError.
 
-    Among equal readings, choose the notation that would write the first game in the most similar number of lines. A
-    long text is judged by its first games; the others are read in further notations only if some of them are invalid.
+    Among equal readings, choose the notation in which the first game has the number of lines nearest to that of its
+    text. A long text is judged by its first games; the others are read in further notations only if some of them are
+    invalid.
     """
     return best_reading_of(list(pieces(text)), ruleset, forms)
 
@@ -206,7 +207,7 @@ def _best(readings: Sequence[Collection], forms: Iterable[GameFormat]) -> Collec
 
 
 def _lines_apart(found: Collection, write: Callable[[GameText, Ruleset], str]) -> int:
-    """Return by how many lines the text of the first game differs from what its notation would write."""
+    """Return the difference in number of lines between the first game's text and the same game as `write` writes it."""
     if not found.games:
         return 0
     one = found.games[0]
@@ -232,7 +233,7 @@ def _read_piece(part: tuple[int, str], form: GameFormat, ruleset: Ruleset, found
     for number, game in enumerate(games):
         try:
             one = played(game, piece, line, ruleset)
-            # A piece with many games, such as a JSON document, is not kept with each of them.
+            # Do not store a text with many games, such as a JSON document, once for each of them.
             found.games.append(one if len(games) == 1 else replace(one, text=_written(one, form)))
         except UnplayableGameError as bad:
             is_located = len(found.problems) < _LOCATED
@@ -307,7 +308,10 @@ def _progress(prefix: str, form: GameFormat, ruleset: Ruleset) -> tuple[int, str
 
 
 def _line_of(piece: str, number: int, ply: int, form: GameFormat, ruleset: Ruleset) -> int:
-    """Return the line of `piece`, a part of a text, with ply `ply` of game `number`. Lines and games count from 0."""
+    """Return the index of the line in `piece`, a part of a text, on which game `number` (from 0) reaches `ply`.
+
+    Return 0 if no such line is found.
+    """
     lines = piece.splitlines(keepends=True)
 
     def is_reached(count: int) -> bool:

@@ -1,7 +1,7 @@
 """One month's dump: the games that ended in that month, without private data.
 
 Its first line is a heading with the license. Every other line is a game record plus the data from which ratings follow
-(`committed`, `pool`, `is_rated`, `follows`).
+(`commit_number`, `pool`, `is_rated`, `follows`).
 """
 
 from __future__ import annotations

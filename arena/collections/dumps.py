@@ -37,7 +37,7 @@ _NAME = re.compile(r"\d{4}-\d{2}\.ndjson\.zst(\.sha256)?", re.ASCII)
 class DumpIndex:
     """All files by month, the commit number up to which they hold every result, and the time of writing (ISO 8601).
 
-    `undone` is the number of results that had been voided. If it has changed since, all files are written again.
+    `undone` is the number of results voided until then. If it has changed since, all files are written again.
     """
 
     through: int = 0
@@ -52,7 +52,7 @@ class DumpIndex:
 
 
 class DumpInterrupted(Exception):  # noqa: N818 - what happened, not a fault
-    """An update was stopped: published files stay, the rest follows next time."""
+    """An update was interrupted: published files stay, the next update writes the rest."""
 
 
 class Dumps:
@@ -149,7 +149,7 @@ class Dumps:
                 for line, data in lines:
                     if must_stop():
                         raise DumpInterrupted
-                    # `finished` is never None here: the commit sets it.
+                    # `finished_at` is never None here: every committed game has one.
                     month = f"{line.finished_at or now():%Y-%m}"
                     if month not in months:
                         months[month] = stack.enter_context(self._month(month, index.files.get(month)))

@@ -1,6 +1,7 @@
 """Archiving of games played here, in the order of their commits, and rebuilding of the position index.
 
-The database stores the last archived commit. So archiving is idempotent, and two concurrent runs do no harm.
+The database stores the commit number of the last archived game. So archiving is idempotent, and two concurrent runs do
+no harm.
 """
 
 from __future__ import annotations

@@ -60,7 +60,7 @@ def _game(data: Any, text: str, index: int, ruleset: Ruleset) -> GameText:
 def _by_ply(data: Any) -> dict[int, str]:
     """Return marks or comments by ply. Raise RecordError if `data` does not map plies to texts."""
     if not isinstance(data, dict) or not all(ply.isdecimal() and isinstance(words, str) for ply, words in data.items()):
-        raise RecordError('"marks" or "comments" is not an object of texts by ply')
+        raise RecordError('"marks" or "comments" does not map plies to texts')
     return {int(ply): words for ply, words in data.items()}
 
 

@@ -18,7 +18,7 @@ UNKNOWN = "unknown"
 
 
 def named(tags: Mapping[str, str], names: tuple[str, ...]) -> str:
-    """Return the value of the first present tag of `names` (in lower case); empty if none is present."""
+    """Return the value of the first of these tags that is not empty, or an empty text. `names` are in lower case."""
     lower = {name.lower(): value for name, value in tags.items()}
     return next((lower[name] for name in names if lower.get(name)), "")
 
@@ -83,9 +83,10 @@ def identity(ruleset: Ruleset, position: str, moves: Sequence[str], first: str, 
 
 
 def record_of(game: GameText, ruleset: Ruleset) -> GameRecord:
-    """Return a game of a text as a record. A game that the rules did not end was resigned, agreed drawn, or stopped.
+    """Return a game of a text as a record.
 
-    An unplayable game becomes a record as well; replaying it reports the error. Raises UnknownNameError and ParseError
+    A game that the rules did not end gets the termination RESIGNED, DRAW_AGREED or, without a result, STOPPED. An
+    unplayable game becomes a record as well; replaying it reports the error. Raises UnknownNameError and ParseError
     for unknown rules or an invalid position.
     """
     settled = settle(game, ruleset)

@@ -1,7 +1,7 @@
-"""Uploaded texts of games, read portion by portion into what the archive stores.
+"""Reads uploaded texts of games portion by portion, and converts them to games of the archive.
 
 An uploaded text can be long, and its notation is guessed. So it is read, and the positions of its games are indexed,
-in a process of its own, which is ended if a portion needs too much time or memory.
+in a process of its own, which is killed if a portion needs too much time or memory.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Analyses games while the arena is idle: first requested ones, then the latest results.
 
-The engine is in a low-priority process. No position is started while a game is in flight, so that no rated game waits.
+The engine is in a low-priority process. No search is started while a game is in flight, so that no rated game waits.
 An interrupted analysis starts again from its beginning.
 """
 

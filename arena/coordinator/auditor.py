@@ -50,7 +50,7 @@ class VerifierProcess:
 
 
 class ResultAuditor:
-    """Verifies the first record of each worker and a random `share` (0 to 1) of the others. Used in one thread.
+    """Verifies the first record of each worker and a random `share` of the others (0: none at all). Used in one thread.
 
     Bots may be slower on a worker than elsewhere by the share `tolerance`; 0 disables this check.
     """

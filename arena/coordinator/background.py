@@ -122,7 +122,7 @@ class Background:
 
 
 def stop(works: Iterable[Background], seconds: float = STOP_TIMEOUT_S) -> None:
-    """End several works and wait until they have ended, for at most this many seconds in total."""
+    """End several kinds of background work and wait for their end, for at most this many seconds in total."""
     ending = list(works)
     for work in ending:
         work.end()

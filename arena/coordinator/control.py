@@ -1,4 +1,5 @@
-"""Controls tournaments: starts those that are due, advances them, and cancels the jobs of stopped ones.
+"""Controls tournaments: starts those that are due, advances running ones, and cancels the jobs of paused and
+cancelled ones.
 
 The format of a tournament decides what is planned and when.
 """
@@ -28,7 +29,7 @@ SWEEP_TICKS = 10
 
 
 class TournamentControl:
-    """Checks the live tournaments once in each turn of the coordinator."""
+    """Checks the scheduled, running and draining tournaments once in each turn of the coordinator."""
 
     def __init__(self, store: Store, bus: EventBus, in_flight: InFlightJobs, dispatcher: JobDispatcher) -> None:
         self._store, self._bus, self._in_flight, self._dispatcher = store, bus, in_flight, dispatcher
@@ -53,7 +54,7 @@ class TournamentControl:
         self._openings.close()
 
     def steer(self, at: datetime, orders: set[int | None]) -> list[LiveTournament]:
-        """Cancel the jobs of stopped tournaments, start and advance others; return the running ones.
+        """Cancel the jobs of paused and cancelled tournaments, start and advance others; return the running ones.
 
         Tournaments are advanced if they are due or named in `orders`, where None names all. Raises
         StoreUnavailableError.
@@ -94,7 +95,7 @@ class TournamentControl:
         return fresh
 
     def _is_due(self, found: LiveTournament) -> bool:
-        """Return whether the results since the last check may require that this tournament is advanced."""
+        """Return whether a tournament may have to be advanced because of the results since the last check."""
         in_flight = self._in_flight
         if found.state == "draining":
             return not in_flight.is_out(found.id)

@@ -80,10 +80,10 @@ MAINTENANCE_INTERVAL_S = 10.0
 class Coordinator:
     """The task of the coordinator: `run(stop)`.
 
-    `clock` returns the time of day; `check` checks one claimed version in the sandbox. `lobby` has the connections of
-    remote bots (None: no remote bots). `maintenance` has the daily tasks (None: those of the settings). `verifier`
-    verifies records of workers (None: in a helper process). `spool` is the spool that the executor uses (None: that of
-    the settings).
+    `clock` returns the current time; `check` checks one claimed version in the sandbox. `lobby` has the connections of
+    remote bots (None: no remote bots). `maintenance` has the daily tasks (None: those that the settings enable).
+    `verifier` verifies records of workers (None: in a helper process). `spool` is the spool that the executor uses
+    (None: the one in `settings.spool_folder`).
     """
 
     def __init__(
@@ -240,8 +240,9 @@ class Coordinator:
     # -- the task ------------------------------------------------------------------------------------------------------
 
     async def run(self, stop: asyncio.Event) -> None:
-        """Act or wait as a standby until `stop` is set; then let running games finish, requeue the others, and return.
+        """Act while this process owns the lease, otherwise be on standby, until `stop` is set.
 
+        Then let running games finish, requeue those that do not, and return.
         Raises SchemaError when the database was upgraded meanwhile: an old program must not write to a new schema.
         """
         self._loop = asyncio.get_running_loop()
@@ -376,7 +377,7 @@ class Coordinator:
         return is_taken
 
     async def _listen(self) -> None:
-        """Handle starts and ends of games, and orders that cannot wait for the next tick."""
+        """Handle events: starts and ends of games, requests for an immediate turn, and actions of humans."""
         while True:
             async with self._bus.subscribe(SlotStarted, SlotFinished, CoordinatorWakeup, HumanActed) as events:
                 async for event in events:
@@ -489,7 +490,7 @@ class Coordinator:
             self.recorder.collect()
 
     def _review(self) -> None:
-        """Drop waiting results whose games are over in the database or unknown to it."""
+        """Drop results in the spool whose games are over in the database or unknown to it."""
         with contextlib.suppress(StoreUnavailableError):
             self.recorder.review()
 

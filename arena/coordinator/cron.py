@@ -43,10 +43,10 @@ def zone_of(name: str) -> ZoneInfo:
 
 
 def fires(cron: str, zone: str, after: datetime) -> Iterator[datetime]:
-    """Yield the times (UTC) after a moment at which a cron expression of five fields fires. Raises SettingsError.
+    """Yield the times (UTC), later than `after`, at which a cron expression of five fields fires. Raises SettingsError.
 
-    A time that a change of clocks skips fires as soon as the clocks have changed. A time that occurs twice fires once,
-    unless the expression fires every hour.
+    If a change of clocks skips a time, the expression fires as soon as the clocks have changed. If a time occurs twice,
+    it fires once, unless it fires every hour.
     """
     place = zone_of(zone)
     if len(cron.split()) != 5 or _RANDOM.search(cron) or not croniter.is_valid(cron):
@@ -72,15 +72,15 @@ def _fires(cron: str, place: ZoneInfo, after: datetime) -> Iterator[datetime]:
 
 
 def next_fire(cron: str, zone: str, after: datetime) -> datetime | None:
-    """Return the first fire after a moment, or None if the schedule never fires again. Raises SettingsError."""
+    """Return the first fire later than `after`, or None if the schedule never fires again. Raises SettingsError."""
     return next(fires(cron, zone, after), None)
 
 
 def due(schedule: ScheduleItem, at: datetime) -> tuple[list[datetime], datetime | None]:
     """Return the fires to catch up now, and the next one to wait for.
 
-    A fire that is at most `LATE_AFTER` late is caught up under every policy. Of older ones `skip` fires none, `once`
-    the latest, and `all` each of them (at most `MAX_CATCH_UP`).
+    Of the fires that have passed, `skip` catches up the latest if it is at most `LATE_AFTER` late, `once` the latest in
+    any case, and `all` the latest `MAX_CATCH_UP`.
     """
     coming = schedule.next_fire
     if coming is None or coming > at:

@@ -1,4 +1,5 @@
-"""Dispatches planned games to the executor: round robin over the running tournaments, pair by pair.
+"""Dispatches planned games to the executor: round robin over the running tournaments, one pair at a time (the games of
+one opening).
 
 Tournaments of lower priority get the slots that those of higher priority leave free.
 """
@@ -59,7 +60,7 @@ class JobDispatcher:
 
     @property
     def room(self) -> int:
-        """Greatest number of jobs in flight: twice the number of slots, as workers of a cluster come and go."""
+        """Greatest number of jobs in flight: twice the number of slots, which changes as workers come and go."""
         return 2 * slots_of(self._executor)
 
     def waited_for(self, tournament_id: int) -> frozenset[str]:

@@ -32,7 +32,7 @@ class ExecutorAwayError(ArenaError):
 
 
 def open_executor(settings: Settings, bus: EventBus, spool: Spool) -> Executor:
-    """Open the executor of the settings.
+    """Open the executor that the settings choose: slots on this machine or a cluster.
 
     Raises ValueError if a setting cannot be used, or if bots would run as root without a sandbox. Raises
     ExecutorAwayError if the scheduler does not answer.

@@ -116,7 +116,7 @@ class HumanGames:
         self._log = logger("human_games")
 
     def begin(self) -> None:
-        """Start waiting and interrupted games."""
+        """Start the games that wait or were interrupted."""
         self._begun_at = now()  # pages that were cut off by the end of this server's processes may return first
         if self._slots:
             self._polling.begin()
@@ -129,7 +129,7 @@ class HumanGames:
     # -- actions of humans ---------------------------------------------------------------------------------------------
 
     def _poll(self, stop: threading.Event) -> None:
-        """Pass actions to the games of this process, start waiting games, and end those that guests have left."""
+        """Pass actions to the games of this process, start games that wait, and end those that guests have left."""
         open_games = self._store.people.asked()
         finished = set(self._spool.ids())  # their results are not committed yet
         for game, pending in open_games.items():
@@ -148,8 +148,8 @@ class HumanGames:
     def _has_left(self, pending: PendingAction, *, is_waiting: bool = False) -> bool:
         """Return whether a guest has left: their page has not contacted the server for a while.
 
-        A running game counts only if its page follows the stream. While a game waits, every page contacts the server:
-        pages without scripts reload themselves.
+        During a game, only a page that follows the stream is expected to contact the server. While a game waits, every
+        page is: pages without scripts reload themselves.
         """
         absent_s = (now() - max(pending.seen_at, self._begun_at)).total_seconds()
         return pending.is_guest and (pending.is_streamed or is_waiting) and absent_s > ABSENCE_TIMEOUT_S

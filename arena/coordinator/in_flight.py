@@ -17,7 +17,7 @@ from referee.game.spec import PlannedGame
 
 @dataclass(slots=True, eq=False)
 class Job:
-    """Games given to one slot: the unplayed rest of a pair."""
+    """Games given to one slot: those of one opening that are still to be played."""
 
     tournament_id: int
     waiting: list[PendingGame]

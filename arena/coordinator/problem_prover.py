@@ -1,4 +1,4 @@
-"""Proves the problems that people set, one after another, in a low-priority process."""
+"""Proves the problems that people have added, one after another, in a low-priority process."""
 
 from __future__ import annotations
 

@@ -139,7 +139,7 @@ class Recorder:
         ]
 
     def _queue_commit(self, record: GameRecord) -> bool:
-        """Queue a result for the commit; return False if its game does not wait for one."""
+        """Queue a result to be committed; return False if its game does not wait for one."""
         job = self._in_flight.by_game.get(record.id)
         tournament = job.tournament_id if job else self._awaits(record)
         if tournament is None:
@@ -153,7 +153,7 @@ class Recorder:
         return True
 
     def review(self) -> None:
-        """Drop waiting results of games that are over. Standby processes call this.
+        """Drop results in the spool whose games are over. Standby processes call this.
 
         Results that arrived since the last review are kept: they may be about to be committed. Raises
         StoreUnavailableError.
@@ -243,7 +243,7 @@ class Recorder:
         return found
 
     def _record_next(self) -> None:
-        """Commit the first waiting result, in one transaction with the results that follow it up to a void attempt."""
+        """Commit the first waiting result and, in the same transaction, those that follow it up to a void attempt."""
         waiting = self._in_flight.unrecorded
         together = list(takewhile(lambda one: one[0].kind is not Kind.VOID, islice(waiting, MAX_BATCH)))
         found = self._commit_together([record for record, _ in together]) if len(together) > 1 else []
@@ -268,7 +268,7 @@ class Recorder:
         return found
 
     def _record(self, record: GameRecord, tournament_id: int) -> None:
-        """Commit a record exactly once; retry a void game up to `MAX_ATTEMPTS` times."""
+        """Commit a record exactly once; a void game gets up to `MAX_ATTEMPTS` attempts in total."""
         try:
             found = self._void(record, tournament_id) if record.kind is Kind.VOID else self._commit(record)
         except (BadValueError, ConflictError, NotFoundError) as error:

@@ -1,7 +1,8 @@
 """Decides which games of remote bots may be dispatched, and adds what a slot needs to reach the bots.
 
-A bot gets at most as many concurrent games as it accepts. Games of a disconnected bot wait for the time that the
-tournament sets. After that they are dispatched, and lost unless the bot connects within the grace period of its seat.
+A bot gets at most as many concurrent games as it accepts. Games of a disconnected bot wait for
+`remote_join_timeout_s` (a setting of the tournament). After that they are dispatched, and lost unless the bot connects
+within the grace period of its seat.
 """
 
 from __future__ import annotations

@@ -102,10 +102,10 @@ class Account:
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """A notice about a version or a tournament: its `name`, and in `key` the last part of its page's address.
+    """A notice about the version or tournament `name`. `key` is the last part of the address of the page to read.
 
-    `what` is a version's state, a termination or a tournament's state; `detail` the reason if known. The kind `version`
-    is a new version of a followed bot.
+    `what` is the state of the version or tournament, the termination of a lost game, or `suspended`; `detail` is the
+    reason if known. The kind `version` is a new version of a followed bot.
     """
 
     kind: Literal["check", "fault", "suspension", "tournament", "version"]

@@ -116,7 +116,7 @@ class Accuracy:
 
 @dataclass(frozen=True, slots=True)
 class BlownWin:
-    """True for a side that reached a winning position and did not win."""
+    """True for a side whose winning chances reached 0.8 and that did not win."""
 
     first: bool
     second: bool

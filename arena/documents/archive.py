@@ -130,7 +130,7 @@ class ImportReport:
 class ImportResponse(ImportReport):
     """An import on a server: its progress, and the result so far.
 
-    The first `read` of the `lines` of its text are stored. If it `failed`, the games before the `problem` are kept.
+    Of the `lines` of its text, the first `read` are stored. If it `failed`, the games before the `problem` are kept.
     """
 
     id: int

@@ -41,7 +41,7 @@ class BotItem(BotProfile):
 class VersionItem:
     """A version of a bot. `families` maps each family to the variants in which it passed its check.
 
-    `fit_from_ms` maps families to the shortest time per move that the version kept in the check.
+    `fit_from_ms` maps families to the shortest time per move with which the version was in time in its check.
     """
 
     id: int
@@ -78,8 +78,9 @@ class SubmissionResponse(VersionItem):
 
 @dataclass(frozen=True, slots=True)
 class PresenceItem:
-    """Connection of a remote bot. It plays `games` of at most `most_games` at once; `latency_ms` is the round trip of a
-    message.
+    """Connection of a remote bot. It plays `games` games now, and at most `most_games` at once.
+
+    `latency_ms` is the round trip of a message.
 
     `is_open`: others may challenge it.
     """

@@ -85,7 +85,7 @@ class LogResponse:
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """Number of games of two versions in a family that ended in the same way."""
+    """Number of games between two versions in one family, all of which ended in the same way."""
 
     first_id: int
     second_id: int

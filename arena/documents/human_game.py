@@ -83,8 +83,8 @@ class PlayRequest(Query):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DecisionRequest(Query):
-    """A decision: `move` (any spelling, with a `draw` offer or without), accept the bot's `draw`, `resign`, or take
-    `back` your last move.
+    """A decision. `do` is `move` (any spelling, with or without a `draw` offer), `draw` (accept the bot's offer),
+    `resign`, or `back` (take back your last move).
 
     `ply` is the number of plies you have seen: a decision about another position is refused.
     """

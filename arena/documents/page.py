@@ -36,7 +36,7 @@ class PageQuery(Query):
 
 
 def joined(read: Callable[[str | None], PageResponse[T]], count: int | None = None) -> list[T]:
-    """Return the items of all parts of a list, or of the first parts with `count` items. `read` takes a cursor."""
+    """Return the items of all parts of a list; with `count`, stop once there are as many. `read` takes a cursor."""
     part = read(None)
     items = list(part.items)
     while part.next is not None and (count is None or len(items) < count):

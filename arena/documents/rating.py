@@ -94,7 +94,7 @@ class ChangeItem:
 
 @dataclass(frozen=True, slots=True)
 class ResultCount:
-    """Number of rated games between two versions with the same result, in one tournament and variant."""
+    """Number of rated games between two versions in one tournament and variant that had the same result."""
 
     tournament_id: int
     variant: str

@@ -58,7 +58,7 @@ class Standings:
 
     `rules` has results by rule set; it is empty if all games have the same rules. `strengths` is a Bradley-Terry
     estimate with draws and a first-move advantage, independent of the order of games. `verdict` is the result of a
-    sequential test; `race` says which bots are decided to be at the top; both are null in other formats.
+    sequential test; `race` says which bots are certainly among the best; both are null in other formats.
 
     `findings` analyses the results of a finished tournament (null with too few bots): `is_cyclic`, the probability
     `chance` of such results without cycles, `cycles` of bots that beat each other in turn, their `shares` in the
@@ -78,7 +78,7 @@ class Standings:
 
 @dataclass(frozen=True, slots=True)
 class CrossCell:
-    """One bot's games against another: `pairs` are the letters (W, D, L) of each opening, played with both sides.
+    """One bot's games against another: `pairs` has the results of each opening's games, such as `WD` (W, D or L each).
 
     Once all games are over, `expected` are the points to expect from the strengths of both bots, and `superiority` is
     the likelihood of superiority.

@@ -34,7 +34,7 @@ class TournamentItem:
     """A tournament in a list.
 
     `planned_games` counts all games that are over or still to be played; the last `later_games` of them are not listed
-    yet, because a plan known in advance is stored in windows.
+    yet, because a plan known in advance is stored part by part.
     """
 
     id: int

@@ -125,13 +125,13 @@ class WinProblemQuery(PageQuery):
     level: Level | None = described("the level", label="Level")
     moves: int | None = described("the length of the win, in moves of the winning side", _MOVES, label="Moves")
     unique: Literal["yes", "no"] | None = described("whether a single first move wins", label="One solution")
-    author: str | None = described("the user who set the problem", words.NAME)
+    author: str | None = described("the user who added the problem", words.NAME)
     state: WinProblemState = described("the state", default="accepted")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WinProblemRequest(Query):
-    """A problem to set: the side to move wins in at most `max_moves` moves, which the solver proves first.
+    """A problem to add: the side to move wins in at most `max_moves` moves, which the solver proves first.
 
     `condition` limits what that side does, such as `marbles<=7`.
     """

@@ -1,4 +1,4 @@
-"""Opens the bus of the settings: the one inside this process, or the one between processes over a broker."""
+"""Opens the event bus that the settings choose: one inside this process, or one between processes over a broker."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 async def open_bus(
     settings: Settings, metrics: Metrics | None = None, *, has_pages: bool = True
 ) -> AsyncIterator[EventBus]:
-    """Open the bus of a server's settings. Raises BusError.
+    """Open the bus that the settings choose. Raises BusError.
 
     The bus counts its messages in `metrics`. A process without pages receives only the events that a coordinator needs.
     """

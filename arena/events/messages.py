@@ -375,8 +375,8 @@ class CoordinatorWakeup(BroadcastEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HumanActed(BroadcastEvent):
-    """A human has started a game, moved, resigned or taken back a move. This event is only a hint: the coordinator
-    reads the action from the database.
+    """A human has started a game, or has made a move or another decision in it. This event is only a hint: the
+    coordinator reads the action from the database.
     """
 
     NOUN = "game"

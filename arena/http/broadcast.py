@@ -31,7 +31,7 @@ MIN_QUERY_INTERVAL_S = 0.2
 
 @dataclass(slots=True)
 class Batch:
-    """Lines of a source that follow the line numbered `seq`. If `is_final`, no more will come."""
+    """The lines that a query of a source returned. If `is_final`, no more will come."""
 
     lines: list[StreamLine] = field(default_factory=list)
     is_final: bool = False
@@ -176,7 +176,7 @@ class Broadcast:
         return subscriber
 
     def _begin(self, after: int) -> None:
-        """Broadcast the lines that follow `after`; clients that queried earlier must query again."""
+        """Start after the line numbered `after`; clients that queried earlier must query again."""
         self._batch_number += 1
         self._after, self._kept_since = after, self._batch_number
         self._recent.clear()

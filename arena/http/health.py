@@ -87,7 +87,7 @@ async def _writability(context: WebContext) -> str:
 async def metrics(request: web.Request) -> web.Response:
     """Return the Prometheus metrics to admins and to the networks in `metrics_from`.
 
-    Clients on this machine need one of the two as well: such a client may be a proxy.
+    Other clients on this machine are refused too, because such a client may be a proxy.
     """
     context = request.app[CONTEXT]
     if not is_in_networks(client_address(request), context.scrapers):

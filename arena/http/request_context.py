@@ -39,7 +39,7 @@ def _networks(texts: Iterable[str]) -> tuple[Network, ...]:
 
 
 def _limiters(arena: Arena) -> dict[str, RateLimiter]:
-    """Return the rate limiters that all web processes share, by the cost of a route.
+    """Return the rate limiters that all web processes share, by kind of request.
 
     Their keys are users, or the addresses of anonymous clients.
     """
@@ -180,7 +180,7 @@ def client_address(request: web.BaseRequest) -> str:
 
 
 def address_cost(request: web.BaseRequest) -> float:
-    """Return the cost of a request for rate limits: 1, and more for a long address, whose moves take time to replay."""
+    """Return the cost of a request for rate limits: 1, and more for a long URL, whose moves take time to replay."""
     return 1 + max(0, len(request.raw_path) - FREE_ADDRESS_BYTES) / BYTES_PER_TOKEN
 
 

@@ -33,11 +33,14 @@ class Measure:
 
 @dataclass(frozen=True, slots=True)
 class EvaluationFit:
-    """Weights of the terms in `BASIS`, then of the features, for the first side, in units of the logistic function."""
+    """Weights of the terms in `BASIS`, then of the features.
+
+    The weighted sum is the logit of the expected points of the first side (0 to 1).
+    """
 
     weights: Matrix
     scale: float
-    """Score in centipawns of one unit of the logistic function, a winning probability of 73 %."""
+    """Score in centipawns of a logit of 1, a winning probability of 73 %."""
     measures: dict[str, Measure]
     """Measures `train` and `held_out` of these weights, and `static_held_out` of a fit of `BASIS` alone."""
 

@@ -36,7 +36,8 @@ def read_parameters(texts: Sequence[str], file: str | None, announced: Mapping[s
     """Read parameters from `NAME:MIN:MAX:START:STEP` and from TOML tables `[NAME]` with `min`, `max`, `start` and
     `step`.
 
-    Missing values are those the bot announced for the option. Raises LaboratoryError.
+    Missing bounds and starts are those the bot announced for the option; a missing step is the range divided by
+    `DEFAULT_STEPS`, at least 1. Raises LaboratoryError.
     """
     given = [_read_text(text) for text in texts]
     given += _read_file(file) if file is not None else []

@@ -1,9 +1,9 @@
 """SPSA (simultaneous perturbation stochastic approximation, Spall 1998) on the results of pairs of games.
 
-A trial moves each value up or down by a step at random. A bot with these values plays a pair of games against one with
-the opposite moves, and the values then move towards the winner. A trial starts from the values after the trial `WINDOW`
-before it, so that many trials may be played at once. Results count in the order of the trials, not of time, so a run
-does not depend on the number of slots or on interruptions.
+A trial changes each value up or down by a step at random. A bot with these values plays a pair of games against one
+with the opposite changes, and the values then approach those of the winner. A trial starts from the values after an
+earlier one, `WINDOW` places before it, so that many trials may be played at once. Results count in the order of the
+trials, not of time, so a run does not depend on the number of slots or on interruptions.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """A tuning run: trials played in game slots, their results in a file that survives a kill at any moment.
 
-A line of `pairs.ndjson` is one finished trial, in the order of completion; an incomplete line does not count. The
-trials follow from the run's header and these lines.
+A line of `pairs.ndjson` is one finished trial, in the order of completion; an incomplete line does not count. These
+lines and the options of the run determine all further trials.
 """
 
 from __future__ import annotations
@@ -133,7 +133,7 @@ def raise_if_unready(record: GameRecord) -> None:
 
 
 def points_of(records: Sequence[GameRecord]) -> float | None:
-    """Return the points in both games of the bot that began the first one; None unless both have a result."""
+    """Return the total points of the bot that moved first in the first game; None unless both games have a result."""
     if len(records) != 2 or any(record.kind is Kind.VOID for record in records):
         return None
     return records[0].points[0] + records[1].points[1]

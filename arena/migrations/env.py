@@ -21,7 +21,7 @@ def render(kind: str, item: Any, _: Any) -> str | Literal[False]:
 
 
 def fill(_: Any, revision: Any, scripts: list[MigrationScript]) -> None:
-    """Add to the first revision the row without which no table is usable: the commit counter."""
+    """Add to the first revision the counter `commit`, a row without which no result can be stored."""
     if not revision and (upgrade := scripts[0].upgrade_ops):
         upgrade.ops.append(ExecuteSQLOp("INSERT INTO counters (name, value) VALUES ('commit', 0)"))
 

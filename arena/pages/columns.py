@@ -11,7 +11,7 @@ from arena.pages.html_table import Column, SortedTable, sorted_table
 
 
 def text_column(key: str, title: str, hint: str = "") -> Column:
-    """Return a column of text, sorted ascending first."""
+    """Return a column of text, which the first click sorts in ascending order."""
     return Column(key, title, hint, is_number=False, is_descending_first=False)
 
 
@@ -48,7 +48,7 @@ def sort_games(
 ) -> SortedTable[GameItem]:
     """Return a table of games in the order that the request names, by default the latest result first.
 
-    The store orders results by their commit, which may come seconds after the end of the game.
+    The store orders games by the commit of their result, which may come seconds after their end.
     """
     columns = (GAMES[0], _FAMILY, *GAMES[1:]) if with_family else GAMES
     return sorted_table(request, columns, lines, default, parameter=parameter)

@@ -12,7 +12,7 @@ from markupsafe import Markup
 
 from arena import plain_text
 from arena.documents.tournament import PERMANENT_LADDER
-from arena.pages.language import current, marked, number, text, translated
+from arena.pages.language import current, marked, number, text, texts, translated
 from referee.game.record import Ply
 from referee.game.score import WIN_SCORE
 from referee.ratings.strength import elo_words
@@ -53,6 +53,23 @@ def log_text(text: str) -> str:
 def result(winner: str | None) -> str:
     """Return `1-0`, `0-1` or `½-½`; `–` without a result."""
     return RESULTS.get(winner or "", "–")
+
+
+def win_question(side: str, moves: int | None, condition: str) -> str:
+    """Return the question of a problem: which side wins, in how many moves if that is known, under which condition.
+
+    A condition such as `marbles<=7` limits how many pieces are moved in all.
+    """
+    values = {"side": translated(side), "count": moves}
+    if moves:
+        question = texts("%(side)s to move wins in %(count)s", "%(side)s to move wins in %(count)s", moves) % values
+    else:
+        question = text("%(side)s to move wins") % values
+    counter, _, most = condition.partition("<=")
+    if not counter:
+        return question
+    what = translated(counter.replace("_", " "))
+    return question + text(", with at most %(most)s %(what)s moved in all") % {"most": most, "what": what}
 
 
 _FORMATS = {"sprt": marked("sequential test (SPRT)"), "swiss": marked("Swiss system")}
@@ -164,7 +181,7 @@ def thought(ply: Ply | None) -> str:
 
 
 def when(at: datetime | str | None) -> Markup:
-    """Format a moment: within a day relative to now, otherwise as date and time in UTC, which a script makes local."""
+    """Format a moment: relative to now if within a day, else as date and time in UTC, which a script makes local."""
     if at is None or at == "":
         return Markup("–")
     if isinstance(at, str):

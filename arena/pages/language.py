@@ -15,7 +15,8 @@ from __future__ import annotations
 import datetime
 import gettext
 import re
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache, lru_cache
 from pathlib import Path
@@ -57,6 +58,16 @@ def language_of(request: web.Request) -> str:
 def choose(request: web.Request) -> None:
     """Set the current language to that of a request."""
     _CURRENT.set(language_of(request))
+
+
+@contextmanager
+def using(language: str) -> Iterator[None]:
+    """Make `language` the current one within the block."""
+    token = _CURRENT.set(language)
+    try:
+        yield
+    finally:
+        _CURRENT.reset(token)
 
 
 def current() -> str:

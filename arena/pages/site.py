@@ -151,7 +151,7 @@ _TYPES = {
 
 
 def setup(app: web.Application) -> None:
-    """Add templates, static files and pages to an application that has `CONTEXT`."""
+    """Add templates, static files and pages to an application, in which the key `CONTEXT` must be set."""
     environment = aiohttp_jinja2.setup(
         app,
         loader=jinja2.FileSystemLoader(_HERE / "templates"),

@@ -7,7 +7,7 @@
     archive                           search, show and import games of all times
     analysis                          analyses of games and positions by an engine
     explorer, book                    moves played in a position; opening books made from them
-    problems                          set and solve problems; people and problems rated against each other
+    problems                          add and solve problems; people and problems rated against each other
     people                            games of people against bots
     study, board_tree                 lines tried out on a board; their variations as text and in notations
     tournament, schedule              create and manage tournaments and recurring ones

@@ -107,9 +107,9 @@ def authenticate(arena: Arena, name: str, password: str, origin: LoginOrigin) ->
     """Check name and password and return the user's identity with all scopes of the role.
 
     Takes most of a second on one core, and 64 MiB. Wrong passwords delay further attempts, counted by name and origin,
-    by address, and by name. The latter two counters do not apply to trusted devices, so that an attacker cannot lock
-    users out. Raises TooManyTriesError. Raises UnauthorisedError, which does not reveal whether name or password was
-    wrong.
+    by address, and by name. The last two counters do not apply where the user has logged in before, so that an attacker
+    cannot lock users out. Raises TooManyTriesError. Raises UnauthorisedError, which does not reveal whether name or
+    password was wrong.
     """
     user = _find(arena, name)
     policies = _policies(arena, user, name, origin)

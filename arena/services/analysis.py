@@ -50,7 +50,7 @@ def figures(arena: Arena, game_ids: Sequence[str]) -> dict[str, AnalysisFigures]
 
 
 def ask(arena: Arena, game_id: str, by: Identity, nodes: int | None = None) -> AnalysisResponse:
-    """Request the analysis of a game, to be done when no games wait. A different `nodes` replaces an older one.
+    """Request the analysis of a game, to be done when no games wait. It replaces an analysis with other `nodes`.
 
     Raises NotFoundError, BadValueError, QuotaError, and ConflictError if the game is not over.
     """

@@ -45,7 +45,7 @@ def search(arena: Arena, query: ArchiveQuery) -> ArchivePage:
 
 
 def read_query(query: ArchiveQuery) -> ArchiveSearch:
-    """Read variant, position and moves by the rules of the family. Raises BadValueError that names the field."""
+    """Parse variant, position and moves by the rules of the family. Raises BadValueError that names the field."""
     rules = _family(query.family) if query.family else None
     if rules is None:
         for name in ("moves", "position"):
@@ -152,7 +152,9 @@ def names(arena: Arena, kind: str) -> tuple[str, ...]:
 def write(arena: Arena, serial: int, notation: str | None = None) -> str:
     """Return the text of a game as it was imported, or in a notation of its family.
 
-    A notation shows the marks and lines of the analysis if people have made none. Raises NotFoundError, BadValueError.
+    In a notation, the engine's marks and lines are added unless people have annotated the game.
+
+    Raises NotFoundError, BadValueError.
     """
     game = arena.store.archive.get(serial)
     form = find_format(load(game.family), notation) if notation else None

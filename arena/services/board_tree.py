@@ -1,4 +1,4 @@
-"""The tree of an analysis board as text, which its address holds, and as a game in a notation.
+"""The tree of variations of an analysis board: as text in the address of the board, or as a game in a notation.
 
 The text has the canonical moves of the main line, with alternatives in brackets after the move that they replace and
 notes in braces: `b1b3 [c1c3 {better} h4f4] h5f5`. A note that begins with a mark (`!?`) marks its move.
@@ -108,7 +108,7 @@ def _require_short(text: str, name: str) -> None:
 
 
 def _words(line: Variation) -> Iterator[str]:
-    """Yield the words of a line's tree, some of them empty."""
+    """Yield the parts of a line's text: moves, notes and bracketed alternatives. Some are empty."""
     alternatives: dict[int, list[Variation]] = {}
     for one in line.variations:
         alternatives.setdefault(one.ply, []).append(one)

@@ -35,8 +35,9 @@ Ratings = Mapping[tuple[str, int], float]
 
 @dataclass(frozen=True, slots=True)
 class FrontPage:
-    """Contents of the front page: running games with their plans, the strongest first; if there are none, `of_the_day`.
+    """Contents of the front page.
 
+    `running` are the games in progress, the strongest first; `of_the_day` is set if there are none.
     `schedules` are the enabled ones, the next to fire first. `following` are queued games. `ratings` are those of
     the shown bots.
     """
@@ -89,7 +90,7 @@ def leaders(arena: Arena, limit: int) -> dict[str, tuple[int, Sequence[Leaderboa
 
 
 def _is_of_bots(game: GameItem) -> bool:
-    """Return whether only bots play. People may have left their games."""
+    """Return whether only bots play. The page shows no games of people, who may have left them."""
     return not game.pool.endswith("/people")
 
 

@@ -121,7 +121,7 @@ def read(arena: Arena, game_id: str) -> GameDetails:
 
 
 def spec_of(arena: Arena, game_id: str) -> GameSpec:
-    """Return the plan of a game. Raises NotFoundError."""
+    """Return the plan of a game: players, rules, start and time control. Raises NotFoundError."""
     return arena.store.games.spec(game_id)
 
 

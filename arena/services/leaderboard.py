@@ -161,7 +161,7 @@ def _counted(lines: Sequence[LeaderboardLine], counts: list[ResultCount]) -> lis
 
 
 def _sides(family: str, counts: Mapping[tuple[str, str], int]) -> list[SideResults]:
-    """Return the results of each variant by the names of the family's sides, whichever of them moves first."""
+    """Return the results of each variant by side; `first` is the same side in all, also where it moves second."""
     rules, found = load(family), []
     for name in dict.fromkeys(variant for variant, _ in counts):
         first, draws, second = (counts.get((name, winner), 0) for winner in ("first", "draw", "second"))

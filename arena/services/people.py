@@ -153,7 +153,7 @@ def begin(arena: Arena, request: PlayRequest, by: Visitor) -> str:
 
 
 def _deal(variant: str, family: str) -> str | None:
-    """Draw the position of a variant with a random start; return None if the variant has a fixed start."""
+    """Choose the start position at random for a variant with random starts; return None for a fixed start."""
     rules = study.settle(family, variant, "").rules
     if not rules.variant(variant).is_dealt or rules.draw is None:
         return None

@@ -1,4 +1,4 @@
-"""Problems: set them, solve them against the best defence, and find one near a person's strength.
+"""Problems: add them, solve them against the best defence, and find one near a person's strength.
 
 A line of play is checked against the stored tree of solutions, so that no request waits for the solver.
 """
@@ -197,7 +197,7 @@ def follow(problem: WinProblemResponse, moves: Sequence[str]) -> ProblemLine:
 
 
 def attempt(arena: Arena, number: int, moves: Sequence[str], by: Identity | None) -> AttemptResponse:
-    """Answer a line of play that ends with a move of the person. The end of a user's first attempt is rated.
+    """Answer a line of play that ends with a move of the person. A user's first attempt is rated when it ends.
 
     Raises NotFoundError, BadValueError, and ConflictError for a problem without a proof.
     """
@@ -291,7 +291,7 @@ def next_problem(arena: Arena, family: str, by: Identity | None, tried: Collecti
 
 
 def request_of(found: Mapping[str, Any]) -> WinProblemRequest:
-    """Return the request that sets a problem found by `arena problems find`. Raises BadValueError."""
+    """Return the request that adds a problem found by `arena problems find`. Raises BadValueError."""
     try:
         return WinProblemRequest(
             family=str(found["family"]),

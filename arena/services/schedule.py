@@ -47,7 +47,10 @@ def coming(arena: Arena, at: datetime, days: int) -> list[tuple[datetime, Schedu
 
 @dataclass(frozen=True, slots=True)
 class ScheduleView:
-    """A schedule with its next dates and the document of its tournaments, also as TOML; empty if that is invalid."""
+    """A schedule with its next dates and the document of its tournaments; `text` is the document as TOML.
+
+    If the stored document is invalid, `document` is None, and `dates` and `text` are empty.
+    """
 
     schedule: ScheduleItem
     dates: list[datetime]
@@ -56,7 +59,7 @@ class ScheduleView:
 
 
 def show(arena: Arena, schedule_id: int) -> ScheduleView:
-    """Return a schedule with its next dates and its text; a disabled one has no dates. Raises NotFoundError."""
+    """Return a schedule with its next dates and its document; a disabled one has no dates. Raises NotFoundError."""
     row = get(arena, schedule_id)
     try:
         dates = list(islice(cron.fires(row.cron, row.timezone, now()), UPCOMING)) if row.is_enabled else []

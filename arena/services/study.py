@@ -20,7 +20,7 @@ MAX_MOVES = 1000
 
 @dataclass(frozen=True, slots=True)
 class MoveChoices:
-    """The legal moves of a position; none if the game is over, when `outcome` is set."""
+    """The legal moves of a position. If the game is over there are none, and `outcome` is set."""
 
     position: str
     side: Side

@@ -95,7 +95,7 @@ def game_id(arena: Arena, tournament_id: int, sequence: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class TournamentNews:
-    """A tournament with its results after a commit number; `commit_number` is the latest so far."""
+    """A tournament and some of its results, numbered as they were committed; `commit_number` is the last number."""
 
     tournament: TournamentItem
     results: Sequence[GameItem]
@@ -103,7 +103,10 @@ class TournamentNews:
 
 
 def news(arena: Arena, tournament_id: int, after: int | None, limit: int) -> TournamentNews:
-    """Return a tournament and its results after a commit number; without a number no results. Raises NotFoundError."""
+    """Return a tournament and its results with commit numbers above `after`, or no results if `after` is None.
+
+    Raises NotFoundError.
+    """
     # Read the state before the results: when it is final, all results have been committed.
     tournament, store = get(arena, tournament_id), arena.store.results
     if after is None:
@@ -202,7 +205,7 @@ def steer(arena: Arena, tournament_id: int, act: str, by: Identity) -> Tournamen
 def extend(
     arena: Arena, tournament_id: int, by: Identity, *, to: int | None = None, amount: int | None = None
 ) -> PlanItem:
-    """Extend a tournament up to `to` or by `amount` units of its format; return its new plan.
+    """Extend a tournament up to `to` or by `amount` rounds or games, as its format counts; return its new size.
 
     A finished tournament resumes. Raises SettingsError, NotFoundError, ConflictError, ForbiddenError.
     """

@@ -29,8 +29,8 @@ def find(arena: Arena, name: str) -> UserItem:
 
 @dataclass(frozen=True, slots=True)
 class UserProfile:
-    """The public profile of a user: their bots with the best rating of each pool, the tournaments they organised, and
-    whether they play themselves.
+    """The public profile of a user: bots, best rating of each pool, organised tournaments, and whether they have played
+    against bots.
     """
 
     user: UserItem

@@ -113,7 +113,7 @@ def examine(
     """Check a bot in one family. Return the report and the variants it can play.
 
     Moves are tested in one variant per set of rules. For variants that differ only in the start, the announcement
-    suffices. `move_ms` is the time per move the author requests; 0 finds the shortest time the bot keeps.
+    suffices. `move_ms` is the time per move the author requests; 0: find the shortest that the bot keeps to.
     """
     kinds: dict[Any, list[Ruleset]] = {}
     for variant in rules.variants:
@@ -150,7 +150,7 @@ def _can_play(found: Capabilities, ruleset: Ruleset) -> bool:
 
 
 def _short(report: CheckReport) -> dict[str, Any]:
-    """Return the report as JSON, without the middle of long exchanges."""
+    """Return the report as JSON, without the log and the middle of long exchanges."""
     data = report.as_json()
     for step in data["steps"]:
         lines = [_plain(line)[:_LINE] for line in step["lines"]]

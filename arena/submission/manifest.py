@@ -122,9 +122,9 @@ def _is_hidden(letter: str) -> bool:
 
 
 def _check_capabilities(given: Any) -> None:
-    """Raise ManifestError for capabilities that `arena check` would not have written.
+    """Raise ManifestError for a table of capabilities that `arena check` cannot have written.
 
-    In place of the table a JSON file may be named, as in local runs; the file is not checked here.
+    The name of a JSON file may replace the table, as in local runs; the file is not checked here.
     """
     if isinstance(given, str):
         return

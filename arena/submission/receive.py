@@ -46,17 +46,17 @@ class TooLargeError(SubmissionError):
 
 
 class NotYoursError(ForbiddenError):
-    """The bot belongs to another user."""
+    """An upload for a bot of another user."""
 
 
 class UnsafeError(SubmissionError):
-    """This server has no sandbox for untrusted bots, so it accepts no uploads."""
+    """An upload to a server that has no sandbox for untrusted bots."""
 
     kind = "forbidden"
 
 
 def refuse_unsafe(settings: Settings, *, is_admin: bool) -> None:
-    """Raise UnsafeError unless the sandbox can confine uploads.
+    """Raise UnsafeError unless the sandbox can confine uploads or the settings allow a weak one.
 
     An admin's uploads are accepted with a weak sandbox too, but not if bots would run as root without any sandbox. The
     first call probes the sandbox, which takes a moment.
@@ -74,7 +74,7 @@ def refuse_unsafe(settings: Settings, *, is_admin: bool) -> None:
 
 
 class Submitter(Protocol):
-    """The user who submits: the identity of a request."""
+    """The user who submits the upload."""
 
     @property
     def user_id(self) -> int: ...

@@ -32,13 +32,13 @@ def _folder(language: str) -> Path:
 
 @cache
 def python_source() -> str:
-    """Return the example in Python."""
+    """Return the source of the example bot in Python."""
     return (_folder("python") / SOURCE).read_text(encoding="utf-8")
 
 
 @cache
 def archive(language: str) -> bytes:
-    """Return the example of a language as a zip archive. Raises NotFoundError."""
+    """Return the example bot of a language as a zip archive. Raises NotFoundError."""
     if language not in LANGUAGES:
         raise NotFoundError("template", language, list(LANGUAGES))
     files = [path for path in sorted(_folder(language).iterdir()) if path.is_file()]

@@ -45,7 +45,7 @@ class Contents:
 
 
 def kind_of(file: BinaryIO) -> Kind:
-    """Return the kind of a file by its first bytes. Raises ArchiveError for any other file."""
+    """Return the kind of a file by its first bytes. Raises ArchiveError for a file of no known kind."""
     file.seek(0)
     head = file.read(512)
     file.seek(0)

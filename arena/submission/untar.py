@@ -71,7 +71,7 @@ class _Member(tarfile.TarInfo):
 
     @classmethod
     def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> Self:
-        """Read a header. Raises ArchiveError before a long attribute block is read."""
+        """Read a header. Raises ArchiveError for a sparse file, and for a long attribute block before that is read."""
         found = super().frombuf(buf, encoding, errors)
         if found.type == tarfile.GNUTYPE_SPARSE or (found.type in cls._BLOCKS and not 0 <= found.size <= _MAX_HEADER):
             raise ArchiveError(f"{found.name[:80]!r}: unsupported header")

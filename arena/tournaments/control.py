@@ -19,7 +19,7 @@ def start(store: Store, tournament_id: int, at: datetime) -> TournamentItem:
 
 
 def pause(store: Store, tournament_id: int, at: datetime) -> TournamentItem:
-    """Stop at once: running games are aborted, and played again after `resume`."""
+    """Pause at once: running games are aborted, and played again after `resume`."""
     return store.tournaments.move(tournament_id, "paused")
 
 

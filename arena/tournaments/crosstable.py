@@ -32,7 +32,7 @@ def rows(results: Iterable[ScoredGame], order: Sequence[StandingItem]) -> list[R
 
 
 def as_csv(table: Sequence[Row]) -> str:
-    """Return the rows as CSV: rank, bot, a column per opponent (`1.5/2 WD`), points, games."""
+    """Return the rows as CSV: rank, bot, a column per opponent (`1.5/2 WD`), points, games, Sonneborn-Berger."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\r\n")
     writer.writerow(["rank", "bot", *(row.standing.name for row in table), "points", "games", "sonneborn_berger"])

@@ -14,7 +14,7 @@ from arena.tournaments.settings import Document, SettingsError, read
 def enter(store: Store, tournament_id: int, version_id: int) -> str:
     """Enter a version in a tournament that has not started, or in a ladder; return why it may play.
 
-    Raises SettingsError if the version may not play; ConflictError if it is too late.
+    Raises SettingsError if the version may not play; ConflictError if it is already entered, or it is too late.
     """
     tournament = store.tournaments.get(tournament_id)
     document = read(tournament.settings)

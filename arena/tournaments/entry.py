@@ -62,7 +62,7 @@ def eligibility_of(version: Version, families: Mapping[str, Sequence[str]], docu
 
 
 def _other_rules(name: str, document: Document) -> Iterator[tuple[str, Ruleset]]:
-    """Yield the rules of possible games that differ from the usual rules, each with the reason."""
+    """Yield the rules other than the usual ones by which its games may be played, each with the reason."""
     usual = document.ruleset
     for handicap in rules_met_by(name, document.handicaps):
         rules = {**usual.overrides, **handicap.rule_options}
@@ -106,7 +106,7 @@ def resolve(store: Store, document: Document) -> ResolvedEntries:
 
 
 def _wrong_handicaps(document: Document, versions: list[Version]) -> Iterator[str]:
-    """Yield the engine options of handicaps that the bot lacks according to its check report."""
+    """Yield a problem for each handicap with an engine option that the bot does not accept by its check report."""
     names = {seat: version.name for seat, version in enumerate(versions)}
     for handicap in document.handicaps:
         seat = seat_of(handicap.bot, names, document.entries.bots)

@@ -77,7 +77,7 @@ def extended(document: Document, players: int, *, to: int | None = None, amount:
 def planned(document: Document, seeds: Sequence[Seed], played: Sequence[TournamentGame], kept: int) -> PlanItem:
     """Return the size of an extensible tournament as it stands now. `kept` counts its uncancelled stored games.
 
-    If the plan is known in advance, `played` needs only the last game.
+    If the plan is known in advance, `played` need contain only the last game.
     """
     active = sum(not seed.is_withdrawn for seed in seeds)
     match document.format:

@@ -38,7 +38,7 @@ def is_closed(format: str) -> bool:
 
 
 def is_known_in_advance(format: str) -> bool:
-    """Return whether all games are known from the start, so that they are stored in windows."""
+    """Return whether all games are known from the start, so that only the next ones need to be stored."""
     return format in ("round-robin", "gauntlet")
 
 
@@ -50,7 +50,7 @@ def looks_at_ratings(format: str) -> bool:
 def step(document: Document, seeds: Sequence[Seed], played: Sequence[TournamentGame], ahead: int = AHEAD) -> NextStep:
     """Return the matches to plan now, or that the tournament is finished.
 
-    If the plan is known in advance, `played` needs only the open games and the last one.
+    If the plan is known in advance, `played` need contain only the open games and the last game.
     """
     games = document.games
     match document.format:

@@ -1,7 +1,7 @@
 """Ladder: pairs of games without an end, always between the two bots whose games carry the most information.
 
-The information of a game is the expected decrease of the variance of both ratings: the Fisher information of its result
-under TrueSkill's model. Planned games count as played. A bot that has waited too long is paired first.
+The information of a game is the expected decrease of the sum of both ratings' variances: the Fisher information of its
+result under TrueSkill's model. Planned games count as played. A bot that has waited too long is paired first.
 """
 
 from __future__ import annotations
@@ -21,7 +21,10 @@ MAX_WAIT_PAIRS_PER_BOT = 2
 
 @dataclass(frozen=True, slots=True)
 class LadderChoice:
-    """A match and why the ladder chose it: seat `starved` has waited for `waited` pairs; None: for its information."""
+    """A match and why the ladder chose it: the bot at seat `starved` has waited for `waited` pairs.
+
+    If `starved` is None, the match was chosen because its games carry the most information.
+    """
 
     match: PlannedMatch
     starved: int | None = None
@@ -39,7 +42,7 @@ class _Player:
 
 
 def information(one: Seed | _Player, two: Seed | _Player) -> float:
-    """Return the expected decrease of the variance of both ratings together by one game."""
+    """Return the decrease of the sum of both ratings' variances that is expected from one game."""
     first, second = _variance(one), _variance(two)
     spread = 2 * BETA**2 + first + second
     t = (one.mu - two.mu) / math.sqrt(spread)
@@ -84,8 +87,9 @@ class _Ladder:
                     player.variance = max(player.variance - player.variance**2 * gain, 1e-6)
 
     def choose(self) -> LadderChoice | None:
-        """Choose the next match and count it as planned; return None if fewer than two bots have two games left below
-        `cap`, or if all bots have `rest` games.
+        """Choose the next match and count it as planned.
+
+        Returns None if fewer than two bots may play two more games within `cap`, or if none of these may within `rest`.
         """
         ready = [player for player in self.players.values() if not self.cap or player.games + 2 <= self.cap]
         active = [player for player in ready if not self.rest or player.games + 2 <= self.rest]

@@ -1,7 +1,7 @@
 """Start of tournaments at their time, and planning after results.
 
-Every function here may be repeated: it compares the plan with the stored games. Only the coordinator calls them. A plan
-known in advance is stored in windows, so the cost of a step does not depend on its size.
+Every function here may be repeated: it compares the plan with the stored games. Only the coordinator calls them. Of a
+plan known in advance only the next games are stored, so the cost of a step does not depend on its size.
 """
 
 from __future__ import annotations
@@ -134,9 +134,9 @@ def _store(
 
 
 def _welcome(store: Store, tournament: TournamentItem, document: Document, entries: list[EntryItem]) -> list[EntryItem]:
-    """Follow the query of a ladder: enter new versions, withdraw retired ones.
+    """Repeat the query of a ladder: enter the versions that are new in it, withdraw those no longer in it.
 
-    A new version is paired next: untried games are planned again, as its games carry the most information.
+    If any are new, planned games that were never dispatched are cancelled, so that the new versions are paired next.
     """
     field = resolve(store, document)
     present = {entry.version_id for entry in store.tournaments.entries(tournament.id)}

@@ -39,8 +39,8 @@ class Seed:
 
 
 class TournamentGame(NamedTuple):  # not a dataclass: a tournament has 10,000 of them
-    """One game of the tournament in any state; `first` and `second` are seats. `points` are those of `first` once it is
-    done.
+    """One game of the tournament in any state; `first` and `second` are seats. `points` are those of `first` once the
+    game is done.
 
     `order` is its commit number, which orders all results; 0 without a result.
     """

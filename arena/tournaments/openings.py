@@ -51,7 +51,7 @@ def needs_kernel(document: Document, count: int) -> bool:
 
 
 def has_positions(document: Document) -> bool:
-    """Return whether games start from positions to be set up, not from the variant's start or moves from it."""
+    """Return whether some games start from a position to be set up, and not from the variant's start."""
     if not document.opening_lines:
         return document.openings.startswith(("setups", "fair"))
     drawn = draw(document, min(len(document.opening_lines), MAX_OPENINGS))

@@ -1,6 +1,6 @@
 """Overview of a running tournament: bracket of a knockout, rounds of a Swiss, next matches of a ladder or a race.
 
-Computed from the same seeds and games as the next step. Pure functions.
+Computed from the same seeds and games as the plan of the next games (`format.step`). Pure functions.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ UPCOMING = 6
 class BracketMatch:
     """A match of a bracket. A name is empty while the player is unknown, and for a bye.
 
-    `reason` is how it was decided: `points`, `bye`, `walkover` or by the seeding; empty while open. `games` are the
-    numbers of its games in the plan.
+    `reason` says how it was decided: `points`, `bye`, `walkover`, `both withdrew` or `seeding, after N extra pairs`;
+    empty while it is open. `games` are the numbers of its games in the plan.
     """
 
     one: str
@@ -61,7 +61,7 @@ class RoundResult:
 
 @dataclass(frozen=True, slots=True)
 class UpcomingMatch:
-    """A match that is running or comes next. For one that comes next, `reason` says why."""
+    """A match that is running, or that comes next; then `reason` says why."""
 
     first: str
     second: str

@@ -25,7 +25,7 @@ def ladders(store: Store, families: Iterable[str]) -> list[TournamentItem]:
 
 
 def ensure(store: Store, families: Iterable[str], time_control: str, at: datetime) -> list[TournamentItem]:
-    """Create the missing permanent ladders of these families, and return them.
+    """Create the permanent ladders that these families lack, and return those created.
 
     A cancelled ladder is created again, unless the operator empties the setting `ladder_time_control`.
     """

@@ -28,7 +28,7 @@ def state(race: Race, seeds: Sequence[Seed], played: Sequence[TournamentGame]) -
 
 
 def _pairs(played: Sequence[TournamentGame]) -> dict[Pairing, list[list[TournamentGame]]]:
-    """Group valid pairs of games by pairing, in the order of planning."""
+    """Group pairs of games by pairing, in the order of planning, without pairs that have a void or cancelled game."""
     pairs: dict[int, list[TournamentGame]] = defaultdict(list)
     for game in sorted(played, key=lambda game: game.sequence):
         pairs[game.pair].append(game)

@@ -60,9 +60,9 @@ def left(format: Format, games: int, seeds: Sequence[Seed], start: int = 0) -> i
 
 
 def step(format: Format, games: int, seeds: Sequence[Seed], played: Sequence[TournamentGame], ahead: int) -> NextStep:
-    """Plan matches until `ahead` pairs, but at least a window of them, are open.
+    """Plan matches until `ahead` pairs, but at least WINDOW, are open.
 
-    `played` needs only the open games and the last one.
+    `played` need contain only the open games and the last game.
     """
     gone = _gone(seeds)
     start = max((game.pair for game in played), default=0)

@@ -104,7 +104,7 @@ class Scores:
         return [first[points] + second[2 - points] for points in range(3)]
 
     def sonneborn_berger(self, points: Mapping[int, float]) -> dict[int, float]:
-        """Return the points that each version scored against each opponent times `points` of that opponent."""
+        """Return for each version the sum, over its opponents, of its points against them times their `points`."""
         found: dict[int, float] = defaultdict(float)
         for (first, second), (lost, drawn, won) in self.meetings.items():
             if first in points and second in points:

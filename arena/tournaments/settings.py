@@ -430,7 +430,7 @@ def _contradictions(document: Document) -> list[Misfit]:
 
 
 def _unknown(document: Document) -> Iterator[Misfit]:
-    """Yield a fault for each key whose name or notation the rules or the referee do not know."""
+    """Yield a fault for each key whose value the rules or the referee do not accept."""
     for field, look in (
         ("variant", lambda: document.ruleset.config),
         ("time_control", lambda: document.control),
@@ -466,7 +466,7 @@ def _contrary(document: Document) -> Iterator[Misfit]:
 
 
 def _contrary_clocks(document: Document) -> Iterator[Misfit]:
-    """Yield faults of `scale_time_control` with a time control or a pool that it cannot be used with."""
+    """Yield faults of `scale_time_control`: a time control without a clock, the pool of remote bots."""
     with contextlib.suppress(ParseError):  # an invalid time control has its own fault
         if document.control.move_ms is None:
             problem = f"{document.time_control} has no clock to scale"
@@ -491,7 +491,7 @@ def _contrary_entries(document: Document) -> Iterator[Misfit]:
 
 
 def _contrary_handicaps(document: Document) -> Iterator[Misfit]:
-    """Yield the faults of handicaps with bots, rule options or sides that the document does not have."""
+    """Yield the faults of handicaps: unknown bots, rule options or sides, and openings that do not suit their rules."""
     entries = document.entries
     for handicap in document.handicaps:
         for name in (handicap.bot, handicap.against or handicap.bot):

@@ -45,7 +45,7 @@ def planned_games(
 ) -> list[PlannedGame]:
     """Return the games of the matches. `versions` maps seats to versions.
 
-    `sequence` and `pair` are the last numbers in use: the numbers of matches that have none yet follow them.
+    `sequence` and `pair` are the last numbers in use; matches without numbers of their own get the next ones.
     """
     control, adjudication, limits = document.control, document.game_adjudication, document.game_limits
     event, overrides = event_of(tournament), document.ruleset.overrides

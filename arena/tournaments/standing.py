@@ -1,8 +1,8 @@
-"""Standings of a tournament: one line per entry, ranked as its format requires, with order-independent strengths.
+"""Standings of a tournament: one line per entry, ranked as the format requires.
 
 A Swiss counts byes and breaks ties by Buchholz. A knockout ranks by the round reached, a race by the bots decided so
-far, then by the share of points. Other formats rank by points and Sonneborn-Berger. The table also has Davidson's
-Bradley-Terry strengths, and for two bots the sequential test.
+far, then by the share of points, a ladder by points per game. Other formats rank by points and Sonneborn-Berger. The
+table also has Davidson's Bradley-Terry strengths, and the state of a sequential test.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from referee.ratings.strength import estimate
 
 @dataclass(frozen=True)
 class StandingTable:
-    """The table of a tournament. `tie_breaks` has the criteria for equal points in order; `scores` sums the results."""
+    """The table of a tournament. `tie_breaks` has the criteria that break ties, in order; `scores` sums the results."""
 
     lines: tuple[StandingItem, ...]
     tie_breaks: tuple[str, ...]

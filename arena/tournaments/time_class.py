@@ -1,7 +1,7 @@
 """Time classes: names for time controls by the estimated duration of a game. This module alone defines their bounds.
 
-The estimate is both clocks with 40 increments each, or 80 moves of a fixed time. The base of `20/60` (60 s for 20
-moves) counts twice. Games with limits of depth or nodes have no clock; they are a class of their own.
+The estimate is the time on both clocks plus 40 increments for each, or 80 times a fixed move time. The base of `20/60`
+(60 s for 20 moves) counts twice. Games with limits of depth or nodes have no clock; they are a class of their own.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Python agents behind a bridge: objects that choose moves and may return anything."""
+"""Python agents behind a bridge: functions or objects that choose moves; their answers are checked."""
 
 from __future__ import annotations
 

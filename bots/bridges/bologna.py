@@ -188,7 +188,7 @@ class Bridge:
         return read_move(payload)
 
     def end(self, ending: str) -> None:
-        """Send the client the result of the game, with the board after its last move."""
+        """Send the client the result of the game, with the board after the client's last move."""
         if self.board:
             for client in self.clients.values():
                 client.send(state_frame(self.board, ending))

@@ -87,7 +87,7 @@ def _from_file(path: Path) -> ModuleType:
 
 
 def build(what: str, api: str, filters: bool, name: str) -> Agent:
-    """Return the bot of a command line. Raises BridgeError."""
+    """Return the bot that a command line describes. Raises BridgeError."""
     if api == "course":
         provide_state_module(Path(what.split(":", maxsplit=1)[0]))
         module, target = find(what)

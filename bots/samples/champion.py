@@ -1,7 +1,8 @@
-"""The strongest bot here: alpha-beta with the search features and the learned evaluation of `bots.search.net`.
+"""The strongest bot here: alpha-beta with a learned evaluation and with pruning, reductions and quiescence search.
 
-The option `Strength` weakens it. With a limit of nodes or depth the move depends only on the game so far, the limit and
-the options, and one thread searches. With a time limit, `Threads` threads share a transposition table (lazy SMP).
+The file of weights says which of these are switched on for a family (see `bots.search.net`). The option `Strength`
+weakens the bot. With a limit of nodes or depth the move depends only on the game so far, the limit and the options, and
+one thread searches. With a time limit, `Threads` threads share a transposition table (lazy SMP).
 """
 
 from __future__ import annotations
@@ -89,7 +90,7 @@ class Champion(AlphaBeta):
         return search_state
 
     def load_net(self, position: Position) -> Net:
-        """Return the weights for the rules of `position`, with the search parameters of the options."""
+        """Return the net for the rules of `position`; options override the search parameters stored with it."""
         from bots.search.net import SEARCH_FEATURES, load_named_net
 
         self._rules = _rules_of(position)

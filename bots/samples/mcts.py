@@ -21,7 +21,7 @@ DEFAULT_SIMULATIONS = 10_000
 
 
 class MonteCarlo(Bot):
-    """UCT over any family.
+    """A UCT bot for any family.
 
     Playouts are short by default: the result of eight random plies still depends on the position, that of forty hardly
     does.
@@ -70,7 +70,7 @@ class MonteCarlo(Bot):
         self._search.start_search(self._tree, earlier_keys(position, self._search), position.state, side)
 
     def choose(self, position: Position, clock: Clock) -> int:
-        """Return the most visited move."""
+        """Return a move that is proven to win, else the most visited one."""
         clock.cap_nodes(self.number(NODES.name))
         self._prepare(position)
         s, tree = self._search, self._tree

@@ -18,14 +18,14 @@ SEED = OptionDecl("Seed", "spin", "0", 0, 2**31 - 1)
 
 
 class RandomMover(Bot):
-    """A bot to which all legal moves are equally likely."""
+    """A bot that plays every legal move with the same probability."""
 
     name = "random"
     author = "the arena"
     options = (SEED,)
 
     def choose(self, position: Position, clock: Clock) -> int:
-        """Return a random legal move, drawn from the line of play and `Seed`."""
+        """Return a random legal move; the line of play and `Seed` determine which."""
         return position.moves[draw_below(position, self.number("Seed"), len(position.moves))]
 
 

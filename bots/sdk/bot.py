@@ -161,7 +161,7 @@ class _Session:
         bot._console = console
 
     def handle(self, message: RefereeMessage) -> None:
-        """Act on one message. Errors in it are reported to the referee."""
+        """Act on one message. An invalid one is reported to the referee."""
         match message:
             case Ugi():
                 self.introduce()

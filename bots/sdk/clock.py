@@ -95,9 +95,9 @@ class Clock:
     def budget_ms(self) -> float | None:
         """Return the milliseconds to think about this move; None if only depth, nodes or `stop` end the search.
 
-        With a clock, a reserve of time is kept. The budget is by default a thirtieth of the other remaining time plus
-        half of the increment, but at most half of that remaining time. With a move time the budget is that time minus
-        the reserve, but at least half of that time.
+        With a clock, it is by default a thirtieth of the time left plus half of the increment, but at most half of the
+        time left; a reserve is first subtracted from the time left. With a move time, it is that time minus the
+        reserve, but at least half of that time.
         """
         if self.movetime_ms is not None:
             return max(self.movetime_ms - self._reserve_ms, self.movetime_ms / 2)

@@ -25,7 +25,7 @@ QUIT_TIMEOUT_S = 2.0
 
 
 class Console:
-    """The input and output of a bot. With `forces_exit`, the process is ended if the bot does not stop in time."""
+    """The input and output of a bot. With `forces_exit`, the process exits even if the bot does not end in time."""
 
     def __init__(self, source: int = 0, sink: int = 1, *, forces_exit: bool = False) -> None:
         self._source = source

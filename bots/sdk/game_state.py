@@ -115,7 +115,10 @@ class GameState:
         self._clear_position()
 
     def _rule_of(self, name: str) -> str:
-        """Return the rule that an option sets: `Rule.<rule>`, or the option that announces the phase before play."""
+        """Return the rule that an option sets, empty if it sets none.
+
+        Such options are `Rule.<rule>`, and the one that announces the phase before play.
+        """
         phase = self.rules.phase
         if phase is not None and name == phase.announced_by:
             return phase.rule

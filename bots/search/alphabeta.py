@@ -10,8 +10,8 @@ Several threads may search the same position with one transposition table (lazy 
 (`new_helper_state`, `copy_root`). Entries are read and written without locks; KEY is the digest XOR the rest, so an
 entry that two threads wrote half each matches no position.
 
-Loaded once per family (see the package). A search is a pure function of the position, its history, the limits, the net
-and the table; only `STOP`, set by another thread, can make two runs differ. `st` is the `SearchState` in every
+Loaded once per family (see `bots.search`). A search is a pure function of the position, its history, the limits, the
+net and the table; only `STOP`, set by another thread, can make two runs differ. `st` is the `SearchState` in every
 function.
 
     ply 0     the root: states[0], game_keys[work[ROOT_INDEX]]
@@ -192,8 +192,9 @@ def new_table(table_bytes: int) -> npt.NDArray[np.int64]:
 
 
 def new_search_state(table_bytes: int, net: Net) -> SearchState:
-    """Allocate a search whose transposition table takes about `table_bytes`. Features the kernel cannot serve are
-    switched off.
+    """Allocate a search whose transposition table takes about `table_bytes`.
+
+    The search feature LINEAR_EVAL is switched off if the kernel or the net lacks linear features.
     """
     maps = net.maps
     if not HAS_LINEAR_FEATURES or net.rows.size < cast(LinearFeatures, _kernel).LINEAR_FEATURE_COUNT:
@@ -238,7 +239,7 @@ def history_index(move: int) -> Any:
 
 @inlined
 def enter_position(st: SearchState, config: Config, ply: int, child_eval: int, will_search: bool) -> int:
-    """Store the digests of the position in `states[ply]`; return its result code, 0 while the game continues.
+    """Store the digests of the position `states[ply]`; return its result code, 0 while the game continues.
 
     `child_eval` is the value that move ordering stored for it (see CHILD_EVALS). With `will_search` the table entry of
     the position is prefetched.
@@ -396,7 +397,7 @@ def store(st: SearchState, ply: int, depth: int, forced: int, move: int, score: 
 
 @compiled
 def make_null_move(st: SearchState, config: Config, ply: int) -> bool:
-    """Put the position after a null move into `ply + 1`. Return whether the game continues there."""
+    """Set `states[ply + 1]` to the position after a null move; return whether it exists and the game continues."""
     element, bit = st.maps[0, MOVER], st.maps[0, MOVER_BIT]
     state = st.states[ply + 1]
     for i in range(STATE_SIZE):
@@ -693,7 +694,7 @@ def search_iteration(st: SearchState, config: Config, depth: int) -> None:
 
 
 def principal_variation(st: SearchState, config: Config, max_moves: int) -> list[int]:
-    """Return the principal variation: the best move, then moves of the table, at most `max_moves` in all."""
+    """Return the principal variation: the best move, then moves from the transposition table, at most `max_moves`."""
     state, line = st.states[0].copy(), [int(st.work[BEST_MOVE])]
     moves = np.zeros(_kernel.MAX_MOVES, dtype=np.int64)
     while len(line) < max_moves:

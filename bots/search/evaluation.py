@@ -56,25 +56,25 @@ def inlined(function: F) -> F:
 
 @compiled
 def no_captures(state: State, config: Config, prices: Any, moves: Any, gains: Any) -> int:
-    """Serve as `Tactics.captures` in families without tactics."""
+    """Serve as `Tactics.captures` for kernels without `Tactics`."""
     return 0
 
 
 @compiled
 def fallback_quiet_eval(state: State, config: Config, prices: Any) -> int:
-    """Serve as `Tactics.quiet_eval` in families without tactics."""
+    """Serve as `Tactics.quiet_eval` for kernels without `Tactics`."""
     return kernel_evaluate(state, config)
 
 
 @compiled
 def never_in_check(state: State, config: Config) -> bool:
-    """Serve as `Tactics.in_check` in families without tactics."""
+    """Serve as `Tactics.in_check` for kernels without `Tactics`."""
     return False
 
 
 @compiled
 def no_linear_features(state: State, config: Config, active: Any) -> int:
-    """Serve as `LinearFeatures.linear_features` in families without linear features."""
+    """Serve as `LinearFeatures.linear_features` for kernels without `LinearFeatures`."""
     return 0
 
 
@@ -111,8 +111,9 @@ UNITS = np.uint64(HIDDEN)
 
 @compiled
 def add_rows(accumulators: Any, rows: Any, maps: Any, map_row: int, bits: Any, offset: int, sign: int) -> None:
-    """Add the weights of a bitboard's set bits, times `sign`, to the accumulators. `offset` is
-    added to the row numbers: each anchor cell has rows of weights of its own.
+    """Add the weights of a bitboard's set bits, times `sign`, to the accumulators.
+
+    `offset` leads to the rows of weights for the present anchor cell (see `Features.seen_from`).
     """
     while bits != 0:
         row = offset + maps[map_row, FIRST_COLUMN + ctz(bits)]
@@ -123,7 +124,7 @@ def add_rows(accumulators: Any, rows: Any, maps: Any, map_row: int, bits: Any, o
 
 @compiled
 def row_of(maps: Any, map_row: int, value: Any) -> int:
-    """Return the row of weights for the value of a counter."""
+    """Return the row of weights for the value of an element that is not a bitboard."""
     last = maps.shape[1] - 1
     column = FIRST_COLUMN + value
     return maps[map_row, last if value < 0 or column > last else column]  # type: ignore[no-any-return]
@@ -188,7 +189,7 @@ def apply_net(rows: Any, maps: Any, accumulators: Any, state: State, score: Any)
 
 @inlined
 def evaluate_linear(st: Any, ply: int, config: Config) -> Any:
-    """Return the sum of the weights of the linear features of `states[ply]`."""
+    """Return the score of `states[ply]` by the linear features; WIN_IN_ONE if the side to move can win at once."""
     active = st.plies[LINEAR_ROW]
     count = kernel_linear_features(st.states[ply], config, active)
     if count < 0:
@@ -210,7 +211,7 @@ def static_eval(st: Any, ply: int, config: Config) -> Any:
 
 @inlined
 def quiet_eval(st: Any, ply: int, config: Config) -> Any:
-    """Return the stand-pat score of `states[ply]`: the static score if no capture follows."""
+    """Return the stand-pat score of `states[ply]`: a static score that ignores possible captures."""
     if HAS_LINEAR_FEATURES and st.maps[0, SEARCH_FEATURES] & LINEAR_EVAL != 0:
         return evaluate_linear(st, ply, config)
     return kernel_quiet_eval(st.states[ply], config, st.maps[0, FIRST_PIECE_VALUE:])
@@ -218,8 +219,9 @@ def quiet_eval(st: Any, ply: int, config: Config) -> Any:
 
 @inlined
 def evaluate(st: Any, config: Config, ply: int, child_eval: int) -> Any:
-    """Evaluate the position of `ply`, which is not over; `child_eval` is its static score, or UNKNOWN. Also sets
-    STATIC.
+    """Evaluate the position of `ply`, which is not over, and store the score in the column STATIC.
+
+    `child_eval` is its static score, or UNKNOWN.
     """
     score = static_eval(st, ply, config) if child_eval == UNKNOWN else child_eval
     if st.maps[0, SEARCH_FEATURES] & NET != 0:

@@ -93,8 +93,8 @@ class Net(NamedTuple):
     """A net in the layout of the compiled search.
 
     `rows` holds the weights [row, unit]; in a net with hidden units, the last row is all zeros, for bits without a
-    feature. `maps` holds the parameters in row 0, and in each other row which weights an element of a state
-    uses.
+    feature. `maps` holds the search parameters in row 0; each further row gives, for one element of a state, the rows
+    of weights for its bits or values.
     """
 
     rows: npt.NDArray[np.int32]
@@ -102,7 +102,7 @@ class Net(NamedTuple):
 
 
 def feature_count(features: Features) -> int:
-    """Count the features: planes times cells, bitboard planes times directions, and the values of each counter."""
+    """Count the features: planes times cells, bitboard planes times anchor offsets, and the values of each counter."""
     ways = board_plane_count(features) * direction_count(features)
     return plane_count(features) * features.cells + ways + sum(most + 1 for _, most in features.counts)
 
@@ -117,7 +117,7 @@ def board_plane_count(features: Features) -> int:
 
 
 def direction_count(features: Features) -> int:
-    """Return the number of directions from the anchor cell to another cell, 0 for features without an anchor."""
+    """Return how many different offsets from the anchor cell (`Features.seen_from`) there are; 0 without an anchor."""
     return 1 + max(max(ways) for ways in features.directions) if features.seen_from >= 0 else 0
 
 
@@ -156,14 +156,14 @@ def linear_net(features: Features, weights: npt.NDArray[np.int32], parameters: S
 
 
 def piece_value_net(features: Features, weights: npt.NDArray[np.int32], parameters: SearchParameters) -> Net:
-    """Build an empty net with piece values for quiescence search, shape [1, piece value]."""
+    """Build an empty net with the piece values `weights` [1, piece value] for quiescence search."""
     net = empty_net(features, parameters)
     net.maps[0, FIRST_PIECE_VALUE : FIRST_PIECE_VALUE + weights.size] = weights.ravel()
     return net
 
 
 def _expand_anchored_planes(features: Features, weights: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
-    """Return weights with the bitboards' rows for every anchor cell: the sums of absolute and relative weights."""
+    """Return the weights with rows of the bitboards for every anchor cell: absolute plus relative weights."""
     cells, ways = features.cells, direction_count(features)
     own, seen = board_plane_count(features) * cells, FIRST_ROW + plane_count(features) * cells
     alone = weights[FIRST_ROW : FIRST_ROW + own].reshape(-1, cells, HIDDEN)
@@ -203,7 +203,7 @@ def load_named_net(ruleset: Ruleset, given: str) -> Net:
 
 
 def load_net(ruleset: Ruleset, path: Path | None = None) -> Net:
-    """Load the net of a variant or of the file `path`; return an empty net if it does not fit these rules."""
+    """Load the net of a variant or of the file `path`; return an empty net if there is none for these rules."""
     path = path or weights_path(ruleset)
     features = ruleset.rules.features
     if features is None or not features.fits(ruleset.config):

@@ -127,7 +127,10 @@ def proof_of(code: int, mover: int) -> int:
 
 @compiled
 def expand(tree: Tree, config: Config, node: int, depth: int) -> None:
-    """Create the children of a node with their priors. A move that wins at once proves that who moves here wins."""
+    """Create the children of a node with their priors.
+
+    A move that wins at once is the last child created: it proves the node lost for the side that moved to it.
+    """
     work, state, after = tree.work, tree.states[depth], tree.states[depth + 1]
     mover = (work[ROOT_SIDE] + depth) & 1
     count = legal(state, config, tree.moves)
@@ -202,7 +205,7 @@ def leaf_value(tree: Tree, config: Config, node: int, depth: int) -> float:
 def simulate(tree: Tree, config: Config) -> None:
     """Run simulations until the limit, a stop, or a proof of the root; at least one.
 
-    A simulation is one walk down the tree, one new node, one result.
+    A simulation walks down the tree once, expands at most one node, and adds one result.
     """
     work = tree.work
     while work[SIMULATIONS] == 0 or (

@@ -60,12 +60,12 @@ def _arguments(argv: Sequence[str] | None) -> tuple[argparse.Namespace, argparse
         type=float,
         default=0.5,
         metavar="NUMBER",
-        help="weight of results in the target; the rest is that of scores (default 0.5)",
+        help="weight of game results in the target; search scores have the rest (default 0.5)",
     )
     parser.add_argument(
         "--by-score",
         action="store_true",
-        help="convert static scores with a scale fitted to each folder's search scores",
+        help="convert static scores to winning probabilities with a scale fitted to each folder's search scores",
     )
     parser.add_argument("--epochs", type=int, default=20, metavar="COUNT", help="epochs (default 20)")
     kind = parser.add_mutually_exclusive_group()
@@ -105,7 +105,7 @@ def _arguments(argv: Sequence[str] | None) -> tuple[argparse.Namespace, argparse
 
 
 def feature_bit(arguments: argparse.Namespace) -> int:
-    """Return the search feature that uses the fitted weights."""
+    """Return the bit of the search feature that uses the fitted weights."""
     if arguments.linear:
         return LINEAR_EVAL
     return TUNED_PIECE_VALUES if arguments.piece_values or arguments.tuned else NET

@@ -1,6 +1,6 @@
 """`python -m bots.training.champion_tunable`: the champion with its piece values as options, for `arena tune`.
 
-For families whose kernel has tactics (`referee.rules.rules.Tactics`). Each group of values that
+For families whose kernel implements `referee.rules.rules.Tactics`. Each group of values that
 `bots.training.piece_value_fit` fits as one value is an option. `python -m bots.training --tuned` turns the tuned
 options into weights.
 """
@@ -31,7 +31,7 @@ class TunableChampion(Champion):
     )
 
     def new_search_state(self, position: Position) -> Any:
-        """Allocate the search states, with the piece values of the options."""
+        """Allocate the search states, with the piece values that the options set."""
         import numpy as np
 
         from bots.search.net import FIRST_PIECE_VALUE, QUIESCENCE, SEARCH_FEATURES, TUNED_PIECE_VALUES

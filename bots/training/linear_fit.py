@@ -50,7 +50,7 @@ class ActiveFeatures:
 
 
 def linear_features_of(ruleset: Ruleset) -> LinearFeatures:
-    """Return the linear features of a kernel. Raises ValueError if it has none for these rules."""
+    """Return the kernel as `LinearFeatures`. Raises ValueError if it has no linear features for these rules."""
     rules = ruleset.rules
     if not hasattr(rules.kernel, "linear_features") or not has_features(ruleset):
         raise ValueError(

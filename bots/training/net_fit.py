@@ -1,7 +1,7 @@
 """Fit the champion's net to positions of games.
 
-The net corrects the static score so that it predicts the target better: a mix of the result of the game and the score
-of a search. Symmetric images of positions augment the data. Whole games are held out for validation. Plain numpy.
+The net corrects the static score. It is fitted to predict a target: the weighted mean of the game's result and the
+score of a search. Symmetric images of positions augment the data. Whole games are held out for validation. Plain numpy.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def active_features(features: Features, states: npt.NDArray[Any]) -> npt.NDArray
 
 
 def feature_images(features: Features, ruleset: Ruleset) -> list[tuple[npt.NDArray[np.int64], int]]:
-    """Return the symmetries of a position, each as a permutation of features and 1 if it swaps the sides, else 0."""
+    """Return the symmetries of a position, each as a permutation of features, with 1 if it swaps sides, else 0."""
     symmetry, every = ruleset.rules.symmetry, tuple(range(plane_count(features)))
     counts = tuple(range(len(features.counts)))
     found = [(np.arange(feature_count(features)), 0)]
@@ -98,7 +98,7 @@ def feature_images(features: Features, ruleset: Ruleset) -> list[tuple[npt.NDArr
 
 
 def _feature_order(features: Features, image: FeatureImage) -> npt.NDArray[np.int64]:
-    """Return the permutation of features that an image of the board causes."""
+    """Return the permutation of features that belongs to a symmetric image of the board."""
     cells = np.array(image.cells or range(features.cells))
     found = [plane * features.cells + cells for plane in image.planes]
     ways, first = direction_count(features), len(image.planes) * features.cells
@@ -168,7 +168,7 @@ def fit_net(
     The target is the mean of the result (weight `result_weight`) and the search score. A scale fitted to the
     static scores converts them to probabilities. With `by_score` it is fitted to the search scores of each folder
     instead; then the net learns neither to rescale the static score nor to recognise the variant of a position.
-    Raises ValueError if the family has no features or there are too few games.
+    Raises ValueError if the family has no features for the board, or if there are too few games.
     """
     rules, rng = ruleset.rules, np.random.default_rng(seed)
     features = rules.features

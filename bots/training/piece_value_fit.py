@@ -1,7 +1,7 @@
 """Fit the piece values of quiescence search (`referee.rules.rules.Tactics`) to games.
 
-Logistic regression on quiet positions, in which neither side can capture or is in check: the sum of the piece values
-predicts whether the side to move wins. Values of rare pieces stay at the kernel's prior.
+Logistic regression on quiet positions, in which neither side can capture or is in check: the score by piece values
+predicts the expected result of the side to move. Values of rare pieces stay near those of the kernel, the prior.
 """
 
 from __future__ import annotations
@@ -36,7 +36,10 @@ UNIT_DIVISOR = 12
 
 
 def tactics_of(ruleset: Ruleset) -> Tactics:
-    """Return the tactics of a kernel. Raises ValueError if it has none for these rules."""
+    """Return the kernel as `Tactics`, its functions for quiescence search.
+
+    Raises ValueError if it has none for these rules.
+    """
     rules = ruleset.rules
     if not hasattr(rules.kernel, "quiet_eval") or not has_features(ruleset):
         raise ValueError(f"the kernel of {rules.family} has no tactics for these rules: implement `Tactics`")
@@ -62,7 +65,7 @@ def quiet_positions(ruleset: Ruleset, states: States) -> npt.NDArray[np.bool_]:
 
 
 def piece_counts(ruleset: Ruleset, states: States) -> Floats:
-    """Return the factor of each piece value in the score for the side to move, shape (positions, piece values)."""
+    """Return the coefficient of each piece value in the score for the side to move, shape (positions, piece values)."""
     kernel, config = tactics_of(ruleset), ruleset.config
     units = np.eye(len(kernel.PIECE_VALUES), dtype=np.int64)
     return np.array([[kernel.quiet_eval(state, config, unit) for unit in units] for state in states], dtype=np.float32)
@@ -104,8 +107,9 @@ def td_lambda_targets(
     """Compute the expected results of positions by TD(lambda) (Sutton, 1988): from the search scores of the position
     and of later ones in its game, and from the result.
 
-    `result_weight` is lambda: a score n positions later weighs lambda to the n. `game` numbers the game of each
-    position, in order; `second` is true where the second side is to move.
+    `result_weight` is lambda: a score n positions later has the relative weight lambda to the n. `game` is the number
+    of each position's game; the positions of a game are adjacent, in order of play. `second` is true where the second
+    side is to move.
     """
     own, found = np.where(second, 1 - score, score), np.where(second, 1 - result, result)
     for row in range(len(found) - 1, -1, -1):
@@ -119,7 +123,8 @@ def fit_piece_values(
 ) -> FitResult:
     """Fit piece values; a share `validation_split` of the games is held out.
 
-    Targets are those of `td_lambda_targets`. Raises ValueError if the kernel has no tactics or there are too few games.
+    Targets are those of `td_lambda_targets`. Raises ValueError if the kernel lacks
+    `Tactics` or there are too few games.
     """
     kernel, features = tactics_of(ruleset), ruleset.rules.features
     assert features is not None

@@ -48,7 +48,7 @@ class TrainingPositions:
         """Read the undecided positions of folders that `arena datagen` made.
 
         Returns the rules of the first folder, the positions, and the schema of each folder. Raises OSError, ValueError
-        and KeyError for invalid folders, and ValueError for folders of several families.
+        and KeyError for invalid folders, and ValueError for folders of several families or boards.
         """
         parts, origins, rulesets = [], [], []
         for number, folder in enumerate(folders):
@@ -74,7 +74,7 @@ class TrainingPositions:
 
 @dataclass(frozen=True, slots=True)
 class FitResult:
-    """Weights in the layout of `bots.search.net`, and the mean log losses on the games held out."""
+    """Weights in the layout of `bots.search.net`, and the mean log loss on held-out games before and after fitting."""
 
     weights: npt.NDArray[np.int32]
     scale: float
@@ -127,7 +127,7 @@ def fit_scale(scores: Floats, result: Floats, sides: Floats | None) -> tuple[flo
 
 
 def expected_results(data: TrainingPositions, result: Floats, sides: Floats | None) -> Floats:
-    """Convert the scores to winning probabilities, with a scale fitted to each folder."""
+    """Convert the search scores to winning probabilities, with a scale fitted to each folder."""
     score = np.clip(data.score, -MAX_SCORE, MAX_SCORE).astype(np.float32)
     return logistic(score_logits(data, score, result, sides))
 
@@ -150,7 +150,10 @@ def score_logits(data: TrainingPositions, given: Floats, result: Floats, sides: 
 def split_validation(
     data: TrainingPositions, validation_split: float, rng: np.random.Generator
 ) -> npt.NDArray[np.bool_]:
-    """Select the positions of a random share of the games. Raises ValueError if there are too few games."""
+    """Return a mask of the positions of a random share of the games, for validation.
+
+    Raises ValueError if there are too few games.
+    """
     known = np.unique(data.game)
     if len(known) < 4:
         raise ValueError(f"{len(known)} games are too few for training and validation; make more positions")

@@ -130,7 +130,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--positions", required=True, type=int, metavar="COUNT", help="positions to make")
     parser.add_argument("--nodes", type=int, default=800, metavar="COUNT", help="nodes for each move (default 800)")
     parser.add_argument(
-        "--weights", default="", metavar="FILE", help="weights of the champion, or none (default: the family's)"
+        "--weights", default="", metavar="FILE", help="file of the champion's weights, or none (default: the family's)"
     )
     parser.add_argument(
         "--random-move-percent", type=int, default=8, metavar="PERCENT", help="percentage of random moves (default 8)"

@@ -120,7 +120,7 @@ def objects() -> str:
 
 
 def _reached(start: Any) -> set[str]:
-    """Return the names that schemas refer to, themselves or through others."""
+    """Return the names of the schemas that `start` refers to, directly or through other schemas."""
     schemas = _document()["components"]["schemas"]
     found: set[str] = set()
     left = _names(start)

@@ -14,7 +14,7 @@ ROOTS = {"en": (DOCS, "/docs/"), "fr": (DOCS / "fr", "/docs/fr/")}
 
 
 def other_page(language: str, page: str) -> str:
-    """Return the address of a page in the other language, or of its start page if it has none there."""
+    """Return the address of a page in the other language, or of the start page if that language lacks the page."""
     folder, address = ROOTS["fr" if language == "en" else "en"]
     if page == "search":
         return f"{address}search/"

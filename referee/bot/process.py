@@ -99,7 +99,7 @@ class Process:
         assert self.child
         if not self.child.exits_within(self._limits.grace_ms):
             detail = f"closed its standard input or output and lives on, {stage}"
-            # When the watchdog kills a bot, the pipes close before its supervisor ends: `failed` finds the limit.
+            # When the watchdog kills a bot, the pipes close before the supervisor ends: `failed` names the limit.
             found = self.failed(Termination.STALLED, detail)
             return (
                 found if found.termination is not Termination.STALLED else BotError(Termination.PROTOCOL_ERROR, detail)

@@ -18,8 +18,8 @@ from referee.game.spec import BotLimits, BotSpec
 
 @dataclass(slots=True)
 class Thought:
-    """The answer to one `go`. Times in milliseconds. `code` is the move's code, in place of `move`, if the text is a
-    known one; `lines` are the last lines of search information, not parsed.
+    """The answer to one `go`. Times in milliseconds. `code` is the code of a move text that was passed to `think` as
+    `known`; then `move` is None. `lines` are the last lines of search information, not parsed.
     """
 
     move: str | None

@@ -1,4 +1,4 @@
-"""The settings after a bot argument: `fast=./engine;tc=10+0.1;option.Hash=64`, separated by semicolons.
+"""The settings in a bot argument: `fast=./engine;tc=10+0.1;option.Hash=64`, separated by semicolons.
 
 A semicolon inside quotes does not separate, so commands and values may hold one: `"sh -c 'a; b'";option.Book="x;y"`.
 """
@@ -40,7 +40,7 @@ def is_setting(word: str) -> bool:
 
 
 def read_each(words: Iterable[str]) -> BotSettings:
-    """Parse the settings for all bots, one or several in each word; of a repeated setting the last value counts.
+    """Parse the settings for all bots; each word holds one or more. If a setting is repeated, its last value counts.
 
     Raises ValueError naming the invalid word.
     """
@@ -86,7 +86,7 @@ def wrong_option(announced: Mapping[str, OptionDecl], given: Iterable[tuple[str,
 
 
 def _split(text: str) -> list[str]:
-    """Split the text at its semicolons outside quotes; an unclosed quote counts as an ordinary letter."""
+    """Split the text at its semicolons outside quotes; an unclosed quote counts as an ordinary character."""
     parts, start, quote = [], 0, ""
     for place, letter in enumerate(text):
         if quote:

@@ -36,10 +36,10 @@ _HELD_MS = 50
 class Wire:
     """Standard input, output and error of a process.
 
-    `arrived_ns` is when the last bytes came. `lag_ns` is how late this process read them: the kernel's run-queue delay,
-    and at least the time by which the wait exceeded its timeout. `held_ns` is the time since the clock was started in
-    which this process was neither woken nor runnable: it is charged to no one. `transcript` is a list that collects
-    every line (`> ` to the bot, `< ` from it), if set.
+    `arrived_ns` is when the last bytes came. `lag_ns` is how late this process read them: the kernel's run-queue delay
+    or the time by which the wait exceeded its timeout, whichever is greater. `held_ns` is the time since the clock was
+    started in which this process was neither woken nor runnable: it is charged to no one. `transcript` is a list that
+    collects every line (`> ` to the bot, `< ` from it), if set.
     """
 
     def __init__(self, process: Process, limits: BotLimits, stop_fd: int | None) -> None:
@@ -109,7 +109,7 @@ class Wire:
                 raise self._process.hung_up("writing to it") from None
 
     def take_leave(self, farewell: bytes) -> None:
-        """Send the last line, close standard input and wait for the exit, as `drain` does; errors are ignored."""
+        """Send the last line (`quit`), close standard input and wait for the exit as `drain` does; ignore errors."""
         with contextlib.suppress(OSError):
             os.write(self._in, farewell)
         self._child.hang_up()
@@ -276,7 +276,7 @@ class Wire:
         return line
 
     def _held_up(self, late_ns: int, delay_ns: int | None) -> int:
-        """Return the part of an overdue wait in which this process was stopped or frozen: not even runnable."""
+        """Return the part of an overdue wait in which this process was suspended: not even runnable."""
         if late_ns <= _HELD_MS * _MS:
             return 0
         held = late_ns if delay_ns is None else max(0, late_ns - self._meter.read() + delay_ns)

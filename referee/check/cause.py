@@ -114,7 +114,7 @@ def _megabytes(number: str, unit: str) -> int:
 
 
 def _unreadable(evidence: Evidence) -> Cause | None:
-    """Recognise a file that the sandbox's user may not read; a bridge reports such files too."""
+    """Recognise a file that the sandbox's user may not read; bridges to other protocols report them too."""
     if not _DENIED.search(f"{evidence.log} {evidence.error.detail}"):
         return None
     path = closed_file(f"{evidence.log} {evidence.error.detail}", evidence.spec.command, evidence.spec.folder)
@@ -136,7 +136,7 @@ def _missing(evidence: Evidence) -> Cause | None:
 
 
 def _bridge(evidence: Evidence) -> Cause | None:
-    """Recognise a bridge that ended: its last line explains the error of the program behind it."""
+    """Recognise an ended bridge to another protocol: its last line explains the error of the program behind it."""
     is_bridge = any(word == f"bots.bridges.{module}" for word in evidence.spec.command for module in BRIDGES.values())
     last = evidence.said.rpartition("\n")[2]
     if is_bridge and last and "exit code" in evidence.error.detail:

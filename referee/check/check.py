@@ -262,7 +262,7 @@ class _Examiner:
         raise cause
 
     def _setoption(self) -> str:
-        """Set an option to its default in the standard form, or in the bare form if the bot complains."""
+        """Set an option to its default by `setoption name N value V`, or by `setoption N V` if the bot complains."""
         usable = [option for option in self.one.bot.session.options.values() if _harmless(option)]
         if not usable:
             return "no option to set"

@@ -1,7 +1,7 @@
 """Probes bots before their first game: names, eligibility for the rules, and capabilities.
 
-A slot that probes bots keeps their processes for the first game, so that each bot is started only once. Two bots start
-at a time, while the slot compiles or loads the rules.
+The game slot (process) that probes bots keeps them running for their first game, so that each is started only once. Two
+bots start at a time, while the slot compiles or loads the rules.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ TOGETHER = 2
 
 
 class IneligibleError(ValueError):
-    """A bot that cannot play by the rules of the games, which was found out before the first one."""
+    """A bot that cannot play by the rules of its games, as found out before the first game."""
 
 
 class ProbeError(ValueError):
@@ -67,7 +67,7 @@ class GameConditions:
         return cls(ruleset.rules.family, rules, limits, control, is_shown)
 
     def rulesets(self) -> list[Ruleset]:
-        """Return the rules of the games, one for each variant and its options in `rules`."""
+        """Return a ruleset for each variant and its options in `rules`."""
         return [load(self.family).settle(variant, options) for variant, options in self.rules]
 
 
@@ -85,9 +85,9 @@ def probe(guest: Candidate, terms: GameConditions, sandbox: Sandbox) -> BotSpec:
     """Start the bot once and return its spec with name and capabilities, if it can play under these conditions.
 
     A bot that announces no clocks, and whose capabilities are not saved, gets a quick check. Raises ProbeError if the
-    bot does not complete the handshake. Raises IneligibleError if it has not announced what the rules demand or an
-    option that was typed for it, if it cannot set up positions although the start is sent as one, or if it cannot limit
-    its search as its time control demands.
+    bot does not complete the handshake. Raises IneligibleError if its announcement lacks what the rules demand
+    or an option that was typed for it; if it cannot set up positions although the start is sent as one; or if it cannot
+    limit its search as its time control demands.
     """
     bot = LocalBot(guest.spec, terms.limits, sandbox)
     try:

@@ -12,7 +12,7 @@ from referee.check.timing import Timing
 
 @dataclass(slots=True)
 class CheckStep:
-    """One step of a check. `needed` steps decide fitness; `advice` says what to fix.
+    """One step of a check. If it is `needed`, a bot that fails it is unfit. `advice` says what to fix.
 
     `said` is the end of the bot's standard error, if the step failed.
     """

@@ -98,7 +98,10 @@ def pace_of(took_ms: float) -> int:
 
 
 def _is_kept(ask: Ask, move_ms: int, margin_ms: float, timeout_ms: float, found: Timing) -> bool:
-    """Return whether most answers at a move time are in time; at longer move times, stop as soon as that is clear."""
+    """Return whether most answers at a move time are in time.
+
+    Request no more once too many are late; at move times above `_QUICK_MS` also once enough are in time.
+    """
     tries = _QUICK_TRIES if move_ms <= _QUICK_MS else _TRIES
     kept = missed = far = 0
     found.least_ms, found.most_ms = math.inf, 0.0

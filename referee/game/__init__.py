@@ -1,4 +1,4 @@
 """A game as plain data: specification, record, clock, history and openings.
 
-Plain values and pure functions: nothing here starts a process, reads a clock of the machine or speaks to a bot.
+Nothing here starts a process, measures time or speaks to a bot.
 """

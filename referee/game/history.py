@@ -19,7 +19,7 @@ class GameHistory:
 
     `is_in_phase` is True during the phase before regular play; `was_in_phase` is its value before the last ply,
     `starts_in_phase` before the first one. `played` are the moves that an interrupted game had after its opening;
-    `watch` is not called for them again. Raises UnknownNameError and ParseError for an invalid spec.
+    `watch` is called after every ply but these. Raises UnknownNameError and ParseError for an invalid spec.
     """
 
     def __init__(self, spec: GameSpec, watch: Watch | None = None, played: Sequence[tuple[str, Ply]] = ()) -> None:

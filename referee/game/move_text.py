@@ -47,5 +47,5 @@ class MoveTexts:
 
 @cache
 def move_texts(family: str) -> MoveTexts:
-    """Return the move texts of a family, shared by this process. Raises UnknownNameError."""
+    """Return the `MoveTexts` of a family, the same object for the whole process. Raises UnknownNameError."""
     return MoveTexts(family)

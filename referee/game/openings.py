@@ -29,16 +29,16 @@ class Opening:
 
 
 def opening_of(drawn: Sequence[Opening], turn: int, pair: int) -> Opening:
-    """Return the opening of a pair of games. `turn` numbers the pairs of the same two bots from 0, `pair` all pairs.
+    """Return the opening of a pair of games, from its number among the pairs of the same two bots, and among all pairs.
 
-    `pair` selects among deals, so that each is used once; `turn` selects among other openings, so that all pairings get
-    the same ones. After the last opening comes the first again.
+    `turn` and `pair` are these numbers, from 0. `pair` selects among deals, so that each is used once; `turn` selects
+    among other openings, so that all pairings get the same ones. After the last opening comes the first again.
     """
     return drawn[(pair if drawn[0].is_dealt else turn) % len(drawn)]
 
 
 def draw_opener(ruleset: Ruleset, opening: Opening, lot: random.Random) -> dict[str, Value]:
-    """Draw the option that says who moves first; empty if the rules fix that or the opening has moves or a position."""
+    """Draw the value of the option that says who moves first; empty if the rules or the opening fix who does."""
     name = ruleset.rules.opener
     if not name or opening.moves or opening.position is not None:
         return {}
@@ -46,7 +46,7 @@ def draw_opener(ruleset: Ruleset, opening: Opening, lot: random.Random) -> dict[
 
 
 def opened_by_each(ruleset: Ruleset) -> tuple[Ruleset, ...]:
-    """Return the rules with each side moving first, if who moves first is an option of the family; else nothing."""
+    """Return a ruleset for each side that may move first; none if the family has no option for that."""
     name = ruleset.rules.opener
     values = ruleset.rules.option(name).values if name else ()
     return tuple(ruleset.rules.settle(ruleset.variant.name, {**ruleset.overrides, name: value}) for value in values)
@@ -79,7 +79,7 @@ def _random_line(ruleset: Ruleset, plies: int, rng: random.Random, start: str | 
 
 
 def random_openings(ruleset: Ruleset, plies: int, count: int, seed: int) -> list[Opening]:
-    """Draw `count` different openings of `plies` random moves, after which no game is over or can be decided at once.
+    """Draw `count` different openings of `plies` random moves, after which no single move wins or loses the game.
 
     The seed determines them: a smaller `count` gives the first ones of the same list. If fewer are found, they repeat.
     """
@@ -234,7 +234,7 @@ def _read_opening(ruleset: Ruleset, body: str, number: int) -> tuple[Opening, Po
 
 
 def chosen_openings(ruleset: Ruleset, text: str, count: int, source: OpeningSource, seed: int) -> list[Opening]:
-    """Read a book in the order that `source` sets, each line cut to `source.plies`. Raises ParseError."""
+    """Read `count` openings of a book in the order `source.order`, each cut to `source.plies`. Raises ParseError."""
     found = file_openings(ruleset, text, text.count("\n") + 1)
     found = list(dict.fromkeys(replace(one, moves=one.moves[: source.plies]) for one in found))
     if source.order == "random":

@@ -106,11 +106,7 @@ def read_time_controls(text: str) -> tuple[TimeControl, TimeControl]:
 
 @dataclass(frozen=True, slots=True)
 class Adjudication:
-    """The settings by which a game is ended early. Scores are in centipawns; 0 moves = off.
-
-    `draw_moves` moves in a row by each side with a score within `draw_score` end the game, and `resign_moves` moves in
-    a row with a score beyond `resign_score`.
-    """
+    """The settings by which a game is ended early. Scores are in centipawns; 0 moves = off."""
 
     draw_moves: int = 0
     """Moves in a row by each side with a score near 0 that draw the game; 0 = off."""

@@ -17,7 +17,7 @@ from referee.rules.core import SIDES, Termination, Winner
 def void_record(game: PlannedGame, termination: Termination, detail: str) -> GameRecord:
     """Return the record of a game that failed before it began, or whose worker was lost before it delivered a record.
 
-    The plan is not validated: its fields are copied unchanged.
+    The spec of the game is not validated: its fields are copied unchanged.
     """
     return record_of(game.id, game.spec, None, termination, detail, started=now())
 

@@ -49,7 +49,7 @@ def enter() -> None:
 
 
 def end_with(parent: int) -> None:
-    """Exit as soon as the parent is gone, whatever this process is doing then, even if it is stopped."""
+    """Exit as soon as the parent is gone, whatever this process is doing then, even if a signal has suspended it."""
 
     def look(*_: object) -> None:
         if os.getppid() != parent:

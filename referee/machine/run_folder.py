@@ -1,4 +1,4 @@
-"""A tournament run on disk: its plan (`run.json`), every finished game (`games.ndjson`), and a lock (`run.lock`).
+"""A tournament run on disk: its settings (`run.json`), every finished game (`games.ndjson`), and a lock (`run.lock`).
 
 A run survives SIGKILL at any moment. A record counts when its whole line, newline included, is on disk; an incomplete
 last line is dropped and its game played again. Any other invalid content raises FolderError and is not overwritten.
@@ -32,7 +32,7 @@ class RunFolder:
 
     @property
     def header_path(self) -> Path:
-        """The file with the plan of the run."""
+        """The file with the settings of the run."""
         return self.path / "run.json"
 
     @property
@@ -41,7 +41,7 @@ class RunFolder:
         return self.path / "games.ndjson"
 
     def open(self) -> Mapping[str, Any] | None:
-        """Lock the folder, creating it if necessary; return the header of its run, None when there is none yet.
+        """Lock the folder, creating it if necessary; return the settings in its `run.json`; None if there is none yet.
 
         Raises FolderError if the folder has other content, is in use, or cannot be read.
         """
@@ -72,7 +72,7 @@ class RunFolder:
         return header
 
     def begin(self, header: Mapping[str, Any]) -> None:
-        """Store the header of a new run."""
+        """Store the settings of a new run in `run.json`."""
         fresh = self.path / "run.json.new"
         with open(fresh, "w", encoding="utf-8") as file:
             json.dump(header, file, indent=1, ensure_ascii=False)

@@ -95,7 +95,7 @@ def _have(
 
 
 def warm_with_samples(family: str) -> Warmed:
-    """Compile the kernel of a family in this process, and the usual samples, before a worker joins its cluster."""
+    """Compile the samples `USUAL` for a family, and its kernel in this process, before a worker joins its cluster."""
     have_all_warm(family)
     return warm(family)
 

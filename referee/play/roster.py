@@ -1,4 +1,4 @@
-"""Provides the bots of a slot for a game, keeps sound processes for the next one and ends the others.
+"""Provides the bots of a game slot, keeps sound processes for the next game and ends the others.
 
 Only processes are kept: every other kind of seat is opened for one game.
 """
@@ -56,8 +56,9 @@ class Roster:
         """Children that this process had before: none of them is a bot's."""
 
     def seat(self, specs: Sequence[BotSpec], limits: BotLimits) -> list[Seat]:
-        """Return a seat for each spec, running bots first; a bot that plays itself gets two processes. New processes
-        are not started yet.
+        """Return a seat for each spec: an idle bot that can play by it, else a new bot, which is not started yet.
+
+        A bot that plays itself gets two processes.
         """
         seated: list[Seat] = []
         for spec in specs:
@@ -123,7 +124,7 @@ class Roster:
         return tuple(self._idle)
 
     def begin(self, bots: Sequence[Seat], pondering: Pondering) -> None:
-        """Set the limits on pondering for a game of these bots. `pinned` needs two cores: with one, bots are frozen."""
+        """Set the limits on pondering for a game of these bots. `pinned` needs two cores, else it is `frozen`."""
         cores = sorted(os.sched_getaffinity(0))
         is_pinned = pondering == "pinned" and len(cores) > 1
         for side, bot in enumerate(bots):

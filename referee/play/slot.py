@@ -126,7 +126,7 @@ def open_slot(
     *,
     is_own: bool = False,
 ) -> Roster:
-    """Make this process a game slot. The caller must have tested the sandbox. Raises ValueError for an unknown name.
+    """Make this process a game slot. The caller must have tested the sandbox. Raises ValueError for an unknown one.
 
     `is_own`: the bots of the slot belong to the person who started it.
     """

@@ -121,7 +121,7 @@ class _Statistics:
 
 
 def analyse_cycles(results: Sequence[tuple[str, str, float]], fit: StrengthFit, seed: int = 0) -> CycleFindings | None:
-    """Test results for cycles that their fit does not explain, reproducibly for a seed; None with too few bots."""
+    """Test results for cycles that `fit` does not explain, reproducibly for a seed; None with too few bots."""
     if len(fit.strengths) < MIN_BOTS:
         return None
     test = _test_cycles(results, fit, seed)
@@ -187,9 +187,9 @@ class _Field:
         return found
 
     def circles(self, residual: Floats) -> Floats:
-        """Sum the points beyond expectation around each three bots, in standard deviations.
+        """Sum the points beyond expectation around every triple of bots that have met, in standard deviations.
 
-        The sign gives the direction.
+        The sign tells in which direction the bots beat each other.
         """
         one, two, three = self.threes.T
         found: Floats = (residual[one, two] + residual[two, three] + residual[three, one]) / self.around

@@ -1,8 +1,8 @@
 """A race: find the first k players of a field at a given confidence, which holds however often the race is evaluated.
 
 The first players are those with the greatest **shares**. A player's share is its expected points per game, in pairs of
-games with sides swapped, averaged equally over all opponents (its Borda score). Shares rank any field, even with
-cycles, and do not depend on how often each pair has played.
+games with sides swapped, averaged equally over all opponents (its Borda score). Shares rank any field, even
+if players beat each other in turn, and do not depend on how often each pair has played.
 
 Whether one player is ahead of another is tested by betting (Waudby-Smith and Ramdas 2024, "Estimating means of bounded
 random variables by betting"). A **cycle** of a player is one pair of games against each opponent. In a cycle the

@@ -38,7 +38,7 @@ def score_of(elo: float) -> float:
 def elo_words(elo: float, low: float, high: float) -> str:
     """Describe an Elo difference with its 95 % confidence interval: `+35 ± 61`.
 
-    If the interval is open or very wide, the text has only its bound next to 0 (`> +386`), or `too few games` if the
+    If the interval is open or very wide, the text has only its bound nearer to 0 (`> +386`), or `too few games` if the
     interval contains 0.
     """
     error = (high - low) / 2

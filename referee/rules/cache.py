@@ -1,4 +1,4 @@
-"""Compilation, seen without importing numba: whether it is on, its progress, and the folder of compiled code.
+"""Facts about compilation without importing numba: whether it is on, its progress, the folder of compiled code.
 
 The module is separate from `referee.rules.jit` because every change of that file invalidates all compiled code.
 """

@@ -59,7 +59,7 @@ def write_tag(name: str, value: str) -> str:
 
 
 def placed(error: ParseError, text: str, index: int) -> ParseError:
-    """Convert an error in a piece of `text` that begins at `index` to an error in the whole text."""
+    """Convert an error in a part of `text` that begins at `index` to an error in the whole text."""
     return ParseError(error.problem, text=text, index=index + error.index, hint=error.hint)
 
 

@@ -1,6 +1,6 @@
-"""Titles above games: lines such as `Marguerite irlandaise`, which may name a variant, before any game of a text.
+"""Titles above the games of a text: lines such as `Marguerite irlandaise`, which may name a variant.
 
-`titled` extends the reader of a notation so that it accepts texts as pages and files contain them.
+`titled` extends the reader of a notation so that it accepts titled games, as web pages and files contain them.
 """
 
 from __future__ import annotations
@@ -143,9 +143,9 @@ def titled(
 
     If a title names a variant, `tag` returns the text that states it in the notation. `moves` are words of the
     notation, such as `pass`, that are not titles even alone in a line. `brackets` are the brackets within which no line
-    is a title. A title that names no variant needs an empty line before a table. With `is_table` the reader handles
-    column titles itself; otherwise they are removed. Lines of words after the last game become a comment on its last
-    move.
+    is a title. With `is_table` the reader handles column titles itself, so an empty line must separate a title that
+    names no variant from the table below it; otherwise column titles are removed. Lines of words after the last game
+    become a comment on its last move.
     """
 
     def read_titled(text: str, ruleset: Ruleset) -> Sequence[GameText]:

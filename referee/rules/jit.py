@@ -4,8 +4,8 @@ Compiled code is cached on disk in a folder named after a digest of its sources.
 meets a stale cache, and the same sources elsewhere are not compiled again. If the folder is not writable (for a
 sandboxed bot), its contents are used and the rest is compiled in memory.
 
-Each signature of a function has a file of its own. numba's own cache keeps an index next to numbered files. Two
-processes that compile at once can leave an index that names the other's code (numba #4807), whose load crashes.
+Each signature of a function has a file of its own, without an index. In numba's own cache two processes that compile at
+once can leave an index that names the other's code (numba #4807): loading it crashes.
 
 A kernel is plain module-level functions: a closure, a jitclass or a function passed as an argument never hits the disk
 cache. With `NUMBA_DISABLE_JIT=1` everything here runs as ordinary Python with the same results.

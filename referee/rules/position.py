@@ -71,7 +71,7 @@ class Position:
 
     @cached_property
     def repeats(self) -> tuple[int, int]:
-        """The number of occurrences so far, this one included, and of plies since the previous one (0 = none)."""
+        """The occurrences of this position so far, this one included, and the plies since the last one (0 = none)."""
         if self.previous is None:
             return 1, 0
         # Most games are one line: each position takes over the history of the previous one instead of copying it.
@@ -80,7 +80,7 @@ class Position:
 
     @cached_property
     def outcome(self) -> Outcome | None:
-        """The outcome of the game if it ended here, else None."""
+        """The outcome if the game has ended in this position, else None."""
         kernel = self.ruleset.rules.kernel
         return outcome_of(self.ruleset, int(kernel.result(self.state, self.ruleset.config, *self.repeats)))
 

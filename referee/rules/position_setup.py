@@ -20,7 +20,7 @@ class PositionSetupError(ValueError):
 
 
 def compose(ruleset: Ruleset, pieces: Mapping[str, str], side: Side) -> str:
-    """Return the position string for these pieces, bottom first on each cell, before any move; it is not checked.
+    """Return the position string of a start with these pieces, bottom first on each cell; it is not checked.
 
     Raise PositionSetupError for unknown cells or pieces, and for a family without `Rules.position_setup`.
     """

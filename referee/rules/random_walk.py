@@ -57,7 +57,7 @@ def symbols(rules: Rules) -> str:
 
 
 def shuffled(ruleset: Ruleset, state: State, rng: random.Random) -> State:
-    """Return a position with some pieces exchanged or replaced, if the reader accepts one; else the state itself."""
+    """Return a position with pieces exchanged or replaced if the family's reader accepts one, else the same state."""
     letters = symbols(ruleset.rules) + "1"
     for _ in range(12):
         board, *rest = ruleset.write(state).split(" ")
@@ -87,6 +87,6 @@ def shuffled(ruleset: Ruleset, state: State, rng: random.Random) -> State:
 
 
 def named(ruleset: Ruleset, state: State, *facts: object) -> str:
-    """Return the text of a failure: the family, the rules, the position string and the facts."""
+    """Return the text of a failure: the family, its variant and options, the position string, and `facts`."""
     rules = f"{ruleset.rules.family} {ruleset.variant.name} {ruleset.overrides or ''}".strip()
     return f"{rules}: {ruleset.write(state)}: " + " ".join(map(str, facts))

@@ -129,7 +129,7 @@ class _Board:
         return pieces
 
     def _predicted_tail(self, board: str, after: str, move: str) -> list[str]:
-        """Return the predicted fields after the board for the position before a move, from the position after it.
+        """Return the fields predicted to follow `board`, the board before a move; `after` is the position after it.
 
         A counter that the move reset is predicted to be unchanged, and so are all counters if the move cannot be
         played.

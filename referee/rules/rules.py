@@ -129,7 +129,7 @@ class Counters(Protocol):
     """What can be counted over the moves of one side: the words of conditions."""
 
     def counted(self, state: State, config: Config, move: int, counter: int) -> int:
-        """Return by how much a legal move raises a counter, an index into `COUNTERS`; never less than 0."""
+        """Return by how much a legal move raises `COUNTERS[counter]`; never less than 0."""
 
 
 class Prospects(Protocol):
@@ -174,7 +174,7 @@ class Option:
     """One rule option: its name, type, permitted values, default and effect.
 
     `combo` takes one of `values`, `spin` an integer of `minimum..maximum` not in `excluded`, `check` true or false.
-    Bots must support an option whose `changes` is `moves` or `result`, but not one with `limits` or `display`.
+    Bots must support an option whose `changes` is `moves` or `result`; they need not support `limits` or `display`.
     """
 
     name: str
@@ -379,7 +379,7 @@ class Board:
 class PositionSetup:
     """The position format for pieces that a person puts on a board: rows of cells, runs of empty ones as numbers.
 
-    `tails` are the rest of the position string before any move: with the first side to move, and with the second.
+    `tails` are the fields after the board in the string of a start: with the first side to move, and with the second.
     """
 
     tails: tuple[str, str]
@@ -448,7 +448,7 @@ class Image:
 
 @dataclass(frozen=True, slots=True)
 class Symmetry:
-    """The contents of a family's positions and the board images under which they count as the same position.
+    """The symbols on the cells of a family's positions, and the images of the board under which they count as equal.
 
     Every image keeps the side to move and all rules: a move of a position has its image among the moves of the image.
     """
@@ -463,7 +463,7 @@ class Symmetry:
 
 @dataclass(frozen=True, slots=True)
 class FeatureImage:
-    """A transformation of the features that keeps the value for the side to move.
+    """A transformation of the features under which a position keeps its value for the side to move.
 
     With `changes_sides` the two sides are exchanged, the side to move too.
     """
@@ -596,12 +596,12 @@ class Rules:
 
     @cached_property
     def folded_sides(self) -> frozenset[str]:
-        """All names of the sides, in all languages, in the form of `fold`."""
+        """All names of the sides, in all languages, as `fold` writes them."""
         return frozenset(fold(name) for names in (self.sides, *self.words.sides) for name in names)
 
     @cached_property
     def _variant_names(self) -> Mapping[str, str]:
-        """Map of every name of a variant, in the form of `fold`, to the variant's own name."""
+        """Map of every name of a variant, as `fold` writes it, to the variant's own name."""
         found: dict[str, str] = {}
         for variant in self.variants:
             for name in (variant.name, *self.words.variants.get(variant.name, ())):
@@ -662,7 +662,7 @@ class Rules:
         preset = {name: self.option(name).read(value) for name, value in found.options.items()}
         values = {option.name: option.default for option in self.options} | preset | given
         if self.phase and values[self.phase.rule]:
-            # Change only the position: records store the options that differ from the variant's, as this one must.
+            # Leave the variant's options as they are: a record stores the options that differ, and must store this one.
             found = replace(found, position=self.phase.begin(found.position))
         return Ruleset(self, found, values)
 
@@ -715,7 +715,7 @@ class Ruleset:
 
     @property
     def overrides(self) -> dict[str, Value]:
-        """The options that differ from the variant's own, in declared order: what a record stores."""
+        """The options that differ from the variant's own, in declared order; records store these."""
         return dict(self._overrides)
 
     @cached_property

@@ -54,8 +54,8 @@ def bits_of(words: States) -> npt.NDArray[np.uint8]:
 
 
 def keys_of(ruleset: Ruleset, states: States) -> Keys:
-    """Return the key of each state. All images of a position have the same key; two other positions have it with
-    probability 2**-64.
+    """Return the key of each state. All images of a position have the same key; positions that are not images of each
+    other have equal keys with probability 2**-64.
 
     In a family without a `Symmetry` positions are equal when repetition treats them as equal.
     """

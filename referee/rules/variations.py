@@ -58,7 +58,7 @@ BRACKETS: Final = _bracketed("[", "]")
 def to_line_end(sign: str, heading: Callable[[Ruleset], str]) -> Marker:
     """Return the `Marker` of a notation whose comments go from `sign` to the end of the line.
 
-    The reader of the notation must accept `MARKER` alone as a comment.
+    The reader of the notation must accept the character `MARKER` as a comment, without `sign`.
     """
     return Marker("", "", re.compile(rf"{re.escape(sign)} (?P<said>[^\n\x01]*?) *\x01"), heading)
 
@@ -106,7 +106,7 @@ class _Reading:
     def _with_variations(
         self, game: GameText, groups: Iterator[str], ruleset: Ruleset, base: int, depth: int
     ) -> GameText:
-        """Return a game, or a variation that begins after `base` plies, with the variations at its markers."""
+        """Return a game, or a variation that begins after `base` plies, with `groups` in place of its markers."""
         if not any(MARKER in said for said in game.comments.values()):
             return game
         line = _Line(game, ruleset)

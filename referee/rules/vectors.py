@@ -23,7 +23,7 @@ Entry = Mapping[str, Any]
 
 @dataclass(slots=True)
 class Failure:
-    """One entry of a file that the rules do not confirm."""
+    """A mismatch between one entry of a file and the rules."""
 
     kind: str
     index: int

@@ -39,7 +39,7 @@ def program() -> str | None:
 
 
 def wrap(request: Request) -> Launch:
-    """Compose a command of bubblewrap, resource limits, change of user, and bot. Raises OSError without bubblewrap."""
+    """Compose the command: bubblewrap, resource limits, change of user, the bot. Raises OSError without bubblewrap."""
     bwrap = program()
     if bwrap is None:
         raise FileNotFoundError("bubblewrap is not installed; install the package bubblewrap")

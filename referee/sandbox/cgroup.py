@@ -62,7 +62,7 @@ class Cgroup:
         return 0
 
     def freeze(self, is_frozen: bool) -> bool:
-        """Stop or resume all processes of the group; return False if the kernel cannot (version 1)."""
+        """Suspend or resume all processes of the group; return False if the kernel cannot (version 1)."""
         try:
             _write(self.folders.get("kill", self.folders["pids"]), "cgroup.freeze", "1" if is_frozen else "0")
         except OSError:

@@ -103,7 +103,7 @@ class Child:
         return ""
 
     def _most_resident(self) -> int:
-        """Return the peak memory of the tree, or of its largest process as the kernel counts it, if greater."""
+        """Return the greater of two peaks: the measured one of the tree, and the kernel's for its largest process."""
         if self.has_exited:
             self._reap()
         # The kernel's peak is not exact, and starts at the memory of this process, which spawned the bot.

@@ -101,7 +101,7 @@ def _held_by_mappings(pid: int, processes: int, shared: _Shared) -> int:
             shared.add(int(found[3]), _mapped_bytes(pid, found[1].decode(), found[2].decode()))
     if mappings >= _MANY:
         mappings = _number("/proc/sys/vm/max_map_count", 65_530)
-    # A mapping may be linked with a mapping of every other process of the tree: each may be an ancestor.
+    # The kernel may link a mapping to one of every process of the tree, since any of them may be an ancestor.
     each = _MAPPING_BYTES + processes * _ANCESTOR_BYTES
     return _kilobytes(status, b"VmPTE:") + _kilobytes(status, b"VmSwap:") + mappings * each
 

@@ -29,7 +29,7 @@ class BotCgroup(Protocol):
         ...
 
     def freeze(self, is_frozen: bool) -> bool:
-        """Stop or resume all processes of the group; return False if the kernel cannot."""
+        """Suspend or resume all processes of the group; return False if the kernel cannot."""
         ...
 
     def close(self) -> None:

@@ -70,7 +70,7 @@ def landlock_version() -> int:
 
 
 def restrict_files(version: int, shown: list[str], written: list[str]) -> None:
-    """Restrict this process for good: read and execute only `shown`, write only `written`, no TCP, no foreign signals.
+    """Limit this process for good: read and run only `shown`, write only `written`, no TCP, no signals to other bots.
 
     Version 3 of Landlock restricts neither TCP nor signals, versions 4 and 5 do not restrict signals.
     """

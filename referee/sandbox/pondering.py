@@ -1,8 +1,8 @@
 """Limit the processor time that a bot uses while its opponent is to move (pondering control).
 
 A bot that uses no processor time while it waits is left alone. A bot that has used more than it is allowed
-(`PONDER_GRACE_NS`, `PONDER_SHARE`) is stopped in every later wait, with all its processes: by its control group, or
-else by signals.
+(`PONDER_GRACE_NS`, `PONDER_SHARE`) is suspended in every later wait, with all its processes: by its control group,
+or else by signals.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from referee.sandbox.launch import BotCgroup
 from referee.sandbox.reaper import descendants, signal_groups, stop_threads, stop_tree
 
 PONDER_GRACE_NS = 20_000_000
-"""Processor time that a bot may use out of turn in a game, for tidying up, before it is stopped while it waits."""
+"""Processor time that a bot may use out of turn in a game, for tidying up, before it is suspended while it waits."""
 PONDER_SHARE = 50
 """In addition, a bot may use one part in this number of the time for which it has waited."""
 MIN_MEASURED_NS = 1_000_000
@@ -27,7 +27,7 @@ _REFRESH_NS = 100_000_000
 
 
 class PonderLimiter:
-    """Measures and stops a bot's processes between its turns and between its games.
+    """Measures a bot's processor time and suspends its processes, between its turns and between its games.
 
     `used_ns`: processor time used out of turn in this game; turns and waits of less than a millisecond are not counted.
     """
@@ -50,7 +50,7 @@ class PonderLimiter:
         """Last known processor time of each process, including those that have ended."""
         self._refreshed_ns = 0
         self._handles: dict[int, int] = {}
-        """Handles of the processes stopped by signals; unlike process ids they are never reused."""
+        """Handles of the processes suspended by signals; unlike process ids they are never reused."""
 
     def start_game(self, rule: Pondering) -> None:
         """Start a game; the bot waits until its first turn."""
@@ -73,7 +73,7 @@ class PonderLimiter:
             self._spent_ns = self.cpu_time_ns()
 
     def end_wait(self) -> None:
-        """End the wait before the bot's turn or before another message to it; resume a stopped bot."""
+        """End the wait before the bot's turn or before another message to it; resume a suspended bot."""
         self._is_waiting = False
         if self._spent_ns >= 0:
             self.used_ns += self.cpu_time_ns() - self._spent_ns
@@ -83,7 +83,7 @@ class PonderLimiter:
             self.resume()
 
     def check(self) -> None:
-        """Stop the bot if it has used too much processor time in the present wait."""
+        """Suspend the bot if it has used too much processor time in the present wait."""
         if not self._is_waiting or self.is_frozen:
             return
         spent = self.cpu_time_ns()
@@ -98,7 +98,7 @@ class PonderLimiter:
         return PONDER_GRACE_NS + self._waited_ns // PONDER_SHARE
 
     def freeze(self) -> None:
-        """Stop all processes of the bot until `resume`."""
+        """Suspend all processes of the bot until `resume`."""
         self.is_frozen = True
         if self._cgroup and self._cgroup.freeze(True):
             return
@@ -116,13 +116,13 @@ class PonderLimiter:
             self.is_frozen = False
 
     def close(self) -> None:
-        """Close the handles of stopped processes."""
+        """Close the handles of suspended processes."""
         for handle in self._handles.values():
             os.close(handle)
         self._handles.clear()
 
     def _signal(self, number: int) -> None:
-        """Send a signal to all processes that were stopped before, and discard those that have ended."""
+        """Send a signal to all processes that were suspended before, and discard those that have ended."""
         for pid, handle in list(self._handles.items()):
             try:
                 signal.pidfd_send_signal(handle, number)

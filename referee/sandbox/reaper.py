@@ -29,7 +29,7 @@ def become_subreaper() -> bool:
 
 
 def wake_at_death_of_parent() -> bool:
-    """Request SIGCONT, which wakes this process if it is stopped, for when the thread that created it ends.
+    """Let the kernel wake this process by SIGCONT, if it is stopped, when the thread that created it ends.
 
     Returns False if the kernel does not support that.
     """
@@ -72,7 +72,7 @@ def descendants(pid: int) -> Iterator[int]:
 def kill_tree(pid: int) -> None:
     """Kill an unreaped child of this process, its process group and its descendants, and wait until they are gone.
 
-    All are stopped before the first is killed, so that none can fork and escape. The caller must reap `pid`.
+    All are stopped by SIGSTOP before the first is killed, so that none can fork and escape. The caller must reap `pid`.
     """
     _kill_trees({pid})
     with contextlib.suppress(ProcessLookupError, PermissionError):
@@ -89,12 +89,12 @@ def kill_descendants(pid: int) -> None:
 
 
 def stop_tree(pid: int) -> set[int]:
-    """Stop a process and all its descendants, so that none can fork and escape; return their process ids."""
+    """Stop a process and all its descendants by SIGSTOP, so that none can fork and escape; return their process ids."""
     return _stop_trees({pid})
 
 
 def stop_threads(pid: int) -> None:
-    """Stop a process by signalling each of its threads: if another thread is signalled, a running one stops only after
+    """Stop a process by SIGSTOP to each of its threads: a running thread that is not signalled itself stops only after
     its time slice.
     """
     with contextlib.suppress(OSError, AttributeError):

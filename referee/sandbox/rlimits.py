@@ -24,12 +24,12 @@ _CROWD = 16
 
 
 def bounds(limits: BotLimits, user: int | None, *, has_namespace: bool = False, spare: int = 0) -> dict[str, int]:
-    """Return the resource limits by their kernel names; `spare` more processes are allowed if a group limits them.
+    """Return the resource limits by their kernel names; `spare` is added to the number of processes.
 
     The data segment may grow to twice the allowed memory. The control group or the watchdog then notices first, so that
     the termination of the game names the limit. The address space is not limited, because node and java would not
-    start. If the bot's user runs other programs too, the number of processes is not limited, because the kernel would
-    count all of them.
+    start. The kernel counts all processes of a user. Therefore the limit on processes is multiplied if other bots may
+    run as the bot's user, and not set if the bot runs as the user of this process without a user namespace of its own.
     """
     found = {"FSIZE": FILE_BYTES, "NOFILE": OPEN_FILES, "CPU": CPU_S, "CORE": 0, "MSGQUEUE": 0}
     # The bot must not get the right to higher priorities that its user may have.

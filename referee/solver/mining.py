@@ -1,4 +1,4 @@
-"""Finds problems in games, positions with a short forced win whose first move is not obvious, and grades them.
+"""Finds and grades problems in games: positions with a short forced win whose first move is not obvious.
 
 A position qualifies if the side to move wins, the length of the win is within the limits, and the main line does not
 begin with a recapture of the piece that has just captured. If the same win is possible in several positions of a game,

@@ -145,7 +145,9 @@ def enter_key(ps: ProofState, ply: int, used: int) -> None:
 
 @compiled
 def repeats(ps: ProofState, ply: int) -> tuple[int, int]:
-    """Return how often the position of `states[ply]` has occurred on the line, and the plies since the last time."""
+    """Return how often the position of `states[ply]` has occurred on the line, now included, and the plies since the
+    last time (0 = never before).
+    """
     times, gap = 1, 0
     for back in range(2, ply + 1, 2):
         is_same = True
@@ -187,7 +189,7 @@ def judge(ps: ProofState, config: Config, ply: int) -> int:
 
 @compiled
 def must_stop(work: Any) -> bool:
-    """Return whether the search must end: the nodes are spent, it was stopped, or it was aborted before."""
+    """Return whether the search must end: the nodes are spent, STOP is set, or the search was aborted before."""
     if work[NODES] >= work[NODE_LIMIT] or work[STOP] != 0:
         work[ABORTED] = 1
     return work[ABORTED] != 0  # type: ignore[no-any-return]
@@ -253,8 +255,9 @@ def holds(ps: ProofState, config: Config, ply: int, used: int) -> bool:
 
 @compiled
 def look_up(ps: ProofState, config: Config, ply: int, rest: int, used: int) -> int:
-    """Look up `states[ply]` in the table and return its result; if that is OPEN, set PHI and DELTA to their initial
-    values.
+    """Look up `states[ply]` in the table and return its result; if that is OPEN, set PHI and DELTA.
+
+    They get the values stored for the same `rest`, or else their initial values.
     """
     work = ps.work
     enter_key(ps, ply, used)
@@ -351,7 +354,7 @@ def expand(ps: ProofState, config: Config, ply: int, rest: int, used: int) -> in
 
 @compiled
 def weigh(ps: ProofState, ply: int, kept: int) -> int:
-    """Combine the proof numbers of a row's `kept` moves into PHI and DELTA of the node; return the best move's index.
+    """Combine the proof numbers of a row's first `kept` moves into PHI and DELTA; return the index of the best move.
 
     Set SECOND to the delta of the second best move.
     """

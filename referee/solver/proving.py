@@ -1,4 +1,4 @@
-"""Proves a problem that a user has set: its length, its grade and the tree of its solutions."""
+"""Proves a problem that a user has submitted: its length, its grade and the tree of its solutions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Verifies records: replays them by the rules, applies the adjudication again, and compares them with the plan.
+"""Verifies records: replays them by the rules, applies the adjudication again, and compares them with the games' specs.
 
 Clocks, crashes and draw offers are not judged, since they cannot be recomputed.
 """
@@ -129,7 +129,7 @@ def problem_of(line: str | bytes, spec: GameSpec | None = None, name: str | None
 
 
 def _compare(record: GameRecord, spec: GameSpec, starts: _Starts) -> None:
-    """Check that a record agrees with the plan of its game. Raises RecordError, UnknownNameError, ParseError."""
+    """Check that a record agrees with the spec of its game. Raises RecordError, UnknownNameError, ParseError."""
 
     def refuse(what: str, claim: object, plan: object) -> None:
         raise RecordError(f"game {record.id}: {what} is {claim}, but the plan has {plan}")
@@ -174,7 +174,7 @@ def _blame(record: GameRecord, mover: Side) -> None:
 
 
 def _adjudication_of(record: GameRecord, spec: GameSpec | None) -> Adjudication | None:
-    """Return the adjudication to apply; None if neither plan nor record names one. Raises RecordError."""
+    """Return the adjudication to apply: that of `spec` if given, else the record's, if any. Raises RecordError."""
     if spec is not None:
         return spec.adjudication
     if record.adjudication is None:

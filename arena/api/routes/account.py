@@ -94,7 +94,7 @@ async def list_tokens(call: RequestContext) -> RouteResult[PageResponse[TokenIte
     example="""/api/v1/account/tokens -d '{"name": "laptop", "scopes": ["read", "submit"], "days": 90}'""",
 )
 async def make(call: RequestContext, body: TokenRequest) -> RouteResult[NewToken]:
-    """Create a token with at most the scopes and lifetime of the one you send; revoking that one revokes both.
+    """Create a token with at most the scopes and lifetime of the token you send; revoking the latter revokes both.
 
     The secret is shown only in this response. Repeating the request with the same `Idempotency-Key` creates no second
     token: you get 409, which names the token.

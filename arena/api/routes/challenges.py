@@ -18,7 +18,7 @@ routes = Routes()
 
 
 class Challenge(In):
-    """A match to start. `opponent` is a sample, another bot of yours, or a remote bot that is open to challenges."""
+    """A match to start. `opponent` is a sample bot, another bot of yours, or a remote bot open to challenges."""
 
     opponent: Annotated[str, Field(min_length=1, max_length=60)]
     family: FamilyName

@@ -33,7 +33,10 @@ routes = Routes()
 
 @dataclass(frozen=True, slots=True)
 class StartsResponse:
-    """The atlas of a family: `remarks` on the measurement, and all `starts`; both are empty if nothing was measured."""
+    """The measured fairness of the starts of a family, and `remarks` on the measurement.
+
+    Both are empty if nothing was measured.
+    """
 
     family: str
     remarks: str
@@ -108,7 +111,7 @@ async def moves(call: RequestContext, family: FamilyName, query: MovesQuery) -> 
     example="/api/v1/families/tablut/starts",
 )
 async def starts(call: RequestContext, family: FamilyName) -> StartsResponse:
-    """Return the family's atlas, which comes with the program. Symmetric starts are pooled."""
+    """Return how fair the family's starts are, as measured by self-play. Symmetric starts are pooled."""
     rules = await call.run(checked, family)
     found = await call.run(published.published, rules.family)
     return StartsResponse(family=rules.family, remarks=published.remarks(rules.family), starts=list(found))

@@ -83,8 +83,8 @@ async def show(call: RequestContext, game: GameId) -> RouteResult[PlayResponse]:
     **_WORDS,
 )
 async def decide(call: RequestContext, game: GameId, body: DecisionRequest) -> RouteResult[PlayResponse]:
-    """Send a decision, which takes effect at once: read the game again, or its stream. Taking back a move makes the
-    game unrated.
+    """Send a decision. Read the game again, or its stream, to see the effect. Taking back a move makes the game
+    unrated.
     """
     by = _visitor(call)
     await call.run(services.people.decide, call.arena, game, body, by)

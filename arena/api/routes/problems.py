@@ -1,4 +1,4 @@
-"""Problems: set them, solve them against the best defence, and list the solvers."""
+"""Problems: add them, solve them against the best defence, and list the solvers."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ async def show(call: RequestContext, number: Number) -> WinProblemResponse:
     **_WORDS,
 )
 async def add(call: RequestContext, body: WinProblemRequest) -> RouteResult[WinProblemResponse]:
-    """Set a problem. The solver then tries to prove that the side to move wins.
+    """Add a problem. The solver then tries to prove that the side to move wins.
 
     Read the problem again to see its `state`.
     """
@@ -81,7 +81,7 @@ async def add(call: RequestContext, body: WinProblemRequest) -> RouteResult[WinP
 
 @routes.post("/problems/{number}/remove", summary="Remove a problem", problems=("not-found", "forbidden"), **_WORDS)
 async def remove(call: RequestContext, number: Number) -> None:
-    """Remove a problem that you set; organisers can remove any. The ratings of users who tried it stay as they are."""
+    """Remove a problem that you added; organisers can remove any. The ratings of users who tried it do not change."""
     await call.run(services.problems.remove, call.arena, number, call.user)
 
 

@@ -54,14 +54,14 @@ class Index:
 
 @dataclass(frozen=True, slots=True)
 class DumpItem(Dump):
-    """A dump of games. `first` and `last` are commit numbers."""
+    """A dump of games. `first` and `last` are the commit numbers of its first and last result."""
 
     url: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DumpList(PageResponse[DumpItem]):
-    """The monthly dumps of games. They contain every result up to the commit number `through`."""
+    """The monthly dumps of games, with every result up to the one with the commit number `through`."""
 
     items: list[DumpItem]
     licence: str
@@ -107,15 +107,15 @@ async def limits(call: RequestContext) -> LimitsResponse:
 async def referee(call: RequestContext) -> RouteResult[Referee]:
     """Return the active coordinator and the numbers of waiting and running games.
 
-    `lease_owner` is an anonymous mark of the coordinator's process. Organisers get the process's name, which contains
-    the host name.
+    `lease_owner` is an anonymous identifier of the coordinator's process. Organisers get the process's name, which
+    contains the host name.
     """
     return RouteResult(await call.run(services.status.coordinator, call.arena, call.identity), keep="never")
 
 
 @routes.get("/voids", tag="service", summary="List void games", example="/api/v1/voids")
 async def voids(call: RequestContext, query: PageQuery) -> PageResponse[VoidItem]:
-    """List void attempts at games, latest first. They are unrated and the games are played again."""
+    """List void attempts at games, latest first. They are unrated; a game gets a limited number of attempts."""
     return await call.run(services.game.voids, call.arena, call.identity, query)
 
 
@@ -161,8 +161,8 @@ async def schedules(call: RequestContext) -> PageResponse[ScheduleItem]:
     """"schedule": {"cron": "0 20 * * 5"}}'""",
 )
 async def create_schedule(call: RequestContext, body: Document) -> RouteResult[ScheduleItem]:
-    """Create a schedule. The body is a tournament's document with `schedule`: cron expression, time zone, policy after
-    downtime.
+    """Create a schedule. The body has the settings of its tournaments, and `schedule`: the cron expression, the time
+    zone, and the policy for times missed during downtime.
     """
     if body.schedule is None:
         raise Problem(
@@ -191,7 +191,7 @@ async def show_schedule(call: RequestContext, schedule: Number) -> ScheduleItem:
     problems=("conflict",),
 )
 async def change_schedule(call: RequestContext, schedule: Number, body: Document) -> ScheduleItem:
-    """Replace the document for future tournaments. Tournaments that exist already are not changed."""
+    """Replace the settings of future tournaments. Tournaments that exist already are not changed."""
     document = body.model_dump(mode="json", exclude_unset=True)
     return await call.run(services.schedule.change, call.arena, schedule, document, call.user)
 

@@ -19,7 +19,7 @@ routes = Routes()
 
 
 class Extension(In):
-    """The new length: `to` is the total to reach, `amount` the number to add. Give one of them."""
+    """The new length in rounds or games. Give either the total to reach (`to`) or the number to add (`amount`)."""
 
     to: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
     amount: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
@@ -58,7 +58,7 @@ async def start(call: RequestContext, tournament: Number) -> RouteResult[Tournam
 
 @routes.post("/tournaments/{tournament}/pause", summary="Pause a tournament", **_WORDS)
 async def pause(call: RequestContext, tournament: Number) -> RouteResult[TournamentResponse]:
-    """Stop the running games; they are played again after `resume`."""
+    """Cancel the running games; they are played again after `resume`."""
     return await _steer(call, tournament, "pause")
 
 

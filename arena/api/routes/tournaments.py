@@ -60,8 +60,8 @@ async def create(call: RequestContext, body: Document) -> RouteResult[Tournament
     problems=("conflict",),
 )
 async def change(call: RequestContext, tournament: Number, body: Document) -> RouteResult[TournamentResponse]:
-    """Replace the document of a tournament that has not started. It is checked like a new one; entries are chosen
-    again.
+    """Replace the settings of a tournament that has not started. They are checked like those of a new one; entries are
+    chosen again.
 
     You get 409 once it has started. You can then pause, resume or extend it, and enter or withdraw versions.
     """

@@ -112,8 +112,8 @@ async def show(call: RequestContext, user: UserName) -> UserItem:
     example="""/api/v1/users/ada -d '{"is_active": false}'""",
 )
 async def change(call: RequestContext, user: UserName, body: UserChange) -> UserItem:
-    """Change the role or password of a user, or deactivate them. This ends their browser sessions, with `revoke_tokens`
-    also their tokens.
+    """Change the role or password of a user, or deactivate them. This ends their browser sessions;
+    `revoke_tokens` also revokes their tokens.
     """
     return await with_password(
         call,

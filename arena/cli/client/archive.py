@@ -100,7 +100,12 @@ def add(parser: argparse.ArgumentParser) -> None:
         help="text: four diagrams to a page; presentation: one (default: text)",
     )
     booklet.add_argument("--language", choices=("en", "fr"), default="en", help="language (default: en)")
-    booklet.add_argument("--title", metavar="TEXT", default="", help="title of the booklet (default: the game)")
+    booklet.add_argument(
+        "--title",
+        metavar="TEXT",
+        default="",
+        help="title of the booklet (default: that of its game, if it has only one)",
+    )
     booklet.add_argument(
         "--problems", metavar="FILE", help='problems to append, from "arena problems find -o ndjson"; - for stdin'
     )

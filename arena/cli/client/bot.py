@@ -60,7 +60,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     submit.add_argument(
         "--tc",
         metavar="TIME",
-        help="check only this time control, such as 5/move (default: the fastest that the bot keeps)",
+        help="check only this time control, such as 5/move (default: the fastest that the bot keeps to)",
     )
     submit.add_argument("--watch", action="store_true", help="wait for the verdict; exit 1 if the bot is unfit")
 

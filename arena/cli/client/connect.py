@@ -227,7 +227,7 @@ class Pace:
 
 
 class Program:
-    """The process of one game."""
+    """The process that plays one game."""
 
     def __init__(self, spec: BotSpec, number: int, socket: aiohttp.ClientWebSocketResponse, pace: Pace) -> None:
         self._spec, self._number, self._socket, self._pace = spec, number, socket, pace

@@ -218,7 +218,7 @@ def _read(file: str) -> dict[str, Any]:
 
 
 def _check(arguments: argparse.Namespace, document: dict[str, Any]) -> int:
-    """Report all faults of a tournament file but unknown bots: only the server knows which bots exist."""
+    """Report all faults of a tournament file except unknown bots: only the server knows which bots exist."""
     from arena.tournaments import problems
 
     found = [{"field": one.field, "message": one.sentence} for one in problems(document)]

@@ -1,4 +1,4 @@
-"""`arena analyse`: analyse every position of a game by a bot, and print the loss and the mark of each move.
+"""`arena analyse`: let a bot analyse every position of a game, and print the loss and the mark of each move.
 
 The game is in a file of records (see `arena replay`), or in the database: by its id, or by its number in the archive.
 The analysis of a game in the database is stored there.
@@ -48,7 +48,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         metavar="COUNT",
         type=_nodes,
         default=DEFAULT_NODES,
-        help=f"base node budget; a position gets 8 times this, an unclear one 100 times (default {DEFAULT_NODES})",
+        help=f"base node budget; a position gets 8 times this, a borderline one 100 times (default {DEFAULT_NODES})",
     )
     parser.add_argument(
         "--bot", metavar="BOT", help="analyse with this bot, which must send scores (default sample:alphabeta)"
@@ -64,7 +64,7 @@ def _nodes(text: str) -> int:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Analyse and print; store the analysis of a game in the database."""
+    """Analyse the game and print the analysis; for a game in the database, store it there."""
     from referee.game.record import RecordError
 
     if arguments.game == "-" or Path(arguments.game).is_file():

@@ -65,7 +65,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         "--fair",
         type=_share,
         metavar="SHARE",
-        help="take starts of the atlas in which no side is ahead by SHARE of a point, with 95 %% confidence",
+        help="take starts of the atlas in which no side is ahead by SHARE of a point or more, with 95 %% confidence",
     )
     make.add_argument("--output-file", type=Path, metavar="FILE", help="write the book to FILE (default: stdout)")
     games = make.add_argument_group("from games of the archive (without a search)")

@@ -39,7 +39,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--tc",
         metavar="TIME",
-        help="longest time per move to test (default 15/move); the check finds the shortest one that the bot keeps",
+        help="longest time per move to test (default 15/move); the check finds the shortest one that the bot keeps to",
     )
     add_sandbox(parser)
     add_memory(parser)
@@ -91,7 +91,7 @@ def _conclude(report: CheckReport, spec: BotSpec) -> None:
 
 
 def _show(numbers: Iterator[int], wants_lines: bool, step: CheckStep) -> None:
-    """Print a step as it is done."""
+    """Print a step of the check when it has ended."""
     verdict = "ok" if step.passed else "FAILED" if step.needed else "no"
     output.text(f"{next(numbers):2}. {step.name:<34} {verdict:<7} {step.detail}")
     if not step.passed or wants_lines:
@@ -104,7 +104,7 @@ def _show(numbers: Iterator[int], wants_lines: bool, step: CheckStep) -> None:
 
 
 def _keep(report: CheckReport, spec: BotSpec, file: Path | None, saved: SavedCapabilities | None) -> None:
-    """Write the capabilities found to the file of the bot."""
+    """Write the measured capabilities to the file of the bot."""
     found = read_capabilities(report.capabilities.as_json(), report.name)
     if file:
         place = file.absolute().parent

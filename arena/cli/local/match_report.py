@@ -26,7 +26,7 @@ def sprt_words(verdict: SprtVerdict) -> str:
 def terms_of(games: Sequence[PlannedGame], openings: str, earlier: int) -> dict[str, Any]:
     """Return the conditions of a match as JSON data.
 
-    `time_control` is that of each bot, `planned` the number of games, `earlier` how many an earlier start has played.
+    `time_control` is that of each bot, `planned` the number of games, `earlier` how many were played before this start.
     """
     spec = games[0].spec
     times: dict[str, str] = {}

@@ -60,8 +60,8 @@ def add(parser: argparse.ArgumentParser) -> None:
         "--config",
         type=Path,
         metavar="FILE",
-        help="read the match from a TOML file with these options as keys and a list of bots; options given here win "
-        "(example below)",
+        help="read the match from a TOML file with these options as keys and a list of bots; options of the command "
+        "line override the file (example below)",
     )
     rules = parser.add_argument_group("rules")
     games = parser.add_argument_group("games")
@@ -109,7 +109,9 @@ def add(parser: argparse.ArgumentParser) -> None:
         "alternate (default) or random",
     )
     games.add_argument(
-        "--sprt", metavar="TEST", help="stop two bots when an SPRT is decided: elo0=0,elo1=10,alpha=.05,beta=.05"
+        "--sprt",
+        metavar="TEST",
+        help="end the match of two bots when an SPRT is decided: elo0=0,elo1=10,alpha=.05,beta=.05",
     )
     games.add_argument(
         "--rating-interval",
@@ -141,7 +143,8 @@ def add(parser: argparse.ArgumentParser) -> None:
         type=whole,
         default=SUSPEND_AFTER,
         metavar="COUNT",
-        help=f"a bot that is not ready COUNT times in a row forfeits the rest (default {SUSPEND_AFTER}; 0: never)",
+        help=f"a bot that is not ready COUNT times in a row forfeits its other games (default {SUSPEND_AFTER}; 0: "
+        "never)",
     )
     limits.add_argument(
         "--pondering",

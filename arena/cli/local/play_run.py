@@ -84,10 +84,11 @@ def games_of(
     header: Mapping[str, Any] | None,
     pool: Executor,
 ) -> list[PlannedGame]:
-    """Return the schedule, with the finished games of an earlier start (`header`) in `folder.records`.
+    """Return the schedule, after reading the finished games of the run into `folder.records`.
 
-    The slot of `pool` that takes the first job gets ready for the games. Raises FolderError for a folder that holds
-    another run, UnintroducedError, IneligibleError, ValueError, WorkerLostError.
+    `header` is the stored header of the run; None for a new run. The slot of `pool` that takes the first job gets
+    ready for the games. Raises FolderError for a folder that holds another run, UnintroducedError, IneligibleError,
+    ValueError, WorkerLostError.
     """
     if header is None:
         named = _introduced(arguments, plan, pool)
@@ -162,7 +163,10 @@ def identity_of(arguments: argparse.Namespace) -> dict[str, Any]:
 def remembered(
     arguments: argparse.Namespace, header: Mapping[str, Any], bots: Sequence[BotSpec]
 ) -> tuple[BotSpec, ...]:
-    """Return the bots with the facts that `header` stores. Raises FolderError for a different run."""
+    """Return the bots with the names, versions, capabilities and options that `header` stores for them.
+
+    Raises FolderError for a different run.
+    """
     before = header.get("arguments", {})
     changed = [name for name, value in identity_of(arguments).items() if before.get(name) != value]
     if changed:
@@ -188,7 +192,10 @@ def _book(name: str) -> str:
 
 
 def _remembered(bot: BotSpec, *, options: Iterable[Sequence[str]] | None = None, **known: Any) -> BotSpec:
-    """Return the bot with its stored facts; earlier versions of the program did not store the options of bots."""
+    """Return the bot with the fields stored for it.
+
+    `options` is None in a file by an earlier version of the program; the bot then keeps its own.
+    """
     if options is not None:
         known["options"] = tuple((name, value) for name, value in options)
     return replace(bot, **known)

@@ -1,4 +1,5 @@
-"""`arena problems find|add|list|show|solve|month|remove`: find problems in games, set them, and solve them.
+"""`arena problems find|add|list|show|solve|month|remove`: find problems in games, add them to
+an arena, and solve them.
 
 The problems and games of an arena are those of this machine's data folder; with `--server`, those of a server.
 """
@@ -76,7 +77,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     setting = actions.add(
         "add",
         _add,
-        "set problems: one by its position, or those that were found",
+        'add problems: one by its position, or those that "find" printed',
         'arena problems add loa --position "8/2w2w2/8/3bb3/2b1w3/8/3b4/8 b - 1" --in 3 --title "Close up"',
         "arena problems find loa --arena --unique -o ndjson | arena problems add loa --file -",
     )
@@ -92,10 +93,15 @@ def add(parser: argparse.ArgumentParser) -> None:
         default=5,
         help="longest win allowed, in moves of the winning side (default: 5)",
     )
-    setting.add_argument("--condition", metavar="COUNTER<=NUMBER", default="", help="limit such as marbles<=7")
+    setting.add_argument(
+        "--condition",
+        metavar="COUNTER<=NUMBER",
+        default="",
+        help="limit on a count over all moves of the winning side, such as marbles<=7",
+    )
     setting.add_argument("--title", metavar="TEXT", default="", help="title of the problem")
     setting.add_argument("--text", metavar="TEXT", default="", help="description of the problem")
-    setting.add_argument("--source", metavar="TEXT", default="", help="where it comes from, such as a game")
+    setting.add_argument("--source", metavar="TEXT", default="", help="source of the problem, such as a game")
 
     listing = actions.add(
         "list", _list, "list problems, the latest first", "arena problems list --family loa --level hard"
@@ -223,7 +229,7 @@ def _read(arguments: argparse.Namespace) -> list[CollectedGame]:
 
 
 def _item(problem: MinedProblem, game: _Game) -> dict[str, Any]:
-    """Return a problem that was found as JSON data."""
+    """Convert a mined problem to JSON data."""
     write, solution = game.ruleset.rules.notation.write_move, problem.solution
     return {
         "family": game.ruleset.rules.family,

@@ -41,7 +41,9 @@ def summarise(
 
 
 def _beyond(records: Sequence[GameRecord]) -> dict[str, Any]:
-    """Return `first`, the first-move advantage in Elo, and `findings` on cycles of wins (None with too few bots)."""
+    """Return `first`, the first-move advantage in Elo, and `findings`, the analysis of cycles (A beats B beats C beats
+    A), which is None with too few bots.
+    """
     points = {"first": 1.0, "draw": 0.5, "second": 0.0}
     results = [(one.first, one.second, points[one.winner]) for one in records if one.winner]
     fitted = fit(results, with_advantage=True)

@@ -79,7 +79,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     setup.add_argument("family", metavar="FAMILY", type=argument.family, help="family with numbered setups")
     which = setup.add_mutually_exclusive_group()
     which.add_argument("--position", metavar="POSITION", help="position string, or setup notation")
-    which.add_argument("--name", metavar="NAME", help="variant, which may be numbered (default: the first)")
+    which.add_argument("--name", metavar="NAME", help="variant, or a numbered start of one (default: first variant)")
 
     family_package.add(actions)
     for command in (listing, moves, vectors, setup):

@@ -38,15 +38,15 @@ def add(parser: argparse.ArgumentParser) -> None:
         dest="moves",
         metavar="MOVES",
         type=_moves,
-        help="look for a win in at most MOVES moves of the winning side; a win by a move of the other side counts "
-        "as one by the next move (default: look until the nodes are used up)",
+        help="look for a win in at most MOVES moves of the winning side; a win that a move of the other side completes "
+        "counts as one by the winning side's next move (default: look until the nodes are used up)",
     )
     parser.add_argument(
         "--condition",
         metavar="COUNTER<=NUMBER",
-        help="limit on the moves of the winning side together, such as marbles<=7",
+        help="limit on a count over all moves of the winning side, such as marbles<=7",
     )
-    parser.add_argument("--all", action="store_true", help="also list the other first moves that win, up to --in MOVES")
+    parser.add_argument("--all", action="store_true", help="also list the other first moves that win within --in MOVES")
     parser.add_argument(
         "--nodes",
         metavar="COUNT",

@@ -29,7 +29,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         type=float,
         default=0.5,
         metavar="NUMBER",
-        help="weight of results in the target; the rest is that of scores (default 0.5)",
+        help="weight of results in the target; the rest is the weight of scores (default 0.5)",
     )
     parser.add_argument(
         "--validation-split",

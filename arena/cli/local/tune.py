@@ -65,7 +65,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         "--learning-rate",
         type=float,
         metavar="NUMBER",
-        help="move values by NUMBER steps for each point above an even score (default 0.02)",
+        help="change values by NUMBER steps for each point above an even score (default 0.02)",
     )
     laboratory.add_games(parser)
     parser.add_argument(
@@ -239,7 +239,7 @@ def _show(found: dict[str, Any], folder: Path | None) -> None:
 
 
 def _draw(folder: Any, bot: str, parameters: list[Parameter], spsa: Spsa) -> None:
-    """Write a page with a curve for each parameter, which reloads itself during the run."""
+    """Write a page with a curve for each parameter; the page reloads itself during the run."""
     from arena.pages.drawing.plot import Axis, Point, Series, lines, page, thin
 
     charts = []

@@ -26,7 +26,7 @@ class Compiling:
         """What is being compiled: families and functions."""
 
     async def run(self, stop: asyncio.Event) -> None:
-        """Call `begin` with each family once it is compiled; end early if `stop` is set. Raises CommandError."""
+        """Call `begin` with each family as soon as it is compiled; end early if `stop` is set. Raises CommandError."""
         jobs = min(len(os.sched_getaffinity(0)), len(self._names))
         pool = ThreadPoolExecutor(jobs, "compiling")
         group = asyncio.gather(*(self._one(pool, name) for name in self._names))

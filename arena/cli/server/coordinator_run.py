@@ -77,7 +77,7 @@ async def act(
 
 def unable_to_serve(host: str, port: int, error: OSError, advice: str) -> CommandError:
     """Return the error for an address that cannot be bound: the system's reason, and the advice."""
-    # asyncio repeats the address in its message. For an unknown host, `errno` is not a number of the system.
+    # asyncio repeats the address in its message. For an unknown host, `errno` is a code of the resolver.
     reason = os.strerror(error.errno or 0) if error.errno in errno.errorcode else error.strerror or str(error)
     return CommandError(f"cannot serve on {host}:{port}: {reason}; {advice}", Exit.FAILED)
 

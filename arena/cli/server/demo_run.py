@@ -1,4 +1,4 @@
-"""Plays the tournaments of `arena demo` and shows them: a coordinator on an embedded store, and pages over one bus."""
+"""Plays the tournaments of `arena demo` and shows them: coordinator and pages in one process, with an SQLite file."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def _samples(store: Store) -> list[Version]:
 def _create(
     store: Store, versions: list[Version], family: str, name: str, arguments: argparse.Namespace
 ) -> TournamentItem:
-    """Create a tournament of the sample bots that starts at once."""
+    """Create a tournament of the sample bots; it starts at once."""
     by, at = store.samples.owner_id(), datetime.now(UTC)
     assert by is not None
     document = {

@@ -1,4 +1,4 @@
-"""`arena dump update|list`: write and list the monthly files with all results that an arena publishes."""
+"""`arena dump update|list`: write and list the monthly files in which an arena publishes all results."""
 
 from __future__ import annotations
 

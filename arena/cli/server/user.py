@@ -41,7 +41,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         "--label",
         default="from the command line",
         metavar="TEXT",
-        help="purpose of the token (default: from the command line)",
+        help='purpose of the token (default: "from the command line")',
     )
     token.add_argument(
         "--scopes",

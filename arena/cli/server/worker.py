@@ -1,4 +1,4 @@
-"""`arena worker`: play games for an arena on another machine, without access to its database or broker.
+"""`arena worker`: play games of an arena that runs on another machine, without access to its database or broker.
 
 The first SIGTERM or Ctrl-C lets running games finish; the second aborts them.
 """
@@ -116,7 +116,7 @@ async def _work(worker: ClusterWorker, address: str, security: Security | None, 
 
 @asynccontextmanager
 async def _measuring(worker: ClusterWorker) -> AsyncIterator[None]:
-    """Measure the speed of the worker once its first family is compiled; without a warm-up, after a while."""
+    """Measure the speed of the worker after its first family is compiled; without a warm-up, after a while."""
     measuring = asyncio.create_task(_measure(worker))
     try:
         yield

@@ -97,7 +97,7 @@ class FolderSource:
         return found
 
     def problems(self, query: WinProblemQuery) -> list[dict[str, Any]]:
-        """Return the latest problems that match."""
+        """Return the latest win problems that match a query."""
         from arena.services.problems import search
         from arena.validation import plain
 
@@ -112,7 +112,7 @@ class FolderSource:
         return found
 
     def add_problem(self, request: WinProblemRequest) -> dict[str, Any]:
-        """Set a problem, and examine it at once."""
+        """Add a problem, and examine it at once."""
         from arena.coordinator.problem_prover import ProblemProver
         from arena.services.problems import add
 

@@ -61,7 +61,7 @@ class ServerSource:
         return found
 
     def problems(self, query: WinProblemQuery) -> list[dict[str, Any]]:
-        """Return the latest problems that match."""
+        """Return the latest win problems that match a query."""
         filters = {name: value for name, value in asdict(query).items() if name not in ("limit", "after")}
         return list(self._client.pages("/problems", query.limit, **filters))
 
@@ -71,7 +71,7 @@ class ServerSource:
         return found
 
     def add_problem(self, request: WinProblemRequest) -> dict[str, Any]:
-        """Set a problem; the server's solver examines it later."""
+        """Add a problem; the server's solver examines it later."""
         return self._send("POST", "/problems", asdict(request))
 
     def remove_problem(self, number: int) -> None:

@@ -62,13 +62,13 @@ class Source(Protocol):
         """Return the moves played in a position, with their results."""
 
     def problems(self, query: WinProblemQuery) -> list[dict[str, Any]]:
-        """Return the latest problems that match."""
+        """Return the latest win problems that match a query."""
 
     def problem(self, number: int) -> dict[str, Any]:
         """Return a problem with its position."""
 
     def add_problem(self, request: WinProblemRequest) -> dict[str, Any]:
-        """Set a problem; the solver of a data folder examines it at once, that of a server later."""
+        """Add a problem; the solver of a data folder examines it at once, that of a server later."""
 
     def remove_problem(self, number: int) -> None:
         """Remove a problem; the ratings of those who tried it stay."""

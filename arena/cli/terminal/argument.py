@@ -81,12 +81,12 @@ def between(text: str, least: int, most: int = MAX_NUMBER) -> int:
 
 
 def whole(text: str) -> int:
-    """Parse a whole number from 0."""
+    """Parse a whole number, 0 or more."""
     return between(text, 0)
 
 
 def positive(text: str) -> int:
-    """Parse a whole number from 1."""
+    """Parse a whole number, 1 or more."""
     return between(text, 1)
 
 

@@ -143,7 +143,7 @@ class MqttBus:
 
 @contextlib.asynccontextmanager
 async def connected(settings: Settings, metrics: Metrics, *, has_pages: bool) -> AsyncIterator[MqttBus]:
-    """Connect to the broker of the settings; start it first if it is the embedded broker. Raises BusError."""
+    """Connect to the broker that the settings name, and start it first if it is embedded. Raises BusError."""
     url = BrokerUrl.read(settings.mqtt)
     async with contextlib.AsyncExitStack() as stack:
         if url.is_embedded:

@@ -277,7 +277,7 @@ def _refusal(url: BrokerUrl, error: BaseException | None) -> BusError:
 
 
 async def probe(settings: Settings) -> None:
-    """Connect to the broker of the settings, and disconnect. Raises BusError."""
+    """Connect to the broker that the settings name, and disconnect. Raises BusError."""
     url = BrokerUrl.read(settings.mqtt)
     if url.is_embedded:
         from arena.events.mqtt.embedded import broker

@@ -472,7 +472,7 @@ def described(rules: Rules, scene: Scene, cell: Cell) -> str:
 
 
 def legend(rules: Rules, scene: Scene) -> list[tuple[str, str, str, bool]]:
-    """Return (mark, form, meaning, optional?) of every mark on the board that has a meaning, in the page's language."""
+    """Return (mark, form, meaning, is_optional) of the marks on the board, without those that need no explanation."""
     known = {mark.name: mark for mark in rules.marks}
     words = sorted({word for found in scene.board.marks.values() for word in found})
     shown = [word for word in words if word not in known or known[word].meaning]

@@ -1,8 +1,8 @@
 """PDF booklets of games and problems: a diagram on each page for presentation, or four to a page with the moves.
 
-Typst sets the pages. It is one wheel with its own fonts, which it embeds, and it draws SVG, so the boards are those of
-the pages; WeasyPrint would need system libraries and fonts. This is the only module that uses Typst. All text reaches
-Typst as data, never as markup.
+Typst typesets the booklets. It is one wheel with its own fonts, which it embeds, and it draws SVG, so the boards are
+those of the pages; WeasyPrint would need system libraries and fonts. This is the only module that uses Typst. All text
+reaches Typst as data, never as markup.
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ from arena.errors import ArenaError
 from arena.pages.drawing import board
 from arena.pages.drawing.scene import Scene, Scenes
 from arena.pages.drawing.thumbnail import style
+from arena.pages.filters import result, win_question
+from arena.pages.language import marked, text, translated, using
 from referee.game.record import GameRecord, ruleset_of
 from referee.rules import load
 from referee.rules.core import SIDES, Kind
@@ -25,81 +27,17 @@ from referee.rules.position import Position
 from referee.rules.rules import Ruleset, Variation
 
 Layout = Literal["text", "presentation"]
-Language = Literal["en", "fr"]
 MAX_DIAGRAMS: Final = 2_000
 """The largest number of diagrams in a booklet."""
 _TEMPLATE: Final = Path(__file__).with_name("booklet.typ")
-_WORDS: Final[Mapping[Language, Mapping[str, str]]] = {
-    "en": {
-        "against": "against",
-        "start": "Start",
-        "moves": "Moves",
-        "problems": "Problems",
-        "problem": "Problem",
-        "solutions": "Solutions",
-        "contents": "Contents",
-        "draw": "draw",
-        "unknown": "result unknown",
-        "wins": "wins",
-        "in": "{side} to move wins in {moves}",
-        "with": ", moving at most {most} {counter} in all",
-        "variant": "Variant",
-        "date": "Date",
-        "source": "Source",
-        "variation": "Variation",
-        "score": "Score",
-        "!!": "brilliant move",
-        "!": "good move",
-        "!?": "interesting move",
-        "?!": "inaccuracy",
-        "?": "mistake",
-        "??": "blunder",
-    },
-    "fr": {
-        "against": "contre",
-        "start": "Départ",
-        "moves": "Coups",
-        "problems": "Problèmes",
-        "problem": "Problème",
-        "solutions": "Solutions",
-        "contents": "Sommaire",
-        "draw": "partie nulle",
-        "unknown": "résultat inconnu",
-        "wins": "gagne",
-        "in": "{side} joue et gagne en {moves} coup{s}",
-        "with": ", en déplaçant au plus {most} {counter}",
-        "variant": "Variante",
-        "date": "Date",
-        "source": "Source",
-        "variation": "Variante",
-        "score": "Score",
-        "!!": "coup brillant",
-        "!": "bon coup",
-        "!?": "coup intéressant",
-        "?!": "imprécision",
-        "?": "erreur",
-        "??": "gaffe",
-    },
+_MARKS: Final = {
+    "!!": marked("brilliant move"),
+    "!": marked("good move"),
+    "!?": marked("interesting move"),
+    "?!": marked("inaccuracy"),
+    "?": marked("mistake"),
+    "??": marked("blunder"),
 }
-_ENDINGS: Final = {
-    "resigned": "par abandon",
-    "time": "au temps",
-    "agreement": "par accord",
-    "repetition": "par répétition",
-    "ejections": "par éjections",
-    "no-ejection": "sans éjection",
-    "checkmate": "par échec et mat",
-    "stalemate": "par pat",
-    "bare-kings": "rois seuls",
-    "simultaneous-connection": "par connexion simultanée",
-    "connection": "par connexion",
-    "blocked": "par blocage",
-    "goal": "au but",
-    "king-captured": "roi capturé",
-    "king-escaped": "roi échappé",
-    "attackers-eliminated": "attaquants éliminés",
-}
-"""Terminations in French, as far as they have a word there."""
 
 
 class BookletError(ArenaError):
@@ -134,7 +72,7 @@ def make_booklet(
     *,
     title: str = "",
     layout: Layout = "text",
-    language: Language = "en",
+    language: str = "en",
 ) -> bytes:
     """Return a PDF of games and of problems, whose solutions are at the end.
 
@@ -152,21 +90,35 @@ def make_booklet(
         raise BookletError(
             "booklets need Typst", hint="install the arena with its extra: pip install 'bot-arena[pdf]'"
         ) from None
-    words = _WORDS[language]
-    shown = [_game(one, language) for one in games]
-    data = {
-        "title": title
-        or (shown[0]["title"] if len(shown) == 1 else words["problems"] if not shown else words["contents"]),
-        "language": language,
-        "layout": layout,
-        "words": words,
-        "games": shown,
-        "problems": [_problem(one, number, language) for number, one in enumerate(problems, 1)],
-    }
+    with using(language):
+        data = _content(games, problems, title, layout) | {"language": language}
     made = typst.compile(
         _TEMPLATE.read_bytes(), sys_inputs={"data": json.dumps(data)}, ignore_system_fonts=True, format="pdf"
     )
     return bytes(made)
+
+
+def _content(
+    games: Sequence[BookletGame], problems: Sequence[BookletProblem], title: str, layout: Layout
+) -> dict[str, Any]:
+    """Return what the template shows, in the current language."""
+    shown = [_game(one) for one in games]
+    several = text("Contents") if shown else text("Problems")
+    return {
+        "title": title or (shown[0]["title"] if len(shown) == 1 else several),
+        "layout": layout,
+        "words": {
+            "against": text("against"),
+            "moves": text("Moves"),
+            "problems": text("Problems"),
+            "solutions": text("Solutions"),
+            "contents": text("Contents"),
+            "variation": text("Variation"),
+            "score": text("Score"),
+        },
+        "games": shown,
+        "problems": [_problem(one, number) for number, one in enumerate(problems, 1)],
+    }
 
 
 def problem_of(found: Mapping[str, Any]) -> BookletProblem:
@@ -197,48 +149,28 @@ def picture(ruleset: Ruleset, scene: Scene) -> str:
 _LABELS: Final = '.board text { font-family: "DejaVu Sans Mono"; fill: #555; }'
 
 
-def sides_of(ruleset: Ruleset, language: Language) -> tuple[str, str]:
-    """Return the names of the first and the second side in a language, by default those in English."""
-    if language == "en":
-        return ruleset.sides
-    first, second = (names[1] if len(names) > 1 else names[0] for names in ruleset.side_names)
-    return first, second
-
-
-def family_title(ruleset: Ruleset, language: Language) -> str:
-    """Return the name of a family in a language."""
-    names = ruleset.rules.words.family
-    return names[-1] if language == "fr" and names else ruleset.rules.title
-
-
-def variant_title(ruleset: Ruleset, language: Language) -> str:
-    """Return the name of a variant in a language."""
-    names = ruleset.rules.words.variants.get(ruleset.variant.name, ())
-    return names[0] if language == "fr" and names else ruleset.variant.name
-
-
-def _game(game: BookletGame, language: Language) -> dict[str, Any]:
+def _game(game: BookletGame) -> dict[str, Any]:
     """Return a game as the template shows it."""
-    record, words = game.record, _WORDS[language]
+    record = game.record
     ruleset = ruleset_of(record)
     scenes = Scenes(ruleset, record.position or None)
     scenes.extend(record.moves)
     number = f" {game.number}" if game.number else ""
     date = next((game.tags[name] for name in ("Date", "date") if game.tags.get(name)), "")
     facts = [
-        (words["variant"], variant_title(ruleset, language)),
-        (words["date"], date),
-        (words["source"], record.event),
+        (text("Variant"), translated(ruleset.variant.name)),
+        (text("Date"), date),
+        (text("Source"), record.event),
     ]
     variations: dict[int, list[str]] = {}
     for one in record.variations:
         variations.setdefault(one.ply, []).append(_line(one, scenes.items[one.ply - 1], ruleset))
-    plies = [_ply(record, scene, ruleset, language, variations.get(scene.ply, [])) for scene in scenes.items]
-    first, second = sides_of(ruleset, language)
+    plies = [_ply(record, scene, ruleset, variations.get(scene.ply, [])) for scene in scenes.items]
+    first, second = map(translated, ruleset.sides)
     return {
-        "title": f"{family_title(ruleset, language)}{number}",
+        "title": f"{translated(ruleset.rules.title)}{number}",
         "players": [{"name": record.first, "side": first}, {"name": record.second, "side": second}],
-        "result": _result(record, (first, second), language),
+        "result": _result(record),
         "facts": [list(pair) for pair in facts if pair[1]],
         "plies": plies,
         "notation": _notation(plies[1:]),
@@ -258,19 +190,17 @@ def _notation(plies: Sequence[Mapping[str, Any]]) -> list[str]:
     return found
 
 
-def _ply(
-    record: GameRecord, scene: Scene, ruleset: Ruleset, language: Language, variations: Sequence[str]
-) -> dict[str, Any]:
-    words, mark = _WORDS[language], record.marks.get(scene.ply, "")
+def _ply(record: GameRecord, scene: Scene, ruleset: Ruleset, variations: Sequence[str]) -> dict[str, Any]:
+    mark = record.marks.get(scene.ply, "")
     turn = ruleset.rules.side(ruleset.read(record.position or None), ruleset.config)
     pair, second = divmod(scene.ply - 1 + turn, 2)
-    side = sides_of(ruleset, language)[SIDES.index(scene.side)] if scene.side else ""
+    side = translated(ruleset.sides[SIDES.index(scene.side)]) if scene.side else ""
     return {
         "number": f"{pair + 1}.{'..' * second}" if scene.ply else "",
         "side": side,
-        "move": scene.move if scene.ply else words["start"],
+        "move": scene.move if scene.ply else text("Start"),
         "mark": mark,
-        "meaning": words.get(mark, ""),
+        "meaning": translated(_MARKS.get(mark, "")),
         "comment": record.comments.get(scene.ply, "") if scene.ply else "",
         "score": scene.score,
         "variations": list(variations),
@@ -296,34 +226,23 @@ def _line(variation: Variation, before: Scene, ruleset: Ruleset) -> str:
     return " ".join(filter(None, found))
 
 
-def _result(record: GameRecord, sides: tuple[str, str], language: Language) -> str:
-    """Describe the result in a language."""
-    words = _WORDS[language]
+def _result(record: GameRecord) -> str:
+    """Describe the result: `1-0 (resigned)`."""
     if record.winner is None:
-        return words["unknown"]
-    ending = str(record.termination)
-    how = _ENDINGS.get(ending, "") if language == "fr" else f"({ending})" if record.kind is not Kind.VOID else ""
-    if record.winner == "draw":
-        return f"½–½ {words['draw']} {how}".strip()
-    place = SIDES.index(record.winner)
-    return f"{('1–0', '0–1')[place]}  {sides[place]} {words['wins']} {how}".strip()
+        return text("result unknown")
+    how = "" if record.kind is Kind.VOID else f" ({translated(str(record.termination))})"
+    return f"{result(record.winner)}{how}"
 
 
-def _problem(problem: BookletProblem, number: int, language: Language) -> dict[str, Any]:
+def _problem(problem: BookletProblem, number: int) -> dict[str, Any]:
     """Return a problem as the template shows it."""
-    words, ruleset = _WORDS[language], problem.ruleset
+    ruleset = problem.ruleset
     scene = Scenes(ruleset, problem.position).items[0]
-    side = sides_of(ruleset, language)[SIDES.index(scene.to_move)]
-    question = words["in"].format(side=side, moves=problem.moves, s="s" if problem.moves > 1 else "")
-    counter, _, most = problem.condition.partition("<=")
-    if counter:
-        names = ruleset.rules.words.terms.get(counter, ()) if language == "fr" else ()
-        question += words["with"].format(most=most, counter=names[0] if names else counter)
     return {
-        "name": f"{words['problem']} {number}",
-        "family": family_title(ruleset, language),
+        "name": f"{text('Problem')} {number}",
+        "family": translated(ruleset.rules.title),
         "title": problem.title,
-        "question": question,
+        "question": win_question(ruleset.sides[SIDES.index(scene.to_move)], problem.moves, problem.condition),
         "text": problem.text,
         "solution": problem.solution,
         "board": picture(ruleset, scene),

@@ -1,8 +1,8 @@
-"""Shapes of pieces: a token per piece, whose form and tone follow from the Unicode name of its glyph.
+"""Shapes of pieces: a token per piece, whose form and tone are derived from the Unicode name of its glyph.
 
-`♙` is "WHITE CHESS PAWN": a light token with a pawn on it. A family only chooses its glyphs. Sides differ by form as
-well as by colour: light tokens have an inner ring and outlined emblems, dark ones are solid. A glyph without a drawing
-here is written as text.
+`♙` is "WHITE CHESS PAWN": a light token with a pawn on it, or a pawn without a token if a side has more than two
+kinds of pieces. A family only chooses its glyphs. Sides differ by form as well as by colour: light tokens have an inner
+ring and outlined emblems, dark ones are solid. A glyph without a drawing here is written as text.
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ def key(symbol: str) -> str:
 
 
 def looks(pieces: Sequence[Piece]) -> tuple[Look, ...]:
-    """Return the looks of a family's pieces. If no side has more than two kinds, round ones are plain stones."""
+    """Return the looks of a family's pieces. If no side has more than two kinds, circles are plain stones."""
     kinds = Counter(piece.side for piece in pieces)
     has_many = max(kinds.values(), default=0) > 2
     is_chess = has_many and any(_CHESSMAN in unicodedata.name(piece.glyph[:1], "") for piece in pieces)

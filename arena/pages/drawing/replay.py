@@ -159,7 +159,7 @@ class Replay:
         return plot.lines(title, series, axis, width=plot.SMALL_WIDTH, height=plot.SMALL_HEIGHT)
 
     def chances_chart(self, chances: Mapping[int, float]) -> Any:
-        """Draw the engine's winning chances of the first side before each ply; `chances` are from -1 to 1."""
+        """Draw the first side's winning chances (-1 to 1) before each ply, as an engine evaluated them."""
         points = [plot.Point(number, _percent(chance)) for number, chance in sorted(chances.items())]
         axis = plot.Axis(text=_ply, bounds=(0, 100))
         title = text("Winning chances of %(side)s before each ply, in percent") % {"side": self.sides[0]}

@@ -1,6 +1,6 @@
 """A game as a sequence of scenes: for every ply the board, the moved and captured pieces, and the move in words.
 
-Scenes are derived from the boards before and after each move, so that they need no knowledge of the game.
+Scenes are derived from the boards before and after each move, in the same way for all families.
 """
 
 from __future__ import annotations

@@ -141,8 +141,8 @@ async def player(request: web.Request) -> web.Response:
 async def month(request: web.Request) -> web.Response:
     """Show the game of a month and the runners-up, ranked by a figure of their analysis.
 
-    By default they are games in which a win was blown, ranked by the number of turning points. Without a month in the
-    address, that is this month, or the last one until this month has an analysed game.
+    By default, only games with a blown win are shown, ranked by the number of turning points. Without a month in the
+    address, this month is shown, or the one before it as long as this month has no such game.
     """
     asked = request.query.get("month", "")
     chosen = asked or f"{now():%Y-%m}"
@@ -201,7 +201,7 @@ async def _turning_point(request: web.Request, game: ArchiveItem) -> dict[str, A
 
 
 def _displayed(replay: Replay, ply: AnalysedMove) -> str:
-    """Return the move that the engine prefers as people write it."""
+    """Return the engine's preferred move, written as people write it."""
     ruleset = replay.ruleset or replay.rules.settle()
     before = Position.start(ruleset, replay.scenes[ply.number - 1].position)
     return before.display(replay.rules.notation.read_move(ply.best, before.state, ruleset.config))

@@ -14,6 +14,7 @@ from arena.http.problem import Problem
 from arena.http.request_context import CONTEXT, address_key
 from arena.pages.drawing.booklet import BookletGame, BookletProblem, make_booklet
 from arena.pages.html_table import choice
+from arena.pages.language import LANGUAGES
 from arena.pages.page import GAME_ID, allow_parameters, arena_of, path_family, path_number, run
 from referee.game.record import GameRecord
 from referee.rules import load
@@ -83,7 +84,7 @@ async def _booklet(
     limiter, key = request.app[CONTEXT].exports, address_key(request)
     chosen: Mapping[str, Any] = {
         "layout": choice(request.query, "layout", ("text", "presentation"), "text"),
-        "language": choice(request.query, "language", ("en", "fr"), "en"),
+        "language": choice(request.query, "language", tuple(LANGUAGES), "en"),
     }
     if not limiter.enter(key):
         raise Problem("too-many", f"you have {limiter.each} running exports", headers={"Retry-After": "5"})

@@ -60,7 +60,7 @@ _KINDS = {
 
 
 def _part(row: tuple[Any, ...], key: str) -> Any:
-    """Return the value of a row, which is a tuple, in the column whose key is its index."""
+    """Return the value of a row in a column: the row is a tuple, the key of the column an index."""
     return row[int(key)]
 
 
@@ -123,7 +123,7 @@ async def rules(request: web.Request) -> web.Response:
 @routes.get("/{family}/protocol")
 @allow_parameters()
 async def protocol(request: web.Request) -> web.Response:
-    """Show the moves and positions of a family in the protocol."""
+    """Show how the protocol writes the moves and positions of a family."""
     family = path_family(request)
     built_in = folder_of("protocol") / "dialects" / f"{family.family}.md"
     path = built_in if built_in.is_file() else folder(family.family) / "DIALECT.md"

@@ -85,7 +85,7 @@ def sentence(line: GameItem, replay: Replay) -> str:
 
 
 def detail(line: GameItem) -> str:
-    """Return what the referee reported of the end; empty for a resignation, of which the sentence says all."""
+    """Return what the referee reported about the end; empty for a resignation, which `sentence` describes fully."""
     return "" if line.termination == "resigned" else filters.plain(line.detail or "")
 
 
@@ -121,7 +121,7 @@ def drawn(game: GameItem, replay: Replay, *, is_small: bool = False) -> dict[str
 
 
 async def live_board(request: web.Request, game: GameItem, spec: GameSpec, *, is_small: bool = True) -> dict[str, Any]:
-    """Draw the last position of a running game, with its event and the time of the last move."""
+    """Draw the last position of a running game, with the name of its event and the time of its last move."""
     known = request.app[CONTEXT].live.of(game)
     plies = list(known.plies) if known else []
     replay = await run(request.app[REPLAYS].of_moves, game, spec, plies)
@@ -385,7 +385,7 @@ def _taken(replay: Replay, ply: int) -> dict[str, list[tuple[str, str, int]]]:
 
 
 def _leads(taken: dict[str, list[tuple[str, str, int]]]) -> dict[str, int]:
-    """Return by how many pieces each side has captured more than the other."""
+    """Return how many more pieces each side has captured than the other."""
     first, second = (sum(count for *_, count in taken[side]) for side in SIDES)
     return {"first": first - second, "second": second - first}
 

@@ -1,4 +1,4 @@
-"""The front page: one game on a large board, further games in progress, what comes today, leaders."""
+"""The front page: a game on a large board, other running games, coming tournaments, problem of the month, leaders."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Leaderboards of a family: the ratings of a pool, now or on an earlier day, optionally by a part of its games."""
+"""Leaderboards of a family: the ratings of a pool, now or on an earlier day.
+
+A filter by variant or time class limits the games that are counted.
+"""
 
 from __future__ import annotations
 

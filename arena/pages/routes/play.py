@@ -85,7 +85,7 @@ async def _form(request: web.Request, given: dict[str, Any], problem: str = "", 
 
 
 def _sides(rules: Rules) -> list[tuple[str, str, str]]:
-    """Return the choices of a side: value, name, and a piece of that side."""
+    """Return the sides to choose from: value, name, and a piece of that side."""
     pieces = {
         side: drawing.prefix(rules.family) + key(next(one.symbol for one in rules.pieces if one.side == side))
         for side in SIDES

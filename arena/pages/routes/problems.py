@@ -1,4 +1,4 @@
-"""Problems: lists with the leaderboard of solvers, the board on which one is solved, and the form that sets one."""
+"""Problems: lists with the leaderboard of solvers, the board on which one is solved, and the form that adds one."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from arena.errors import ArenaError, BadValueError, NotFoundError
 from arena.http.identity import give_cookie, read_cookie, session_of
 from arena.http.json_text import as_json
 from arena.http.request_context import CONTEXT
-from arena.pages import language
+from arena.pages import filters, language
 from arena.pages.drawing import board
 from arena.pages.drawing.scene import Scene, Scenes
 from arena.pages.html_table import choice
@@ -140,20 +140,9 @@ def _label(problem: WinProblemItem) -> str:
 
 
 def sentence(problem: WinProblemItem) -> str:
-    """Return the question of a problem: who wins in how many moves, under which condition."""
-    count = problem.moves if problem.moves is not None else getattr(problem, "max_moves", None)
-    values = {"side": language.translated(services.problems.side_name(problem)), "count": count}
-    if not count:
-        text = language.text("%(side)s to move wins") % values
-    else:
-        text = (
-            language.texts("%(side)s to move wins in %(count)s", "%(side)s to move wins in %(count)s", count) % values
-        )
-    counter, _, most = problem.condition.partition("<=")
-    if not counter:
-        return text
-    what = language.translated(counter.replace("_", " "))
-    return text + language.text(", with at most %(most)s %(what)s moved in all") % {"most": most, "what": what}
+    """Return the question of a problem, see `win_question`."""
+    moves = problem.moves if problem.moves is not None else getattr(problem, "max_moves", None)
+    return filters.win_question(services.problems.side_name(problem), moves, problem.condition)
 
 
 def source_of(problem: WinProblemItem) -> str:
@@ -170,7 +159,7 @@ def source_of(problem: WinProblemItem) -> str:
 @routes.get("/problems/feed.atom")
 @allow_parameters()
 async def feed(request: web.Request) -> web.Response:
-    """Serve the feed of the problems of the months and of the newest problems."""
+    """Serve the feed of the newest problems and the latest problems of the month."""
     arena, base = arena_of(request), request.app[CONTEXT].settings.public_url.rstrip("/")
 
     def read() -> str:
@@ -226,7 +215,7 @@ def _remember(request: web.Request, response: web.Response, number: int, by: Ide
 
 @dataclass(frozen=True, slots=True)
 class _View:
-    """A problem and the line of play that the page shows. `hints` are cells to mark. If `shows`, so is the solution."""
+    """A problem and the line that the page shows. `hints` are cells to mark. If `shows`, the solution is shown too."""
 
     problem: WinProblemResponse
     line: ProblemLine
@@ -457,7 +446,7 @@ async def _scenes(request: web.Request, line: ProblemLine, after: int) -> Mappin
 @routes.get("/{family}/problems/new")
 @allow_parameters("position", "variant", "options")
 async def form(request: web.Request) -> web.Response:
-    """Show the form that sets a problem; `?position=` is the position to begin with."""
+    """Show the form that adds a problem; `?position=` is the position to begin with."""
     return await _form(request, path_family(request), request.query)
 
 
@@ -495,7 +484,7 @@ async def _form(
 
 @routes.post("/{family}/problems/new")
 async def add(request: web.Request) -> web.Response:
-    """Store a problem for the solver, and redirect to it."""
+    """Store a problem, which the solver will check, and redirect to its page."""
     rules = path_family(request)
     fields = await checked_form(request)
     try:

@@ -161,7 +161,7 @@ def _boards(rules: Rules, lines: Sequence[StartLine]) -> list[tuple[StartLine, A
 
 
 def _histogram(shares: Sequence[float]) -> Markup:
-    """Draw a histogram of the starts by the advantage of the first side, on a scale of tens of percent for all."""
+    """Draw a histogram of the starts by the advantage of the first side; the scale ends at a multiple of 10 %."""
     reach = max(1, min(5, math.ceil(10 * max((abs(share) for share in shares), default=0)))) / 10
     counts = Counter(min(_BARS - 1, int((share / reach + 1) / 2 * _BARS)) for share in shares)
     most, width = max(counts.values(), default=1), _WIDTH / _BARS

@@ -148,7 +148,7 @@ async def embed(request: web.Request) -> web.Response:
 @routes.get("/robots.txt")
 @allow_parameters()
 async def robots(request: web.Request) -> web.Response:
-    """Serve the rules for crawlers: pages may be read, but not in every order of their tables."""
+    """Serve the rules for crawlers. They exclude data, forms, and most queries, which only sort or filter a page."""
     closed = ("/api/", "/account", "/login", "/register", "/reset", "/submit", "/embed/", "/*?")
     lines = ["User-agent: *", *(f"Disallow: {one}" for one in closed), "Allow: /*?pool=", "Allow: /*?lang=", ""]
     return web.Response(text="\n".join(lines), headers={"Cache-Control": "public, max-age=86400"})

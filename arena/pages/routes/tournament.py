@@ -177,7 +177,7 @@ def _read_running(arena: Arena) -> Sequence[TournamentItem]:
 
 
 def _eta(tournament: TournamentItem, at: datetime) -> float | None:
-    """Estimate the seconds until the last game from the speed so far; None without an estimate."""
+    """Estimate the seconds until all games are over from the speed so far; None without an estimate."""
     if tournament.state != "running" or not tournament.started_at or not tournament.finished_games:
         return None
     gone = (at - tournament.started_at).total_seconds()

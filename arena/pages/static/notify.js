@@ -5,10 +5,13 @@ const INTERVAL_MS = 30_000;
 const buttons = document.querySelectorAll("[data-notify]");
 const isPossible = "Notification" in window;
 const isOn = () => isPossible && Notification.permission === "granted" && localStorage.getItem(KEY) !== null;
+const isBlocked = () => isPossible && Notification.permission === "denied";
 
 function show() {
   for (const button of buttons) {
     button.hidden = !isPossible;
+    button.disabled = isBlocked();
+    if (isBlocked()) button.lastChild.textContent = button.dataset.blocked; // until the reader allows it and reloads
     button.setAttribute("aria-pressed", String(isOn()));
   }
 }

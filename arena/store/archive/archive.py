@@ -78,7 +78,7 @@ class Archive:
         return sum(self.add_indexed(indexed(portion)) for portion in batched(games))
 
     def add_indexed(self, games: Iterable[NewArchivedGame]) -> int:
-        """Store imported games whose positions are known, and return how many were new.
+        """Store imported games with the positions that `indexed` has computed; return how many were new.
 
         Each portion is one transaction, so that an import that was killed continues where it ended.
         """
@@ -92,7 +92,7 @@ class Archive:
         return added
 
     def to_follow(self, limit: int) -> tuple[int, list[tuple[int, bytes]]]:
-        """Return the last archived commit number and the next results as (commit number, stored record)."""
+        """Return the commit number of the last archived result, and the next results as (commit number, record)."""
         with self._sessions.reading() as session:
             after = counter(session, FOLLOWED_COUNTER)
             query = (
@@ -105,7 +105,7 @@ class Archive:
             return after, [(row[0] or 0, row[1]) for row in session.execute(query)]
 
     def follow(self, after: int, upto: int, games: Sequence[NewArchivedGame]) -> bool:
-        """Archive the games committed after `after` up to `upto`; return False if another process was faster.
+        """Archive the games with commit numbers from `after` + 1 to `upto`; return False if another process was faster.
 
         A game that was undone and played again gets a new serial; the former row is deleted.
         """

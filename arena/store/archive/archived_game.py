@@ -80,10 +80,7 @@ class ArchivedGame:
         return day_of(next((self.tags[name] for name in ("Date", "date", "UTCDate") if self.tags.get(name)), ""))
 
     def record(self) -> GameRecord:
-        """Convert the game to the arena's own record.
-
-        A game that did not end by the rules is recorded as resigned, drawn by agreement, or stopped.
-        """
+        """Convert the game to the arena's own record, without times and scores of the moves."""
         termination = Termination(self.termination)
         final = self.states()[-1]
         day = self.tags.get("Date") or self.tags.get("date") or ""

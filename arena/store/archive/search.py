@@ -43,7 +43,7 @@ Serials = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArchiveSearch(ArchiveQuery):
-    """A query whose variant, position and moves were read by the rules of its family."""
+    """A query whose variant, position and moves were parsed by the rules of its family."""
 
     key: int | None = None
     """The key of the position."""

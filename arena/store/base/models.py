@@ -62,7 +62,7 @@ def _json(default: Any) -> Any:
 
 
 class User(SQLModel, table=True):
-    """A user account. `role` is `author`, `organiser` or `admin`. A password hash is needed for the log-in form."""
+    """A user account. `role` is `author`, `organiser` or `admin`. The log-in form needs a password hash."""
 
     __tablename__ = "users"
     id: int | None = Field(default=None, primary_key=True)
@@ -79,9 +79,9 @@ class User(SQLModel, table=True):
 
 
 class AccountLink(SQLModel, table=True):
-    """A secret link, stored by the SHA-256 of its secret: an invitation, or one that resets the password of `user_id`.
+    """A secret link, stored as the SHA-256 of its secret: an invitation, or one that resets the password of `user_id`.
 
-    An invitation creates accounts with a `role`, at most `uses_left` more.
+    An invitation can still create `uses_left` accounts, each with its `role`.
     """
 
     __tablename__ = "account_links"
@@ -129,7 +129,7 @@ class Login(SQLModel, table=True):
 
 
 class LoginAttempt(SQLModel, table=True):
-    """Counter of recent wrong log-ins or of recent requests. `key` is the SHA-256 of, for example, an address."""
+    """Counter of recent wrong log-ins or of recent requests. `key` is the SHA-256 of, for example, an IP address."""
 
     __tablename__ = "login_attempts"
     key: str = Field(primary_key=True, max_length=64)
@@ -138,7 +138,7 @@ class LoginAttempt(SQLModel, table=True):
 
 
 class TrustedDevice(SQLModel, table=True):
-    """A trusted device: SHA-256 of a browser cookie or an IP address from which a user has logged in."""
+    """A device from which a user has logged in: the SHA-256 of its browser cookie or of its IP address."""
 
     __tablename__ = "trusted_devices"
     user_id: int = Field(primary_key=True, foreign_key="users.id")
@@ -166,7 +166,8 @@ class BotIdentity(SQLModel, table=True):
 class Version(SQLModel, table=True):
     """One immutable upload of a bot. `name` is its name in records: `bot v3`.
 
-    `bundle` is the SHA-256 of the stored bundle, empty for a bot that is a command of this installation (the samples).
+    `bundle` is the SHA-256 of the stored bundle, empty for a remote bot and for a sample bot (a command of this
+    installation).
     `state` is `uploaded`, `checking`, `active`, `failed` or `retired`; only active versions enter tournaments.
     """
 
@@ -208,7 +209,7 @@ class RemotePresence(SQLModel, table=True):
 
 
 class VersionFamily(SQLModel, table=True):
-    """A family that a version plays, with the variants that its check found it can play."""
+    """A family that a version plays. `variants` are those found playable by its check, or announced by a remote bot."""
 
     __tablename__ = "version_families"
     version_id: int = Field(primary_key=True, foreign_key="versions.id")
@@ -286,7 +287,7 @@ class Tournament(SQLModel, table=True):
 
 
 class Entry(SQLModel, table=True):
-    """A version entered in a tournament. `seat` is its place in the order of entries, `eligibility` why it may play.
+    """A version entered in a tournament. `seat` is its place among the entries, `eligibility` says why it may play.
 
     `suspended` is the reason if the coordinator has withdrawn the version.
     """
@@ -321,9 +322,9 @@ class Game(SQLModel, table=True):
     """A planned game, and its result once there is one.
 
     `id` is the content hash of its spec. `sequence` numbers the games of a tournament in planned order. `commit_number`
-    numbers all results in commit order, in which ratings are folded. `state`: `planned`, `queued`, `running`,
-    `finished`, `void` (given up) or `cancelled`. `attempt` counts the dispatches, except those after which the game was
-    returned to the plan before its start. `lease_owner` is the coordinator that dispatched the game or committed its
+    numbers the results of all tournaments in the order in which they were committed and rated. `state`: `planned`,
+    `queued`, `running`, `finished`, `void` (given up) or `cancelled`. `attempt` counts the dispatches, except those
+    taken back before the game started. `lease_owner` is the coordinator that dispatched the game or committed its
     result, `worker` the cluster worker that played it. `is_rated` is copied from the tournament during planning.
     """
 
@@ -460,7 +461,7 @@ class RatingChange(SQLModel, table=True):
 
 
 class Rebuild(SQLModel, table=True):
-    """A running or interrupted rebuild of all ratings; it has folded the results up to the commit number `last`.
+    """A running or interrupted rebuild of all ratings; it has computed the ratings up to the commit number `last`.
 
     `without` is the SHA-256 of the ids of excluded games, empty for none.
     """
@@ -495,7 +496,7 @@ class RebuiltChange(SQLModel, table=True):
 
 
 class ArchiveName(SQLModel, table=True):
-    """A name shared by archived games.
+    """A name to which archived games refer.
 
     `kind` is `player`, `variant` (`loa standard`), `termination`, `source` or `pool` (of ratings). `folded` is the
     case-folded name, for searches by part of it.
@@ -636,10 +637,10 @@ class Analysis(SQLModel, table=True):
 
 
 class QueuedAnalysis(SQLModel, table=True):
-    """A request to analyse a game (`game_id`) or a position (`question`: the game so far), which gets an `answer`.
+    """A request to analyse a game (`game_id`) or a position (`question`: the game so far).
 
-    The request for a game is deleted when the analysis is done. If the analysis fails, the request stays with the
-    `problem`, so that it is not retried automatically.
+    When the analysis is done, the request for a game is deleted, and that for a position gets an `answer`. If the
+    analysis fails, the request stays with the `problem`, so that it is not retried automatically.
     """
 
     __tablename__ = "analysis_requests"
@@ -719,7 +720,7 @@ class StoredProblem(SQLModel, table=True):
 class ProblemAttempt(SQLModel, table=True):
     """The first attempt of a user at a problem, which is the only rated one.
 
-    Ratings are folded in the order of `id`: an attempt gets its id while its problem and its user are locked.
+    Attempts are rated in the order of `id`: an attempt gets its id while its problem and its user are locked.
     """
 
     __tablename__ = "problem_attempts"
@@ -736,7 +737,7 @@ class ProblemAttempt(SQLModel, table=True):
 class SolverRating(SQLModel, table=True):
     """The rating of a user against the problems of a family, in the pool `FAMILY/problems`.
 
-    The columns are those of `VersionRating`.
+    The columns mean the same as in `VersionRating`.
     """
 
     __tablename__ = "solver_ratings"
@@ -755,7 +756,7 @@ class SolverRating(SQLModel, table=True):
 
 
 class Counter(SQLModel, table=True):
-    """A counter. `commit` has the last assigned commit number; the transaction that commits a result increases it."""
+    """A named counter. The one named `commit` holds the last commit number assigned to a result."""
 
     __tablename__ = "counters"
     name: str = Field(primary_key=True, max_length=32)
@@ -763,7 +764,7 @@ class Counter(SQLModel, table=True):
 
 
 class Lease(SQLModel, table=True):
-    """A lease, such as `referee`: at most one owner acts until it expires."""
+    """A lease, such as `referee`: until it expires, only its owner may act."""
 
     __tablename__ = "leases"
     name: str = Field(primary_key=True, max_length=32)

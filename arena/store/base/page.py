@@ -59,6 +59,6 @@ def bounded(limit: int) -> int:
 
 
 def cut(rows: Sequence[T], limit: int, key: Callable[[T], tuple[Any, ...]]) -> PageResponse[T]:
-    """Build a page of `limit` rows; one row more only shows that another page follows. `key` returns a row's keys."""
+    """Build a page of the first `limit` rows, with a cursor if there are more rows. `key` returns a row's sort keys."""
     items = list(rows[:limit])
     return PageResponse(items, write_cursor(*key(items[-1])) if len(rows) > limit and items else None)

@@ -54,7 +54,7 @@ def upgrade(engine: Engine) -> tuple[str | None, str]:
 
 
 def downgrade(engine: Engine, revision: str) -> None:
-    """Restore an older revision, or `base`, which has no tables."""
+    """Restore the schema of an older revision, or of `base`, which has no tables."""
     from alembic import command
 
     with alone(engine) as connection:

@@ -47,7 +47,7 @@ class VersionChecks:
     ) -> Version:
         """Store the verdict on a version: it becomes `failed` if there is a `problem`, else `active`.
 
-        Its families become those in `variants`. Raises NotFoundError, and ConflictError if no check is running.
+        `variants` are its playable variants by family. Raises NotFoundError, and ConflictError if no check is running.
         """
         with self._sessions.writing() as session:
             version = session.get(Version, version_id, with_for_update=True)

@@ -60,6 +60,7 @@ class Samples:
 
         A sample bot runs as a command of this installation: `python` stands for its interpreter, `{family}` for the
         family. `variants` gives the variants of each family. Samples in `LEVELS` get the options listed there.
+        A name that another user already has is left out.
         """
         with self._sessions.writing() as session:
             owner_id = ensure_owner(session)

@@ -97,9 +97,9 @@ class Analyses:
     def ask(
         self, user_id: int | None, nodes: int, *, game_id: str | None = None, question: Mapping[str, Any] | None = None
     ) -> int:
-        """Queue a game or a position; return the request's id. An existing request of a game is kept and retried.
+        """Queue the analysis of a game or a position; return the request's id.
 
-        Raises QuotaError if too many requests wait.
+        A game has one request; if that has failed, it is retried. Raises QuotaError if too many requests wait.
         """
         with self._sessions.writing() as session:
             if game_id is not None:

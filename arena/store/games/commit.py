@@ -1,8 +1,8 @@
 """The one transaction that commits results: records, results, commit numbers, ratings, counters.
 
 A game is committed exactly once, by its id: a second result changes nothing. The row of the commit counter is locked
-first, so results are committed in the order of their numbers, and ratings are folded in that order. Results that arrive
-together are committed in one transaction, because most of the cost is per transaction and statement.
+first, so results are committed and rated in the order of their numbers. Results that arrive together are committed in
+one transaction, because most of the cost is per transaction and statement.
 """
 
 from __future__ import annotations

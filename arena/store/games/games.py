@@ -1,4 +1,4 @@
-"""Read access to games: single games with plan and record, and lists.
+"""Read access to games: single games with spec and record, and lists.
 
 Lists omit specs and records, which are read one by one.
 """
@@ -46,7 +46,7 @@ class Games:
         return GameItem(*row)
 
     def spec(self, game_id: str) -> GameSpec:
-        """Return the plan of a game. Raises NotFoundError."""
+        """Return the spec of a game. Raises NotFoundError."""
         with self._sessions.reading() as session:
             spec = session.scalar(select(col(Game.spec)).where(col(Game.id) == game_id))
         if spec is None:
@@ -191,7 +191,7 @@ def _of_plan(tournament_id: int, query: PlanQuery) -> list[Any]:
 def _of_versions(
     versions: Sequence[int], against: Sequence[int] | None, conditions: Sequence[Any], limit: int
 ) -> Select[Any]:
-    """Select games of these versions, among them the latest `limit`, by a short index walk per version and side."""
+    """Select at least the latest `limit` games of these versions, by a short index walk per version and side."""
     walks = []
     for mine, theirs in ((Game.first_id, Game.second_id), (Game.second_id, Game.first_id)):
         for version in dict.fromkeys(versions):

@@ -255,7 +255,7 @@ class Results:
     def with_plans(
         self, query: GameQuery = ALL_GAMES, *, worker: str | None = None, after: int = 0
     ) -> Iterator[tuple[int, str, bytes, GameSpec]]:
-        """Yield (commit number, id, record as JSON, plan) of the results that match, in commit order after `after`."""
+        """Yield (commit number, id, record as JSON, spec) of the results that match, in commit order after `after`."""
         columns = (col(Game.commit_number), col(Game.id), col(Record.data), col(Game.spec))
         for number, game_id, data, spec in self._walk(columns, after, conditions(query, worker=worker)):
             yield number, game_id, unpack_line(data), spec_from_json(spec)

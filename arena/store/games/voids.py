@@ -27,13 +27,13 @@ _FIRST = PageQuery()
 
 
 class Voids:
-    """Void attempts; their games were returned to the plan or given up."""
+    """Void attempts; their games became planned again or were given up."""
 
     def __init__(self, sessions: Sessions) -> None:
         self._sessions = sessions
 
     def add(self, record: GameRecord, lease_owner: str = "", *, give_up: bool = False) -> bool:
-        """Store a void attempt and return its game to the plan, or give the game up for good.
+        """Store a void attempt, and mark its game as planned again or give it up for good.
 
         Returns False if the game is already over. Raises NotFoundError.
         """

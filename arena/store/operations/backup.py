@@ -1,4 +1,4 @@
-"""Writes and loads dumps of the whole database as text, for backups and for moving from SQLite to PostgreSQL.
+"""Writes and loads dumps of the database as text, for backups and for moving from SQLite to PostgreSQL.
 
 A dump is NDJSON, compressed if the file name ends in `.zst`. The first line gives the schema revision. Then follows one
 line for each row; a row comes before the rows that refer to it. The last line gives the number of rows.
@@ -35,7 +35,7 @@ _SHORT_LIVED = ("logins", "leases", "idempotent_responses", "login_attempts", "r
 
 
 def dump(engine: Engine, path: Path) -> int:
-    """Write all rows of one snapshot into a new file; return how many. Raises FileExistsError."""
+    """Write a snapshot of all rows but short-lived ones to a new file; return how many. Raises FileExistsError."""
     count = 0
     with Sessions(engine).reading() as session, _writer(path) as file:
         connection = session.connection()

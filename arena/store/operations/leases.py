@@ -2,7 +2,7 @@
 
 Machine clocks are never compared. A candidate watches the row by its own monotonic clock and takes the lease when it
 was not renewed for long enough. Writes of a former owner are rejected inside their transaction (`fencing`), even if
-that process was stopped, cut off or suspended and still believes that it owns the lease.
+that process was suspended or lost its connection and still believes that it owns the lease.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ _IDLE_S = (2.0, 10.0)
 """Shortest and longest time after which PostgreSQL ends an idle transaction of an owner; between them, the length of
 the lease counts.
 
-The transaction's row locks would block a standby if the owner is stopped or cut off. A single statement may take twice
-as long.
+The transaction's row locks would block a standby if the owner is suspended or loses its connection. A single statement
+may take twice as long.
 """
 _BOUND = text(
     "SELECT set_config('idle_in_transaction_session_timeout', :idle, true), "
@@ -123,7 +123,7 @@ class Leases:
         self._idle_s = max(_IDLE_S[0], min(seconds, _IDLE_S[1]))
 
     def _bound(self, session: Session) -> None:
-        """Let PostgreSQL end this transaction if this process is stopped: its row locks would block a standby."""
+        """Let PostgreSQL end this transaction if this process is suspended: its row locks would block a standby."""
         if _is_postgresql(session):
             idle_ms = int(self._idle_s * 1000)
             session.execute(_BOUND, {"idle": str(idle_ms), "statement": str(2 * idle_ms)})

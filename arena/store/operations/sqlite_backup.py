@@ -109,7 +109,7 @@ def restore(file: Path, backup: Path, at: datetime) -> Path | None:
 
 
 def salvage(file: Path, aside: Path) -> Iterator[bytes]:
-    """Yield the readable records, as JSON, of the replaced database for games that are open in the restored one."""
+    """Yield, as JSON, the replaced database's readable records of games that are unfinished in the restored one."""
     with contextlib.closing(sqlite3.connect(file)) as connection:
         games = [game for (game,) in connection.execute(_OPEN)]
     with contextlib.closing(sqlite3.connect(aside)) as connection:

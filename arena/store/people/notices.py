@@ -30,7 +30,7 @@ class Notices:
         self._sessions = sessions
 
     def of(self, user_id: int, since: datetime | None = None) -> list[Notice]:
-        """Return the notices of a user, latest first: the latest of each kind, or those after a given time."""
+        """Return a user's notices, latest first, at most LIMIT of each kind; with `since`, only those after it."""
         parts = (self._checks, self._faults, self._suspensions, self._ended, self._followed)
         found = dict.fromkeys(one for part in parts for one in part(user_id, since))  # users may follow their own bots
         return sorted(found, key=lambda one: one.at, reverse=True)

@@ -1,7 +1,7 @@
 """First attempts at problems, and the ratings of people and problems that follow from them.
 
-An attempt counts as a game of the person (first) against the problem (second), in the pool `FAMILY/problems`, by the
-same fold as all other ratings. A person has one rated attempt at a problem.
+An attempt counts as a game of the person (first) against the problem (second) in the pool `FAMILY/problems`, and is
+rated by the same function `fold` as all games. A person has one rated attempt at a problem.
 """
 
 from __future__ import annotations
@@ -117,12 +117,12 @@ class Attempts:
         return PageResponse(lines, write_cursor(row.conservative, row.user_id, rank))
 
     def check(self) -> list[str]:
-        """Fold every attempt again in order; describe the differences from the stored ratings."""
+        """Compute all ratings again from the attempts in order; describe the differences from the stored ratings."""
         with self._sessions.reading() as session:
             return list(_differences(session, *_folded(session)))
 
     def rebuild(self) -> int:
-        """Fold every attempt again, correct the stored ratings, and return the number of attempts."""
+        """Compute all ratings again, correct the stored ones, and return the number of attempts."""
         with self._sessions.writing() as session:
             table, changes = _folded(session)
             for attempt, before, after in changes:
@@ -134,7 +134,7 @@ class Attempts:
 
 
 def _game(attempt: ProblemAttempt, family: str) -> FoldedGame:
-    """Return an attempt as the game that the fold rates."""
+    """Return an attempt as a game that `fold` can rate."""
     number = attempt.id or 0
     return FoldedGame(
         game_id=f"attempt {number}",
@@ -150,7 +150,7 @@ def _game(attempt: ProblemAttempt, family: str) -> FoldedGame:
 
 
 def _rate(session: Session, attempt: ProblemAttempt, problem: StoredProblem) -> None:
-    """Fold one attempt into the two stored ratings."""
+    """Update the two stored ratings by one attempt."""
     pool, table = pool_of_problems(problem.family), _Ratings()
     solver = session.get(SolverRating, (pool, attempt.user_id))
     if solver is not None:
@@ -188,7 +188,7 @@ def _store(session: Session, pool: str, number: int, line: FoldedRating) -> None
 
 
 def _folded(session: Session) -> tuple[_Ratings, list[tuple[ProblemAttempt, float, float]]]:
-    """Fold every attempt; return the ratings, and each attempt with the person's strength before and after it."""
+    """Compute the ratings from all attempts; return them, and each attempt with the person's mu before and after it."""
     table = _Ratings()
     families: dict[int, str] = {}
     for problem in session.scalars(select(StoredProblem).where(col(StoredProblem.accepted_at).is_not(None))):
@@ -206,7 +206,7 @@ def _folded(session: Session) -> tuple[_Ratings, list[tuple[ProblemAttempt, floa
 def _differences(
     session: Session, table: _Ratings, changes: list[tuple[ProblemAttempt, float, float]]
 ) -> Iterator[str]:
-    """Yield the differences between the stored and the folded ratings."""
+    """Yield the differences between the stored ratings and the computed ones."""
     for attempt, before, after in changes:
         if (attempt.mu_before, attempt.mu) != (before, after):
             yield f"attempt {attempt.id}: stored {attempt.mu_before}, {attempt.mu}; folded {before}, {after}"

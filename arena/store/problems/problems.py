@@ -1,4 +1,4 @@
-"""Problems: stored when they are set, accepted or refused when the solver has examined them, listed and chosen."""
+"""Problems: add, list and remove them, store the solver's verdict on them, choose those of the month."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ class Problems:
             row = session.get(StoredProblem, number, with_for_update=True)
             if row is None or row.state == REMOVED:
                 raise NotFoundError("problem", number)
-            # Clear the digest, so that the same problem can be set again.
+            # Clear the digest, so that the same problem can be added again.
             row.state, row.month, row.digest = REMOVED, None, f"removed {number}"
 
     def of_month(self, month: str) -> WinProblemItem | None:
@@ -185,7 +185,7 @@ class Problems:
 
 
 def _shown(row: StoredProblem, author: str | None) -> dict[str, Any]:
-    """Return the fields of a document that have other names in the table."""
+    """Return the fields of a problem's document that are not columns of its table."""
     return {"author": author, "rating": row.mu, "attempts": row.games, "solved": row.games - row.wins}
 
 

@@ -1,1 +1,1 @@
-"""TrueSkill ratings, folded by one writer in the order of commit numbers, so that a rebuild reproduces every digit."""
+"""TrueSkill ratings, updated by one writer in the order of commit numbers, so that a rebuild reproduces every digit."""

@@ -1,4 +1,4 @@
-"""The effect of one game on two ratings: one pure function, used by commits and by rebuilds alike."""
+"""The effect of one game on two ratings: one function, used by commits and by rebuilds alike."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from referee.rules.core import Kind
 
 @dataclass(frozen=True, slots=True)
 class FoldedGame:
-    """The fields of a game that the fold uses."""
+    """The fields of a game that `fold` uses."""
 
     game_id: str
     commit_number: int
@@ -50,7 +50,7 @@ class FoldedChange:
 
 
 class RatingTable(Protocol):
-    """The store of ratings that the fold reads and writes."""
+    """The store of ratings that `fold` reads and writes."""
 
     def line(self, pool: str, version_id: int) -> FoldedRating | None:
         """Return the current rating, None for a version new to the pool."""

@@ -26,7 +26,8 @@ _POINTS = {"first": 1.0, "second": 0.0}
 def games_of(counts: Iterable[ResultCount], names: Mapping[int, str] | None = None) -> Iterator[tuple[str, str, float]]:
     """Yield each counted game as (first player, second player, points of the first player).
 
-    Players are ids as texts. If `names` is given, only games between versions in it are yielded, with these names.
+    Players are version ids as texts. If `names` is given, only games between versions in it are yielded, with these
+    names.
     """
     for count in counts:
         if names is None:

@@ -173,9 +173,9 @@ class Ratings:
         return found
 
     def check(self, on_progress: rebuild.Progress = rebuild.ignore_progress) -> list[str]:
-        """Fold every game again in commit order; describe the differences from the stored ratings."""
+        """Compute all ratings again from the games in commit order; describe the differences from the stored ones."""
         return rebuild.check(self._sessions, on_progress)
 
     def rebuild(self, on_progress: rebuild.Progress = rebuild.ignore_progress) -> int:
-        """Fold every game again, correct the stored ratings, and return the number of rated games (see `rebuild`)."""
+        """Compute all ratings again, correct the stored ones, and return the number of rated games (see `rebuild`)."""
         return rebuild.rebuild(self._sessions, on_progress=on_progress)

@@ -1,8 +1,8 @@
 """Rebuild of all ratings from the games in commit order; stored ratings must equal the result.
 
-A rebuild folds the games in portions. It stores corrections (`rebuilt_changes`) and its progress (`rebuilds`); if it is
-killed, the next rebuild continues from there. The last transaction applies all corrections: until then readers see the
-old ratings, and results are committed as usual.
+A rebuild computes the ratings in portions of games. It stores corrections (`rebuilt_changes`) and its progress
+(`rebuilds`); if it is killed, the next rebuild continues from there. The last transaction applies all corrections:
+until then readers see the old ratings, and results are committed as usual.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class _FoldedRatings:
     """The ratings after the games up to the commit number `last`, except `without`. Implements `fold.RatingTable`.
 
     Up to the commit number `trusted`, changes are not computed but read: the stored ones, with the corrections that the
-    rebuild with this id has noted.
+    rebuild `rebuild_id` has noted.
     """
 
     def __init__(
@@ -87,7 +87,7 @@ class _FoldedRatings:
         self.by_key[pool, version_id] = line
 
     def fold_next(self, session: Session) -> list[_Difference] | None:
-        """Fold the next portion of games; return the stored changes that are wrong, or None after the last game."""
+        """Rate the next portion of games; return the stored changes that are wrong, or None after the last game."""
         games = [FoldedGame(*row) for row in session.execute(_NEXT, {"after": self.last, "portion": PORTION})]
         if not games:
             return None
@@ -119,7 +119,7 @@ class _FoldedRatings:
 
 
 def _update(game: FoldedGame, stored: dict[int, _Row], is_trusted: bool) -> trueskill.Update:
-    """Return the rating update of a game: the stored numbers if trusted and complete, else TrueSkill."""
+    """Return the function that rates a game: by the stored numbers if trusted and complete, else by TrueSkill."""
     rows = [stored.get(version) for version in (game.first_id, game.second_id)]
     if not is_trusted or any(row is None or row[-1] is None for row in rows):
         return trueskill.update
@@ -131,7 +131,7 @@ def _update(game: FoldedGame, stored: dict[int, _Row], is_trusted: bool) -> true
 
 
 def check(sessions: Sessions, on_progress: Progress = ignore_progress) -> list[str]:
-    """Fold every game again in commit order; describe the differences from the stored ratings."""
+    """Compute all ratings again from the games in commit order; describe the differences from the stored ones."""
     problems: list[str] = []
     with sessions.reading() as session:
         lines, total = _FoldedRatings(session), _count(session)
@@ -153,7 +153,7 @@ def rebuild(
     undo: Callable[[Session], None] = lambda session: None,
     on_progress: Progress = ignore_progress,
 ) -> int:
-    """Fold every game again, correct the stored ratings, and return the number of rated games.
+    """Compute all ratings again, correct the stored ones, and return the number of rated games.
 
     The results of games in `without` are excluded; changes before the first of these games are not recomputed. In the
     last transaction, `undo` removes these results. Raises ConflictError if another rebuild finished first.

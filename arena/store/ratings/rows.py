@@ -15,7 +15,7 @@ COUNTER = "commit"
 
 
 def line_of(row: VersionRating | Row[Any]) -> fold.FoldedRating:
-    """Convert a stored rating to the type of the fold."""
+    """Convert a stored rating to the type that `fold` uses."""
     rating = trueskill.TrueSkillRating(row.mu, row.sigma, row.games, row.wins, row.draws, row.losses)
     return fold.FoldedRating(rating, row.forfeits, row.opposition, row.last)
 

@@ -57,7 +57,7 @@ _LINE = (
 
 
 def is_draw_offered(plies: Sequence[Any], side: str) -> bool:
-    """Return whether the bot has just moved and offered a draw to the person on `side`, who has moved before."""
+    """Return whether the bot offered a draw with the last ply; False before the first move of the person on `side`."""
     return len(plies) > 1 and len(plies) % 2 == SIDES.index(side) and plies[-1][2:] == [DRAW]
 
 

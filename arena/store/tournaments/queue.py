@@ -168,7 +168,7 @@ class Queue:
             session.execute(_START, {"ids": list(ids), "at": now()})
 
     def give_back(self, *, lease_owner: str | None = None, ids: Sequence[str] | None = None) -> int:
-        """Return queued and running games to the plan: all, or those of `lease_owner` and in `ids`; return how many.
+        """Mark queued and running games as planned again; return how many. `lease_owner` and `ids` restrict which.
 
         No slot may still play these games. If a game had not started, its dispatch no longer counts as an attempt.
         """

@@ -163,7 +163,7 @@ class Tournaments:
         entries: Sequence[tuple[int, str]],
         refused: Sequence[tuple[int, str]],
     ) -> TournamentItem:
-        """Give a tournament that has not started the settings of `like`, and these entries.
+        """Replace the settings and entries of a tournament that has not started; `like` has the new settings.
 
         Raises NotFoundError, and ConflictError once the tournament has started.
         """

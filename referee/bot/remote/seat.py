@@ -181,7 +181,7 @@ class RemoteBot:
                 return thought
 
     def _ask(self, question: bytes, allowance_ms: float, *, is_timed: bool) -> Thought:
-        """Send the question once and return the answer. Raises BotError, LineLost."""
+        """Send `position … go …` once and return the answer. Raises BotError, LineLost."""
         link, info = self._linked, None
         self._session.begin_turn()
         begin = time.monotonic_ns()
@@ -347,7 +347,7 @@ class RemoteBot:
 
 
 def _with_less(question: bytes, side: int, used_ms: float) -> bytes:
-    """Return the question with its times reduced by the time that the bot used before its connection was lost."""
+    """Subtract the time that the bot used before its connection was lost from its time in `position … go …`."""
     if not used_ms:
         return question
 

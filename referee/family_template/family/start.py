@@ -1,4 +1,4 @@
-"""The variants, each with its name, start position and options, and the parameters for the kernel."""
+"""The variants: name and start position of each, and if needed its options and parameters for the kernel."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The symmetries of the board: itself and its mirror image."""
+"""The symmetries of the board: the identity and the left-right reflection."""
 
 from __future__ import annotations
 

@@ -24,6 +24,7 @@ FRENCH: Final[Mapping[str, str]] = {
     "description of the start in words": "description de la position en mots",
     "BCIT course tests": "essais d’un cours du BCIT",
     "the sides differ: play it in pairs with sides swapped": "les camps ne sont pas symétriques : à jouer par paires, en échangeant les camps",
+    "marbles": "billes",
     "black marble": "bille noire",
     "white marble": "bille blanche",
     "in-danger": "en danger",

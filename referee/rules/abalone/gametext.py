@@ -125,7 +125,7 @@ def _read_move(word: str, index: int, text: str) -> str:
 
 
 class _Reader:
-    """A reader of the games of one text, word by word: of a running text, or of a table of numbered rows."""
+    """A word-by-word reader of the games of one text: a running text, or a table of numbered rows."""
 
     def __init__(self, text: str, rules: Rules, is_table: bool) -> None:
         self.text, self.rules, self.is_table = text, rules, is_table
@@ -185,9 +185,9 @@ class _Reader:
         return not self.draft.is_begun and _ROW_START.match(word.text) is None
 
     def _number(self, word: _Word, is_first: bool) -> tuple[str, int]:
-        """Return what follows the move number in a word, and the index at which it begins.
+        """Return a word without its move number, and the index at which the rest begins.
 
-        `1.` after moves starts another game, `1...` does not.
+        The number `1.` after moves starts another game, `1...` does not.
         """
         if self.is_table and is_first and _BARE_NUMBER.fullmatch(word.text):
             number, dots, end = int(word.text), 1, len(word.text)

@@ -153,7 +153,7 @@ def _settled(state: Any, config: Any) -> int:
 
 @jit
 def _stuck(state: Any, config: Any) -> int:
-    """Return the result code if the side to move has no legal move."""
+    """Return the result code for a side to move that has no legal move."""
     return BY_NO_MOVES * 4 + (DRAW if config[NO_MOVES] == 1 else 2 - state[SIDE])
 
 
@@ -291,7 +291,7 @@ def _beside(x: Any) -> Any:
 
 @jit
 def may_win(state: Any, config: Any, moves: int) -> bool:
-    """Answer `Prospects.may_win`: can the moves eject enough marbles, or leave the other side without a move?
+    """Answer `Prospects.may_win`: can `moves` moves eject enough marbles, or leave the other side without a move?
 
     The other side has a move while a free cell, empty and next to one of its marbles, is left. A move of the winning
     side removes at most five free cells: a push fills one, and four touched only the pushed marble. The other side can

@@ -1,4 +1,4 @@
-"""Abalone positions prepared for drawing: cells with coordinates, marbles, labels and short facts."""
+"""Abalone positions prepared for drawing: cells with coordinates, marbles, labels and notes such as the score."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ _SCORE = re.compile(r"(?<=[ \t])[0-9]{1,2}-[0-9]{1,2}$")
 
 
 def read_position(text: str, config: Config) -> State:
-    """Return the state of `<board> <ejected by Black> <by White> <b|w> <quiet plies> <move number>`.
+    """Return the state of `<board> <ejected by Black> <by White> <b|w> <plies since an ejection> <move number>`.
 
     Fields at the end are optional (`0 0 b 0 1`). Raise ParseError.
     """
@@ -168,7 +168,7 @@ def _read_cells(text: str) -> tuple[tuple[str, int], ...]:
 
 
 def _skip_separator(text: str, index: int, end: int) -> int:
-    """Return the index after blanks that include at most one `-`."""
+    """Return the index after a separator: blanks, with at most one `-` among them."""
     seen = False
     while index < end and (text[index] in _BLANKS or (text[index] == "-" and not seen)):
         seen = seen or text[index] == "-"

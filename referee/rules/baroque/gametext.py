@@ -211,7 +211,7 @@ def _tag(name: str, value: object) -> str:
 
 
 def _other_tags(game: GameText) -> list[str]:
-    """Return the lines of those other tags of the game whose names the reader accepts."""
+    """Return the lines of `game.tags`, without names that the reader rejects or uses for other data."""
     return [
         _tag(name, value)
         for name, value in game.tags.items()

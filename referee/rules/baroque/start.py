@@ -79,7 +79,7 @@ VARIANTS: tuple[Variant, ...] = (
 
 
 def _number(text: str, start: int, name: str) -> int:
-    """Return the row number written at `start` of `name`. Raise ParseError."""
+    """Return the number of a back row, which begins at `start` of `name`. Raise ParseError."""
     if text.isascii() and text.isdecimal() and len(text) <= 5 and int(text) < ROWS:
         return int(text)
     raise ParseError(
@@ -94,7 +94,7 @@ def _numbered(base: str, numbers: Mapping[str, Value]) -> Variant:
 
 
 def resolve(name: str, options: Mapping[str, Value]) -> Variant | None:
-    """Return a random variant with its numbers in its name, so that it cannot be mistaken for another start.
+    """Return a random variant with the numbers of its back rows in its name, so that every start has its own name.
 
     `random-symmetric` takes the option `index` or is written `random-symmetric#1234`; `random-asymmetric` takes
     `index_white` and `index_black` or is written `random-asymmetric#77/9000`. Return None for every other name. Raise
@@ -123,7 +123,7 @@ def resolve(name: str, options: Mapping[str, Value]) -> Variant | None:
 
 
 def draw(name: str, rng: random.Random) -> Variant:
-    """Return a random start of a random variant, with its numbers in its name; return any other variant unchanged.
+    """Return a random start of a random variant, as `resolve` names it; return any other variant unchanged.
 
     Raise UnknownNameError for an unknown variant.
     """

@@ -2,7 +2,7 @@
 
 Letters as in `kernel_ternary`; `a` is always the side to move, so a line's number tells which side may capture on it.
 
-    of each line   its number, apart for each kind: ranks and files by distance from the edge, diagonals by length
+    of each line   its number, separate for each kind: ranks and files by distance from the edge, diagonals by length
     of each side   number of groups and size of the largest; number of pieces and their mean distance from their
                    centre; the place of that centre; numbers of 2x2 squares with three and with four pieces
     of both        the numbers of their pieces
@@ -96,7 +96,7 @@ BASES, BEYOND, TIED_FEATURES, PRIOR_WEIGHTS = _bases(), _beyond(), _tied(), _pri
 
 @jit
 def connects8(a: Any, b: Any) -> bool:
-    """Return whether a move of the side whose pieces are `a` connects them without connecting those of `b`."""
+    """Return whether some move of the side whose pieces are `a` connects them without connecting those of `b`."""
     left = a
     while left != U0:
         i = ctz(left)
@@ -159,7 +159,7 @@ def outline8(a: Any, side: int, found: Any, n: int) -> int:
 
 @jit
 def linear_features8(a: Any, b: Any, found: Any) -> int:
-    """Write the features of a position, `a` to move, to `found`; return their number, or -1 if a move connects `a`."""
+    """Write the features of a position, `a` to move, to `found`; return their number, or -1 if a move wins at once."""
     if outline8(a, 0, found, 46) <= MAX_GROUPS and connects8(a, b):
         return -1
     outline8(b, 1, found, 50)

@@ -88,7 +88,7 @@ def touched(L: Any, z: int) -> bool:
 def targets(L: Any, s: int, n: int, z: int, q: int, found: Any) -> int:
     """Write the squares that the piece on `q` may move to, ascending, into `found`; return their number (at most 8).
 
-    When `q` is `z`, the neutral piece moves as a piece of side `s`, also if it touches no piece or returns to `ban`.
+    When `q` is `z`, the neutral piece moves as a piece of side `s`; the callers apply `touched` and `ban`.
     """
     r, f = q >> 4, q & 15
     k = 0

@@ -1,4 +1,4 @@
-"""Inputs of a learned evaluation of Pijersi: the top cubes of both sides and the roles below them.
+"""Inputs of a learned evaluation of Pijersi: the top cubes of both sides and the roles of the cubes below.
 
 The game is invariant under a cyclic exchange of rock, paper and scissors, and under a change of sides.
 """

@@ -63,7 +63,7 @@ class _PijersiDraft(Draft):
         self.claim: tuple[str, int] | None = None
 
     def fail(self, problem: str, index: int, hint: str) -> ParseError:
-        """Return the error to raise at an index of the whole text."""
+        """Return a ParseError that names this index of the whole text."""
         return ParseError(problem, text=self.whole, index=index, hint=hint)
 
     def tag(self, name: str, value: str, index: int) -> None:

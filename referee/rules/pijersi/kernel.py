@@ -109,7 +109,7 @@ def play(state: Any, config: Any, move: Any, out: Any) -> Any:
 
 @jit
 def result(state: Any, config: Any, occurrences: Any, gap: Any) -> Any:
-    """Return the result code: goal, no-capture, no-moves, repetition, in this order."""
+    """Return the result code. The tests, in this order: goal, no-capture, no-moves, repetition."""
     won = is_won(state)
     if won:
         return GOAL * 4 + won
@@ -191,7 +191,7 @@ def evaluate(state: Any, config: Any) -> Any:
 
 @jit
 def may_win(state: Any, config: Any, moves: Any) -> Any:
-    """Answer `Prospects.may_win`; for more than one move, and in the swap phase, the answer is always True."""
+    """Answer `Prospects.may_win` for one move; return True for more than one, and in the swap phase."""
     if moves > 1 or state[PHASE] & SWAPPING:
         return True
     side = state[PHASE] & 1

@@ -45,7 +45,7 @@ def is_won(state: Any) -> Any:
 
 @jit
 def list_pairs(state: Any, starts: Any, thirds: Any) -> Any:
-    """Write each (start, mid) as `start << 12 | mid << 6` and its third cells, in ascending order; return their number.
+    """Write each pair as `start << 12 | mid << 6`, and its third cells, in ascending order; return the number of pairs.
 
     The position must not be won or in the swap phase. Both arrays have MAX_PAIRS elements.
     """

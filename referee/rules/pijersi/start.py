@@ -1,4 +1,4 @@
-"""The starts of Pijersi: the standard one, the numbered families, and random deals.
+"""The starts of Pijersi: the standard one, the families of numbered setups, and random deals.
 
 A side's rows are two texts of cubes: row a (six cubes), row b (three cubes, the stack on b4, three cubes), written for
 White from left to right.
@@ -44,7 +44,7 @@ def _reordered(triplet: str, order: tuple[int, ...]) -> str:
 
 
 def rows(family: str, number: int) -> Rows:
-    """Return White's rows of setup `number` of a numbered family (see "Variants" in RULES.md)."""
+    """Return White's rows of setup `number` in a family of numbered setups (see "Variants" in RULES.md)."""
     if family == "pijersi-8100":
         left, right = wings()[number % 90], wings()[number // 90]
         return left[:3] + right[:3], left[3:], "WW", right[3:]
@@ -124,7 +124,7 @@ def _numbers(family: str) -> Mapping[Rows, int]:
 
 
 def numbers(position: str) -> dict[str, list[int | str]]:
-    """Return the numbers of a setup in each family: N if Black mirrors White, else `N/M`; empty without a number."""
+    """Return the numbers of a setup in each of `FAMILIES`: N if Black mirrors White, else `N/M`; empty if not in it."""
     white, black = rows_of(position)
     found: dict[str, list[int | str]] = {}
     for family in FAMILIES:
@@ -148,7 +148,7 @@ def _number(text: str, family: str, name: str, index: int) -> int:
 
 
 def _numbered(name: str) -> Variant | None:
-    """Return the variant of a name FAMILY, FAMILY#N or FAMILY#N/M; None for other names. Raise ParseError."""
+    """Return the variant of a name F, F#N or F#N/M, where F is one of `FAMILIES`; else None. Raise ParseError."""
     family, sign, _ = name.partition("#")
     if family not in FAMILIES:
         return None
@@ -189,8 +189,9 @@ def resolve(name: str, options: Mapping[str, Value]) -> Variant | None:
 def draw(name: str, rng: random.Random) -> Variant:
     """Return a random start; a name that stands for one start returns that start.
 
-    Names of random starts are FAMILY and FAMILY#random (Black mirrors White), FAMILY#random/random (Black is drawn by
-    itself), `half-random` and `full-random`. Raise UnknownNameError, and ParseError for a number out of range.
+    Names of random starts are `half-random`, `full-random` and, for each F of `FAMILIES`, F and F#random (Black mirrors
+    White) and F#random/random (Black is drawn by itself). Raise UnknownNameError, and ParseError for a number out of
+    range.
     """
     if name in DEALT:
         return _deal(name, rng)

@@ -31,7 +31,7 @@ def _rest(states: States, config: Config) -> npt.NDArray[np.int64]:
 def _turned(times: int) -> tuple[int, ...]:
     """Return the symbols after `times` cyclic exchanges: rock becomes paper, paper scissors, scissors rock.
 
-    Each role then beats the image of the role it beat before.
+    If a role beats another, its image beats the image of the other.
     """
     roles = [0, *((role + times) % 3 + 1 for role in range(3)), 4]
     tops = [*roles, *(role + len(ROLES) for role in roles[1:])]

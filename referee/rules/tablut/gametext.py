@@ -69,7 +69,7 @@ class _TablutDraft(Remarks):
         return not (self.moves or self.tags or self.result)
 
     def add_moves(self, word: str, at: int) -> None:
-        """Process a word of the move list: a number and a move, alone or run together."""
+        """Process a word of the move list: a number, a move, both run together, a mark or an announcement."""
         number = _NUMBER.match(word)
         rest = word[number.end() :] if number else word
         if not rest or not rest.strip(".…"):
@@ -452,7 +452,7 @@ def _otn_moves(game: GameText, settled: Ruleset) -> Iterator[str]:
 
 
 def _mark(state: State, settled: Ruleset) -> str:
-    """Return OpenTafl's sign after a move: `++` king captured, `--` king escaped, `-` the king has a way."""
+    """Return OpenTafl's sign after a move: `++` king captured, `--` king escaped, `-` the king has a free way."""
     rules, config = settled.rules, settled.config
     code = int(rules.kernel.result(state, config, 1, 0))
     if code:

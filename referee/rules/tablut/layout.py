@@ -64,7 +64,7 @@ def _ways(state: State, config: Config) -> list[str]:
 
 
 def effect(code: int, before: State, after: State, config: Config) -> Effect:
-    """Return the pairs of cells that captured a soldier, and a note if the king has a free way now."""
+    """Return the pairs of cells between which a soldier was captured, and a note if the king has a free way now."""
     stood, left = pieces_of(before), pieces_of(after)
     start, end = divmod(code, CELLS)
     taken = [cell for cell in stood if cell not in left and cell != start]

@@ -33,7 +33,7 @@ _MOVE = re.compile(
 
 
 def _read_board(word: str, start: int, text: str) -> dict[int, str]:
-    """Return the pieces of a board text whose first character is number `start` of `text`."""
+    """Return the pieces of the board `word`, which begins at index `start` of `text`."""
 
     def fail(problem: str, at: int, hint: str = "nine rows of nine cells, rank 1 first: t T K and digits") -> NoReturn:
         raise ParseError(problem, text=text, index=start + at, hint=hint)

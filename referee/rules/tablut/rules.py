@@ -1,4 +1,4 @@
-"""The `Rules` record of Tablut: options, variants, notation, layout. The kernel is named, not imported."""
+"""The `Rules` record of Tablut: options, variants, notation, layout. Importing it does not import the kernel."""
 
 from __future__ import annotations
 

@@ -10,6 +10,7 @@ from arena.collections.recorded import record_of
 from arena.pages.drawing import booklet
 from arena.pages.drawing.booklet import BookletError, BookletGame, BookletProblem, make_booklet, picture
 from arena.pages.drawing.scene import Scenes
+from arena.pages.language import using
 from referee.game.record import GameRecord
 from referee.rules import families, load
 from referee.rules.rules import GameText, Variation
@@ -56,7 +57,7 @@ def test_variations_inside_variations_are_printed_in_parentheses() -> None:
     outer = Variation(2, ("a2c2", "d1d3", "a4c4"), {}, {2: "quiet"}, (inner,))
     moves = ("b1b3", "h2f2")
     text = GameText(moves, variations=(outer,))
-    game = booklet._game(BookletGame(record_of(text, ruleset), {}), "en")
+    game = booklet._game(BookletGame(record_of(text, ruleset), {}))
     assert game["plies"][2]["variations"] == ["1... a2-c2 quiet 2. d1-d3 (or 2. f1-d3? too slow) 2... a4-c4"]
 
 
@@ -101,3 +102,15 @@ def test_every_game_and_the_problems_can_be_downloaded(site: Site) -> None:
     running = site.stage.running["loa"].id
     assert site.server.get(f"/games/{running}/booklet.pdf").status == 404
     assert site.server.get("/tablut/problems/booklet.pdf").status == 422
+
+
+def test_a_booklet_uses_the_words_of_the_pages_in_its_language() -> None:
+    ruleset = load("abalone").settle()
+    problem = BookletProblem(ruleset, ruleset.write(ruleset.read(None)), 2, "1. a1-a2", "", "marbles<=7")
+    with using("fr"):
+        game = booklet._game(BookletGame(record("tablut"), {"Date": "2026-11-27"}, "7"))
+        question = booklet._problem(problem, 1)["question"]
+    assert [player["side"] for player in game["players"]] == ["Moscovites", "Suédois"]
+    assert game["result"] == "1-0 (abandon)"
+    assert (game["plies"][0]["move"], game["plies"][1]["meaning"]) == ("Départ", "gaffe")
+    assert question == "Les Noirs jouent et gagnent en 2 coups, en déplaçant au plus 7 billes en tout"

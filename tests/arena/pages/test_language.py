@@ -168,14 +168,11 @@ def test_numbers_and_dates_follow_the_language() -> None:
     assert (language.number(12345.5), language.date(at)[:12]) == ("12,345.5", "Nov 27, 2026")
     assert language.number(2000) == "2,000"
     assert (language.digits(-0.0025), language.digits(1.7149, 3)) == ("\u22120.0025", "1.71")
-    token = language._CURRENT.set("fr")
-    try:
+    with language.using("fr"):
         assert (language.number(12345.5), language.date(at)) == ("12\u202f345,5", "27 nov. 2026, 20:05:00")
         assert language.digits(0.0025) == "0,0025"
         assert language.month_name("2026-11") == "novembre 2026"
         assert language.texts("one variant", "%(count)s variants", 2) == "%(count)s variantes"
-    finally:
-        language._CURRENT.reset(token)
 
 
 def test_an_error_is_a_page(server: Server) -> None:
@@ -243,11 +240,8 @@ def test_all_errors_of_the_notations_of_a_family_are_translated(family: str) -> 
     modules = [path for path in Path(reader).parent.glob("*.py") if path.stem in ("notation", "start", "gametext")]
     said = [one for path in modules for one in catalogue.errors_of(path)]
     assert said
-    token = language._CURRENT.set("fr")
-    try:
+    with language.using("fr"):
         assert [one for one in said if language.translated(one) == one] == []
-    finally:
-        language._CURRENT.reset(token)
 
 
 @pytest.mark.parametrize(
@@ -271,11 +265,8 @@ def test_all_errors_of_the_notations_of_a_family_are_translated(family: str) -> 
 )
 def test_words_from_below_the_pages_are_translated(english: str, french: str) -> None:
     assert language.translated(english) == english
-    token = language._CURRENT.set("fr")
-    try:
+    with language.using("fr"):
         assert language.translated(english) == french
-    finally:
-        language._CURRENT.reset(token)
 
 
 @pytest.mark.parametrize("family", families())
@@ -283,19 +274,17 @@ def test_words_from_below_the_pages_are_translated(english: str, french: str) ->
 def test_all_words_of_a_family_are_translated(family: str, code: str) -> None:
     rules = load(family)
     shown = [rules.title, rules.summary, *rules.sides]
+    shown += [counter.replace("_", " ") for counter in getattr(rules.kernel, "COUNTERS", ())]
     shown += [option.meaning for option in rules.options] + [
         part for piece in rules.pieces for part in (piece.name, piece.note)
     ]
     shown += [part for mark in rules.marks for part in (mark.name, mark.meaning)]
     shown += [part for reason in rules.reasons for part in (reason.value, reason.sentence)]
-    token = language._CURRENT.set(code)
-    try:
+    with language.using(code):
         known = language.family_words(code)
         assert [one for one in shown if one and one not in known and language.translated(one) == one] == []
         notes = [variant.note for variant in rules.variants if variant.note]
         assert [one for one in notes if language.translated(one) == one] == []
-    finally:
-        language._CURRENT.reset(token)
 
 
 def test_families_agree_on_common_words() -> None:
@@ -307,10 +296,7 @@ def test_families_agree_on_common_words() -> None:
 
 def test_words_of_families_keep_their_meaning_on_pages() -> None:
     """A message of the pages in the same words, such as `check`, would replace the family's own."""
-    token = language._CURRENT.set("fr")
-    try:
+    with language.using("fr"):
         for name in families():
             words = load(name).words.translations["fr"]
             assert {english: language.translated(english) for english in words} == words
-    finally:
-        language._CURRENT.reset(token)

@@ -68,14 +68,16 @@ def test_a_browser_notifies_of_notices_that_come_after_it_was_asked_to(browser: 
         assert page.evaluate("localStorage.getItem('arena-notified-until')") is None
 
 
-def test_a_browser_that_refuses_notifications_leaves_the_switch_off(browser: Chromium, server: Server) -> None:
+def test_a_browser_that_blocks_notifications_says_so_on_the_switch(browser: Chromium, server: Server) -> None:
     cookie = _member(server, "otto")
     with window(browser, is_apart=True) as page:
         page.add_init_script(_RECORDER + 'window.answer = "denied";')
         _visit(page, server, cookie, "/account")
         page.locator("[data-notify]").click()
-        page.wait_for_function("Notification.permission === 'denied'")
-        assert page.locator("[data-notify]").get_attribute("aria-pressed") == "false"
+        switch = page.locator("[data-notify][disabled]")
+        switch.wait_for()
+        assert switch.get_attribute("aria-pressed") == "false"
+        assert switch.inner_text() == "This browser blocks notifications of this site"
 
 
 def test_unread_notices_are_listed_oldest_first_for_their_user_only(server: Server) -> None:

@@ -140,11 +140,8 @@ def test_a_solution_is_shown_in_french(server: Server, number: int) -> None:
 )
 def test_the_source_of_a_mined_problem_is_in_the_language_of_the_page(server: Server, source: str, shown: str) -> None:
     found = problems.read(server.context.arena, _stored(server.store, digest=source, source=source))
-    token = language._CURRENT.set("fr")
-    try:
+    with language.using("fr"):
         assert source_of(found) == shown
-    finally:
-        language._CURRENT.reset(token)
 
 
 @pytest.mark.parametrize("way", ["mouse", "touch", "keyboard"])

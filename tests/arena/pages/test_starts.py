@@ -65,7 +65,7 @@ def test_a_start_has_its_page(site: Site) -> None:
 def test_a_start_with_other_rules_leads_to_a_board_with_them(site: Site) -> None:
     page = site.server.get("/tablut/starts/bell+king_max_step=3").body.decode()
     assert "variant=bell&amp;options=king_max_step%3D3" in page
-    assert "not by option" in page
+    assert "whatever their options" in page
     assert site.server.get("/tablut/board?variant=bell&options=king_max_step%3D3").status == 200
 
 
