@@ -252,7 +252,7 @@ def near(name: str, known: Iterable[str], limit: int = 3) -> list[str]:
     import difflib
 
     names = {one.lower(): one for one in known}
-    return [names[one] for one in difflib.get_close_matches(name.lower()[:100], list(names), n=limit, cutoff=0.5)]
+    return [names[one] for one in difflib.get_close_matches(name.lower()[:100], list(names), n=limit, cutoff=0.6)]
 
 
 def did_you_mean(found: Iterable[str]) -> str:

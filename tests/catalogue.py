@@ -86,6 +86,18 @@ def _sentences() -> Iterator[tuple[str, str]]:
             yield from ((path.relative_to(ROOT).as_posix(), one) for one in errors_of(path))
     for name in _NOTATIONS:
         yield from ((name, one) for one in errors_of(ROOT / name))
+    for path in sorted((ROOT / "arena").rglob("*.py")):
+        yield from ((path.relative_to(ROOT).as_posix(), one) for one in nouns_of(path))
+
+
+def nouns_of(path: Path) -> Iterator[str]:
+    """Return what is said not to exist by a module: `bot` of `NotFoundError("bot", name)`."""
+    places = {"NotFoundError": 0, "not_found": 0, "path_number": 2}
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in places:
+            for argument in node.args[places[node.func.id] :][:1]:
+                if noun := _as_pattern(argument):
+                    yield noun
 
 
 def errors_of(path: Path) -> Iterator[str]:
@@ -108,11 +120,11 @@ def errors_of(path: Path) -> Iterator[str]:
         if not isinstance(node, ast.Call) or not name.endswith(_RAISING) or name == "UnknownNameError":
             continue  # the sentences of an unknown name are in `tests.vocabulary`
         hints = [one.value for one in node.keywords if one.arg == "hint"]
-        is_noun = name in ("NotFoundError", "not_found")
-        for argument in (*node.args[: 1 if is_noun else None if name == "fail" else 2], *hints):
+        is_noun = name in ("NotFoundError", "not_found")  # of `nouns_of`
+        for argument in (*node.args[: 0 if is_noun else None if name == "fail" else 2], *hints):
             for meant in named.get(argument.id, []) if isinstance(argument, ast.Name) else [argument]:
                 sentence = _as_pattern(meant)
-                if (" " in sentence or is_noun) and sentence.replace("{}", "").strip(" ,;:"):
+                if " " in sentence and sentence.replace("{}", "").strip(" ,;:"):
                     yield sentence
 
 

@@ -26,6 +26,17 @@ GAMES = (
     Column("finished_at", "Finished"),
 )
 
+TOURNAMENTS = (
+    text_column("name", "Name"),
+    _FAMILY,
+    text_column("format", "Format"),
+    text_column("state", "State"),
+    Column("finished_games", "Games"),
+    text_column("is_rated", "Rated"),
+    Column("start_time", "Start time"),
+    Column("finished_at", "End"),
+)
+
 
 def sort_games(
     request: web.Request,

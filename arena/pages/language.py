@@ -102,7 +102,8 @@ def translated(english: str) -> str:
     """Return a word or sentence from a lower layer in the language of the page; an unknown one stays as it is.
 
     A sentence with values, such as `White to move`, is found by its message `{} to move`, and its values are translated
-    too. A list of sentences, separated by commas or semicolons, is translated one by one.
+    too, except for those in quotation marks. A list of sentences, separated by commas or semicolons, is translated one
+    by one.
     """
     language = current()
     return english if language == _DEFAULT or not english else _translated(str(english), language)
@@ -116,7 +117,8 @@ def _translated(english: str, language: str) -> str:
         return english
     for pattern, form in _patterns(language):
         if found := pattern.fullmatch(english):
-            return form.format(*(_translated(value, language) for value in found.groups()))
+            values = ((one, english[: found.start(n)][-1:]) for n, one in enumerate(found.groups(), 1))
+            return form.format(*(one if before in {'"', "'"} else _translated(one, language) for one, before in values))
     for separator in ("; ", ", "):
         head, found_one, tail = english.partition(separator)
         if found_one:
@@ -217,7 +219,13 @@ async def language_middleware(request: web.Request, handler: Handler) -> web.Str
     """Answer in the language of the request. A language in its address (`?lang=`) is remembered in a cookie."""
     choose(request)
     response = await handler(request)
-    wish = request.query.get(PARAMETER, "")
-    if wish in LANGUAGES and not response.prepared:
-        give_cookie(response, request.app[CONTEXT], LANGUAGE_COOKIE, wish, _YEAR_S)
+    if not response.prepared:
+        remember(request, response)
     return response
+
+
+def remember(request: web.Request, response: web.StreamResponse) -> None:
+    """Keep the language in the address of a request in a cookie."""
+    wish = request.query.get(PARAMETER, "")
+    if wish in LANGUAGES:
+        give_cookie(response, request.app[CONTEXT], LANGUAGE_COOKIE, wish, _YEAR_S)

@@ -53,6 +53,8 @@ def html(text: str, link: Callable[[str], str] = lambda target: target) -> Marku
             name = slug(tokens[index + 1].content)
             names[name] = names.get(name, -1) + 1
             token.attrSet("id", f"{name}-{names[name]}" if names[name] else name)
+        if token.type in ("fence", "code_block"):  # wide ones scroll, also by keys
+            token.attrSet("tabindex", "0")
         for child in token.children or ():
             if child.type == "link_open":
                 child.attrSet("href", link(str(child.attrGet("href") or "")))

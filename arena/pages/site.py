@@ -171,6 +171,7 @@ def setup(app: web.Application) -> None:
     environment.globals["asset"] = asset
     environment.globals["icon"] = icon
     environment.globals["documentation"] = documentation.address
+    environment.globals["rules_address"] = documentation.rules_address
     app[REPLAYS] = Replays()
     app[ANALYSIS_LINES] = AnalysisLines()
     app.router.add_get("/static/{name}", static, name="static")

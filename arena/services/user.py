@@ -10,6 +10,7 @@ from arena.documents.account import UserItem
 from arena.documents.bot import BotItem
 from arena.documents.identity import Identity
 from arena.documents.page import PageQuery, PageResponse
+from arena.documents.rating import PoolRating
 from arena.documents.tournament import TournamentItem, TournamentQuery
 from arena.errors import ForbiddenError
 from arena.services import token
@@ -28,10 +29,13 @@ def find(arena: Arena, name: str) -> UserItem:
 
 @dataclass(frozen=True, slots=True)
 class UserProfile:
-    """The public profile of a user: bots, organised tournaments, and whether they have played against bots."""
+    """The public profile of a user: bots, best rating of each pool, organised tournaments, and whether they have played
+    against bots.
+    """
 
     user: UserItem
     bots: Sequence[BotItem]
+    best: Sequence[PoolRating]
     tournaments: Sequence[TournamentItem]
     has_played: bool
 
@@ -42,9 +46,18 @@ def profile(arena: Arena, name: str) -> UserProfile:
     return UserProfile(
         user,
         store.bots.page(owner_id=user.id, with_retired=True, limit=200).items,
+        _best_of_each_pool(store.ratings.of_owner(user.id)),
         store.tournaments.page(TournamentQuery(limit=20), created_by=user.id).items,
         store.people.has_played(user.name),
     )
+
+
+def _best_of_each_pool(ratings: Sequence[PoolRating]) -> list[PoolRating]:
+    """Return the highest rating of each pool, by pool name. A provisional one is the best only without others."""
+    found: dict[str, PoolRating] = {}
+    for line in sorted(ratings, key=lambda line: (line.pool, not line.is_provisional, line.conservative)):
+        found[line.pool] = line
+    return list(found.values())
 
 
 def add(arena: Arena, name: str, role: str, password: str | None, by: Identity | None = None) -> UserItem:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from aiohttp import web
+from markupsafe import Markup
 
 from arena.http.problem import Problem, not_found
 from arena.http.request_context import CONTEXT
@@ -40,10 +41,22 @@ _FORMER: Mapping[str, str] = {
     "design": "/design",
 }
 """Addresses of the pages that were below `/help`."""
+_HEADING = re.compile(r'<h2 id="([^"]+)">(.*?)</h2>', re.DOTALL)
 _WORDS = (text_column("0", "Word"), text_column("1", "Meaning"))
 _FIELDS = (text_column("title", "Limit"), Column("", "Value"), text_column("text", "Meaning"))
 _UPLOADS = (text_column("2", "Limit"), Column("", "Value"))
-_RATES = (text_column("0", "Kind"), Column("1", "Per minute"), Column("2", "Burst"))
+_RATES = (text_column("0", "Kind"), text_column("3", "Meaning"), Column("1", "Per minute"), Column("2", "Burst"))
+_KINDS = {
+    "read": language.marked("Requests to the JSON interface that change nothing"),
+    "write": language.marked("Requests to the JSON interface that change something"),
+    "upload": language.marked("Uploaded bots"),
+    "page": language.marked("Pages of this site"),
+    "registration": language.marked("New accounts"),
+    "wrong-token": language.marked("Requests with an invalid token"),
+    "streams": language.marked("Streams of live events that are open at once"),
+    "exports": language.marked("Downloads of many games that run at once"),
+}
+"""What is counted by each limit on requests."""
 
 
 def _part(row: tuple[Any, ...], key: str) -> Any:
@@ -55,6 +68,12 @@ def address(page: str = "") -> str:
     """Return the address of a page of the site, in the reader's language if the site has the page in it."""
     translated = f"{language.current()}/{page}"
     return f"/docs/{translated if (SITE / translated).is_dir() else page}".rstrip("/") + "/"
+
+
+def rules_address(family: str) -> str:
+    """Return the address of a family's rules: those with diagrams, or if the site has none, the exact ones."""
+    page = f"players/rules/{family}"
+    return address(page) if (SITE / page).is_dir() else f"/{family}/rules"
 
 
 @routes.get("/docs")
@@ -122,6 +141,7 @@ async def _document(request: web.Request, family: Rules, path: Path, title: str)
         request,
         "document.html",
         text=found,
+        headings=[(anchor, Markup(heading).striptags()) for anchor, heading in _HEADING.findall(found)],  # noqa: S704
         title=title,
         rules=family,
         summary=summary if is_translated else "",
@@ -153,10 +173,11 @@ async def limits(request: web.Request) -> web.Response:
     described = type(context.settings).model_fields
     names = ("max_upload_bytes", "max_bundle_bytes", "max_bundle_files", "quota_bots", "quota_versions", "quota_bytes")
     uploads = [(name, getattr(context.settings, name), described[name].description) for name in names]
-    rates: list[tuple[str, float | None, float]] = [
-        (name, one.rate.per_minute, one.rate.burst) for name, one in context.limiters.items()
+    rates: list[tuple[str, float | None, float, str]] = [
+        (name, one.rate.per_minute, one.rate.burst, _KINDS[name]) for name, one in context.limiters.items()
     ]
-    rates += [("streams", None, context.streams.each), ("exports", None, context.exports.each)]
+    for name, each in (("streams", context.streams.each), ("exports", context.exports.each)):
+        rates.append((name, None, each, _KINDS[name]))
     return render(
         request,
         "limits.html",

@@ -9,6 +9,7 @@ import jinja2
 from aiohttp import web
 
 from arena.errors import did_you_mean
+from arena.http.identity import SAFE
 from arena.http.middleware import is_data
 from arena.http.problem import Problem
 from arena.pages import filters, language
@@ -31,19 +32,22 @@ def page(request: web.Request, problem: Problem) -> web.Response:
     environment = _environment()
     environment.globals |= {"asset": asset, "icon": icon, "documentation": documentation.address}
     document = problem.document()
+    titles = {name: language.translated(load(name).title) for name in families()}
     near = [str(name) for name in document.get("near", [])]
     text = environment.get_template("problem.html").render(
         path=request.path,
-        family_titles={name: language.translated(load(name).title) for name in families()},
+        request_url=request.rel_url if request.method in SAFE else None,
+        family_titles=titles,
         identity=None,
         csrf="",
         problem=document,
         hint=document.get("hint", "") if document.get("hint") != did_you_mean(near) else "",
-        near=[(name, _address(name, request.path)) for name in near],
+        near=[(titles.get(name, name), address) for name in near if (address := _address(name, request.path))],
         number=document.get("request", ""),
     )
     response = web.Response(text=text, status=problem.status, content_type="text/html", charset="utf-8")
     response.headers["Cache-Control"] = "no-store"
+    language.remember(request, response)
     for name in _HEADERS:
         if name in problem.headers:
             response.headers[name] = problem.headers[name]

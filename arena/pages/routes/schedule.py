@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 from aiohttp import web
 
 from arena import services
 from arena.documents.tournament import TournamentQuery
 from arena.http.request_context import IDENTITY
+from arena.pages.columns import TOURNAMENTS
+from arena.pages.html_table import sorted_table
 from arena.pages.page import allow_parameters, arena_of, path_number, redirect, render, run, run_use_case
 from arena.pages.session import checked_form
 from arena.tournaments.time_class import time_class_in
-from referee.rules import load
+from referee.rules import families, load
 
 routes = web.RouteTableDef()
 MAX_TOURNAMENTS = 20
@@ -18,7 +22,7 @@ MAX_TOURNAMENTS = 20
 
 
 @routes.get("/schedules/{schedule}")
-@allow_parameters("after")
+@allow_parameters("after", "sort")
 async def show(request: web.Request) -> web.Response:
     """Show a schedule."""
     arena, number = arena_of(request), path_number(request, "schedule", "schedule")
@@ -34,6 +38,9 @@ async def show(request: web.Request) -> web.Response:
         pace=time_class_in(found.schedule.template),
         text=found.text,
         tournaments=created,
+        table=sorted_table(request, TOURNAMENTS, created.items),
+        all_rules={name: load(name) for name in families()},
+        now=datetime.now(UTC),
     )
 
 

@@ -25,7 +25,7 @@ from arena.documents.tournament import (
 )
 from arena.http.identity import session_of
 from arena.pages import language
-from arena.pages.columns import text_column
+from arena.pages.columns import TOURNAMENTS, text_column
 from arena.pages.drawing import plot
 from arena.pages.drawing.race_summary import RaceSummary
 from arena.pages.drawing.sprt_chart import SprtChart
@@ -90,16 +90,6 @@ class _Linked:
         return cls(path_part(bot_of(name)), quote(name), plain(name, 60))
 
 
-_TOURNAMENTS = (
-    text_column("name", "Name"),
-    text_column("family", "Family"),
-    text_column("format", "Format"),
-    text_column("state", "State"),
-    Column("finished_games", "Games"),
-    text_column("is_rated", "Rated"),
-    Column("start_time", "Start time"),
-    Column("finished_at", "End"),
-)
 _RECURRING = (
     text_column("name", "Name"),
     text_column("", "When"),
@@ -173,7 +163,7 @@ async def index(request: web.Request) -> web.Response:
         tournaments=found,
         running=running,
         rules={name: load(name) for name in families()},
-        table=sorted_table(request, _TOURNAMENTS, found.items),
+        table=sorted_table(request, TOURNAMENTS, found.items),
         schedules=sorted_table(request, _RECURRING, schedules, parameter="recurring"),
         calendar=calendar(appointments, at, CALENDAR_DAYS) if appointments else (),
         now=at,

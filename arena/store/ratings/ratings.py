@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from sqlalchemy import func, select, tuple_
 from sqlmodel import col
@@ -87,10 +88,18 @@ class Ratings:
 
     def of_versions(self, version_ids: Sequence[int]) -> list[PoolRating]:
         """Return the ratings of some versions in all their pools, by pool name, newest version first."""
+        return self._where(col(VersionRating.version_id).in_(set(version_ids)))
+
+    def of_owner(self, user_id: int) -> list[PoolRating]:
+        """Return the ratings of all versions of a user's bots, by pool name, newest version first."""
+        return self._where(col(BotIdentity.owner_id) == user_id)
+
+    def _where(self, condition: Any) -> list[PoolRating]:
         query = (
             select(VersionRating, col(Version.name))
             .join(Version, col(Version.id) == col(VersionRating.version_id))
-            .where(col(VersionRating.version_id).in_(set(version_ids)))
+            .join(BotIdentity, col(BotIdentity.id) == col(Version.bot_id))
+            .where(condition)
         )
         with self._sessions.reading() as session:
             rows = fetch(session, query)

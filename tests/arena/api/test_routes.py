@@ -534,12 +534,14 @@ def test_the_archive_is_offered_whole_and_in_parts(arena: Arena) -> None:
 
     server = arena.server
     assert server.get(f"{PREFIX}/dumps?").json["items"] == []
-    assert b"No dumps yet" in server.get("/dumps?").body
+    assert b"No files yet" in server.get("/dumps?").body
     dumps = Dumps.of(server.context.settings)
     count = dumps.update(arena.store)
     (found,) = server.get("/dumps.json").json["items"]
     assert found["games"] == count == arena.store.results.last_commit()
-    assert found["file"].encode() in server.get("/dumps").body
+    page = server.get("/dumps").body.decode()
+    assert f"sha256sum --check {found['file']}.sha256" in page
+    assert f'href="/dumps/{found["file"]}" download' in page
     whole = server.get(found["url"])
     assert (whole.status, len(whole.body)) == (200, found["bytes"])
     assert hashlib.sha256(whole.body).hexdigest() == found["sha256"]

@@ -108,7 +108,26 @@ def test_former_help_pages_redirect_to_pages_that_exist(site: Site) -> None:
 def test_rules_in_english_lead_to_those_in_the_language_of_the_page(site: Site) -> None:
     for family in families():
         assert f'href="/docs/fr/players/rules/{family}/"' in fetch(site, f"/{family}/rules?lang=fr")[1]
-        assert "This document is in English." not in fetch(site, f"/{family}/rules?lang=en")[1]
+        assert "is in English." not in fetch(site, f"/{family}/rules?lang=en")[1]
+
+
+@pytest.mark.parametrize(("code", "folder"), [("en", "/docs"), ("fr", "/docs/fr")])
+def test_links_to_rules_lead_to_those_with_diagrams(site: Site, code: str, folder: str) -> None:
+    for page in ("/explore", "/loa"):
+        assert f'href="{folder}/players/rules/loa/"' in fetch(site, f"{page}?lang={code}")[1], page
+
+
+def test_rules_without_a_page_with_diagrams_are_the_exact_ones() -> None:
+    assert documentation.rules_address("othello") == "/othello/rules"
+
+
+def test_a_document_lists_its_parts_and_its_wide_texts_are_reached_by_keys(site: Site) -> None:
+    text = fetch(site, "/abalone/rules")[1]
+    article, _, contents = text.partition("</article>")
+    parts = re.findall(r'<li><a href="#([^"]+)">', contents)
+    assert parts == re.findall(r'<h2 id="([^"]+)">', article)
+    assert len(parts) > 2
+    assert all('tabindex="0"' in one for one in re.findall("<pre.*?<code.*?>", article))
 
 
 def test_each_family_shows_its_rules_and_its_protocol(site: Site) -> None:

@@ -184,6 +184,25 @@ def test_an_error_is_a_page(server: Server) -> None:
     assert "Pas de bot &#39;nobody&#39;." in reply.body.decode()
 
 
+def test_an_error_page_changes_the_language_and_remembers_it(server: Server) -> None:
+    reply = server.get("/nothing?lang=fr")
+    assert 'href="/nothing?lang=en"' in reply.body.decode()
+    assert "arena-language=fr" in reply.headers["Set-Cookie"]
+    assert b'class="languages"' not in server.post("/nothing", headers={"Accept": "text/html"}).body
+
+
+@pytest.mark.parametrize(
+    ("address", "said"),
+    [
+        ("/nothing", "Il n’y a ni page ni jeu «\u202fnothing\u202f»."),
+        ("/users/nothing", "Pas de compte &#39;nothing&#39;."),
+        ("/problems/nothing", "Pas de problème &#34;nothing&#34;."),
+    ],
+)
+def test_an_error_in_french_names_what_was_asked_for_unchanged(server: Server, address: str, said: str) -> None:
+    assert said in server.get(f"{address}?lang=fr").body.decode()
+
+
 @pytest.mark.parametrize(
     ("address", "detail", "hint"),
     [

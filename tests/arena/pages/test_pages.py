@@ -423,8 +423,21 @@ def test_no_parameter_of_any_page_takes_nonsense(site: Site) -> None:
 
 def test_what_was_probably_meant_is_said_once(site: Site) -> None:
     _, answer, _ = fetch(site, "/lao")
-    assert '<a class="chip" href="/loa">loa</a>' in answer
+    assert '<a class="chip" href="/loa">Lines of Action</a>' in answer
     assert len(re.findall("did you mean", answer, re.IGNORECASE)) == 1
+
+
+def test_nothing_is_suggested_for_a_word_that_no_page_resembles(site: Site) -> None:
+    assert 'class="chip"' not in fetch(site, "/nothing")[1]
+
+
+def test_a_user_has_the_best_ratings_of_their_bots_and_their_tournaments_by_name(site: Site) -> None:
+    text = fetch(site, "/users/zoe?tournaments=name")[1]
+    best = re.findall(r'class="tile" href="/bots/[^"]+">.*?<strong>([\d.−]+)', text, re.DOTALL)
+    assert best
+    names = re.findall(r'<bdi class="name" title="([^"]+)"', text.partition("Organised tournaments")[2])
+    assert names == sorted(names)
+    assert len(names) > 1
 
 
 def test_a_parameter_that_a_page_does_not_have_is_named(site: Site) -> None:

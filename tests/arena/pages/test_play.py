@@ -189,6 +189,8 @@ def test_a_game_by_keyboard_is_taken_back_and_resigned(browser: Any, store: Stor
             reads(page, "#last", "2")
             page.click("button[value=resign]")
             reads(page, "#connection", "Game over.")
+            page.goto(page.url.replace("/play/", "/games/"))
+            assert re.search(r"\b0-1, resigned: guest resigned\nRatings", page.inner_text("#about dl"))
         assert store.people.open() == []
 
 
@@ -273,6 +275,15 @@ def test_the_bar_of_a_game_covers_no_control_on_a_phone(
         assert page.evaluate(COVERED) == []
         page.goto(f"{server.url}/{family}/problems/new")
         assert page.evaluate(COVERED) == []
+
+
+def test_what_stands_above_a_seat_in_french_fits_one_line(browser: Any, store: Store, tmp_path: Path) -> None:
+    with window(browser, 320, 640) as page, _open(store, tmp_path) as server:
+        _begin(page, server)
+        page.goto(f"{page.url}?lang=fr")
+        line, link = page.locator(".crumbs"), page.get_by_role("link", name="vue des spectateurs")
+        assert link.is_visible()
+        assert line.bounding_box()["height"] < 2 * link.bounding_box()["height"]
 
 
 def test_a_rematch_has_the_other_side(browser: Any, store: Store, tmp_path: Path) -> None:

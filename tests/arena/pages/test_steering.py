@@ -70,6 +70,14 @@ def test_extend_form_makes_it_longer_and_says_how_long_it_is(server: Server, olg
     )
 
 
+def test_a_tournament_that_has_not_begun_shows_its_entries_first(server: Server, cup: int) -> None:
+    text = shown(server, "", cup)
+    first = re.search(r'<section id="(\w+)"', text.partition('class="panels"')[2])
+    assert first
+    assert (first[1], text.count('id="entries"'), 'id="live"' in text) == ("entries", 1, False)
+    assert re.search(r'href="#(\w+)"', text.partition('class="tabs parts"')[2])[1] == "entries"
+
+
 def test_enter_and_withdraw_forms_change_the_entries(server: Server, olga: str, cup: int) -> None:
     assert send(server, olga, cup, "enter", bot=" cleo ").headers["Location"] == f"/tournaments/{cup}#entries"
     assert send(server, olga, cup, "enter", bot="dan v1").status == 303

@@ -101,6 +101,6 @@ def test_comparison_joins_the_changes_of_all_versions(arena: Arena, field: Field
     assert sum(len(one.changes) for one in leaderboard.compare(arena, "loa", "loa", found.bots).curves.values()) == 48
     with pytest.raises(BadValueError, match="no bot 'adda' has a rating") as caught:
         leaderboard.compare(arena, "loa", "loa", ["adda"])
-    assert caught.value.hint == "did you mean ada or dan?"
+    assert caught.value.hint == "did you mean ada?"
     with pytest.raises(BadValueError, match="invalid pool"):
         leaderboard.compare(arena, "loa", "chess", [])
