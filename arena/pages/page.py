@@ -69,7 +69,7 @@ def error_sentence(error: ArenaError) -> str:
 def error_text(error: ArenaError) -> str:
     """Return what an error says and what to do about it, in the language of the page."""
     said, hint = language.translated(str(error)), language.translated(error.hint)
-    return f"{said}{language.text('; ')}{hint}" if hint else said
+    return said + language.text("; ") + hint if hint else said
 
 
 def as_sentence(text: str) -> str:

@@ -239,7 +239,7 @@ def _problem(problem: BookletProblem, number: int) -> dict[str, Any]:
     ruleset = problem.ruleset
     scene = Scenes(ruleset, problem.position).items[0]
     return {
-        "name": f"{text('Problem')} {number}",
+        "name": text("Problem") + f" {number}",
         "family": translated(ruleset.rules.title),
         "title": problem.title,
         "question": win_question(ruleset.sides[SIDES.index(scene.to_move)], problem.moves, problem.condition),

@@ -104,7 +104,7 @@ async def unread(request: web.Request) -> web.Response:
         {
             "at": round(one.at.timestamp() * 1000),
             "title": plain(one.name, 120),
-            "body": f"{translated(EVENTS[one.kind])}{text(':')} {translated(one.what)}",
+            "body": translated(EVENTS[one.kind]) + text(":") + " " + translated(one.what),
             "address": f"{PAGES[one.kind]}{one.key}",
         }
         for one in reversed(found[:MAX_NOTIFICATIONS])

@@ -106,6 +106,5 @@ def _outcomes(is_light: bool, one: ExplorerResponse | PlayedMoveItem) -> Markup:
 
 def _drawing(rules: Rules, found: ExplorerResponse) -> Any:
     scene = Scenes(rules.settle(found.variant), found.position).items[0]
-    return board.svg(
-        rules, scene, label=f"{language.translated(rules.title)} – {language.text('Position')}", is_small=False
-    )
+    label = language.translated(rules.title) + " – " + language.text("Position")
+    return board.svg(rules, scene, label=label, is_small=False)

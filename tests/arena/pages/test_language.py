@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 import re
 from collections.abc import Iterator
@@ -55,6 +56,19 @@ def test_catalogue_is_complete_current_and_compiled(code: str) -> None:
     assert path.read_bytes() == catalogue.as_po(catalogue.updated(code)), "run: make catalogues"
     assert path.with_suffix(".mo").read_bytes() == catalogue.as_mo(stored), "run: make catalogues"
     assert catalogue.script_file(code).read_bytes() == catalogue.script_texts(code), "run: make catalogues"
+
+
+def test_no_message_is_inside_an_f_string() -> None:
+    """The extractor reads f-strings only where Python 3.12 or newer runs it."""
+    found = [
+        f"{path.name}: {ast.unparse(call)}"
+        for path in sorted(catalogue.PAGES.rglob("*.py"))
+        for string in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(string, ast.JoinedStr)
+        for call in ast.walk(string)
+        if isinstance(call, ast.Call) and ast.unparse(call.func).rpartition(".")[2] in ("text", "texts", "marked")
+    ]
+    assert not found
 
 
 def test_every_message_of_a_script_is_in_the_catalogue() -> None:

@@ -155,7 +155,8 @@ def is_bad(name: str, line: str) -> bool:
     """Return whether a line of a plan scans a table, or sorts for a page although an index has the order."""
     if "Seq Scan" in line:
         return True
-    is_scan = line.startswith("SCAN ") and "USING" not in line and "CONSTANT" not in line and "anon" not in line
+    is_free = any(one in line for one in ("USING", "CONSTANT", "VALUES CLAUSE", "anon"))
+    is_scan = line.startswith("SCAN ") and not is_free
     sorts = "TEMP B-TREE FOR ORDER BY" in line and name in SORTED
     return (is_scan or sorts) and not (name in WHOLE and "COVERING" in line)
 
