@@ -80,7 +80,7 @@ def test_every_termination_of_a_family_is_on_its_dialects_page(page):
 @pytest.mark.parametrize("page", sorted(DIALECTS.glob("*.md")), ids=lambda page: page.stem)
 def test_every_dialects_page_has_a_whole_game(page):
     text = page.read_text(encoding="utf-8")
-    assert f"[RULES.md](../../referee/rules/{page.stem}/RULES.md)" in text
+    assert f"[exact rules](../../referee/rules/{page.stem}/RULES.md)" in text
     section = text.partition("\n## A whole game\n")[2].partition("\n## ")[0]
     start, *moves, end = re.findall(r"^    (.+)$", section, re.MULTILINE)
     variant, reason = re.findall(r"`([a-z-]+)`", section)[:2]

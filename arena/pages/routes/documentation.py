@@ -150,7 +150,8 @@ async def _document(request: web.Request, family: Rules, path: Path, title: str)
 
 @cache
 def _rendered(path: Path, family: str) -> Any:
-    return markdown.html(path.read_text(encoding="utf-8"), lambda target: _link(target, family))
+    _, _, below = path.read_text(encoding="utf-8").partition("\n")  # the page has a title in its own language
+    return markdown.html(below, lambda target: _link(target, family))
 
 
 def _link(target: str, family: str) -> str:
