@@ -179,7 +179,7 @@ def _require_short(time: str) -> None:
 
 
 def presence_of(arena: Arena, versions: Sequence[VersionItem]) -> PresenceItem | None:
-    """Return the latest connection state of a remote bot with these versions; None for bots that run in the arena."""
+    """Return the latest connection state among a bot's active remote versions; None if none has ever connected."""
     remote = [line.id for line in versions if line.place == "remote" and line.state == "active"]
     found = arena.store.presences.of(remote) if remote else {}
     return max(found.values(), key=lambda one: one.seen, default=None)

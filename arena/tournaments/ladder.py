@@ -21,7 +21,7 @@ MAX_WAIT_PAIRS_PER_BOT = 2
 
 @dataclass(frozen=True, slots=True)
 class LadderChoice:
-    """A match and why the ladder chose it: the bot at seat `starved` has waited for `waited` pairs.
+    """A match and why the ladder chose it: the bot at seat `starved` was not in the last `waited` pairs of games.
 
     If `starved` is None, the match was chosen because its games carry the most information.
     """

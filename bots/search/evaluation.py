@@ -124,7 +124,7 @@ def add_rows(accumulators: Any, rows: Any, maps: Any, map_row: int, bits: Any, o
 
 @compiled
 def row_of(maps: Any, map_row: int, value: Any) -> int:
-    """Return the row of weights for the value of an element that is not a bitboard."""
+    """Return the number of the row of weights for the value of a state's element that is not a bitboard."""
     last = maps.shape[1] - 1
     column = FIRST_COLUMN + value
     return maps[map_row, last if value < 0 or column > last else column]  # type: ignore[no-any-return]

@@ -101,7 +101,7 @@ def predict(features: npt.NDArray[np.int32], weights: Floats) -> Floats:
 
 
 def quantise(kernel: LinearFeatures, weights: Floats, scale: float) -> npt.NDArray[np.int32]:
-    """Round the weights to integers [row, unit], one for each feature; the last row is padded with zeros."""
+    """Round the weights of the features to integers in rows of HIDDEN; the last row is padded with zeros."""
     whole = np.round(weights[kernel.TIED_FEATURES] * scale * WEIGHT_SCALE).astype(np.int32)
     return np.append(whole, np.zeros(-len(whole) % HIDDEN, dtype=np.int32)).reshape(-1, HIDDEN)
 

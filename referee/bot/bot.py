@@ -67,8 +67,8 @@ class LocalBot:
     """The seat of a bot on this machine: its `process`, the `wire` to it and the protocol `session` with it.
 
     Not thread-safe; one slot owns it. `stop_fd` becomes readable when the game is called off; then every wait raises
-    Stopped. The bots of a slot share `watchdog`, so that waiting for one also watches the other. `overshoot` is the
-    bot's known lateness, learned from its other processes too.
+    Stopped. The bots of a slot share `watchdog`, so that waiting for one also watches the other. `overshoot` is how
+    late the bot answers, measured in its other processes too.
     """
 
     def __init__(

@@ -102,7 +102,7 @@ class Roster:
         )
 
     def _overshoot_of(self, spec: BotSpec) -> Overshoot:
-        """Return the known lateness of a bot."""
+        """Return how late a bot answers: as measured so far, for a new bot as expected."""
         overshoot = self._overshoots.pop(_key(spec), None) or expected_of(spec)
         self._remember(spec, overshoot)
         return overshoot

@@ -130,11 +130,11 @@ class Watchdog:
         """Time of the next check on the monotonic clock."""
 
     def watch(self, tree: WatchedTree) -> None:
-        """Start watching a tree."""
+        """Start watching the tree of processes of a bot."""
         self._watched.append(tree)
 
     def forget(self, tree: WatchedTree) -> None:
-        """Stop watching a tree."""
+        """Stop watching the tree of processes of a bot."""
         with contextlib.suppress(ValueError):
             self._watched.remove(tree)
 
