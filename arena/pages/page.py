@@ -46,7 +46,7 @@ async def run(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
 
 
 async def run_use_case(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Run a use case in a thread. Its errors concern a form rather than the address, so they are not converted."""
+    """Run a use case in a thread. Its errors concern a form, whose page shows them: none becomes a Problem."""
     return await asyncio.to_thread(function, *args, **kwargs)
 
 

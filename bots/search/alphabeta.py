@@ -344,7 +344,7 @@ def is_forced(ranks: Any, begin: int, end: int) -> bool:
 
 @compiled
 def pick_best(ranks: Any, begin: int, end: int) -> int:
-    """Remove and return the highest of the ranks `begin..end-1` (see INDEX_MASK)."""
+    """Remove and return the highest number of `ranks[begin:end]` (for its meaning see INDEX_MASK)."""
     best = PICKED
     for i in range(np.uint64(begin), np.uint64(end)):  # unsigned: vectorised, no check for negative indices
         best = max(best, ranks[i])

@@ -174,7 +174,7 @@ class Comparison:
         self._superiority = superiority(fit).tolist()
 
     def of(self, bot: str, rival: str) -> PairFigures | None:
-        """Return the figures of a pair; None for a bot outside the field."""
+        """Return the figures of `bot` against `rival`; None if one of them is not among the rated bots."""
         one, two = self._places.get(bot), self._places.get(rival)
         if one is None or two is None:
             return None

@@ -1,4 +1,4 @@
-"""A game as the terminal shows it: its result in one line, or its record as the board after a ply."""
+"""A game as the terminal shows it: its result in one line, or the board after one of its plies."""
 
 from __future__ import annotations
 

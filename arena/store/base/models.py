@@ -674,8 +674,8 @@ class StoredWinModel(SQLModel, table=True):
 class StoredProblem(SQLModel, table=True):
     """A problem: a position in which the side to move is to win, and its rating against the people who try it.
 
-    `state` is `waiting` until the solver has examined the problem, then `accepted`, or `refused` for the reason
-    `problem`; a `removed` one is kept only for the ratings of people who tried it. `digest` is the SHA-256 of position,
+    `state` is `waiting` until the solver has examined the problem, then `accepted`, or `refused`: the field `problem`
+    says why. A `removed` one is kept only for the ratings of people who tried it. `digest` is the SHA-256 of position,
     rules and condition, and prevents duplicates. `max_moves` is the length of the longest win that the author allows,
     `moves` the proved length. `tree` has all solutions (see `referee.solver.tree`). `month`, such as `2026-11`, makes
     it the problem of that month. `games` counts rated first attempts, `wins` those that failed.
