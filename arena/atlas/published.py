@@ -25,7 +25,7 @@ class NoFairStartError(ArenaError):
 
 @cache
 def published(family: str) -> tuple[StartFigures, ...]:
-    """Return the rows of a family's atlas at all strengths; empty for a family without an atlas."""
+    """Return the rows of a family's atlas, one for each start and strength of the players; empty without an atlas."""
     file = _DATA / f"{family}.csv"
     return tuple(from_csv(file.read_text(encoding="utf-8"))) if file.is_file() else ()
 

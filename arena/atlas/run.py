@@ -1,6 +1,6 @@
 """Carry out a plan: self-play games of the sample search, in processes of their own, resumable at any moment.
 
-The folder of a run holds `plan.json` and `games.ndjson`, with a line for each finished start and strength. A torn last
+The folder of a run holds `plan.json` and `games.ndjson`. A line has all games of one start at one strength. A torn last
 line is cut off when the run continues. At the end the lines are sorted in the order of the plan, so the file has the
 same bytes after any interruption and with any number of processes.
 """

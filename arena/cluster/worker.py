@@ -254,6 +254,6 @@ def _has_results(dask: DaskWorker) -> bool:
 
 
 def _is_awaited(dask: DaskWorker | None, key: str) -> bool:
-    """Return whether the scheduler still waits for a task; Dask itself does not stop running ones."""
+    """Return whether the scheduler still waits for a task. Dask never stops a task that is already running."""
     task = dask.state.tasks.get(key) if dask else None
     return task is not None and task.state == "executing"

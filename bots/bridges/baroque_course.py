@@ -87,7 +87,7 @@ def provide_state_module(agent_file: Path) -> None:
 
 
 def board_of(position: Position) -> list[list[int]]:
-    """Return the board of a position as the course represents it: rows of numbers."""
+    """Return the board of a position in the format of the course's agents: rows of numbers."""
     pieces = position.board.pieces
 
     def code(name: str) -> int:

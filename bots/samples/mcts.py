@@ -42,7 +42,7 @@ class MonteCarlo(Bot):
         self._tree: Any = None
 
     def option_changed(self, name: str) -> None:
-        """Discard the tree if its size changes."""
+        """Discard the tree if the option sets its capacity."""
         if name == "TreeNodes":
             self._tree = None
 

@@ -61,7 +61,10 @@ class Doubt:
 
 @dataclass(frozen=True, slots=True)
 class RaceState:
-    """State of a race. `shares` and `cycles` map players to values; `doubts` starts with the greatest doubt."""
+    """State of a race: how far it is decided which players are the first ones.
+
+    `shares` and `cycles` are by player. `doubts` are the undecided orders, the one with the least evidence first.
+    """
 
     leaders: tuple[int, ...]
     """Players decided to be among the first."""

@@ -134,7 +134,10 @@ def mixed(before: Any, number: Any) -> Any:
 
 @compiled
 def enter_key(ps: ProofState, ply: int, used: int) -> None:
-    """Store the table key of `states[ply]`; `used` is how much of the condition's limit has been used."""
+    """Store the table key of `states[ply]`.
+
+    `used` is how much the attacker's moves so far count towards the limit of the problem's condition.
+    """
     state, total = ps.states[ply], np.uint64(used)
     for i in range(STATE_SIZE):
         total += mixed(np.uint64(0), state[i]) * _FACTORS[i & 255]
@@ -210,7 +213,7 @@ def list_moves(ps: ProofState, config: Config, ply: int) -> int:
 
 @compiled
 def used_after(ps: ProofState, config: Config, ply: int, move: int, used: int) -> int:
-    """Return how much of the condition's limit is used after an attacker's move; -1 if the move exceeds it."""
+    """Return `used` (see `enter_key`) after an attacker's move; -1 if it would exceed the limit."""
     work = ps.work
     if work[COUNTER] < 0:
         return used

@@ -76,7 +76,7 @@ def solve(
             return _solve(problem, proofs, report)
         except NeedsHistoryError:
             nodes = proofs.nodes
-    raise AssertionError("a search with history cannot need history")
+    raise AssertionError("the search with history asked for history again")
 
 
 def _solve(problem: WinProblem, proofs: Proofs, report: Callable[[int, int], None] | None) -> Solution:

@@ -38,8 +38,8 @@ def add(parser: argparse.ArgumentParser) -> None:
         dest="moves",
         metavar="MOVES",
         type=_moves,
-        help="look for a win in at most MOVES moves of the winning side; a win that a move of the other side completes "
-        "counts as one by the winning side's next move (default: look until the nodes are used up)",
+        help="look for a win in at most MOVES moves of the winning side; if a move of the other side completes "
+        "the win, it counts as one more move of the winning side (default: look until the nodes are used up)",
     )
     parser.add_argument(
         "--condition",

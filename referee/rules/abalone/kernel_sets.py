@@ -2,10 +2,11 @@
 
 Cells and directions are those of `tables`, where the board is drawn.
 
-Letters, here and in the other kernel files, for a board seen by the side to move in one direction:
+Letters, here and in the other kernel files, for the side to move and one direction, in which "next" and "ahead" are:
 
-    o own marbles, x enemy marbles (bit sets)     k bits from a cell to the next one, i cells that have a next one
-    m own marbles with an empty cell ahead        u, p and v, q: the k and i of the two other axes
+    o own marbles, x enemy marbles (bit sets)     k number of bits from a cell to the next one
+    m own marbles with an empty cell ahead        i cells that have a next one (bit set)
+    u, p and v, q: the k and i of the directions along the two other axes
 
     `behind(s)` = the cells whose next cell is in s. A marble line and what it meets, going to the right:
 
