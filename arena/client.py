@@ -231,7 +231,7 @@ def keyring() -> Path:
 
 
 def read_keys() -> dict[str, Any]:
-    """Return `{"server": the last server, "tokens": {server: token}}`; without a file both are empty.
+    """Return `{"server": that of the latest login, "tokens": {server: token}}`; without a file both are empty.
 
     Raises ClientError.
     """

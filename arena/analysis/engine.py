@@ -115,7 +115,7 @@ class AnalysisEngine:
     def evaluate(self, spot: PositionRef, nodes: int, *, depth: int = 0) -> EvaluatedPosition:
         """Evaluate a position by a search of `nodes` nodes, or to a `depth`. Raises EngineError, Stopped.
 
-        A position is not searched if the game is over in it, or if it has only one legal move and is not the last one.
+        A position is not searched if the game is over in it, or if its only legal move was played in the game.
         """
         assert self._seat is not None, "use the engine as a context manager"
         place, move = spot

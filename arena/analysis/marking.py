@@ -135,7 +135,7 @@ def _level(
 
 
 def _mean(at: EvaluatedPosition, win_model: WinModel, most: int | None = None) -> float:
-    """Return the mean chances of the last two depths up to `most`, or those of the last one if they are ±1.
+    """Return the mean chances of the last two depths up to `most`; if those of the last depth are ±1, these alone.
 
     If the search started deeper than `most`, its first depth counts.
     """

@@ -57,7 +57,7 @@ def save(store: Store, found: GameAnalysis) -> None:
 
 
 def fit_win_model(store: Store, family: str) -> tuple[WinModelFit, int]:
-    """Fit the win model of a family to its analysed games with a result. Return the fit and its number.
+    """Fit the win model of a family to its analysed games with a result. Return the fit and the new model's number.
 
     The new model is used from now on. Raises TooFewPositionsError.
     """

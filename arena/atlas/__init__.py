@@ -2,6 +2,6 @@
 
 plan       which starts, how many games at which strengths
 run        plays them; it can be resumed, and writes the same bytes on any machine
-report     evaluates them: advantages with intervals, shrunk over the family, symmetric starts pooled
+report     evaluates them: advantages with intervals, shrunk towards the family's mean, symmetric starts pooled
 published  the atlases shipped with the program, for pages, tournaments and books
 """

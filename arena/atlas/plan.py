@@ -45,7 +45,7 @@ class _Document(BaseModel):
 
 
 class ExtraStarts(_Document):
-    """Variants to play with these rule options in addition to the variant's own."""
+    """Variants to play with rule options that are set in addition to each variant's own options."""
 
     variants: Annotated[list[str], Field(min_length=1)]
     options: dict[str, Any]

@@ -83,8 +83,8 @@ class StartFigures:
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """Summary of one strength: the mean advantage, the standard deviation of the true advantages, the number of uneven
-    starts, and the p-value of the differences between symmetric starts.
+    """Summary of the games at one strength: the mean advantage, the standard deviation of the true advantages, the
+    number of uneven starts, and the p-value of the differences between symmetric starts.
     """
 
     nodes: int

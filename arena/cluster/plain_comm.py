@@ -66,7 +66,7 @@ def _without_bytes(value: Any) -> Any:
 
 
 def _plain_key(key: Any) -> Any:
-    """Return a dictionary key without bytes. A tuple, as in Dask's metrics, stays a tuple, which is hashable."""
+    """Return a dictionary key with bytes replaced. A tuple, as in Dask's metrics, stays a tuple, which is hashable."""
     return tuple(map(_plain_key, key)) if isinstance(key, tuple) else _without_bytes(key)
 
 

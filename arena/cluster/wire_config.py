@@ -57,7 +57,7 @@ _SETTINGS: dict[str, Any] = {
     "distributed.worker.memory.pause": False,
     "distributed.worker.memory.terminate": False,
     "distributed.worker.profile.enabled": False,
-    # Events are forwarded, not kept, as they carry results.
+    # The scheduler forwards events, and keeps only the latest ones, as they carry whole results.
     "distributed.admin.low-level-log-length": 100,
     "distributed.admin.system-monitor.disk": False,
     "distributed.admin.system-monitor.host-cpu": False,

@@ -166,7 +166,7 @@ class ClusterWorker:
             address,
             nthreads=self.jobs.slots,
             resources={SLOT: self.jobs.slots, version(): self.jobs.slots},
-            # A new name for each registration: the scheduler may still have the last one.
+            # A new name for each registration: the scheduler may still have the previous one.
             name=self._dask_name or f"{self.name}-{uuid.uuid4().hex[:6]}",
             local_directory=str(self._folder),
             memory_limit=0,

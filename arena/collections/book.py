@@ -56,7 +56,7 @@ def candidates(ruleset: Ruleset, plies: int, seed: int, setups: str | None) -> I
 
 
 def _prolonged(ruleset: Ruleset, opening: Opening, plies: int, seed: int) -> Opening:
-    """Return the opening with `plies` random moves, or unchanged if it starts from a given position."""
+    """Return the opening with `plies` random moves from its start, or unchanged if it starts from a given position."""
     if not plies or opening.position is not None:
         return opening
     settled = ruleset.rules.settle(opening.variant, {**ruleset.overrides, **dict(opening.options)})

@@ -156,9 +156,9 @@ def read_parts(parts: Sequence[tuple[int, str]], form: GameFormat, ruleset: Rule
 def best_reading(text: str, ruleset: Ruleset, forms: tuple[GameFormat, ...]) -> Collection:
     """Return the reading, among several notations, with the fewest problems, then the most moves. Raises ValueError.
 
-    Among equal readings, choose the notation in which the first game has the number of lines nearest to that of its
-    text. A long text is judged by its first games; the others are read in further notations only if some of them are
-    invalid.
+    Among equal readings, choose the one whose notation writes the first game with a number of lines nearest to that in
+    the text. A long text is judged by its first games; the others are read in further notations only if some of them
+    are invalid.
     """
     return best_reading_of(list(pieces(text)), ruleset, forms)
 
@@ -296,7 +296,7 @@ def _contradiction(result: str, outcome: Outcome) -> str:
 
 
 def _progress(prefix: str, form: GameFormat, ruleset: Ruleset) -> tuple[int, str]:
-    """Return the number of the ply after `prefix`, the beginning of a game, and the position before that ply."""
+    """Return the number of the ply that follows `prefix` (the beginning of a game), and the position before the ply."""
     try:
         games = form.read(prefix, ruleset)
         if not games:

@@ -20,7 +20,7 @@ NUMBER_TAGS = ("number", "game", "gameid", "id", "no")
 def to_archived(found: CollectedGame, source: str, form: str) -> ArchivedGame:
     """Convert a game of a collection to one of the archive. Its id is a hash of its content, so duplicates share it.
 
-    The content is players, moves and rules in any notation, without the game's number in the collection.
+    The content is players, moves and rules, whatever the notation, without the game's number in the collection.
     """
     ruleset, game = found.ruleset, found.game
     first, second = players_of(game.tags, ruleset)

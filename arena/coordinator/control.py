@@ -50,7 +50,7 @@ class TournamentControl:
         self._ticks += 1
 
     def close(self) -> None:
-        """End the helper process of the opening draw."""
+        """End the helper process that draws openings."""
         self._openings.close()
 
     def steer(self, at: datetime, orders: set[int | None]) -> list[LiveTournament]:

@@ -414,8 +414,8 @@ class Coordinator:
                 self._loop.call_soon_threadsafe(self._wake.set)
 
     def _wake_up_soon(self) -> None:
-        """Wake the task at once if at least half of the jobs in flight have ended: then no slot may have a job left to
-        start. Otherwise wake it after a short time in which more may end. Thread-safe.
+        """Wake the task at once if at least half of the jobs in flight have ended: then slots may have run out of jobs.
+        Otherwise wake it after a short time in which more may end. Thread-safe.
         """
         if 2 * self.recorder.ended_jobs >= len(self.in_flight.jobs):
             self._wake_up()
@@ -463,7 +463,7 @@ class Coordinator:
             self._log.info("games requeued", games=games, checks=checks)
 
     def turn(self) -> None:
-        """Record results, carry out due orders, and dispatch games to free slots.
+        """Record results, start and advance tournaments, and dispatch games to free slots.
 
         Raises LeaseLostError when another process owns the lease, and StoreUnavailableError.
         """

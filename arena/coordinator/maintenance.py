@@ -36,7 +36,7 @@ class Task:
     """A daily task, due from `hour` (UTC) on.
 
     `work` gets a function that returns whether to stop, and returns a count for the log. A task with `of_process` runs
-    in every process that becomes the active coordinator: at first after the start, then daily.
+    in every process that becomes the active coordinator: first when it becomes one, then daily.
     """
 
     name: str

@@ -56,7 +56,7 @@ def _place() -> str:
 
 
 def _start(pid: int) -> int:
-    """Return the start time of a process in clock ticks; -1 if it has ended, 0 if that is unknown."""
+    """Return the start time of a process in clock ticks; -1 if it has ended, 0 if neither is known."""
     try:
         text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
     except OSError:

@@ -78,7 +78,7 @@ class SlowWorkerDetector:
         )
 
     def _difference(self, worker: str, bot: object, speed: float, among: Container[str]) -> float | None:
-        """Return the logarithm of a bot's speed relative to its speed elsewhere; None if too few games are known.
+        """Return the logarithm of a bot's speed relative to its speed elsewhere; None if it has too few games there.
 
         Also store this speed for later comparisons.
         """

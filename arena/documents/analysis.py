@@ -94,7 +94,7 @@ class AnalysedMove:
 
     @property
     def chances_of_first(self) -> float | None:
-        """The winning chances of `first`, also when the other side moves."""
+        """The winning chances of the side `first`, whichever side moves."""
         if self.winning_chances is None:
             return None
         return self.winning_chances if self.side == "first" else -self.winning_chances

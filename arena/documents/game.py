@@ -114,8 +114,8 @@ class Tally:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GameQuery(AnalysedGamesQuery):
-    """Filters of games; times are UTC. Filters by analysis, and sorting by its figures in `order`, leave out
-    unanalysed games.
+    """Filters of games; times are UTC. Filters by analysis, and a `sort` by its figures, leave out unanalysed
+    games.
     """
 
     tournament: int | None = described("games of a tournament", words.ID, metavar="ID")
@@ -152,6 +152,6 @@ class StreamQuery(Query):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordQuery(Query):
-    """The notation of the game's family, see `arena rules list --json`."""
+    """The notation in which to write the record, one of those that `arena rules list --json` lists for its family."""
 
     notation: str | None = described("a notation of the family", words.NOTATION)

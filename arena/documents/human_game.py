@@ -19,8 +19,8 @@ from arena.documents.words import Side
 class HumanGame:
     """A game of a person, who has an account (`user_id`) or a cookie with the digest `guest`.
 
-    `plies` are lists of a move and its figures, `asked` is the person's action that the referee has not processed yet,
-    `seen_at` their last contact.
+    `plies` are lists of a move and its data (times, score and so on), `asked` is the person's action that the referee
+    has not processed yet, `seen_at` is when their page last contacted the server.
     """
 
     id: str

@@ -109,7 +109,7 @@ class ResultCount:
 
 @dataclass(slots=True)
 class Score:
-    """A sum of results: of one player, or of the games under one heading; `name` is the player or the heading."""
+    """Results counted for one line of a table; `name` is the heading of the line, such as a player or a variant."""
 
     name: str = ""
     wins: int = 0
@@ -149,7 +149,7 @@ class FirstMoveAdvantage:
 
 @dataclass(frozen=True, slots=True)
 class SideResults:
-    """Rated games of a variant won by each side, and drawn ones; `first` is the same side in all variants."""
+    """Rated games of a variant by winner, and drawn ones; `first` is the same side even where it moves second."""
 
     variant: str
     first: int
@@ -185,7 +185,7 @@ class LeaderboardQuery(PageQuery):
 
     @property
     def is_filtered(self) -> bool:
-        """True for a part of the games, one owner, a past time, or retired versions alone."""
+        """True if the query asks for a part of the games, one owner, a past time, or retired versions alone."""
         return bool(self.is_part or self.owner or self.at or self.state == "retired")
 
 
@@ -220,7 +220,7 @@ class ChangeQuery(PageQuery):
 
 @dataclass(frozen=True, slots=True)
 class RatingCurve:
-    """The rating of a bot in a pool over time: its best line in the leaderboard, and the changes of its versions."""
+    """The rating of a bot in a pool over time: its best line in the leaderboard, and its versions' rating changes."""
 
     best: LeaderboardLine
     changes: list[ChangeItem]

@@ -109,7 +109,7 @@ def _condition(text: str, ruleset: Ruleset) -> str:
 
 
 def choose_of_month(arena: Arena, number: int, month: str | None, by: Identity | None) -> WinProblemResponse:
-    """Make an accepted problem the problem of a month, by default the current one.
+    """Make an accepted problem the problem of a month, by default of the current month.
 
     Raises ForbiddenError, NotFoundError, ConflictError.
     """

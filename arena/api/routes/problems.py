@@ -120,6 +120,6 @@ async def solution(call: RequestContext, number: Number) -> RouteResult[Solution
     problems=("not-found", "conflict", "forbidden"),
 )
 async def month(call: RequestContext, number: Number, body: MonthRequest) -> RouteResult[WinProblemResponse]:
-    """Make an accepted problem the problem of a month, by default the current one."""
+    """Make an accepted problem the problem of a month, by default of the current month."""
     found = await call.run(services.problems.choose_of_month, call.arena, number, body.month, call.user)
     return RouteResult(found, keep="never", is_private=True)
