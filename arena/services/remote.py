@@ -129,8 +129,8 @@ def challenge(
     """Create a match of one of the caller's bots against another of them, a sample bot, or a bot open to challenges.
 
     The match starts at once. A match of a remote bot counts in the remote pool, unless both bots are the caller's.
-    Games of an uploaded bot are tests: unrated, short, and dispatched after those of all tournaments but permanent
-    ladders. Raises NotFoundError, ForbiddenError, ChallengeError, QuotaError, SettingsError.
+    Games of an uploaded bot are tests: unrated, short, and dispatched after those of all tournaments except
+    permanent ladders. Raises NotFoundError, ForbiddenError, ChallengeError, QuotaError, SettingsError.
     """
     mine, other = _find(arena, bot), _find(arena, opponent)
     if arena.store.bots.get(mine.bot_id).owner_id != by.user_id:

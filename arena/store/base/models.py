@@ -525,8 +525,8 @@ class ArchiveGame(SQLModel, table=True):
 
     `game_id` is the id of a game played here, else the digest of its content. `label` is its number in its collection,
     if any. Columns that end in `_id` refer to `archive_names`; the pool of an imported game is empty. `winner` is 0
-    unknown, 1 first, 2 second, 3 draw. `day` is 20260731, with zeros for unknown parts. The row of an undone result is
-    deleted, and its serial is not reused.
+    unknown, 1 first, 2 second, 3 draw. `day` is a number such as 20260731, with zeros for unknown parts. The row of
+    an undone result is deleted, and its serial is not reused.
     """
 
     __tablename__ = "archive_games"
