@@ -161,7 +161,7 @@ class ProblemLine:
     """A line of play from the position of a problem, as far as it is in the tree of solutions.
 
     `rest` is the subtree of the moves that win next; it is empty if the problem is solved. `wrong` is the last move if
-    it does not win in time, else empty.
+    it does not win within the problem's number of moves, else empty.
     """
 
     study: Study
@@ -177,7 +177,8 @@ class ProblemLine:
 def follow(problem: WinProblemResponse, moves: Sequence[str]) -> ProblemLine:
     """Return the line of these moves, with the best defence appended if the other side is to move.
 
-    Raises BadValueError for an illegal move, and for a move outside the tree unless it is the winning side's last.
+    Raises BadValueError for an illegal move, and for one outside the tree of solutions; only the last of `moves` may
+    be outside it, if the winning side made it.
     """
     ruleset = load(problem.family).settle(problem.variant, problem.options)
     line = study.read(ruleset, problem.position, moves)
@@ -232,7 +233,7 @@ def _decide(arena: Arena, problem: WinProblemResponse, by: Identity | None, *, i
 
 
 def hint(arena: Arena, number: int, moves: Sequence[str], by: Identity | None) -> HintResponse:
-    """Return the cells from which a next winning move starts; a user's undecided first attempt counts as failed.
+    """Return the cell from which a next winning move starts; a user's undecided first attempt counts as failed.
 
     Raises NotFoundError, ConflictError, BadValueError.
     """

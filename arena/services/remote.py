@@ -51,10 +51,10 @@ class UnfitError(ArenaError):
 def admit(
     arena: Arena, name: str, families: Sequence[str], by: Identity, found: Capabilities | None = None
 ) -> VersionItem:
-    """Return the bot's remote version that a connection plays for; create one for new families.
+    """Return the remote version of a bot for exactly these families; if there is none, create it and retire the others.
 
-    `found` is what the bot announced, which decides the variants that it may enter; if None, a known version keeps its
-    variants. Raises UnknownNameError, UnfitError, NotYoursError, QuotaError, BadValueError, ChallengeError if
+    `found` is what the bot announced, which decides the variants that it may play; if None, an existing version keeps
+    its variants. Raises UnknownNameError, UnfitError, NotYoursError, QuotaError, BadValueError, ChallengeError if
     `families` is empty, and ConflictError if the bot was uploaded or is retired.
     """
     wanted = sorted({family_named(family) for family in families})
@@ -126,11 +126,11 @@ def challenge(
     games: int = 2,
     time: str = "10+0.1",
 ) -> TournamentItem:
-    """Create a match of one of the caller's bots against a sample, another of them, or a bot open to such matches.
+    """Create a match of one of the caller's bots against another of them, a sample bot, or a bot open to challenges.
 
     The match starts at once. A match of a remote bot counts in the remote pool, unless both bots are the caller's.
-    Games of an uploaded bot are tests: unrated, short, and dispatched after those of all tournaments but permanent
-    ladders. Raises NotFoundError, ForbiddenError, ChallengeError, QuotaError, SettingsError.
+    Games of an uploaded bot are tests: unrated, short, and dispatched after those of all tournaments except
+    permanent ladders. Raises NotFoundError, ForbiddenError, ChallengeError, QuotaError, SettingsError.
     """
     mine, other = _find(arena, bot), _find(arena, opponent)
     if arena.store.bots.get(mine.bot_id).owner_id != by.user_id:

@@ -30,7 +30,7 @@ def get(arena: Arena, schedule_id: int) -> ScheduleItem:
 
 
 def read_all(arena: Arena) -> list[ScheduleItem]:
-    """Return every schedule by name."""
+    """Return all schedules, ordered by name."""
     return arena.store.schedules.all()
 
 

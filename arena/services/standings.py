@@ -32,7 +32,7 @@ def read(arena: Arena, tournament_id: int) -> TournamentStandings:
 
 
 def _read_progress(arena: Arena, tournament: TournamentItem) -> TournamentOverview:
-    """Return the progress so far; empty for formats without any, and if the settings cannot be read."""
+    """Return the bracket, rounds and next games; empty for formats not in `_FOLLOWED` and for unreadable settings."""
     if tournament.format not in _FOLLOWED:
         return TournamentOverview()
     try:
@@ -75,7 +75,7 @@ def crosstable(arena: Arena, tournament_id: int) -> tuple[TournamentItem, Crosst
 
 
 def games_of(arena: Arena, table: TournamentStandings) -> list[FinishedGame]:
-    """Return all finished games, in planned order."""
+    """Return all finished games of the tournament, in planned order."""
     return arena.store.results.of(tournament_id=table.tournament.id)
 
 

@@ -34,7 +34,7 @@ MAX_RUNNING = 100
 
 
 def coordinator(arena: Arena, by: Identity | None) -> Referee:
-    """Return the coordinator as a reader may see it, with the numbers of waiting and running games."""
+    """Return the coordinator as the caller may see it, with the numbers of waiting and running games."""
     lease, games = arena.store.leases.get("referee"), arena.store.queue.open()
     backlog = arena.spool.backlog()
     return Referee(
@@ -109,7 +109,7 @@ class ServiceStatus:
 
 
 def read(arena: Arena, by: Identity | None) -> ServiceStatus:
-    """Return the state of the service as a reader may see it."""
+    """Return the state of the service as the caller may see it."""
     store = arena.store
     return ServiceStatus(
         coordinator(arena, by),
@@ -139,7 +139,7 @@ def _quarantined(lines: Sequence[AuditItem], *, with_names: bool) -> list[Quaran
 
 
 def workers(arena: Arena, live: Live, by: Identity | None) -> list[WorkerPayload] | None:
-    """Return the workers as a reader may see them; None if the coordinator has not reported them recently."""
+    """Return the workers as the caller may see them; None if the coordinator has not reported them recently."""
     if live.workers is None or time.time() - live.workers_at > FRESH_S:
         return None
     found = live.workers.workers

@@ -70,7 +70,7 @@ def games(arena: Arena, tournament_id: int, query: PlanQuery) -> PageResponse[Ga
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Part of the games of a tournament; `count` is the number of all that match, `openings` are keyed by game id."""
+    """Part of the games that match a query; `count` is the number of all of them, `openings` are keyed by game id."""
 
     games: Sequence[GameItem]
     count: int
@@ -95,7 +95,7 @@ def game_id(arena: Arena, tournament_id: int, sequence: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class TournamentNews:
-    """A tournament and some of its results, numbered as they were committed; `commit_number` is the last number."""
+    """A tournament and some of its results in commit order; `commit_number` is the next `after` to pass to `news`."""
 
     tournament: TournamentItem
     results: Sequence[GameItem]
@@ -163,7 +163,10 @@ def preview(arena: Arena, document: Document, by: Identity) -> Preview:
 
 
 def _measured(arena: Arena, document: Document) -> tuple[float | None, float | None, float | None]:
-    """Return means of the variant's latest games: plies, seconds (at this time control only), bytes of the record."""
+    """Return the means of the variant's latest games: plies, seconds, bytes of the record.
+
+    The seconds are those of games at the document's time control.
+    """
     variant = document.ruleset.variant.name
     lines = arena.store.games.latest(GameQuery(family=document.family, variant=variant, limit=MAX_SAMPLED_GAMES))
     played = [line for line in lines.items if line.plies and line.started_at and line.finished_at]

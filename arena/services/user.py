@@ -18,7 +18,7 @@ from arena.services.arena import Arena
 
 
 def page(arena: Arena, query: PageQuery) -> PageResponse[UserItem]:
-    """Return users by name."""
+    """Return users, ordered by name."""
     return arena.store.users.page(limit=query.limit, after=query.after)
 
 
@@ -53,7 +53,7 @@ def profile(arena: Arena, name: str) -> UserProfile:
 
 
 def _best_of_each_pool(ratings: Sequence[PoolRating]) -> list[PoolRating]:
-    """Return the highest rating of each pool, by pool name. A provisional one is the best only without others."""
+    """Return the highest rating of each pool, by pool name. A provisional one counts only if there is no other."""
     found: dict[str, PoolRating] = {}
     for line in sorted(ratings, key=lambda line: (line.pool, not line.is_provisional, line.conservative)):
         found[line.pool] = line

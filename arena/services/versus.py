@@ -35,7 +35,7 @@ def games(arena: Arena, name: str, other: str, query: MeetingsQuery) -> PageResp
 
 
 def read(arena: Arena, name: str, other: str, query: MeetingsQuery) -> HeadToHead:
-    """Return the sums of the results between two bots, and one part of the games. Raises what `games` raises."""
+    """Return the result counts of the games between two bots, and a page of these games. Raises what `games` raises."""
     versions = _versions(arena, name), _versions(arena, other)
     mine, theirs = _chosen(versions[0], query.mine), _chosen(versions[1], query.theirs)
     found = games(arena, name, other, query)

@@ -53,7 +53,7 @@ from arena.store.tournaments.tournaments import Tournaments
 
 
 class Store:
-    """The arena's database, with one attribute per noun such as `store.users` and `store.games`.
+    """The arena's database, with one attribute for each kind of data, such as `store.users` and `store.games`.
 
     Creating a `Store` does not touch the database. `upgrade()` creates or upgrades the tables, `require()` rejects
     another schema.

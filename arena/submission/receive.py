@@ -200,7 +200,7 @@ def _check_new(store: Store, bot: BotItem, digest: str) -> None:
 
 
 def _check_room(store: Store, user: Submitter, size: int, quota: Quota) -> None:
-    """Raise QuotaError if the version exceeds a limit. `versions.add` checks again, in its transaction."""
+    """Raise QuotaError if a new version would exceed the quota. `versions.add` checks again, in its transaction."""
     usage = store.bots.usage(user.user_id)
     if usage.versions >= quota.versions:
         raise QuotaError(f"quota exceeded: you have {usage.versions} of {quota.versions} versions; retire some")

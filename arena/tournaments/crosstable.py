@@ -22,7 +22,7 @@ class Row:
 
 
 def rows(results: Iterable[ScoredGame], order: Sequence[StandingItem]) -> list[Row]:
-    """Return the table in rank order."""
+    """Return the rows of the crosstable, in rank order."""
     met, table = cells(results), []
     names = [standing.name for standing in order]
     for standing in order:

@@ -62,7 +62,7 @@ def eligibility_of(version: Version, families: Mapping[str, Sequence[str]], docu
 
 
 def _other_rules(name: str, document: Document) -> Iterator[tuple[str, Ruleset]]:
-    """Yield the rules other than the usual ones by which its games may be played, each with the reason."""
+    """Yield the rules other than the usual ones by which a version may have to play, each preceded by the reason."""
     usual = document.ruleset
     for handicap in rules_met_by(name, document.handicaps):
         rules = {**usual.overrides, **handicap.rule_options}

@@ -89,7 +89,8 @@ class _Ladder:
     def choose(self) -> LadderChoice | None:
         """Choose the next match and count it as planned.
 
-        Returns None if fewer than two bots may play two more games within `cap`, or if none of these may within `rest`.
+        Returns None if fewer than two bots can play two more games without exceeding `cap` games each, or if all of
+        these would exceed `rest` games.
         """
         ready = [player for player in self.players.values() if not self.cap or player.games + 2 <= self.cap]
         active = [player for player in ready if not self.rest or player.games + 2 <= self.rest]
@@ -138,7 +139,7 @@ class _Ladder:
 def step(
     total: int, cap: int, seeds: Sequence[Seed], played: Sequence[TournamentGame], ahead: int, *, rest: int = 0
 ) -> NextStep:
-    """Plan matches until `ahead` pairs are open. `total` limits all games, `cap` those of one bot (0: no limit).
+    """Plan matches until `ahead` pairs of games are open; `total` limits all games, `cap` those of a bot (0: no limit).
 
     A ladder whose bots all have `rest` games waits for another bot (0: no such limit).
     """

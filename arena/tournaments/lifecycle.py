@@ -1,7 +1,7 @@
 """Start of tournaments at their time, and planning after results.
 
 Every function here may be repeated: it compares the plan with the stored games. Only the coordinator calls them. Of a
-plan known in advance only the next games are stored, so the cost of a step does not depend on its size.
+plan known in advance only the next games are stored, so the cost of a step does not depend on the plan's size.
 """
 
 from __future__ import annotations
@@ -134,7 +134,7 @@ def _store(
 
 
 def _welcome(store: Store, tournament: TournamentItem, document: Document, entries: list[EntryItem]) -> list[EntryItem]:
-    """Repeat the query of a ladder: enter the versions that are new in it, withdraw those no longer in it.
+    """Repeat the query for a ladder's entries: enter the versions that it newly finds, withdraw those it lacks now.
 
     If any are new, planned games that were never dispatched are cancelled, so that the new versions are paired next.
     """

@@ -51,7 +51,7 @@ the scan then finds a page sooner than an index of a filter.
 
 @dataclass(frozen=True, slots=True)
 class ArchivedPairing:
-    """Games between the same two players in the same variant with the same result. Unknown days are 0."""
+    """The number of games with the same players, variant and result; their first and last day (0: unknown)."""
 
     family: str
     first: str
@@ -237,7 +237,7 @@ class Archive:
 def _page(
     session: Session, matches: Matches, key: Any, *, is_falling: bool = False, after: int | None = None
 ) -> Select[Any]:
-    """Select the serials of the matches, ordered by `key`, then by serial; start after the serial `after`."""
+    """Select the serials of the matching games, ordered by `key`, then by serial; start after the serial `after`."""
     found = matches.select(col(ArchiveGame.serial).label("serial"), key.label("key")).subquery().c
     order = (found.key if matches.is_scan else matches.unindexed(found.key), found.serial)
     query = select(found.serial).order_by(*(column.desc() if is_falling else column for column in order))

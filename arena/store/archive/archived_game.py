@@ -76,7 +76,7 @@ class ArchivedGame:
 
     @property
     def day(self) -> int:
-        """Day of play as 20260731, with zeros for unknown parts."""
+        """Day of play as a number such as 20260731, with zeros for unknown parts."""
         return day_of(next((self.tags[name] for name in ("Date", "date", "UTCDate") if self.tags.get(name)), ""))
 
     def record(self) -> GameRecord:

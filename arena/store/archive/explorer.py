@@ -173,7 +173,7 @@ class _Pairs(NamedTuple):
 
 
 def _pairs(entries: PositionEntries, serials: Numbers, tags: Numbers) -> _Pairs:
-    """Return the distinct pairs (serial, tag) of the entries whose serial and tag are in these ascending lists."""
+    """Return, as indices of these ascending lists, the distinct pairs of serial and tag that the entries have."""
     near = entries.serials >= serials.min(initial=MAX_SERIAL)  # mostly far fewer: only the latest games count
     both = np.unique(entries.serials[near].astype(np.uint64) << np.uint64(32) | entries.tags[near])
     found = [(both >> np.uint64(32)).astype(np.int64), (both & np.uint64(0xFFFFFFFF)).astype(np.int64)]

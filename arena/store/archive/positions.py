@@ -121,7 +121,7 @@ def add(session: Session, first: int, last: int, entries: PositionEntries) -> No
 
 
 def _to_merge(session: Session, first: int, last: int) -> list[Row[int | None, int]]:
-    """Return the parts to merge with new games, ordered by serial: each has no more games than all that follow it."""
+    """Return the parts to merge with new games, by serial: each is no larger than those after it and the new games."""
     query = (
         select(col(ArchivePart.id), col(ArchivePart.first))
         .where(col(ArchivePart.last) < first, col(ArchivePart.first) > last - MAX_PART_GAMES)

@@ -440,7 +440,8 @@ class VersionRating(SQLModel, table=True):
 class RatingChange(SQLModel, table=True):
     """The effect of one game on one rating: a point of a rating plot.
 
-    The counts and `opposition` are those of `VersionRating` after the game, so that past leaderboards need no games.
+    The counts and `opposition` are those of `VersionRating` after the game, so that past leaderboards are built
+    without reading games.
     """
 
     __tablename__ = "rating_changes"
@@ -524,8 +525,8 @@ class ArchiveGame(SQLModel, table=True):
 
     `game_id` is the id of a game played here, else the digest of its content. `label` is its number in its collection,
     if any. Columns that end in `_id` refer to `archive_names`; the pool of an imported game is empty. `winner` is 0
-    unknown, 1 first, 2 second, 3 draw. `day` is 20260731, with zeros for unknown parts. The row of an undone result is
-    deleted, and its serial is not reused.
+    unknown, 1 first, 2 second, 3 draw. `day` is a number such as 20260731, with zeros for unknown parts. The row of
+    an undone result is deleted, and its serial is not reused.
     """
 
     __tablename__ = "archive_games"
@@ -560,8 +561,8 @@ class ArchiveText(SQLModel, table=True):
 
 
 class StoredImport(SQLModel, table=True):
-    """An import of a text, read portion by portion. `state` is `waiting` until it is `done` or has `failed` for the
-    reason `problem`.
+    """An import of a text, read portion by portion. `state` is `waiting`, then `done`, or `failed`: the
+    field `problem` says why.
 
     `text` is compressed; it is emptied at the end of the import. `lines` is the number of its lines, `read` the number
     of those that were read. `games` counts valid games, `new` those that were not in the archive, `rejected` invalid
@@ -640,7 +641,7 @@ class QueuedAnalysis(SQLModel, table=True):
     """A request to analyse a game (`game_id`) or a position (`question`: the game so far).
 
     When the analysis is done, the request for a game is deleted, and that for a position gets an `answer`. If the
-    analysis fails, the request stays with the `problem`, so that it is not retried automatically.
+    analysis fails, the request stays, and its field `problem` says why, so that it is not retried automatically.
     """
 
     __tablename__ = "analysis_requests"

@@ -238,7 +238,7 @@ def families_of(session: Session, version_ids: Sequence[int]) -> dict[int, dict[
 
 
 def usage_of(session: Session, owner_id: int) -> Usage:
-    """Return the present usage of a user."""
+    """Return how many bots and versions of a user are not retired, and the size of their bundles."""
     mine = col(BotIdentity.owner_id) == owner_id, col(BotIdentity.name).not_like("@%")
     bots = session.scalar(select(func.count()).where(*mine, col(BotIdentity.is_retired).is_(False)))
     versions, size = session.execute(

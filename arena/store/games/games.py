@@ -168,7 +168,7 @@ class Games:
             return [GameItem(*row) for row in fetch(session, query)]
 
     def counts(self, tournament_id: int) -> dict[str, int]:
-        """Return the number of games of a tournament in each state; planned games include those stored later."""
+        """Return the number of games of a tournament in each state; planned games include those not stored yet."""
         query = select(col(Game.state), func.count()).where(col(Game.tournament_id) == tournament_id)
         with self._sessions.reading() as session:
             found: dict[str, int] = dict(fetch(session, query.group_by(col(Game.state))))

@@ -29,7 +29,8 @@ class IdempotentResponses:
     def begin(self, user_id: int, key: str, route: str, digest: str) -> IdempotentResponse | None:
         """Reserve an idempotency key; return the response already stored under it, or None.
 
-        `status` 0 means that the first request is still in progress. The caller compares `route` and `digest`.
+        `status` 0 means that the first request is still in progress. The caller compares the stored `route`
+        and `digest` with those of its request.
         """
         at, created_at = now(), col(IdempotentResponse.created_at)
         abandoned = (col(IdempotentResponse.status) == 0) & (created_at < at - ABANDONED)

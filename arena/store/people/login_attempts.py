@@ -34,7 +34,7 @@ class BackoffPolicy:
     longest_s: float
 
     def left(self, count: float, elapsed_s: float) -> float:
-        """Return how many of `count` attempts still count `elapsed_s` seconds after the last attempt."""
+        """Return how many of `count` attempts are not forgiven yet, `elapsed_s` seconds after the last attempt."""
         return max(0.0, count - elapsed_s / self.forgiven_s)
 
     def wait_s(self, count: float, elapsed_s: float) -> float:
@@ -46,7 +46,7 @@ class BackoffPolicy:
 
 
 class LoginAttempts:
-    """Attempts by key."""
+    """Counters of attempts by key."""
 
     def __init__(self, sessions: Sessions) -> None:
         self._sessions = sessions

@@ -78,7 +78,7 @@ class Problems:
         return _whole(rows[0], None if attempt is None else of_attempt(attempt))
 
     def page(self, query: WinProblemQuery) -> PageResponse[WinProblemItem]:
-        """Return the problems that match, latest first."""
+        """Return the problems that match a query, latest first."""
         limit = bounded(query.limit)
         rows = _rows.where(_state == query.state).order_by(_number.desc()).limit(limit + 1)
         for name in ("family", "level", "moves"):
@@ -127,7 +127,7 @@ class Problems:
     def choose_any(self, month: str) -> int | None:
         """Choose the problem of a month if it has none, and return its number.
 
-        It is the hardest of the unused problems with a unique solution, or else of all unused ones.
+        It is the hardest of the accepted problems that belong to no month, those with a unique solution first.
         """
         unused = select(_number).where(_accepted, col(StoredProblem.month).is_(None)).order_by(*_hardest_first)
         try:

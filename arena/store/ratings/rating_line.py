@@ -39,7 +39,7 @@ class Ranking:
     ) -> LeaderboardLine:
         """Build the next line. `version` is (id, name, bot, number, owner, state).
 
-        `opposition` is the sum of the opponents' mu, `follower` the rating of the next line.
+        `opposition` is the sum of the opponents' mu, `follower` the rating of the line below it.
         """
         self.place += 1
         self.rank += not rating.is_provisional

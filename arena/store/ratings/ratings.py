@@ -155,7 +155,7 @@ class Ratings:
             return {row.version_id: row for row in session.scalars(query)}
 
     def before_and_after(self, ends: Mapping[tuple[int, str], tuple[str, str]]) -> dict[int, tuple[float, float]]:
-        """Return mu - 3 sigma of versions before a first and after a last game.
+        """Return each version's mu - 3 sigma before its first and after its last game, by version.
 
         `ends` gives the ids of these two games by version and pool.
         """

@@ -87,7 +87,7 @@ class _FoldedRatings:
         self.by_key[pool, version_id] = line
 
     def fold_next(self, session: Session) -> list[_Difference] | None:
-        """Rate the next portion of games; return the stored changes that are wrong, or None after the last game."""
+        """Rate the next portion of games; return (stored, expected) of each wrong change, None after the last game."""
         games = [FoldedGame(*row) for row in session.execute(_NEXT, {"after": self.last, "portion": PORTION})]
         if not games:
             return None
@@ -106,7 +106,7 @@ class _FoldedRatings:
         return [(old, new) for old, new in wrong if old != new]
 
     def _stored(self, session: Session, until: int) -> dict[str, dict[int, _Row]]:
-        """Return the changes by the next games, by game and version: as stored, or as this rebuild corrects them."""
+        """Return the changes in the next games, by game and version: as stored, or as this rebuild corrects them."""
         which: dict[str, Any] = {"after": self.last, "until": until}
         found: dict[str, dict[int, _Row]] = defaultdict(dict)
         for row in session.execute(select(*_CHANGE).where(_CHANGES.c.game_id.in_(_PORTION)), which):
@@ -215,7 +215,7 @@ def _columns(old: _Row | None, new: _Row | None) -> dict[str, Any]:
 
 
 def _finish(session: Session, lines: _FoldedRatings) -> None:
-    """Apply the corrections of this rebuild, and delete the notes of all rebuilds, so that others in progress fail."""
+    """Apply the corrections of this rebuild; delete those of all rebuilds and their progress, so that others fail."""
     _note(session, lines, [])
     mine = _REBUILT.c.rebuild_id == lines.rebuild_id
     keys = select(_REBUILT.c.game_id, _REBUILT.c.version_id).where(mine)

@@ -210,8 +210,8 @@ class People:
     def keep(self, game_id: str, plies: Sequence[Any], *, is_done: bool, is_back: bool = False) -> None:
         """Store the plies of a game. `is_done` means that the person's action was processed and is deleted.
 
-        `is_back` means that a move was taken back: the game becomes unrated, and its attempt number rises so that
-        listeners start over.
+        `is_back` means that a move was taken back: the game becomes unrated, and its attempt number rises, so that
+        pages that follow the game start over.
         """
         done: dict[str, Any] = {"asked": None} if is_done else {}
         with self._sessions.writing() as session:

@@ -1,4 +1,4 @@
-"""Games without a result: planned, dispatched, requeued. The coordinator works from this module.
+"""Games without a result: planned, dispatched, requeued. The coordinator dispatches games from here.
 
 Lists of games for pages and the API are in `arena.store.games.games`.
 """
@@ -170,7 +170,8 @@ class Queue:
     def give_back(self, *, lease_owner: str | None = None, ids: Sequence[str] | None = None) -> int:
         """Mark queued and running games as planned again; return how many. `lease_owner` and `ids` restrict which.
 
-        No slot may still play these games. If a game had not started, its dispatch no longer counts as an attempt.
+        The caller ensures that no slot still plays these games. If a game had not started, its dispatch no longer
+        counts as an attempt.
         """
         attempt = case((col(Game.state) == "queued", col(Game.attempt) - 1), else_=col(Game.attempt))
         query = (

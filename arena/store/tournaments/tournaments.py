@@ -256,7 +256,7 @@ class Tournaments:
             return [key for key in session.scalars(query.order_by(col(Tournament.id))) if key is not None]
 
     def extend(self, tournament_id: int, settings: Mapping[str, object]) -> None:
-        """Replace the settings document of a tournament, in formats that can be extended."""
+        """Replace the settings document of a tournament with that of the longer tournament."""
         self._set(tournament_id, settings=dict(settings))
 
     def _set(self, tournament_id: int, **values: object) -> None:
