@@ -1,7 +1,7 @@
 """Data types of all formats: seeds, games played, matches to plan.
 
-A format is a function `step(document, seeds, played, ahead) -> NextStep` of these. Called again with the same games it
-plans nothing new, so planning may be repeated at any time.
+A format plans by its function `step`, which takes seeds and games and returns a `NextStep` (see `format.step`). Called
+again with the same games it plans nothing new, so planning may be repeated at any time.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class PlanAfter(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Seed:
-    """An entry: its seat number (0 is the best seed, or the challenger), and its current rating.
+    """An entry: its seat number (0 is the best seed, or a gauntlet's challenger), and its current rating.
 
     `is_suspended`: the coordinator has withdrawn it, and the rest of its games are forfeited. `is_absent`: its games
     wait until it connects.

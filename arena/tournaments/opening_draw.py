@@ -13,7 +13,7 @@ from referee.machine.pool import JobError
 
 
 def draw_json(document: Mapping[str, Any], count: int) -> tuple[Opening, ...]:
-    """Draw openings for a document as plain data: the job sent to the process."""
+    """Draw the first `count` openings of a document that is given as plain data; the helper process calls this."""
     return openings.draw(read(document), count)
 
 

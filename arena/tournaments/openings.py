@@ -31,7 +31,7 @@ def size(document: Document, players: int) -> int:
     elif document.format == "knockout":
         pairs = (pairs + document.knockout.tiebreak_pairs) * max(1, (players - 1).bit_length())
     elif document.format == "ladder":
-        # An upper estimate: two bots of a ladder rarely meet more often.
+        # A high estimate: two bots of a ladder rarely play more pairs of games than this.
         pairs = 1 + (document.ladder.games or 20_000) // max(1, players)
     elif document.format == "race":
         pairs = document.race.games // 2

@@ -70,7 +70,7 @@ class UpcomingMatch:
 
 @dataclass(frozen=True, slots=True)
 class TournamentOverview:
-    """Additional information of a format; fields that belong to other formats are empty."""
+    """Overview of a tournament; fields that belong to other formats than its own are empty."""
 
     bracket: tuple[BracketRound, ...] = ()
     champion: str = ""

@@ -24,7 +24,10 @@ def participating(tournament: TournamentItem, entries: Sequence[EntryItem]) -> l
 
 
 def stored(store: Store, tournament: TournamentItem) -> list[GameOutline]:
-    """Return the stored games that decide what is planned next."""
+    """Return the stored games from which the next ones are planned.
+
+    If the plan is known in advance, these are the open games and the last in planned order; else all.
+    """
     if format.is_known_in_advance(tournament.format):
         return store.queue.frontier(tournament.id)
     return store.queue.outline(tournament.id)

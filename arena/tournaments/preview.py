@@ -34,11 +34,11 @@ class Extent:
         return None if self.most is None else round(self.most * (GAME_BYTES + self.record_bytes))
 
     def seconds(self, slots: int) -> float | None:
-        """Return the longest duration of all games on this number of slots; None if unknown."""
+        """Return how long all games take on this number of slots if each uses all its time; None if unknown."""
         return self._all(self.game_s, slots)
 
     def usual(self, slots: int) -> float | None:
-        """Return the duration of all games if they take as long as earlier ones; None if unknown."""
+        """Return how long all games take if each takes as long as similar games did; None if unknown."""
         return self._all(self.usual_s, slots)
 
     def _all(self, each_s: float | None, slots: int) -> float | None:

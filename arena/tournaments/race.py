@@ -1,6 +1,6 @@
-"""Race: find the best N bots. Plays pairs of games between undecided bots until all are decided.
+"""Race: find the best N bots. Plays pairs of games until each bot is decided: among the best N or not.
 
-In every cycle each undecided bot meets every other bot once; pairs whose order is most in doubt come first. Decided
+In every cycle each undecided bot meets every other bot once; the bots whose order is least certain come first. Decided
 bots play only as opponents of undecided ones. The next matches depend on the stored games only.
 """
 

@@ -1,7 +1,7 @@
 """Round robin and gauntlet: all games are known in advance. Each cycle has all pairings.
 
 Results never change the plan, so it is stored in windows: only some games ahead of those being played. The
-numbers of a match follow from its place in the plan, so the games are the same for any window.
+numbers of a match follow from its place in the plan, so the games are the same for any size of window.
 """
 
 from __future__ import annotations

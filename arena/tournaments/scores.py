@@ -41,7 +41,7 @@ class PlayerScore:
 
 
 class Scores:
-    """The sums of a tournament by version id.
+    """The sums of a tournament's results, by version id.
 
     `meetings` counts, for each (first version, second version), the games in which the first scored 0, ½ and 1 points.
     `forfeits` counts the games lost by forfeit, `endings` all games by termination. `ends` has the first and the last

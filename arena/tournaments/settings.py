@@ -466,7 +466,7 @@ def _contrary(document: Document) -> Iterator[Misfit]:
 
 
 def _contrary_clocks(document: Document) -> Iterator[Misfit]:
-    """Yield faults of `scale_time_control`: a time control without a clock, the pool of remote bots."""
+    """Yield the faults of `scale_time_control`: it suits neither a time control without a clock nor remote bots."""
     with contextlib.suppress(ParseError):  # an invalid time control has its own fault
         if document.control.move_ms is None:
             problem = f"{document.time_control} has no clock to scale"

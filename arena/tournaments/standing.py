@@ -1,8 +1,8 @@
 """Standings of a tournament: one line per entry, ranked as the format requires.
 
-A Swiss counts byes and breaks ties by Buchholz. A knockout ranks by the round reached, a race by the bots decided so
-far, then by the share of points, a ladder by points per game. Other formats rank by points and Sonneborn-Berger. The
-table also has Davidson's Bradley-Terry strengths, and the state of a sequential test.
+A Swiss counts byes and breaks ties by Buchholz. A knockout ranks by the round reached, a ladder by points per game, a
+race by what is decided (leaders, undecided, others), then by the share of points. Other formats rank by points and
+Sonneborn-Berger. The table also has Davidson's Bradley-Terry strengths, and the state of a sequential test.
 """
 
 from __future__ import annotations

@@ -99,7 +99,7 @@ def default_rounds(players: int) -> int:
 
 
 def step(rounds: int | None, games: int, seeds: Sequence[Seed], played: Sequence[TournamentGame]) -> NextStep:
-    """Plan the next round once the last one is over; finish after `rounds` rounds."""
+    """Plan the next round once the previous one is over; finish after `rounds` rounds."""
     if any(game.is_open for game in played):
         return NextStep()
     done = max((game.round for game in played), default=0)
@@ -118,7 +118,7 @@ def step(rounds: int | None, games: int, seeds: Sequence[Seed], played: Sequence
 
 
 def pair(field_: Sequence[SeatScore], round: int, *, is_odd: bool = False) -> list[tuple[int, int]]:
-    """Pair a round: return (first, second) seats, best board first; a seat that is missing has the bye.
+    """Pair a round: return (first, second) seats, best board first; a seat in no pair has the bye.
 
     `is_odd`: matches have an odd number of games, so the balance of sides matters.
     """

@@ -1,4 +1,4 @@
-"""`arena rules conformance|new`: create a family as a package and test whether it conforms."""
+"""`arena rules conformance|new`: create a family as a package, and test whether it keeps the invariants."""
 
 from __future__ import annotations
 

@@ -252,7 +252,7 @@ def _refuse_excess(arguments: argparse.Namespace) -> None:
 
 @contextmanager
 def open_slots(arguments: argparse.Namespace) -> Iterator[SlotPool]:
-    """Yield game slots for bots of the user."""
+    """Yield the pool of game slots, for bots that belong to the user of the command."""
     from referee.machine.pool import SlotPool
 
     pinned = arguments.affinity == "auto"

@@ -141,8 +141,8 @@ def _bot(table: object, number: int) -> str:
 
 
 def gather(arguments: argparse.Namespace) -> None:
-    """Collect the bots: those of the command line, including any after the settings of `--each`, else those of the
-    file.
+    """Collect the bots: those of the command line, also where the parser took them for values of `--each`, else those
+    of the file.
 
     `arguments.bots` and `arguments.each` are then lists of texts. Raises CommandError where bots or the family are
     missing.

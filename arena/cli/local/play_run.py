@@ -86,9 +86,9 @@ def games_of(
 ) -> list[PlannedGame]:
     """Return the schedule, after reading the finished games of the run into `folder.records`.
 
-    `header` is the stored header of the run; None for a new run. The slot of `pool` that takes the first job gets
-    ready for the games. Raises FolderError for a folder that holds another run, UnintroducedError, IneligibleError,
-    ValueError, WorkerLostError.
+    `header` is the stored header of the run; None for a new run. The bots of a new run are introduced in a slot
+    of `pool`; for a continued run, a slot loads the kernel. Raises FolderError for a folder that holds another run,
+    UnintroducedError, IneligibleError, ValueError, WorkerLostError.
     """
     if header is None:
         named = _introduced(arguments, plan, pool)

@@ -380,7 +380,7 @@ def _solve(arguments: argparse.Namespace) -> int:
 
 
 def _solve_by_dialogue(source: Source, number: int) -> dict[str, Any]:
-    """Read moves from standard input until the problem is solved or the input ends; return the last reply."""
+    """Read moves from standard input until the problem is solved or the input ends; return the last verdict."""
     moves: list[str] = []
     answer: dict[str, Any] = {}
     output.note("enter a move; end with Ctrl-D")

@@ -53,7 +53,7 @@ class Compiling:
         await self._begin(name)
 
     def _make_ready(self, name: str) -> tuple[str, Warmed, float]:
-        """Compile a family; return the problem (empty if there is none), the kernels, and the seconds it took."""
+        """Compile a family; return the problem (empty if none), the numbers of kernels, and the seconds it took."""
         began = time.perf_counter()
         problem = have_all_warm(name, self._stopped, partial(self._tell, name))
         warmed = warm(name)

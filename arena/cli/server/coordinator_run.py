@@ -89,7 +89,7 @@ def place_of(settings: Settings) -> str:
 
 @contextlib.asynccontextmanager
 async def announced(store: Store, bus: EventBus, coordinator: Coordinator, place: str) -> AsyncIterator[None]:
-    """Report which process plays the games of `place`, whenever that changes."""
+    """Report which process plays the games stored at `place`, whenever that changes."""
     from arena.events.messages import CoordinatorChanged
 
     async with bus.subscribe(CoordinatorChanged, lease_owner=coordinator.leadership.name) as changes:

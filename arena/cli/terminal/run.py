@@ -55,7 +55,7 @@ def _clipped(message: str) -> str:
 
 
 def _is_unread(stream: IO[str]) -> bool:
-    """Return whether a stream is a pipe without a reader. A BrokenPipeError may come from another pipe."""
+    """Return whether a stream is a pipe without a reader. A BrokenPipeError may be that of another pipe."""
     look = select.poll()
     try:
         look.register(stream.fileno(), 0)
