@@ -26,7 +26,7 @@ def settings() -> Mapping[str, Any]:
 
 
 def layers(container: str) -> list[list[str]]:
-    """Return the layers of a package from the top down, each with its rooms; an empty list if no contract covers it."""
+    """Return the layers of a package from the top down, each a list of rooms (modules); empty without a contract."""
     for contract in settings()["contracts"]:
         if contract["type"] == "layers" and contract.get("containers") == [container]:
             return [[room.strip("() ") for room in re.split(r" [|:] ", layer)] for layer in contract["layers"]]

@@ -93,7 +93,7 @@ class BoardDirective(SphinxDirective):
 
 
 def _canonical(position: Position, moves: Sequence[str]) -> list[str]:
-    """Return moves in the notation of records."""
+    """Return moves, played in turn from `position`, in the canonical notation of their family."""
     found = []
     for move in moves:
         code = position.read(move)
@@ -113,7 +113,7 @@ def _trails(ruleset: Ruleset, scene: Scene, moves: Sequence[str]) -> tuple[tuple
 
 
 def _with_targets(rules: Rules, scene: Scene, position: Position, cell: str) -> tuple[Rules, Scene]:
-    """Mark the last cell of each legal move that begins at a cell."""
+    """Return the rules and the scene with a mark on the last cell of each legal move that begins at `cell`."""
     ways = [cells_named(text, scene.board) for text in position.texts]
     marks: dict[str, tuple[str, ...]] = {way[-1]: (_TARGET.name,) for way in ways if way[:1] == (cell,)}
     if not marks:

@@ -112,7 +112,7 @@ def _rows(table: dict[str, Any], schema: dict[str, Any]) -> list[str]:
 
 
 def _inner(schema: dict[str, Any], field: dict[str, Any]) -> dict[str, Any] | None:
-    """Return the schema of the table that is the value of a key, or an item of its list; None for other values."""
+    """Return the schema of the table, or of each table in the list, that a key holds; None for other values."""
     for one in (field, field.get("items", {}), *field.get("anyOf", [])):
         if "$ref" in one:
             found: dict[str, Any] = schema["$defs"][one["$ref"].rpartition("/")[2]]

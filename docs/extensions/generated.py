@@ -1,4 +1,4 @@
-"""Reference pages made from the code: command line, files, JSON interface, events and terminations.
+"""Reference pages made from the code: command line, files, JSON interface, terminations and more.
 
 The pages are written below `reference/` before Sphinx reads the sources, and are never committed.
 """
@@ -48,7 +48,7 @@ its [documents](json-documents.md) have a schema number. [Environment variables]
 
 
 def command_line() -> str:
-    """Return the page of every command, as `--help` prints it."""
+    """Return the page of all commands, each as `--help` prints it."""
     from arena.cli.terminal.commands import COMMANDS, GROUPS
     from arena.cli.terminal.parser import build
 
@@ -135,7 +135,7 @@ def metrics() -> str:
 
 
 def terminations() -> str:
-    """Return the page of every word for the end of a game."""
+    """Return the page of all words for the end of a game."""
     from referee.rules import terminations as all_terminations
     from referee.rules.core import Kind
 

@@ -87,7 +87,7 @@ def _operations() -> Iterator[tuple[str, str, Mapping[str, Any]]]:
 
 
 def operations() -> str:
-    """Return the page of every operation, by subject."""
+    """Return the page of all operations, by subject."""
     shared = set.intersection(*(set(one["responses"]) for _, _, one in _operations())) | {"304"}
     meanings = {code: one["description"] for _, _, each in _operations() for code, one in each["responses"].items()}
     by_tag: dict[str, list[str]] = {}
@@ -150,7 +150,7 @@ def _reached(start: Any) -> set[str]:
 
 
 def _names(schema: Any) -> set[str]:
-    """Return the names that a schema refers to."""
+    """Return the names of the schemas to which a part of the document refers directly."""
     if isinstance(schema, Mapping):
         own = {schema["$ref"].rpartition("/")[2]} if isinstance(schema.get("$ref"), str) else set()
         return own.union(*(map(_names, schema.values())))

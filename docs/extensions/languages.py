@@ -24,13 +24,14 @@ def other_page(language: str, page: str) -> str:
 
 
 def add_switch(app: Sphinx, page: str, _: str, context: dict[str, Any], __: object) -> None:
-    """Give the template of a page the address of the other language."""
+    """Give the template of a page the address of the page in the other language."""
     context["other_url"] = other_page(app.config.language, page)
 
 
 def write_messages(app: Sphinx, error: Exception | None) -> None:
-    """Write the messages of the search as data. Sphinx's own script evaluates a plural rule as code, which the arena's
-    content security policy forbids.
+    """Replace Sphinx's script of translated messages, such as those of the search, by one that only holds data.
+
+    Sphinx's own script evaluates a plural rule as code, which the arena's content security policy forbids.
     """
     script = Path(app.outdir) / "_static" / "translations.js"
     if error is None and script.is_file():

@@ -42,7 +42,7 @@ _NONE = BotSettings()
 
 
 def read_bot(text: str, family: str, each: BotSettings = _NONE) -> BotSpec:
-    """Parse `[NAME=]BOT[;tc=TC][;option.X=V]…`. The spec's name is empty if `text` gives none.
+    """Parse `[NAME=]BOT[;tc=TC][;option.X=V]…`. The spec's name is empty if neither `text` nor the bot's file has one.
 
     `each` holds options for all bots: they override those of the bot's file and are overridden by those in `text`.
 

@@ -67,8 +67,8 @@ class LocalBot:
     """The seat of a bot on this machine: its `process`, the `wire` to it and the protocol `session` with it.
 
     Not thread-safe; one slot owns it. `stop_fd` becomes readable when the game is called off; then every wait raises
-    Stopped. The bots of a slot share `watchdog`, so that waiting for one also watches the other. `overshoot` is how
-    late the bot answers, measured in its other processes too.
+    Stopped. The bots of a slot share `watchdog`, so that waiting for one also watches the other. `overshoot` is
+    the time by which the bot exceeds its move times, measured in its other processes too.
     """
 
     def __init__(
@@ -256,7 +256,7 @@ class LocalBot:
         return self.session.send(IsReady())
 
     def new_game(self) -> None:
-        """Send `uginewgame` and `isready` without waiting, and reset the count of the bot's output."""
+        """Send `uginewgame` and `isready` without waiting, and reset the count of the bytes that the bot has sent."""
         self.wire.output_bytes = 0
         if self.process.queue:
             self.process.queue.start()
@@ -334,8 +334,9 @@ class LocalBot:
     def _answer(
         self, turn: _Turn, allowance_ms: float | None, known: Mapping[bytes, int]
     ) -> tuple[str | None, int | None, str | None, Sequence[bytes]]:
-        """Return the move (its code if `known` has its text, else the text), the bot's offer, and the last lines of
-        search information. Raises as `think`.
+        """Return the move as text, the move as code, the bot's offer, and the last lines of search information.
+
+        The text is None if `known` has its code, otherwise the code is None. Raises as `think`.
         """
         wire, session, stage = self.wire, self.session, "thinking"
         lines: deque[bytes] = deque(maxlen=_LAST_LINES)
@@ -432,7 +433,7 @@ class _Turn:
 
 
 def expected_of(spec: BotSpec) -> Overshoot:
-    """Return the expected lateness of a bot that has not answered yet: the one that a check found, else the default."""
+    """Return the expected overshoot of a bot that has not answered yet: as a check found it, else the default."""
     known = Capabilities.from_json(spec.capabilities)
     return Overshoot(known.overshoot_ms or UNKNOWN_MS, known.first_overshoot_ms)
 

@@ -83,7 +83,8 @@ def read_bot_file(path: Path, family: str = "") -> BotSpec:
 
 
 def from_folder(word: str, folder: Path) -> str:
-    """Make the paths in a word of a command relative to the bot's folder, which a sandbox shows at another path.
+    """Return a word of a command in which absolute paths inside the bot's folder are relative to it, because a sandbox
+    shows that folder at another path.
 
     Raises ValueError for a path that leaves the folder (`../client`).
     """
