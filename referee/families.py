@@ -24,7 +24,7 @@ class FamilyPackageError(RuntimeError):
 
 @cache
 def homes() -> Mapping[str, str]:
-    """Return the module of every family, sorted by name. Raises FamilyPackageError."""
+    """Map the name of every family to the name of its module, sorted by family. Raises FamilyPackageError."""
     found = {name: f"{BUILT_IN}.{name}" for name in _folders()}
     owners = dict.fromkeys(found, "the arena itself")
     for name, module, package in _packages():

@@ -21,8 +21,8 @@ EARLY = 0.75
 class Overshoot:
     """The time in milliseconds by which a bot exceeds its move times; 0 if it answers early.
 
-    `expected_ms` is used until there are answers; `first_ms` is the overshoot of the first answer of a process.
-    `usual_ms` is the median of the latest answers, with fewer than ENOUGH of them the largest overshoot.
+    `usual_ms` is the median overshoot of the latest answers; with fewer than ENOUGH answers, the largest overshoot, but
+    at least `expected_ms`. `first_ms` is the overshoot expected of the first answer of a process.
     """
 
     __slots__ = ("_answers", "_expected_ms", "_first_ms", "_worst_ms", "usual_ms")
@@ -33,7 +33,7 @@ class Overshoot:
         self._first_ms = first_ms
 
     def at_worst_ms(self, *, is_first: bool) -> float:
-        """Return a bound that the next overshoot seldom exceeds; `is_first`: it is the first answer of its process."""
+        """Return a bound that the next overshoot seldom exceeds; `is_first`: that of the first answer of a process."""
         return max(self._worst_ms, self._first_ms) if is_first else self._worst_ms
 
     def add(self, told_ms: float, took_ms: float, *, is_first: bool = False) -> None:

@@ -1,4 +1,4 @@
-"""The process of one bot, from spawn to reaping, and the termination of the game if the bot fails."""
+"""The process of one bot, from spawn to reaping, and the error that ends the game if the bot fails."""
 
 from __future__ import annotations
 
@@ -82,7 +82,10 @@ class Process:
             child.end()
 
     def failed(self, termination: Termination, detail: str) -> BotError:
-        """Return the error for a failure, with the termination of the memory or process limit if that was its cause."""
+        """Return the error for a failure.
+
+        Its termination is `memory-limit` or `process-limit` if that limit was the cause, else `termination`.
+        """
         self.is_sound = False
         if termination in _BY_LIMIT and self.child:
             excess, limits = self.child.excess(), self._limits
@@ -99,7 +102,8 @@ class Process:
         assert self.child
         if not self.child.exits_within(self._limits.grace_ms):
             detail = f"closed its standard input or output and lives on, {stage}"
-            # When the watchdog kills a bot, the pipes close before the supervisor ends: `failed` names the limit.
+            # When the watchdog kills a bot for a limit, its pipes close before its supervisor ends: `failed` then finds
+            # which limit the bot exceeded.
             found = self.failed(Termination.STALLED, detail)
             return (
                 found if found.termination is not Termination.STALLED else BotError(Termination.PROTOCOL_ERROR, detail)

@@ -1,4 +1,4 @@
-"""The interface of a player as the game loop sees it: a process of this slot, a remote bot, or a person.
+"""The interface of a player as the game loop sees it: a process of this game slot, a remote bot, or a person.
 
 A seat fails in one way only, with a `BotError` that says how the game ends.
 """
@@ -18,8 +18,10 @@ from referee.game.spec import BotLimits, BotSpec
 
 @dataclass(slots=True)
 class Thought:
-    """The answer to one `go`. Times in milliseconds. `code` is the code of a move text that was passed to `think` as
-    `known`; then `move` is None. `lines` are the last lines of search information, not parsed.
+    """The answer to one `go`. Times in milliseconds.
+
+    If the move's text is a key of the mapping `known` that was passed to `think`, `code` is its value and `move` is
+    None. `lines` are the last lines of search information, not parsed.
     """
 
     move: str | None
@@ -75,7 +77,7 @@ class Seat(Protocol):
         """Start the player's turn as the first (0) or second (1) side; called before `think`."""
 
     def think(self, question: bytes, allowance_ms: float | None, known: Mapping[bytes, int] = ...) -> Thought:
-        """Return the answer to `position … go …` within the allowance; see `referee.bot.bot.LocalBot.think`."""
+        """Return the answer to `position … go …` within `allowance_ms`; see `referee.bot.bot.LocalBot.think`."""
 
     def end_turn(self, took_ms: float) -> None:
         """End the player's turn; called after `think`."""

@@ -29,7 +29,7 @@ class BotSettings:
 
 
 def split_settings(text: str) -> tuple[str, BotSettings]:
-    """Split a bot argument into the bot's text and its settings. Raises ValueError naming the invalid setting."""
+    """Split a bot argument into bot (`fast=./engine`) and settings. Raises ValueError naming the invalid setting."""
     bot, *parts = _split(text)
     return bot, _read(parts, f"bot {text!r}", _HINT, may_repeat=False)
 

@@ -80,7 +80,10 @@ class Wire:
             self.transcript.append(mark + text(line))
 
     def write(self, data: bytes, deadline_ns: int | None = None) -> None:
-        """Send lines. Raises BotError if the bot is gone or has not read them by the deadline (None: grace period)."""
+        """Send lines. Raises BotError if the bot is gone or has not read them by the deadline.
+
+        If `deadline_ns` is None, the bot has the grace period to read them.
+        """
         if self.transcript is not None:
             for line in data.splitlines():
                 self._note("> ", line)

@@ -114,7 +114,7 @@ def _megabytes(number: str, unit: str) -> int:
 
 
 def _unreadable(evidence: Evidence) -> Cause | None:
-    """Recognise a file that the sandbox's user may not read; bridges to other protocols report them too."""
+    """Recognise a file that the sandbox's user may not read; a bridge to another protocol may have reported it."""
     if not _DENIED.search(f"{evidence.log} {evidence.error.detail}"):
         return None
     path = closed_file(f"{evidence.log} {evidence.error.detail}", evidence.spec.command, evidence.spec.folder)

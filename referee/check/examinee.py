@@ -162,7 +162,7 @@ class BotUnderTest:
         return self._player.position
 
     def ask(self, words: str, allowance_ms: float, fen: Position | None = None) -> Thought:
-        """Return the bot's answer to `go WORDS` in the present game, or in `fen`.
+        """Return the bot's answer to `go WORDS` in the present game, or in the position `fen`.
 
         Raises BotError, or Unfit for an illegal move.
         """

@@ -86,8 +86,8 @@ def probe(guest: Candidate, terms: GameConditions, sandbox: Sandbox) -> BotSpec:
 
     A bot that announces no clocks, and whose capabilities are not saved, gets a quick check. Raises ProbeError if the
     bot does not complete the handshake. Raises IneligibleError if its announcement lacks what the rules demand
-    or an option that was typed for it; if it cannot set up positions although the start is sent as one; or if it cannot
-    limit its search as its time control demands.
+    or an option that was typed for it; if it cannot set up positions although the start is sent as a position; or if it
+    cannot limit its search as its time control demands.
     """
     bot = LocalBot(guest.spec, terms.limits, sandbox)
     try:

@@ -210,7 +210,7 @@ def read_variations(data: Any) -> tuple[Variation, ...]:
 
 
 def ruleset_of(record: GameRecord) -> Ruleset:
-    """Return the rules of a record. Raises UnknownNameError or ParseError."""
+    """Return the rules by which a recorded game was played. Raises UnknownNameError or ParseError."""
     from referee.rules import load
 
     return load(record.family).settle(record.variant, record.options)

@@ -232,8 +232,8 @@ class GameSpec:
         return str(first) if first == second else f"{first}{VERSUS}{second}"
 
     def as_json(self) -> dict[str, Any]:
-        """Return plain data, from which ids are computed; `time`, `place`, `pondering` … are left out if they have
-        their default values.
+        """Return plain data, from which the game's id is computed; `time`, `place`, `pondering` … are left out if they
+        have their default values.
         """
         data: dict[str, Any] = _plain(self)
         if self.pondering == PONDERING[0]:

@@ -13,7 +13,7 @@ _MOVE = re.compile(r"[!-z|~]{1,40}")
 
 
 def kept(moves: Sequence[str]) -> str:
-    """Return the first moves of a line as text, up to a word that cannot be a move or exceeds the length limit."""
+    """Return the first moves of a variation as text, up to a word that cannot be a move or exceeds the length limit."""
     found, length = [], -1
     for move in moves[:MAX_MOVES]:
         length += len(move) + 1

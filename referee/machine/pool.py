@@ -158,7 +158,7 @@ class SlotPool(Executor):
             self._bury(slot)
 
     def _fault(self, slot: _Slot, error: Exception, code: int, words: str) -> RuntimeError:
-        """Return the exception for a job whose slot ended with `code`, or whose job could not be sent."""
+        """Return the exception for a job that could not be sent, or whose slot ended with the exit code `code`."""
         if not isinstance(error, EOFError | OSError):
             return JobError(repr(error))
         if slot.is_ready:

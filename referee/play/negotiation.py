@@ -44,7 +44,7 @@ def negotiate_options(
     is_shown: bool = False,
     startpos_only: bool = False,
 ) -> Agreement | Ineligible:
-    """Return the result of `negotiate` for the options and families that a bot announced, even if it has ended.
+    """Return the result of `negotiate` for the options and families that a bot announced; it need not be running.
 
     `startpos_only`: the bot cannot set up positions, so no game may start from one.
     """

@@ -56,7 +56,7 @@ class Roster:
         """Children that this process had before: none of them is a bot's."""
 
     def seat(self, specs: Sequence[BotSpec], limits: BotLimits) -> list[Seat]:
-        """Return a seat for each spec: an idle bot that can play by it, else a new bot, which is not started yet.
+        """Return a seat for each spec: a suitable idle bot if there is one, else a new bot, which is not started yet.
 
         A bot that plays itself gets two processes.
         """
@@ -124,7 +124,7 @@ class Roster:
         return tuple(self._idle)
 
     def begin(self, bots: Sequence[Seat], pondering: Pondering) -> None:
-        """Set the limits on pondering for a game of these bots. `pinned` needs two cores, else it is `frozen`."""
+        """Set the limits on pondering for a game of these bots. With one core, `pinned` becomes `frozen`."""
         cores = sorted(os.sched_getaffinity(0))
         is_pinned = pondering == "pinned" and len(cores) > 1
         for side, bot in enumerate(bots):

@@ -14,10 +14,10 @@ SUSPEND_AFTER = 5
 
 
 class Suspension:
-    """The suspended bots of a tournament: those that lost `limit` games in a row before the first move (0: none is).
+    """The suspended bots of a tournament: those that lost `limit` games in a row before the first move.
 
-    `records` are the records of the tournament so far, in order of arrival. A game that the opponent lost before the
-    first move does not count for or against a bot.
+    `limit` 0 suspends no bot. `records` are the records of the tournament so far, in order of arrival. A game that the
+    opponent lost before the first move does not count for or against a bot.
     """
 
     def __init__(self, limit: int, records: Iterable[GameRecord] = ()) -> None:

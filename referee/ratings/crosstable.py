@@ -17,7 +17,7 @@ from referee.rules.core import Kind
 class CrosstableCell:
     """Score of the row's bot against the column's. `pairs` has the results (W, D, L) of each pair of games.
 
-    `numbers` has the planned numbers of these games, grouped like `pairs`; empty if the numbers are not known.
+    `numbers` has the numbers of these games in the plan, grouped like `pairs`; empty if they are not known.
     """
 
     points: float = 0.0

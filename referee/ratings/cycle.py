@@ -252,7 +252,10 @@ def _critical_value(simulated: Floats) -> float:
 
 
 def _low_rank(test: _CycleTest, fit: StrengthFit) -> Floats:
-    """Fit what cycles add to the difference of strength of every pair, in theta: the matrix and adjusted strengths."""
+    """Fit a matrix of low rank and changes of the strengths to the results.
+
+    Return what both add to the difference of strength of every pair, in theta.
+    """
     met, penalty = test.field.met, _critical_value(test.simulated.spread)
     size = len(met.names)
     centre = np.eye(size) - 1 / size
@@ -299,8 +302,8 @@ def lottery(expected: Floats, rounds: int = 10_000) -> Floats:
 def _named_cycles(test: _CycleTest) -> list[tuple[str, ...]]:
     """List cycles of three in which each bot scored more than half against the next, most surprising first.
 
-    Two listed cycles share at most one bot. All significant cycles are listed; if none is significant by itself, the
-    most surprising one is listed as the example.
+    Significant cycles are listed, at most MAX_NAMED; one that shares two bots with a cycle listed before is left out.
+    If none is significant by itself, the most surprising one is listed as the example.
     """
     met, threes, bound = test.field.met, test.field.threes, _critical_value(test.simulated.circle)
     points, games = met.points, met.games

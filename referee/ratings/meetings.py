@@ -53,12 +53,14 @@ class Meetings:
         return found
 
     def both(self, rows: Floats) -> Floats:
-        """Sum the values of both rows of every pair, whichever bot moved first."""
+        """Return a matrix with the sum of the values of both rows of every pair, whichever bot moved first."""
         found = self.matrix(rows)
         return found + np.swapaxes(found, -1, -2)
 
     def against(self, rows: Floats) -> Floats:
-        """Sum the values of both rows of every pair; for the bot that moved second a value counts negatively."""
+        """Return a matrix with, for each bot against each other, the value of the row in which it moved first, less the
+        value of the row in which the other moved first.
+        """
         found = self.matrix(rows)
         return found - np.swapaxes(found, -1, -2)
 
@@ -174,7 +176,7 @@ class Comparison:
         self._superiority = superiority(fit).tolist()
 
     def of(self, bot: str, rival: str) -> PairFigures | None:
-        """Return the figures of `bot` against `rival`; None if one of them is not among the rated bots."""
+        """Return the `PairFigures` of `bot` against `rival`; None if one of them is not among the rated bots."""
         one, two = self._places.get(bot), self._places.get(rival)
         if one is None or two is None:
             return None

@@ -40,7 +40,7 @@ Pairing = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Race:
-    """The question which players are the best (`first` is their number), with a type I error of at most `error`."""
+    """The question which players are the best (`first` says how many), with a type I error of at most `error`."""
 
     first: int
     error: float
@@ -105,9 +105,10 @@ class RaceState:
 
 
 def evaluate_race(race: Race, players: Sequence[int], scores: Mapping[Pairing, Sequence[float]]) -> RaceState:
-    """Evaluate a race; `scores` are, for each pairing, the lower-numbered player's shares of the pairs of games.
+    """Evaluate a race. `scores` holds, for each pairing, a score from 0 to 1 for each pair of games: the average points
+    per game of the player with the lower number.
 
-    The shares must be in planned order and stop at the first pair that is still being played. In the order in which
+    The pairs must be in planned order and stop before the first one that is still being played. In the order in which
     games end, short games would come first and bias the result.
     """
     size = len(players)

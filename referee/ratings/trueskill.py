@@ -142,7 +142,8 @@ PoolKind = Literal["bots", "people", "remote"]
 
 
 def pool_of(ruleset: Ruleset, kind: PoolKind = "bots") -> str:
-    """Return the pool of a game: its family, and its rules class if moves or results differ from the family's default.
+    """Return the pool of a game: its family; if moves or results differ from the family's default, also the variant and
+    the options that make the difference.
 
     Variants that differ only in their start position share a pool: `loa`, `loa/zen`, `tablut/bell+king_max_step=4`.
     People and remote bots have pools of their own: `loa/remote`, `loa/zen/people`.

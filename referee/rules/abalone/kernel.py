@@ -294,8 +294,8 @@ def may_win(state: Any, config: Any, moves: int) -> bool:
     """Answer `Prospects.may_win`: can `moves` moves eject enough marbles, or leave the other side without a move?
 
     The other side has a move while a free cell, empty and next to one of its marbles, is left. A move of the winning
-    side removes at most five free cells: a push fills one, and four touched only the pushed marble. The other side can
-    always answer with a step to a free cell, which removes at most three.
+    side removes at most five free cells: a push fills one, and four more may have touched no enemy marble but the pushed
+    one. The other side can always answer with a step to a free cell, which removes at most three.
     """
     if config[LIMIT_RESULT] == 1:
         return True

@@ -2,7 +2,8 @@
 
 Cells and directions are those of `tables`, where the board is drawn.
 
-Letters, here and in the other kernel files, for the side to move and one direction, in which "next" and "ahead" are:
+Letters, here and in the other kernel files. "Own" marbles are those of the side to move; "next" and "ahead" are in the
+direction of the moves examined.
 
     o own marbles, x enemy marbles (bit sets)     k number of bits from a cell to the next one
     m own marbles with an empty cell ahead        i cells that have a next one (bit set)

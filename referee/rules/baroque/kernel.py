@@ -135,8 +135,8 @@ def kind(u: Any, f: Any) -> Any:
 def frozen_near(m: Any, helpers: Any, style: Any) -> Any:
     """Return the squares on which the enemy immobilizers `m` freeze pieces.
 
-    `helpers` are the chameleons and immobilizers of the side to be frozen. One next to an immobilizer frees all pieces
-    there but itself, two free all; next to a classical immobilizer they free none.
+    `helpers` are the chameleons and immobilizers of the side to be frozen. A single helper next to an immobilizer frees
+    the other pieces next to that immobilizer, two or more free all; next to a classical immobilizer they free none.
     """
     z = NONE
     while m:
