@@ -83,7 +83,7 @@ def braced(comment: str) -> str:
 
 
 def remarked(word: str, game: GameText, ply: int) -> str:
-    """Append to `word`, which is the move of `ply`, its mark and, in braces, its comment."""
+    """Return `word`, the text of the move at `ply`, followed by its mark and, in braces, its comment."""
     return " ".join(part for part in (word + game.marks.get(ply, ""), braced(game.comments.get(ply, ""))) if part)
 
 

@@ -111,7 +111,7 @@ def _sections(text: str, rules: Rules, moves: tuple[str, ...], brackets: str, *,
 
 
 def _is_title(line: str, rules: Rules, moves: tuple[str, ...], *, is_free: bool) -> bool:
-    """Return whether a line outside brackets is a title. Only an `is_free` line may be one without naming a variant."""
+    """Return whether a line outside brackets is a title: it names a variant or, if `is_free`, looks like a title."""
     if len(line) > MAX_TITLE_LENGTH:
         return False
     line = line.strip()
@@ -174,7 +174,7 @@ def titled(
 
 
 def _placed_read(read: Reader, text: str, section: _Section, before: str, ruleset: Ruleset) -> list[GameText]:
-    """Return the games of a section, read with `before` as its prefix. Raise ParseError, with an index in `text`."""
+    """Return the games of a section, read with the text `before` put in front. Raise ParseError, located in `text`."""
     try:
         return list(read(before + text[section.start : section.end], ruleset))
     except ParseError as error:

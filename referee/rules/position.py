@@ -71,7 +71,7 @@ class Position:
 
     @cached_property
     def repeats(self) -> tuple[int, int]:
-        """The occurrences of this position so far, this one included, and the plies since the last one (0 = none)."""
+        """The number of occurrences so far, this one included, and the plies since the previous one (0 = none)."""
         if self.previous is None:
             return 1, 0
         # Most games are one line: each position takes over the history of the previous one instead of copying it.

@@ -1,4 +1,4 @@
-"""Occurrences of positions in a game, from which `Kernel.result` judges repetition.
+"""Counts how often each position has occurred in a game, so that `Kernel.result` can judge repetition.
 
 Compiled searches keep digests in an array instead (`bots.search.repetition`): their inner loop cannot use Python
 objects.

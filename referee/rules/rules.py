@@ -409,7 +409,7 @@ class Setups:
 class Effect:
     """The visible effect of a move. `description` is text shown in addition to `Rules.explain`.
 
-    - `line` are the cells of a row that moves as one, in its direction.
+    - `line` are the cells of a row that moves as one, from its rear to the cell that it enters.
     - `ejected` is the symbol pushed off the board at the end of that row.
     - `between` are pairs of cells whose pieces captured a piece between them, or on a corner of their rectangle.
     """
@@ -520,7 +520,7 @@ class Rules:
     - `reasons` gives the meaning of the reason numbers of `Kernel.result`.
     - `resolve` finds variants that no list can hold: numbered setups, starts that depend on an option. It runs before
       `variants` is searched.
-    - `draw` returns a random start for a variant name that stands for many.
+    - `draw` returns a random start for a variant name that stands for many starts.
     - `phase` is a phase before the main game.
     - `keeps_moves` are the terminations after which a position still lists its moves.
     """
@@ -662,7 +662,8 @@ class Rules:
         preset = {name: self.option(name).read(value) for name, value in found.options.items()}
         values = {option.name: option.default for option in self.options} | preset | given
         if self.phase and values[self.phase.rule]:
-            # Leave the variant's options as they are: a record stores the options that differ, and must store this one.
+            # Do not add the phase's option to those of the variant: a record stores only options that differ from
+            # the variant's, and it must store this one.
             found = replace(found, position=self.phase.begin(found.position))
         return Ruleset(self, found, values)
 

@@ -70,9 +70,10 @@ def keys_of(ruleset: Ruleset, states: States) -> Keys:
 
 
 def _sums(table: Keys, contents: npt.NDArray[np.uint8]) -> Keys:
-    """Return, for each row of `contents` and each image, the sum of its cells' numbers, shape (rows, images).
+    """Return, for each row of `contents` and each image, the sum of its cells' numbers in `table`.
 
-    Successive positions differ in few cells, so all rows but the first add only the changes from the row before.
+    The shape is (rows, images). Successive positions differ in few cells, so all rows but the first add only the
+    changes from the row before.
     """
     found = np.empty((len(contents), table.shape[2]), dtype=np.uint64)
     cells = np.arange(contents.shape[1])

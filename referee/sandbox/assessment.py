@@ -29,7 +29,9 @@ class Assessment:
 def open_sandbox(
     name: str = "none", *, uses_groups: bool = True, is_tried: bool = False, is_own: bool = False
 ) -> Sandbox:
-    """Return the sandbox of that name; `auto` is the strongest that works here. Raises ValueError with what to do.
+    """Return the sandbox of that name; `auto` is the strongest that works here.
+
+    Raises ValueError, with a remedy, if the sandbox is unknown or does not work.
 
     `is_tried`: another process has found that the level works, so it is not tried again. `is_own`: the bots belong to
     the person who started this process. If that person is root, the bots still run as other users, but may open every

@@ -92,7 +92,10 @@ def wrap(request: Request) -> Launch:
 
 
 def _folders(paths: Iterable[str]) -> Iterable[str]:
-    """Yield the words that create these folders and their parents, readable by all: else only root could read them."""
+    """Yield the arguments of bubblewrap that create these folders and their parents, readable by every user.
+
+    Without `--perms` only root could read the folders.
+    """
     found: set[str] = set()
     for path in paths:
         while path not in ("/", "/dev", "/proc", *SCRATCH):

@@ -58,7 +58,7 @@ def held_by_descriptors(pid: int) -> int:
 
 @dataclass(slots=True)
 class _Shared:
-    """Shared memory of several processes: bytes by the object's number in the kernel, and bytes that are resident."""
+    """Shared memory of several processes: bytes of each object by its inode number, and bytes that are resident."""
 
     held: dict[int, int] = field(default_factory=dict)
     resident: int = 0
@@ -101,7 +101,7 @@ def _held_by_mappings(pid: int, processes: int, shared: _Shared) -> int:
             shared.add(int(found[3]), _mapped_bytes(pid, found[1].decode(), found[2].decode()))
     if mappings >= _MANY:
         mappings = _number("/proc/sys/vm/max_map_count", 65_530)
-    # The kernel may link a mapping to one of every process of the tree, since any of them may be an ancestor.
+    # For each mapping the kernel may keep a link to every process of the tree: any may be an ancestor of this one.
     each = _MAPPING_BYTES + processes * _ANCESTOR_BYTES
     return _kilobytes(status, b"VmPTE:") + _kilobytes(status, b"VmSwap:") + mappings * each
 

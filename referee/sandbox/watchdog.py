@@ -2,7 +2,7 @@
 
 If the bot has a control group, the kernel enforces the limits, and the watchdog only kills the rest of the bot. Without
 a control group the watchdog measures by itself. A check reads several files in `/proc` for each process, so checks are
-rare: callers that wait for a bot request one now and then.
+rare: code that waits for a bot requests a check now and then.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class WatchedTree:
         """Measure the tree, and kill all of it if it exceeds a limit."""
         if self.cgroup:
             if self.cgroup.excess() == "memory":
-                # The kernel kills one process of a group that is too big: kill the rest of the bot too.
+                # At the memory limit of a group the kernel kills one of its processes: kill the rest of the bot too.
                 self.excess = "memory"
                 self._kill()
             return
@@ -152,7 +152,7 @@ class Watchdog:
 
 
 def take_census(pids: Iterable[int]) -> Census:
-    """Measure the resident memory of processes, the maximum buffers of their descriptors, and their threads.
+    """Measure the resident memory of processes and the maximum buffers of their descriptors, and count their threads.
 
     Memory that several processes share counts once for each of them.
     """
@@ -175,7 +175,7 @@ def _device(place: str) -> int | None:
 
 
 def _shared_out(pids: Iterable[int]) -> int:
-    """Sum the memory of processes, with shared pages counted once; all resident memory if shares are unknown."""
+    """Sum the resident memory of processes. Shared pages count once, except in a process whose share is unreadable."""
     total = 0
     for one in pids:
         try:

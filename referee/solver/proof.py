@@ -148,8 +148,8 @@ def enter_key(ps: ProofState, ply: int, used: int) -> None:
 
 @compiled
 def repeats(ps: ProofState, ply: int) -> tuple[int, int]:
-    """Return how often the position of `states[ply]` has occurred on the line, now included, and the plies since the
-    last time (0 = never before).
+    """Return how often the position of `states[ply]` has occurred on the line, now included, and the plies since its
+    previous occurrence (0 = none).
     """
     times, gap = 1, 0
     for back in range(2, ply + 1, 2):
@@ -284,8 +284,8 @@ def look_up(ps: ProofState, config: Config, ply: int, rest: int, used: int) -> i
 
 @compiled
 def store(ps: ProofState, ply: int, rest: int, phi: int, delta: int, effort: int) -> None:
-    """Write the proof numbers of `states[ply]` to its entry in the table. If it has none, replace that of two entries
-    which took less effort.
+    """Write the proof numbers of `states[ply]` to its entry in the table. If it has none, overwrite one of the two
+    entries that its key may use: the one that took less effort.
     """
     slot = np.int64(ps.keys[ply] & np.uint64(ps.table.shape[0] - 1))
     key, proven, refuted = np.int64(ps.keys[ply]), ZERO, ZERO
@@ -328,7 +328,7 @@ def child_known(ps: ProofState, config: Config, ply: int, rest: int, used: int) 
 
 @compiled
 def expand(ps: ProofState, config: Config, ply: int, rest: int, used: int) -> int:
-    """Write the undecided moves of `states[ply]` with their proof numbers to its row; return how many there are.
+    """Write the moves of `states[ply]` whose result is OPEN, with their proof numbers, to its row; return how many.
 
     Return -1 if a move reaches the goal of the side to move. The result is invalid if `work[ABORTED]` is set.
     """

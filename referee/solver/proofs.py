@@ -113,7 +113,9 @@ class Proofs:
         return bool(known == proof.WON)
 
     def _follow(self, line: Sequence[int]) -> int:
-        """Set up the states of a line of play; return how much of the condition's limit it uses, -1 if too much."""
+        """Set up the states of a line of play; return how much the attacker's moves in it count towards the limit of
+        the problem's condition, -1 if they exceed it.
+        """
         used, states = 0, self._ps.states
         self._proof.enter_key(self._ps, 0, 0)
         for ply, move in enumerate(line):

@@ -1,4 +1,4 @@
-"""Measures how far the pieces of a side are from one group, for the static evaluation.
+"""Measures how far the pieces of a side are from forming one group, for the static evaluation.
 
 Letters as in `kernel_ternary` and `kernel_lines`; `k` number of pieces, `sr sf` sums of ranks and files, `cr cf` their
 centre in sixteenths of a square. Moves and the opponent do not matter here.

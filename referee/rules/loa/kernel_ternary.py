@@ -168,7 +168,7 @@ def has_move8(a: Any, b: Any) -> bool:
 
 @jit
 def step(d: int) -> int:
-    """Return the difference of the numbers of neighbouring squares in direction `d`."""
+    """Return the difference between the numbers of a square and of the next one in direction `d`."""
     return 7 + d if d == 1 or d == 2 else (1 if d == 0 else -7)
 
 

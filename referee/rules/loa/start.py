@@ -1,4 +1,4 @@
-"""The starts of Lines of Action, each with its size of board."""
+"""The start positions of Lines of Action, each with its size of board."""
 
 from __future__ import annotations
 

@@ -124,7 +124,10 @@ def _numbers(family: str) -> Mapping[Rows, int]:
 
 
 def numbers(position: str) -> dict[str, list[int | str]]:
-    """Return the numbers of a setup in each of `FAMILIES`: N if Black mirrors White, else `N/M`; empty if not in it."""
+    """Return the number of a setup in each of `FAMILIES`, by family: `[N]` if Black mirrors White, else `["N/M"]`.
+
+    The list is empty if the setup is not in the family.
+    """
     white, black = rows_of(position)
     found: dict[str, list[int | str]] = {}
     for family in FAMILIES:

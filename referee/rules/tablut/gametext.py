@@ -371,7 +371,7 @@ def read_otn(text: str, ruleset: Ruleset) -> Sequence[GameText]:
 
 
 def _rules_tag(settled: Ruleset) -> str:
-    """Return the nearest OpenTafl rules record. It omits what that format cannot express (bases, steps, limits)."""
+    """Return these rules as an OpenTafl rules record, without what it cannot express (bases, steps, limits)."""
     values = settled.values
     strength = "c" if values["king_capture"] == "custodial" else "m" if values["king_edge_capture"] else "s"
     repetition = "i" if values["repetition"] == 0 else "l" if values["repetition_result"] == "loss" else "d"

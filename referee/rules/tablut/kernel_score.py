@@ -61,7 +61,7 @@ def is_reached(s: State, m: int, x: int, y: int) -> bool:
 
 @borrowing
 def is_king_in_danger(s: State, c: Config, m: int, shut: int) -> bool:
-    """Return whether an attacker can capture the king with one move; `shut` of his neighbours are hostile."""
+    """Return whether an attacker can capture the king with one move; `shut` is the number of his hostile neighbours."""
     k = int(s[KING])
     x, y = k // 9, k % 9
     four = needs_four(k, int(c[KING_CAPTURE]))

@@ -65,7 +65,7 @@ def _variant(name: str, note: str, preset: Mapping[str, Value], first_player: Va
 
 
 def resolve(name: str, options: Mapping[str, Value]) -> Variant | None:
-    """Return a preset with the side that the options let move first; None for an unknown name."""
+    """Return a preset with the start position for the side that moves first by `options`; None for an unknown name."""
     for preset_name, note, preset in _PRESETS:
         if preset_name == name:
             return _variant(name, note, preset, options.get("first_player", preset.get("first_player", "attackers")))

@@ -80,7 +80,10 @@ def _sight(place: int, blockers: int) -> int:
 
 
 def _slides() -> _Table:
-    """Return `SLIDES`, computed for all arrangements at once: a loop would take as long as the rest of this module."""
+    """Return `SLIDES`, computed for all contents of a line at once.
+
+    A loop would take as long as the rest of this module.
+    """
     bits = np.arange(FULL + 1)
     kinds = np.arange(3**SIZE)[:, None] // 3 ** np.arange(SIZE) % 3  # 0 empty, 1 own, 2 blocked
     taken = (kinds > 0) @ (1 << np.arange(SIZE))
