@@ -109,7 +109,7 @@ class Geometry:
         return f"M{_number(x - radius)} {_number(y)}l{h}-{d}h{r}l{h} {d}l-{h} {d}h-{r}z"
 
     def frame(self, *, is_small: bool) -> tuple[float, float, float, float]:
-        """Return the visible part of the drawing: left, top, width, height. A small one has no labels and no trough."""
+        """Return the visible part of the drawing: left, top, width, height. A small drawing has no labels or trough."""
         if not is_small:
             return 0, 0, self.width, self.height
         if self.is_rimmed:

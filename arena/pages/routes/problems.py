@@ -291,7 +291,10 @@ def _solution(problem: WinProblemResponse) -> dict[str, Any]:
 
 
 def _nested(position: Position, tree: Tree, line: tuple[str, ...], left: list[int]) -> list[dict[str, Any]]:
-    """Return the moves of a tree, each with its text, its `?line=` and the moves after it; at most `left[0]` in all."""
+    """Return the moves of a tree, each with its text, its `?line=` and the moves after it.
+
+    `left[0]` is the number of moves that may still be listed; it is reduced by those listed here.
+    """
     found = []
     for move, rest in tree.items():
         if left[0] <= 0:
