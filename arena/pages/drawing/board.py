@@ -427,7 +427,7 @@ def svg(
 
 
 def chart(rules: Rules, board: Board) -> dict[str, Any]:
-    """Return the data the script needs to draw scenes of this game: positions of cells, pieces, forms of marks."""
+    """Return the data the viewer's script needs to draw scenes on this board: cells, pieces, forms of marks."""
     where = plan(board)
     return {
         "cell": CELL,

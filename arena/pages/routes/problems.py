@@ -511,5 +511,5 @@ async def add(request: web.Request) -> web.Response:
 
 
 def _whole(text: str) -> int | str:
-    """Return a number of a form; any other text is returned as it is, so that its error names the field."""
+    """Return a number of a form; any other text is returned as it is, so that validation names the field."""
     return int(text) if text.isascii() and text.isdecimal() and len(text) < 4 else text
