@@ -23,9 +23,10 @@ _MOVES = {"ge": 1, "le": MAX_MOVES}
 class WinProblemItem:
     """A problem in a list: `side` is to move and wins in `moves` of its own moves.
 
-    `state` is `waiting` until the solver has proved it, then `accepted` or `refused`; `problem` is the reason. `rating`
-    is the strength (mu) of a problem, measured by the `attempts` of people. `month` names the month whose problem it
-    is. `tries` counts plausible wrong first moves; `is_quiet` means that the first move captures nothing.
+    `state` is `waiting` until the solver has examined it, then `accepted` or `refused`; `problem` says why it was
+    refused. `rating` is the strength (mu) of a problem, measured by the `attempts` of people. `month` names the month
+    whose problem it is. `tries` counts plausible wrong first moves; `is_quiet` means that the first move captures
+    nothing.
     """
 
     id: int

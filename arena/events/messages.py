@@ -127,7 +127,7 @@ class GamePly(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GamePlies(BroadcastEvent):
-    """The plies of a game since the last batch."""
+    """The plies of a game since the previous batch."""
 
     NOUN = "game"
     TOPIC = Topic("games/{game}/plies", "new plies, at most four batches a second")

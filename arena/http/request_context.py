@@ -144,7 +144,7 @@ class RequestContext:
 
     @property
     def arena(self) -> Arena:
-        """Dependencies of the use cases."""
+        """The context of the use cases: database, bundles, settings, caches, and the bus to the coordinator."""
         return self.context.arena
 
     @property

@@ -51,7 +51,7 @@ def logistic(logit: Matrix) -> Matrix:
 
 
 def measure(truth: Matrix, guess: Matrix) -> Measure:
-    """Compare predictions with the truth, both from 0 to 1."""
+    """Measure how well `guess` predicts `truth`; the values of both are from 0 to 1."""
     kept = np.clip(guess, 1e-9, 1 - 1e-9)
     loss = -(truth * np.log(kept) + (1 - truth) * np.log(1 - kept)).mean()
     spread = ((truth - truth.mean()) ** 2).mean()
@@ -87,10 +87,10 @@ def fit(
     l2: float,
     seed: int,
 ) -> EvaluationFit:
-    """Fit weights to positions of these games. The target is a weighted mean: the game's result counts `result_weight`,
-    the bot's score the rest.
+    """Fit weights to positions; `games` has, for each position, the number of its game.
 
-    A share `validation_split` of the games is held out. Raises ValueError if that leaves too few games.
+    The target is a weighted mean: the game's result counts `result_weight`, the bot's score the rest. A share
+    `validation_split` of the games is held out. Raises ValueError if that leaves too few games.
     """
     sign = np.where(positions.side == 0, 1.0, -1.0)
     evaluate = ruleset.rules.kernel.evaluate

@@ -132,7 +132,9 @@ def sha256_of(path: Path) -> str:
 
 
 def schema(origin: Mapping[str, Any], positions: Positions, shards: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Build the content of `schema.json`. `origin` says where the positions come from; `positions` shows the types."""
+    """Build the content of `schema.json`. `origin` says where the positions come from; the types of the columns are
+    those of `positions`.
+    """
     columns = [
         {
             "name": name,

@@ -68,7 +68,7 @@ class Spsa:
 
     @property
     def values(self) -> npt.NDArray[np.float64]:
-        """The estimate: the mean of the second half of the trajectory so far, which varies less than its end."""
+        """The estimate: the mean of the second half of `trajectory` so far; it varies less than the latest values."""
         found: npt.NDArray[np.float64] = self.trajectory[(self.applied + 1) // 2 : self.applied + 1].mean(axis=0)
         return found
 
@@ -134,7 +134,7 @@ class Spsa:
         return reach
 
     def _gain(self, number: int) -> float:
-        """Return the gain of a trial relative to that of the last trial."""
+        """Return the gain of a trial relative to that of the run's final trial."""
         early = STABILITY * self.pairs
         return float(
             ((early + self.pairs) / (early + number + 1)) ** ALPHA * ((number + 1) / self.pairs) ** (2 * GAMMA)

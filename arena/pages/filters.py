@@ -28,7 +28,9 @@ _PERSON = re.compile(r"@([a-z0-9][a-z0-9_-]{0,39})", re.ASCII)
 
 
 def plain(text: str, limit: int = 2000) -> str:
-    """Make foreign text safe to show: control and invisible characters become `�`, the rest is cut at `limit`."""
+    """Make text from outside safe to show: control and invisible characters become `�`; `…` replaces what
+    follows the first `limit` characters.
+    """
     clean = plain_text.plain(text[: limit + 1])
     return clean[:limit] + "…" if len(text) > limit else clean
 
@@ -274,7 +276,7 @@ def twice(items: Iterable[str]) -> list[tuple[str, str]]:
 
 
 def tally(letters: str) -> str:
-    """Count the results of a cell with many games: `5W 2D 3L`, in French `5V 2N 3D`."""
+    """Count the result letters of a crosstable's cell with many games: `5W 2D 3L`, in French `5V 2N 3D`."""
     return results(*(letters.count(letter) for letter in "WDL"))
 
 

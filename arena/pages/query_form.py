@@ -45,7 +45,7 @@ def form_names(query: type, without: Collection[str] = NOT_IN_FORMS) -> tuple[st
 def read_form(
     request: web.Request, query: type[Q], *, without: Collection[str] = NOT_IN_FORMS, **known: Any
 ) -> QueryForm[Q]:
-    """Return the form as filled in by the address; fields that belong to a group come last.
+    """Return the form as filled in by the address; the fields of a `group`, such as those of analysed games, come last.
 
     `known` are values of the query that have no field in the form. Raises Problem (400).
     """

@@ -44,7 +44,7 @@ def schedule_words(schedule: ScheduleItem) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Appointment:
-    """A tournament that starts at a time, or the next one of a schedule."""
+    """A tournament that starts at a time, or a date at which a schedule will create one."""
 
     at: datetime
     name: str

@@ -235,7 +235,9 @@ def _policies(arena: Arena, user: UserItem | None, name: str, origin: LoginOrigi
 
 
 def _digests(origin: LoginOrigin) -> list[str]:
-    """Return the stored digests of an origin, the more reliable one first: the device cookie, then the address."""
+    """Return the digests under which an origin is stored, the more reliable one first: of the device cookie, then of
+    the address.
+    """
     return [digest_of(mark) for mark in (origin.device, origin.address) if mark]
 
 

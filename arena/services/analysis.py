@@ -45,7 +45,7 @@ def _read(arena: Arena, game_id: str) -> AnalysisResponse:
 
 
 def figures(arena: Arena, game_ids: Sequence[str]) -> dict[str, AnalysisFigures]:
-    """Return the figures of the analysis of each game by its id; games without an analysis are left out."""
+    """Return the figures of each game's analysis, such as blunders, by game id; games without one are left out."""
     return arena.store.analyses.figures(game_ids)
 
 

@@ -89,7 +89,7 @@ def _position(ruleset: Ruleset, query: ExplorerQuery) -> Position:
 
 
 def _moves_by_tag(position: Position) -> dict[int, list[int]]:
-    """Group the legal moves by the position they lead to; the keys are the tags of the position index."""
+    """Group the legal moves by the position they lead to; the keys are tags as in `arena.store.archive.positions`."""
     ruleset, moves = position.ruleset, position.moves
     if not moves:
         return {}

@@ -1,4 +1,4 @@
-"""Games as a reader may see them: lists, plan, record once they are over, and the bots' standard error."""
+"""Games as a reader may see them: lists, plan, record once they are over, and the bots' standard error (stderr)."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ def read_ahead(arena: Arena) -> None:
 def read(arena: Arena, family: str, query: LeaderboardQuery) -> Leaderboard:
     """Return the lines of a pool that match the query; by default of the pool named like the family.
 
-    Raises NotFoundError for a pool of another family, BadValueError for an unknown variant or time.
+    Raises NotFoundError for a pool of another family, BadValueError for an unknown variant or an invalid `at`.
     """
     games = {one.pool: one.games for one in pools(arena, family)}
     known, pool = sorted({family, *games}), query.pool or family
@@ -161,7 +161,9 @@ def _counted(lines: Sequence[LeaderboardLine], counts: list[ResultCount]) -> lis
 
 
 def _sides(family: str, counts: Mapping[tuple[str, str], int]) -> list[SideResults]:
-    """Return the results of each variant by side; `first` is the same side in all, also where it moves second."""
+    """Return the results of each variant by side; in all of them `first` is the same side, also where it moves
+    second.
+    """
     rules, found = load(family), []
     for name in dict.fromkeys(variant for variant, _ in counts):
         first, draws, second = (counts.get((name, winner), 0) for winner in ("first", "draw", "second"))

@@ -72,7 +72,7 @@ class MqttOutbox:
         return True
 
     def _end(self, name: str) -> None:
-        """Queue the last plies of a game that has ended."""
+        """Queue the unsent plies of a game that has ended, and forget the game."""
         if game := self.running.games.get(name):
             self._queue_plies(name, game)
         self.running.forget(name)

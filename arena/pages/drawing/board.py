@@ -109,7 +109,7 @@ class Geometry:
         return f"M{_number(x - radius)} {_number(y)}l{h}-{d}h{r}l{h} {d}l-{h} {d}h-{r}z"
 
     def frame(self, *, is_small: bool) -> tuple[float, float, float, float]:
-        """Return the visible part of the drawing: left, top, width, height. A small one has no labels and no trough."""
+        """Return the visible part of the drawing: left, top, width, height. A small drawing has no labels or trough."""
         if not is_small:
             return 0, 0, self.width, self.height
         if self.is_rimmed:
@@ -427,7 +427,7 @@ def svg(
 
 
 def chart(rules: Rules, board: Board) -> dict[str, Any]:
-    """Return the data the script needs to draw scenes of this game: positions of cells, pieces, forms of marks."""
+    """Return the data the viewer's script needs to draw scenes on this board: cells, pieces, forms of marks."""
     where = plan(board)
     return {
         "cell": CELL,

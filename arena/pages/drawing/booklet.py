@@ -59,7 +59,7 @@ class BookletProblem:
 
 @dataclass(frozen=True, slots=True)
 class BookletGame:
-    """A game to print: its record with annotations, and the tags (headers) of its text."""
+    """A game to print: its record with annotations, and its tags, such as `Date`."""
 
     record: GameRecord
     tags: Mapping[str, str]

@@ -107,7 +107,7 @@ def thin(points: Sequence[Point], limit: int = _MAX_POINTS) -> list[Point]:
 
 
 def without_wide_band(points: Sequence[Point], most: float) -> list[Point]:
-    """Return a line whose band begins only where its half height stays at most `most`."""
+    """Return the points without their band up to the last one at which its half height exceeds `most`."""
     begin = max((place for place, point in enumerate(points, 1) if point.spread > most), default=0)
     return [replace(point, spread=0.0) for point in points[:begin]] + list(points[begin:])
 

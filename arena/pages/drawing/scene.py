@@ -28,7 +28,7 @@ class Scene:
     - `gone`: pieces off the board since the start, by symbol
     - `lost`: pieces that left the board by this move
     - `move`: the family's notation, with the annotators' mark; `canonical`: the notation of records
-    - `mover`, `how`, `news`: the side that moved, what the move did, and a new score, in English
+    - `mover`, `how`, `news`: the side that moved, what the move did, and the score if it changed, in English
     - `comment`: the annotators' comment
     """
 
@@ -62,7 +62,7 @@ class Scene:
 
     @property
     def notes(self) -> list[str]:
-        """The notes on the board in the language of the page."""
+        """Short facts about the position, such as `score 3-6`, in the language of the page."""
         return [translated(note) for note in self.board.notes]
 
     def as_json(self) -> dict[str, Any]:

@@ -139,7 +139,7 @@ async def player(request: web.Request) -> web.Response:
 @routes.get("/archive/month")
 @allow_parameters("month", "family", "by")
 async def month(request: web.Request) -> web.Response:
-    """Show the game of a month and the runners-up, ranked by a figure of their analysis.
+    """Show the game of a month and the runners-up, ranked by the figure `?by=` of their analysis.
 
     By default, only games with a blown win are shown, ranked by the number of turning points. Without a month in the
     address, this month is shown, or the one before it as long as this month has no such game.
@@ -208,7 +208,7 @@ def _displayed(replay: Replay, ply: AnalysedMove) -> str:
 
 
 def order_by(figure: str) -> dict[str, Any]:
-    """Return the query fields that sort games by a figure of their analysis, the worst games first."""
+    """Return the query fields that sort games by `figure`, such as `blunders`, the worst games first."""
     return {"sort": figure, "order": "rising" if figure.endswith("accuracy") else "falling"}
 
 

@@ -71,7 +71,7 @@ def address(page: str = "") -> str:
 
 
 def rules_address(family: str) -> str:
-    """Return the address of a family's rules: those with diagrams, or if the site has none, the exact ones."""
+    """Return the address of a family's rules with diagrams, or `/FAMILY/rules` if the site has none."""
     page = f"players/rules/{family}"
     return address(page) if (SITE / page).is_dir() else f"/{family}/rules"
 

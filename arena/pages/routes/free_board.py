@@ -369,7 +369,7 @@ async def evaluate(request: web.Request) -> web.Response:
 
 
 def _displayed(at: Position, line: Sequence[str]) -> list[dict[str, str]]:
-    """Return the legal beginning of a variation: canonical and displayed moves."""
+    """Return the legal beginning of a variation, each move in canonical (`move`) and displayed (`shown`) notation."""
     found = []
     with suppress(ValueError):
         for move in line[:_SHOWN_LINE]:

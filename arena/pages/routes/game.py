@@ -121,7 +121,7 @@ def drawn(game: GameItem, replay: Replay, *, is_small: bool = False) -> dict[str
 
 
 async def live_board(request: web.Request, game: GameItem, spec: GameSpec, *, is_small: bool = True) -> dict[str, Any]:
-    """Draw the last position of a running game, with the name of its event and the time of its last move."""
+    """Draw the last position of a running game, with the name of its tournament and the time of its last move."""
     known = request.app[CONTEXT].live.of(game)
     plies = list(known.plies) if known else []
     replay = await run(request.app[REPLAYS].of_moves, game, spec, plies)

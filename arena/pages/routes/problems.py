@@ -291,7 +291,10 @@ def _solution(problem: WinProblemResponse) -> dict[str, Any]:
 
 
 def _nested(position: Position, tree: Tree, line: tuple[str, ...], left: list[int]) -> list[dict[str, Any]]:
-    """Return the moves of a tree, each with its text, its `?line=` and the moves after it; at most `left[0]` in all."""
+    """Return the moves of a tree, each with its text, its `?line=` and the moves after it.
+
+    `left[0]` is the number of moves that may still be listed; it is reduced by those listed here.
+    """
     found = []
     for move, rest in tree.items():
         if left[0] <= 0:
@@ -508,5 +511,5 @@ async def add(request: web.Request) -> web.Response:
 
 
 def _whole(text: str) -> int | str:
-    """Return a number of a form; any other text is returned as it is, so that its error names the field."""
+    """Return a number of a form; any other text is returned as it is, so that validation names the field."""
     return int(text) if text.isascii() and text.isdecimal() and len(text) < 4 else text

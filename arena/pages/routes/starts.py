@@ -49,7 +49,9 @@ _WIDTH, _HEIGHT, _BARS = 560, 160, 40
 
 @dataclass(frozen=True, slots=True)
 class StartLine:
-    """The figures of a start for the engine with the most nodes; `others` is (nodes, advantage) for fewer nodes."""
+    """The results of a start at the highest number of nodes per move; `others` has (nodes, advantage) for the lower
+    numbers.
+    """
 
     figures: StartFigures
     others: Sequence[tuple[int, float]]
@@ -84,7 +86,7 @@ async def show(request: web.Request) -> web.Response:
 @routes.get("/{family}/starts/{start}")
 @allow_parameters("sort")
 async def show_one(request: web.Request) -> web.Response:
-    """Show the figures of one start; `fairest` redirects to the fairest one."""
+    """Show the results of one start at every strength of the engine; `fairest` redirects to the fairest start."""
     rules = path_family(request)
     lines = await run(_lines, rules.family)
     names = [line.figures.variant for line in lines]
