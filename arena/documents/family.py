@@ -40,8 +40,8 @@ class VariantResponse:
 class FamilyItem:
     """A family in a list."""
 
-    family: str = field(metadata=meaning("name in addresses and parameters, such as `loa`"))
-    title: str = field(metadata=meaning("name for people, such as `Lines of Action`"))
+    family: str = field(metadata=meaning("name in addresses and parameters"))
+    title: str = field(metadata=meaning("name for people"))
     summary: str = field(metadata=meaning("the game in a few sentences"))
 
 
