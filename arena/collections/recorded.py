@@ -48,9 +48,10 @@ def _claimed(winner: str | None) -> Termination:
 
 @lru_cache(maxsize=4096)
 def _plainest(family: str, variant: str, options: tuple[tuple[str, Value], ...], position: str) -> tuple[str, Any]:
-    """Return the variant with the options that describe a start most briefly.
+    """Return the variant that describes a start with the fewest options, and these options.
 
-    Notations call the same start a number, a title, or a position with options. Display options are ignored.
+    Notations describe the same start in different ways: by a number, by a title, or by a position with options. Display
+    options are ignored.
     """
     rules = load(family)
     wanted = rules.settle(variant, dict(options))

@@ -156,7 +156,7 @@ def linear_net(features: Features, weights: npt.NDArray[np.int32], parameters: S
 
 
 def piece_value_net(features: Features, weights: npt.NDArray[np.int32], parameters: SearchParameters) -> Net:
-    """Build a net whose only weights are piece values for quiescence search, of the shape [1, piece value]."""
+    """Build a net whose only weights are piece values for quiescence search; `weights` is one row with all of them."""
     net = empty_net(features, parameters)
     net.maps[0, FIRST_PIECE_VALUE : FIRST_PIECE_VALUE + weights.size] = weights.ravel()
     return net

@@ -42,7 +42,7 @@ class ProbeError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class GameConditions:
-    """The rules, limits and time control of the games, in a form that can be sent to a slot."""
+    """The rules, limits and time control of the games, in a form that can be sent to the process of a game slot."""
 
     family: str
     rules: tuple[tuple[str, Mapping[str, Value]], ...]

@@ -84,8 +84,8 @@ def _differs_in_start_only(ruleset: Ruleset) -> bool:
 def prepare(bot: Seat, ruleset: Ruleset, *, is_shown: bool = False) -> Agreement:
     """Send a bot the options and `uginewgame` of a new game; `is_shown` as for `negotiate`.
 
-    Do not wait for the bot: `Seat.ready` does, once both bots have been sent their options. Raises BotError:
-    `handshake-failed` if the bot has not announced what the rules demand, else the termination of its failure.
+    Do not wait for the bot: `Seat.ready` does, once both bots have been sent their options. Raises BotError,
+    whose termination is `handshake-failed` if the bot has not announced what the rules demand.
     """
     if bot.spec.place == "person":  # a person sees the board and the rules
         return Agreement(())

@@ -1,6 +1,7 @@
 """Find, kill and reap every process of a bot, including those that left its process group.
 
-Linux only: a slot declares itself subreaper, so that orphans of its bots become its own children and can be found.
+Linux only: the process of a game slot declares itself subreaper, so that orphans of its bots become its own children
+and can be found.
 """
 
 from __future__ import annotations

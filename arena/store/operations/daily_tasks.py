@@ -33,7 +33,7 @@ IMPORTS_RETENTION = timedelta(days=30)
 
 
 class DailyTasks:
-    """Daily tasks by name."""
+    """The table of daily tasks: when each was last done, by name; and the daily deletion of expired rows."""
 
     def __init__(self, sessions: Sessions) -> None:
         self._sessions = sessions

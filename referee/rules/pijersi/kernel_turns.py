@@ -138,10 +138,10 @@ def has_turn(state: Any) -> Any:
 
 @jit
 def may_block(state: Any, side: Any) -> Any:
-    """Return False only if no turn of the other side leaves `side` without a turn.
+    """Return whether a turn of the other side might leave `side` without a turn; False is certain, True is not.
 
-    A turn captures on two cells at most and fills two empty cells at most, so of three cells with three empty
-    neighbours each, one keeps a free step.
+    A turn captures on two cells at most and fills two empty cells at most. So of three cells with pieces of `side` and
+    three empty neighbours each, one keeps its piece and an empty neighbour.
     """
     own = 4 * side
     foe = 4 - own
