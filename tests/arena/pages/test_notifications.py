@@ -77,7 +77,7 @@ def test_a_browser_that_blocks_notifications_says_so_on_the_switch(browser: Chro
         switch = page.locator("[data-notify][disabled]")
         switch.wait_for()
         assert switch.get_attribute("aria-pressed") == "false"
-        assert switch.inner_text() == "This browser blocks notifications of this site"
+        assert switch.inner_text() == "Notifications are blocked: allow them next to the address, then reload the page"
 
 
 def test_unread_notices_are_listed_oldest_first_for_their_user_only(server: Server) -> None:
