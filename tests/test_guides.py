@@ -12,6 +12,7 @@ from typing import NamedTuple
 import pytest
 
 from tests.conftest import INTERPRETED
+from tests.guard import mark
 from tests.port import free_port
 from tests.program import ENDS_S, finished
 
@@ -109,6 +110,7 @@ def test_guide_run_in_order_succeeds(guide: Guide, tools: Path) -> None:
         (tools.parent / name).write_text(text, encoding="utf-8")
     port = str(free_port())
     environment = {
+        **mark(),
         **INTERPRETED,
         "HOME": str(tools.parent / "home"),
         "XDG_CONFIG_HOME": "",

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import INTERPRETED
+from tests.guard import mark
 from tests.program import ENDS_S, finished
 
 ROOT = Path(__file__).parents[1]
@@ -63,7 +64,7 @@ def test_commands_work_in_their_order(folder: Path) -> None:
         if name:
             (folder / name).write_text(text, encoding="utf-8")
     commands = "".join(text for kind, _, text in blocks if kind == "sh")
-    environment = {**INTERPRETED, "HOME": str(folder / "home"), "XDG_CONFIG_HOME": "", "PATH": os.defpath}
+    environment = {**mark(), **INTERPRETED, "HOME": str(folder / "home"), "XDG_CONFIG_HOME": "", "PATH": os.defpath}
     done = finished(["bash", "-c", f"set -euxo pipefail\n{commands}"], TIMEOUT_S, cwd=folder, env=environment)
     assert done.returncode == 0, done.stdout + done.stderr
     assert re.search(r"\b\d+ passed in ", done.stdout)
