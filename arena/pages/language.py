@@ -83,6 +83,11 @@ def catalogue(language: str) -> gettext.NullTranslations:
     return gettext.translation(DOMAIN, FOLDER, [language])
 
 
+def family_titles() -> dict[str, str]:
+    """Return the titles of all families in the language of the page, by name."""
+    return {name: translated(load(name).title) for name in families()}
+
+
 def marked(message: str) -> str:
     """Return a constant unchanged, which makes it a message of the catalogue; show it with `translated`."""
     return message

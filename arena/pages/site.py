@@ -99,7 +99,7 @@ async def _frame_context(request: web.Request) -> dict[str, Any]:
         "request_url": request.rel_url,
         "site_url": request.app[CONTEXT].settings.public_url.rstrip("/"),
         "canonical": _canonical(request),
-        "family_titles": {name: language.translated(load(name).title) for name in families()},
+        "family_titles": language.family_titles(),
         "unread": await _unread(request),
         "is_damaged": await asyncio.to_thread(arena_of(request).is_damaged),
     }

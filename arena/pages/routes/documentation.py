@@ -133,15 +133,15 @@ async def protocol(request: web.Request) -> web.Response:
 async def _document(request: web.Request, family: Rules, path: Path, title: str) -> web.Response:
     if not path.is_file():
         raise not_found("document", path.name)
-    found = await run(_rendered, path, family.family)
+    text, headings = await run(_rendered, path, family.family)
     summary = address(f"players/rules/{family.family}")
     is_translated = summary.startswith(f"/docs/{language.current()}/")
     title %= {"family": language.translated(family.title)}
     return render(
         request,
         "document.html",
-        text=found,
-        headings=[(anchor, Markup(heading).striptags()) for anchor, heading in _HEADING.findall(found)],  # noqa: S704
+        text=text,
+        headings=headings,
         title=title,
         rules=family,
         summary=summary if is_translated else "",
@@ -149,9 +149,11 @@ async def _document(request: web.Request, family: Rules, path: Path, title: str)
 
 
 @cache
-def _rendered(path: Path, family: str) -> Any:
+def _rendered(path: Path, family: str) -> tuple[Markup, list[tuple[str, str]]]:
+    """Return a document as HTML without its title, and (anchor, text) of its headings."""
     _, _, below = path.read_text(encoding="utf-8").partition("\n")  # the page has a title in its own language
-    return markdown.html(below, lambda target: _link(target, family))
+    text = markdown.html(below, lambda target: _link(target, family))
+    return text, [(anchor, Markup(heading).striptags()) for anchor, heading in _HEADING.findall(text)]  # noqa: S704
 
 
 def _link(target: str, family: str) -> str:

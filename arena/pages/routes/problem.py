@@ -13,7 +13,6 @@ from arena.http.identity import SAFE
 from arena.http.middleware import is_data
 from arena.http.problem import Problem
 from arena.pages import filters, language
-from referee.rules import families, load
 
 _HEADERS = ("Allow", "Retry-After", "Refresh")
 
@@ -32,7 +31,7 @@ def page(request: web.Request, problem: Problem) -> web.Response:
     environment = _environment()
     environment.globals |= {"asset": asset, "icon": icon, "documentation": documentation.address}
     document = problem.document()
-    titles = {name: language.translated(load(name).title) for name in families()}
+    titles = language.family_titles()
     near = [str(name) for name in document.get("near", [])]
     text = environment.get_template("problem.html").render(
         path=request.path,

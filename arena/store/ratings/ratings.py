@@ -92,13 +92,13 @@ class Ratings:
 
     def of_owner(self, user_id: int) -> list[PoolRating]:
         """Return the ratings of all versions of a user's bots, by pool name, newest version first."""
-        return self._where(col(BotIdentity.owner_id) == user_id)
+        bots = select(col(BotIdentity.id)).where(col(BotIdentity.owner_id) == user_id)
+        return self._where(col(Version.bot_id).in_(bots))
 
     def _where(self, condition: Any) -> list[PoolRating]:
         query = (
             select(VersionRating, col(Version.name))
             .join(Version, col(Version.id) == col(VersionRating.version_id))
-            .join(BotIdentity, col(BotIdentity.id) == col(Version.bot_id))
             .where(condition)
         )
         with self._sessions.reading() as session:
