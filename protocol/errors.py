@@ -73,7 +73,7 @@ class BadOption(ProtocolError):  # noqa: N818
     `known` are the valid names or values, `near` those similar to `given`.
     """
 
-    def __init__(self, what: str, given: str, known: Iterable[str], *, line: str = "") -> None:
+    def __init__(self, subject: str, given: str, known: Iterable[str], *, line: str = "") -> None:
         self.given = given
         self.known = tuple(known)
         self.near = tuple(difflib.get_close_matches(given[:100], self.known, n=3, cutoff=0.4))
@@ -85,4 +85,4 @@ class BadOption(ProtocolError):  # noqa: N818
         else:
             hint = "none exists"
         shown = visible(given if len(given) <= SHOWN else given[:SHOWN] + "…")
-        super().__init__(f"{what} {shown!r} does not exist", line=line, hint=hint)
+        super().__init__(f"{subject} {shown!r} does not exist", line=line, hint=hint)

@@ -68,32 +68,34 @@ class LineSplitter:
             if not start:
                 return []
             self._dropping = False
-        found: list[bytes] = []
+        lines: list[bytes] = []
+        # A return at the end of the last chunk may belong to a line end that this chunk completes.
         if not start and b"\r" not in data and not self._held.endswith(b"\r"):
             # Many lines, none overlong: split them at once, so that a flood of short lines stays cheap.
-            *found, rest = (bytes(self._held) + data if self._held else data).split(b"\n")
-            if len(rest) <= self.limit and all(len(line) <= self.limit for line in found):
+            *lines, rest = (bytes(self._held) + data if self._held else data).split(b"\n")
+            if len(rest) <= self.limit and all(len(line) <= self.limit for line in lines):
                 self._held = bytearray(rest)
-                return found
-            found = []
+                return lines
+            lines = []
         while (end := data.find(b"\n", start)) >= 0:
             length = len(self._held) + end - start
             if length > self.limit:
                 head = bytes(self._held[:HEAD_BYTES] + data[start : min(end, start + HEAD_BYTES)])[:HEAD_BYTES]
                 self._held.clear()
+                # The caller gets the error first: the lines behind the long one must not be lost with it.
                 self._after = data[end + 1 :]
-                raise LineTooLong(length=length, limit=self.limit, head=head, complete=found)
+                raise LineTooLong(length=length, limit=self.limit, head=head, complete=lines)
             line = data[start:end]
             if self._held:
                 line = bytes(self._held) + line
                 self._held.clear()
-            found.append(line[:-1] if line.endswith(b"\r") else line)
+            lines.append(line[:-1] if line.endswith(b"\r") else line)
             start = end + 1
         length = len(self._held) + len(data) - start
         if length > self.limit:
             head = bytes(self._held[:HEAD_BYTES] + data[start : start + HEAD_BYTES])[:HEAD_BYTES]
             self._held.clear()
             self._dropping = True
-            raise LineTooLong(length=length, limit=self.limit, head=head, complete=found)
+            raise LineTooLong(length=length, limit=self.limit, head=head, complete=lines)
         self._held += data[start:] if start else data
-        return found
+        return lines

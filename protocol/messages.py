@@ -10,6 +10,7 @@ from protocol.options import EMPTY, OptionDecl
 Offer: TypeAlias = Literal["draw", "resign"]
 ResultWord: TypeAlias = Literal["p1win", "p2win", "draw"]
 ScoreKind: TypeAlias = Literal["cp", "win"]
+ScoreBound: TypeAlias = Literal["", "lowerbound", "upperbound"]
 
 NO_MOVES = frozenset({"------", "(none)", "none", "null", "wtf"})
 """Words that engines write in place of a move when they have none. `0000` and `pass` are moves in some dialects."""
@@ -60,8 +61,9 @@ class Info:
     """`info …`: the state of the bot's search. All fields are optional; malformed fields are ignored.
 
     `score` is from the bot's point of view. With kind `cp` it is in centi-units of the family (hundred to a piece or
-    marble). With kind `win` it is the number of plies to a forced win, negative for a forced loss. `text` may be
-    anything.
+    marble). With kind `win` it is the number of plies to a forced win, negative for a forced loss and 0 for a lost
+    game. A score with a `bound` is only that, and one of a `multipv` above 1 belongs to a move that is not the best.
+    `text` may be anything.
     """
 
     depth: int | None = None
@@ -71,13 +73,24 @@ class Info:
     score_kind: ScoreKind = "cp"
     pv: tuple[str, ...] = ()
     text: str = ""
+    bound: ScoreBound = ""
+    multipv: int = 1
+
+    @property
+    def has_score(self) -> bool:
+        """True if the score is that of the best move, and exact."""
+        return self.score is not None and not self.bound and self.multipv == 1
 
     def __str__(self) -> str:
         parts = ["info"]
         if self.depth is not None:
             parts.append(f"depth {self.depth}")
+        if self.multipv != 1:
+            parts.append(f"multipv {self.multipv}")
         if self.score is not None:
             parts.append(f"score {self.score_kind} {self.score}")
+            if self.bound:
+                parts.append(self.bound)
         if self.nodes is not None:
             parts.append(f"nodes {self.nodes}")
         if self.time_ms is not None:
@@ -138,6 +151,11 @@ class SetOption:
 
     name: str
     value: str | None = None
+
+    @classmethod
+    def of(cls, option: OptionDecl, value: str) -> SetOption:
+        """Return the message that sets an option to a valid value; a button is pressed, whatever the value."""
+        return cls(option.name, None if option.type == "button" else value)
 
     def __str__(self) -> str:
         return f"setoption name {self.name}" + ("" if self.value is None else f" value {self.value or EMPTY}")

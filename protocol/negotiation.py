@@ -61,7 +61,7 @@ def _announcement(name: str, default: Value | None, value: Value) -> str:
         low, high = (min(start, value), max(start, value)) if isinstance(start, int) else (value, value)
         return f"option name {name} type spin default {start} min {low} max {high}"
     values = dict.fromkeys((str(start), value))
-    return f"option name {name} type combo default {start} " + " ".join(f"var {one}" for one in values)
+    return f"option name {name} type combo default {start} " + " ".join(f"var {choice}" for choice in values)
 
 
 def _start(

@@ -16,7 +16,7 @@ TYPES: tuple[OptionType, ...] = ("check", "spin", "combo", "string", "button")
 EMPTY = "<empty>"
 """Spelling of the empty text, which would be invisible at the end of a line."""
 
-_HINT = "write: option name N type check|spin|combo|string|button [default V] [min A] [max B] [var V]..."
+OPTION_FORM = "write: option name N type check|spin|combo|string|button [default V] [min A] [max B] [var V]..."
 
 # The keywords of each option type. Other words are text: the default of a string option may contain the word `max`.
 _WORDS: dict[OptionType, frozenset[str]] = {
@@ -120,7 +120,7 @@ def _type_of(words: Sequence[str], line: str) -> OptionType:
     for word, after in pairwise(words):
         if word == "type" and after in TYPES:
             return after
-    raise BadLine("an option without a valid type", line=line, hint=_HINT)
+    raise BadLine("an option without a valid type", line=line, hint=OPTION_FORM)
 
 
 def _bound(text: str | None, name: str, line: str) -> int | None:
@@ -128,7 +128,7 @@ def _bound(text: str | None, name: str, line: str) -> int | None:
         return None
     number = parse_int(text)
     if number is None:
-        raise BadLine(f"{name} of an option is not a whole number", line=line, hint=_HINT)
+        raise BadLine(f"{name} of an option is not a whole number", line=line, hint=OPTION_FORM)
     return number
 
 
@@ -148,13 +148,13 @@ def parse_option(line: str) -> OptionDecl:
 
     name = part("name")
     if not name:
-        raise BadLine("an option without a name", line=line, hint=_HINT)
+        raise BadLine("an option without a name", line=line, hint=OPTION_FORM)
     if part("type") != kind:
-        raise BadLine("the type of an option is one word", line=line, hint=_HINT)
+        raise BadLine("the type of an option is one word", line=line, hint=OPTION_FORM)
     default = part("default")
     minimum, maximum = _bound(part("min"), "min", line), _bound(part("max"), "max", line)
     if minimum is not None and maximum is not None and minimum > maximum:
-        raise BadLine("min of an option is above its max", line=line, hint=_HINT)
+        raise BadLine("min of an option is above its max", line=line, hint=OPTION_FORM)
     listed = tuple(map(_text, values))
     if default is not None:
         default = _default(default, kind, listed, line)
@@ -189,7 +189,7 @@ def _default(default: str, kind: OptionType, listed: tuple[str, ...], line: str)
     if kind == "check":
         default = default.lower()
         if default not in ("true", "false"):
-            raise BadLine("the default of a check must be true or false", line=line, hint=_HINT)
+            raise BadLine("the default of a check must be true or false", line=line, hint=OPTION_FORM)
     elif kind == "spin":
         # A default outside min..max is accepted: real engines have one, and it is only their initial value.
         default = str(_bound(default, "default", line))

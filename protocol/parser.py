@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import cast
 
 from protocol.errors import BadLine
@@ -23,6 +23,7 @@ from protocol.messages import (
     RefereeMessage,
     Response,
     ResultWord,
+    ScoreBound,
     ScoreKind,
     SetOption,
     SetPosition,
@@ -57,6 +58,7 @@ def _bestmove(rest: str, line: str) -> BestMove:
     words = rest.split()
     if len(words) > 1:
         # Unknown words stay part of the move, since some dialects write moves with spaces; the dialect validates them.
+        # UCI engines add the move on which they would ponder.
         if "ponder" in words[1:]:
             del words[words.index("ponder", 1) :]
         if words[-1] == "draw" and len(words) > 1:
@@ -85,15 +87,23 @@ def _response(rest: str, line: str) -> Response:
     return Response(rest)
 
 
-_INFO_NUMBERS = frozenset({"depth", "nodes", "time"})
-_INFO_IGNORED = frozenset({"seldepth", "multipv", "hashfull", "nps", "tbhits", "cpuload", "currmovenumber", "currmove"})
-_INFO_WORDS = _INFO_NUMBERS | _INFO_IGNORED | {"score", "pv", "string", "lowerbound", "upperbound"}
+_INFO_NUMBERS = frozenset({"depth", "nodes", "time", "multipv"})
+_BOUNDS: dict[str, ScoreBound] = {"lowerbound": "lowerbound", "upperbound": "upperbound"}
+_INFO_IGNORED = frozenset({"seldepth", "hashfull", "nps", "tbhits", "cpuload", "currmovenumber", "currmove"})
+_INFO_WORDS = _INFO_NUMBERS | _INFO_IGNORED | _BOUNDS.keys() | {"score", "pv", "string"}
 
 
 def _number(word: str) -> int | None:
     """Parse a whole number; a fraction, which some engines write, is cut off."""
     head, dot, tail = word.partition(".")
     return parse_int(head) if not dot or (tail.isdecimal() and tail.isascii()) else None
+
+
+def _kind(words: Sequence[str], at: int) -> tuple[ScoreKind, int]:
+    """Return the kind of the score whose words begin at a place, and the place of its number."""
+    word = words[at] if at < len(words) else ""
+    kind: ScoreKind = "win" if word in ("win", "mate") else "cp"
+    return kind, at + (word in ("cp", "win", "mate"))
 
 
 def _info(rest: str, line: str) -> Info:
@@ -103,6 +113,7 @@ def _info(rest: str, line: str) -> Info:
     numbers: dict[str, int | None] = {}
     score: int | None = None
     kind: ScoreKind = "cp"
+    bound: ScoreBound = ""
     pv: tuple[str, ...] = ()
     text = ""
     at, end = 0, len(words)
@@ -117,24 +128,25 @@ def _info(rest: str, line: str) -> Info:
             while at < end and words[at] not in _INFO_WORDS:
                 at += 1
             pv = tuple(words[start:at])
-        elif word == "score" and at < end:
-            if words[at] in ("cp", "win", "mate"):
-                named: ScoreKind = "cp" if words[at] == "cp" else "win"
-                at += 1
-            else:
-                named = "cp"
+        elif word == "score":
+            named, at = _kind(words, at)
             number = _number(words[at]) if at < end else None
             if number is not None:
-                score, kind = number, named
+                score, kind, bound = number, named, ""
                 at += 1
         elif word in _INFO_NUMBERS and at < end:
             number = _number(words[at])
             if number is not None and number >= 0:
                 numbers[word] = number
                 at += 1
+        elif word in _BOUNDS and score is not None:
+            bound = _BOUNDS[word]
         elif word in _INFO_IGNORED:
             at += 1
-    return Info(numbers.get("depth"), numbers.get("nodes"), numbers.get("time"), score, kind, pv, text)
+    line_number = numbers.get("multipv") or 1
+    return Info(
+        numbers.get("depth"), numbers.get("nodes"), numbers.get("time"), score, kind, pv, text, bound, line_number
+    )
 
 
 _BOT: dict[str, Callable[[str, str], BotMessage]] = {
@@ -195,7 +207,7 @@ _GO_NUMBERS = frozenset({"p1time", "p2time", "p1inc", "p2inc", "movetime", "dept
 
 def _go(rest: str, line: str) -> Go:
     words = rest.split()
-    found: dict[str, int] = {}
+    numbers: dict[str, int] = {}
     infinite = False
     at = 0
     while at < len(words):
@@ -207,9 +219,9 @@ def _go(rest: str, line: str) -> Go:
             number = parse_int(words[at]) if at < len(words) else None
             if number is None:
                 raise BadLine(f"go {word} without a number", line=line, hint=f"write: go {word} 1000")
-            found[word] = number
+            numbers[word] = number
             at += 1
-    return Go(infinite=infinite, **found)
+    return Go(infinite=infinite, **numbers)
 
 
 def _query(rest: str, line: str) -> UgiQuery:

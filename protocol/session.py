@@ -215,6 +215,11 @@ class RefereeSession:
                 return self._id(message) if isinstance(message, Id) else self._declared(message)
         return message
 
+    def forget_anomalies(self) -> None:
+        """Begin to count anomalies again, for another game."""
+        self.anomalies.clear()
+        self.anomaly_count = 0
+
     def _note(self, line: str) -> None:
         self.anomaly_count += 1
         self.anomalies.append((self.state, visible(line[:ANOMALY_CHARACTERS])))
@@ -240,6 +245,7 @@ class RefereeSession:
         value = message.value[:MAX_NAME]
         if self.state is not SessionState.HANDSHAKE:
             known = {"name": (self.name,), "author": (self.author,), "family": self.families}.get(message.field, ())
+            # Some engines repeat their greeting: the same words change nothing.
             return message if value in known else self._stray(message, "an id outside the handshake")
         if message.field == "name":
             self.name = value
@@ -257,6 +263,7 @@ class RefereeSession:
             return self._stray(message, "an option outside the handshake")
         if option.name in self.options:
             return self._stray(message, "an option announced twice: the first is used")
+        # A bot must not fill the referee's memory with its greeting.
         if len(self.options) >= MAX_OPTIONS:
             return self._stray(message, f"more than {MAX_OPTIONS} options")
         self.options[option.name] = option

@@ -15,7 +15,7 @@ from protocol.messages import Message
 
 
 class SessionState(enum.Enum):
-    """State of a session."""
+    """Stage of a session, which decides what either end may send next; error messages quote the value."""
 
     STARTED = "started"
     HANDSHAKE = "handshake"

@@ -239,10 +239,11 @@ class Engine:
     def close(self) -> None:
         """Kill all processes of the engine, wait for its end, and close its pipes."""
         with contextlib.suppress(OSError):
+            # The group at one moment; processes that left it are found by their environment.
             os.killpg(self.process.pid, signal.SIGKILL)
-        for one in self.other_processes():
+        for pid in self.other_processes():
             with contextlib.suppress(OSError):
-                os.kill(one, signal.SIGKILL)
+                os.kill(pid, signal.SIGKILL)
         self.process.kill()
         self.process.wait()
         for reader in self.readers:  # they end unless an unknown process holds the pipes
@@ -268,10 +269,10 @@ def process_tree(pid: int) -> list[int]:
     for folder in Path("/proc").glob("[0-9]*"):
         if words := _stat(int(folder.name)):
             parents[int(folder.name)] = int(words[1])
-    found = [pid] if pid in parents else []
-    for one in found:
-        found += [child for child, parent in parents.items() if parent == one]
-    return found
+    tree = [pid] if pid in parents else []
+    for ancestor in tree:
+        tree += [child for child, parent in parents.items() if parent == ancestor]
+    return tree
 
 
 class UgiReport:
@@ -326,6 +327,7 @@ class EngineSession:
         first = self.engine.process.pid
         memory = count = 0
         for words in filter(None, map(_stat, process_tree(first))):
+            # Resident pages and threads are the fields 24 and 20 of the man page; these words begin with field 3.
             memory += int(words[21]) * os.sysconf("SC_PAGE_SIZE")
             count += int(words[17])
         is_stopped = (_stat(first) or "?")[0] == "T"
@@ -343,18 +345,18 @@ class EngineSession:
         until = time.monotonic() + times * self.timeout_s
         while True:
             line = self.receive(until - time.monotonic())
-            found, seen = line.text.split()[0], f"`{line.text[:60]}` instead of `{verb}`"
-            if found == verb:
+            word, seen = line.text.split()[0], f"`{line.text[:60]}` instead of `{verb}`"
+            if word == verb:
                 return line
-            if found not in KNOWN:
+            if word not in KNOWN:
                 self.report.note(
                     "unknown-lines", f"it sends {line.text[:60]!r}", "lines with an unknown verb are ignored"
                 )
-            elif found == "bestmove":
+            elif word == "bestmove":
                 self.report.fault("unasked-bestmove", seen)
-            elif found in ("id", "option"):
+            elif word in ("id", "option"):
                 self.report.fault("changes-itself", seen)
-            elif found != "info":
+            elif word != "info":
                 self.report.note("out-of-place", seen, "such a line is counted and ignored")
 
     def quiet(self, after: str) -> None:
@@ -392,9 +394,9 @@ class EngineSession:
             self.report.fault("ends-at-start", f"before `ugiok`: {error}")
             raise StopError from None
         words = [text.split() for text in said]
-        if not any(each[:2] == ["id", "name"] and each[2:] for each in words):
+        if not any(line[:2] == ["id", "name"] and line[2:] for line in words):
             self.report.fault("no-name", "no `id name` before `ugiok`")
-        families = [each[2] for each in words if each[:2] == ["id", "family"] and each[2:]]
+        families = [line[2] for line in words if line[:2] == ["id", "family"] and line[2:]]
         if self.family and families and self.family not in families:
             self.report.fault("another-family", f"it plays {', '.join(families)}, not {self.family}")
         self.read_options([text for text in said if text.split()[0] == "option"])
@@ -405,20 +407,20 @@ class EngineSession:
             self.report.fault("many-options", f"{len(lines):,} options")
         names = set()
         for text in lines[:MAX_OPTIONS]:
-            found = OPTION.match(" ".join(text.split()))
-            if not found or found["type"] not in TYPES:
+            option = OPTION.match(" ".join(text.split()))
+            if not option or option["type"] not in TYPES:
                 self.report.fault("bad-option", f"`{text[:80]}`")
                 continue
-            numbers = {word: int(value) for word, value in NUMBER.findall(found["rest"])}
-            if found["type"] == "spin" and not (
+            numbers = {word: int(value) for word, value in NUMBER.findall(option["rest"])}
+            if option["type"] == "spin" and not (
                 len(numbers) == 3 and numbers["min"] <= numbers["default"] <= numbers["max"]
             ):
                 self.report.fault("bad-option", f"`{text[:80]}`: a spin needs a default from its min to its max")
-            if found["name"] in names:
-                self.report.fault("bad-option", f"{found['name']!r} is announced twice")
-            names.add(found["name"])
-            default = re.search(r"\bdefault\s+(.+?)(?=\s+(?:min|max|var)\s|$)", found["rest"])
-            self.options.append((found["name"], found["type"], default[1] if default else ""))
+            if option["name"] in names:
+                self.report.fault("bad-option", f"{option['name']!r} is announced twice")
+            names.add(option["name"])
+            default = re.search(r"\bdefault\s+(.+?)(?=\s+(?:min|max|var)\s|$)", option["rest"])
+            self.options.append((option["name"], option["type"], default[1] if default else ""))
 
     def ready(self) -> None:
         """Send `isready` and wait for `readyok`. Raises StopError."""
@@ -594,14 +596,14 @@ class Checker:
                         said.append(session.receive(until - time.monotonic()).text)
                 except (SilentError, EndedError) as error:
                     said.append(f"error: {error or 'no answer'}")
-            found = next((text for text in said if COMPLAINT.search(text)), "")
-            if not found and complaint:
+            rejection = next((text for text in said if COMPLAINT.search(text)), "")
+            if not rejection and complaint:
                 self.report.note("setoption-bare", "it accepts only `setoption NAME VALUE`", "an older dialect")
                 return
-            if not found:
+            if not rejection:
                 self.report.ok(f"accepts its {len(usual)} options")
                 return
-            complaint = complaint or found
+            complaint = complaint or rejection
         self.report.note(
             "setoption", f"it rejects its own options: {complaint[:80]}", "accept `setoption name N value V`"
         )
@@ -621,13 +623,13 @@ class Checker:
     def clocks(self) -> None:
         """Check a move with clocks on which little time is left. Raises StopError."""
         go = f"go p1time {CLOCK_MS} p2time {CLOCK_MS} p1inc 0 p2inc 0"
-        found = self.time_move("clocks", go)
-        if found and ("UGI_Clocks", "check", "false") in found[0].options:
+        timing = self.time_move("clocks", go)
+        if timing and ("UGI_Clocks", "check", "false") in timing[0].options:
             self.report.ok("announces that it does not support clocks")
-        elif found and found[1] > CLOCK_MS:
+        elif timing and timing[1] > CLOCK_MS:
             advice = "announce `option name UGI_Clocks type check default false`"
-            self.report.note("clocks", f"`{go}` took {found[1]:.0f} ms", advice)
-        elif found:
+            self.report.note("clocks", f"`{go}` took {timing[1]:.0f} ms", advice)
+        elif timing:
             self.report.ok("supports clocks")
 
     def limits(self) -> None:
@@ -713,7 +715,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if given.json:
         print(
             json.dumps(
-                {"faults": [one._asdict() for one in faults], "notes": [one._asdict() for one in notes]}, indent=2
+                {
+                    "faults": [finding._asdict() for finding in faults],
+                    "notes": [finding._asdict() for finding in notes],
+                },
+                indent=2,
             )
         )
     else:

@@ -60,12 +60,12 @@ class Conversation:
         # The referee says nothing but what the language has, and in one spelling.
         assert self.referee.send(message) == line.encode() + b"\n"
         try:
-            found: object = self.bot.receive(line)
+            answer: object = self.bot.receive(line)
         except (OutOfTurn, BadOption) as error:
-            found = error
+            answer = error
         if isinstance(message, SetOption) and self.referee.capabilities.setoption == "bare":
             return
-        self._judge(line, found, message, verdict)
+        self._judge(line, answer, message, verdict)
 
     def _from_bot(self, line: str, verdict: str | None) -> None:
         if verdict is None:
@@ -75,12 +75,12 @@ class Conversation:
         else:
             message = Unknown("")
         try:
-            found: object = self.referee.receive(line.encode())
+            answer: object = self.referee.receive(line.encode())
         except OutOfTurn as error:
-            found = error
-        self._judge(line, found, message, verdict)
-        if isinstance(found, BestMove | Response) and str(found) != line:
-            self.bot.send(found)  # an unusual spelling: our own end has to have said it too
+            answer = error
+        self._judge(line, answer, message, verdict)
+        if isinstance(answer, BestMove | Response) and str(answer) != line:
+            self.bot.send(answer)  # an unusual spelling: our own end has to have said it too
 
     def _judge(self, line: str, found: object, expected: object, verdict: str | None) -> None:
         self.seen.append(found)

@@ -29,9 +29,9 @@ def test_what_the_referee_says_when_is_what_its_session_allows():
         GRAMMAR_VERB[kind]: (needed.value, after.value)
         for kind, (needed, after) in session._REFEREE_TRANSITIONS.items()
     }
-    for verb, one in GRAMMAR["referee"].items():
+    for verb, rule in GRAMMAR["referee"].items():
         if verb != "quit":
-            assert said[verb] == (*one["from"], one.get("to", one["from"][0])), verb
+            assert said[verb] == (*rule["from"], rule.get("to", rule["from"][0])), verb
     for kind, (needed, _) in session._BOT_ANSWERS.items():
         assert GRAMMAR["bot"][GRAMMAR_VERB[kind]]["from"] == [needed.value]
 
@@ -64,11 +64,11 @@ def test_conversations_hold_to_it(transcript: Path):
         if verb not in known:
             assert is_judged or line[0] == "<", line
             continue
-        one = known[verb]
-        fits = re.fullmatch(one["pattern"], " ".join(line[2:].split())) and state in one["from"]
+        rule = known[verb]
+        fits = re.fullmatch(rule["pattern"], " ".join(line[2:].split())) and state in rule["from"]
         assert fits or is_judged, f"{line!r} while {state}"
-        if state in one["from"]:
-            state = one.get("to", state)
+        if state in rule["from"]:
+            state = rule.get("to", state)
 
 
 class Replay:

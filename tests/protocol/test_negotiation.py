@@ -175,11 +175,11 @@ def test_the_line_a_reason_asks_for_makes_the_bot_eligible():
     changed = {"simultaneous": "mover", "king_max_step": 4, "king_armed": False}
     lines: list[str] = []
     for _ in range(5):
-        found = plan(*lines, changed_rules=changed, **ZEN)
-        if isinstance(found, Agreement):
+        agreement = plan(*lines, changed_rules=changed, **ZEN)
+        if isinstance(agreement, Agreement):
             break
-        lines.append(found.reason.rpartition("announce: ")[2])
-    assert told(found) == {
+        lines.append(agreement.reason.rpartition("announce: ")[2])
+    assert told(agreement) == {
         "Variant": "zen",
         "Rule.simultaneous": "mover",
         "Rule.king_max_step": "4",
@@ -328,20 +328,20 @@ CHANGES = st.fixed_dictionaries(
 @given(LINES, CHANGES, st.sampled_from(["standard", "scrambled", "zen", "other"]), st.booleans(), st.booleans())
 def test_whatever_is_told_was_announced_and_is_news(lines, changed, variant, start_only, phase):
     options = {option.name: option for option in map(parse_option, lines)}
-    found = plan_setoptions(
+    agreement = plan_setoptions(
         options,
         **(
             STANDARD
             | {"variant": variant, "variant_start_only": start_only, "changed_rules": changed, "has_phase": phase}
         ),
     )
-    if isinstance(found, Ineligible):
-        assert "announce: " in found.reason
+    if isinstance(agreement, Ineligible):
+        assert "announce: " in agreement.reason
         return
-    for message in found.setoptions:
+    for message in agreement.setoptions:
         assert isinstance(message, SetOption)
         assert message.value is not None
         assert options[message.name].accepts(message.value)
         assert not options[message.name].is_default(message.value)
     for name in changed:
-        assert KINDS[name] == "limits" or f"Rule.{name}" in told(found)
+        assert KINDS[name] == "limits" or f"Rule.{name}" in told(agreement)

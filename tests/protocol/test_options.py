@@ -96,6 +96,7 @@ def test_accepted(option, value, canonical):
         (STRING, "two\nlines"),
         (STRING, "nul\x00"),
         (BUTTON, "on"),
+        (BUTTON, "true"),  # else a button would be taken for a check
     ],
 )
 def test_refused(option, value):

@@ -130,11 +130,11 @@ def test_a_bestmove_nobody_asked_for_is_an_error(state):
 def test_what_a_bot_says_elsewhere_is_stray_and_counted(line, states):
     for state in SessionState:
         session = in_state(state)
-        found = session.receive(line)
-        assert isinstance(found, Stray) is (state not in states)
+        message = session.receive(line)
+        assert isinstance(message, Stray) is (state not in states)
         assert session.anomaly_count == (state not in states)
-        if isinstance(found, Stray):
-            assert str(found) == line.decode()
+        if isinstance(message, Stray):
+            assert str(message) == line.decode()
             assert session.state is state
 
 

@@ -11,8 +11,9 @@ from protocol.lines import LIMIT_BYTES
 from protocol.messages import BestMove, Info, SetPosition
 from protocol.options import TYPES
 from protocol.parser import parse_bot_line, parse_referee_line
+from referee.families import folder
 from referee.game.score import WIN_SCORE, centipawns
-from referee.rules import load
+from referee.rules import families, load
 from referee.rules.core import Kind, Termination
 from referee.rules.position import Position
 
@@ -75,6 +76,19 @@ def test_every_termination_is_explained_once_under_its_kind():
 def test_every_termination_of_a_family_is_on_its_dialects_page(page):
     listed = page.read_text(encoding="utf-8").partition("\nTerminations: ")[2].partition("\n\n")[0]
     assert set(re.findall(r"`([a-z-]+)`", listed)) == set(load(page.stem).reasons)
+
+
+@pytest.mark.parametrize("family", families())
+def test_every_termination_of_a_family_is_in_its_rules(family):
+    text = (folder(family) / "RULES.md").read_text(encoding="utf-8")
+    assert [word for word in load(family).reasons if f"`{word}`" not in text] == []
+
+
+@pytest.mark.parametrize("page", sorted(DIALECTS.glob("*.md")), ids=lambda page: page.stem)
+def test_every_option_of_bots_is_on_its_dialects_page(page):
+    text = page.read_text(encoding="utf-8")
+    names = [option.name for option in load(page.stem).options if option.changes != "display"]
+    assert [name for name in names if f"Rule.{name}" not in text] == []
 
 
 @pytest.mark.parametrize("page", sorted(DIALECTS.glob("*.md")), ids=lambda page: page.stem)

@@ -106,11 +106,11 @@ def test_faults_are_found(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     names = {expected} | ALIKE.get(expected, set())
     for quiet_s, patience_s in TRIES:
         monkeypatch.setattr(ugicheck, "QUIET_S", quiet_s)
-        found = examine(name, SHORT_S if name in SILENT else patience_s, *WORDS.get(name, ()))
-        if found.faults.keys() & names:
+        report = examine(name, SHORT_S if name in SILENT else patience_s, *WORDS.get(name, ()))
+        if report.faults.keys() & names:
             break
-    assert found.faults.keys() & names, found.faults
-    assert all(one.advice == ADVICE[one.name] and one.seen for one in found.faults.values())
+    assert report.faults.keys() & names, report.faults
+    assert all(finding.advice == ADVICE[finding.name] and finding.seen for finding in report.faults.values())
 
 
 @pytest.mark.parametrize("name", HARMLESS)
@@ -133,10 +133,10 @@ def test_old_dialects_are_told_and_no_faults(
     monkeypatch.setattr(ugicheck, "LATENESS_TOLERANCE_MS", 10_000)  # a busy machine is no fault of theirs
     command = [sys.executable, "-SE", str(ROOT / "tests" / "engines" / f"{engine}.py")]
     code = main(["--json", "--patience", "4", "--", *command])
-    found = json.loads(capsys.readouterr().out)
-    assert found["faults"] == []
+    report = json.loads(capsys.readouterr().out)
+    assert report["faults"] == []
     assert code == 0
-    assert {one["name"] for one in found["notes"]} - {"overshoots"} == notes
+    assert {note["name"] for note in report["notes"]} - {"overshoots"} == notes
 
 
 @pytest.mark.parametrize("bot", ["random_mover", "greedy"])
@@ -187,10 +187,10 @@ def test_options_that_say_nothing_usable_are_faults(line: str, is_fault: bool) -
 
 def test_it_is_one_file_and_needs_nothing() -> None:
     tree = ast.parse((ROOT / "protocol" / "ugicheck.py").read_text())
-    found = [node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)]
+    imports = [node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)]
     roots = {
         name.split(".")[0]
-        for node in found
-        for name in ([node.module or ""] if isinstance(node, ast.ImportFrom) else [one.name for one in node.names])
+        for node in imports
+        for name in ([node.module or ""] if isinstance(node, ast.ImportFrom) else [alias.name for alias in node.names])
     }
     assert roots <= sys.stdlib_module_names | {"__future__"}
