@@ -55,6 +55,7 @@ class Adjudicator:
                 not rule.resign_both or self._won[1 - side] >= rule.resign_moves
             ):
                 return Outcome(SIDES[1 - side], Termination.WIN_BY_SCORE)
+        # Twice, because the rule counts moves of both sides, and `_calm` plies.
         if rule.draw_moves and plies >= rule.draw_after_ply and self._calm >= 2 * rule.draw_moves:
             return Outcome("draw", Termination.DRAW_BY_SCORE)
         if rule.max_plies and plies >= rule.max_plies:

@@ -14,9 +14,9 @@ class GameClock:
     def __init__(self, control: TimeControl, margin_ms: int = 0, *, second: TimeControl | None = None) -> None:
         self.controls = (control, second or control)
         self.margin_ms = margin_ms
-        self.left_ms: list[float] = [float(each.base_ms) for each in self.controls]
+        self.left_ms: list[float] = [float(side_control.base_ms) for side_control in self.controls]
         self._charged = [0, 0]
-        self._fixed_words = tuple(_fixed_words(each) for each in self.controls)
+        self._fixed_words = tuple(_fixed_words(side_control) for side_control in self.controls)
         # If the opponent has no clock, `go` gives this side's own time for both sides.
         self._shown = tuple(
             tuple(number if self.controls[number].kind == "clock" else side for number in (0, 1)) for side in (0, 1)
@@ -44,6 +44,7 @@ class GameClock:
         if left < -self.margin_ms:
             self.left_ms[side] = left
             return False
+        # Time within the margin is forgiven: carried over as a debt, it would make the margin smaller at each move.
         self.left_ms[side] = max(0.0, left) + control.increment_ms
         self._charged[side] += 1
         if control.moves and self._charged[side] % control.moves == 0:
@@ -61,6 +62,7 @@ class GameClock:
             return self._fixed_words[side]
         one, two = self._shown[side]
         first_ms, second_ms = self.left_ms[one], self.left_ms[two]
+        # A side whose clock is at 0 may still have the margin: it is asked as if it had a millisecond.
         return self._forms[side] % (first_ms if first_ms > 1 else 1, second_ms if second_ms > 1 else 1)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -83,17 +83,18 @@ def random_openings(ruleset: Ruleset, plies: int, count: int, seed: int) -> list
 
     The seed determines them: a smaller `count` gives the first ones of the same list. If fewer are found, they repeat.
     """
+    # Seeded by text, a generator gives the same numbers in every process; `hash` of a text does not.
     rng = random.Random(f"openings {ruleset.rules.family} {ruleset.variant.name} {plies} {seed}")
-    found: dict[tuple[str, ...], None] = {}
+    unique_lines: dict[tuple[str, ...], None] = {}
     for _ in range(200 + 50 * count):
-        if len(found) == count:
+        if len(unique_lines) == count:
             break
         line = _random_line(ruleset, plies, rng)
         if line is not None:
-            found.setdefault(line)
-    if not found:
+            unique_lines.setdefault(line)
+    if not unique_lines:
         raise ValueError(f"no balanced opening of {plies} plies in {ruleset.variant.name}; take fewer plies")
-    lines = list(found)
+    lines = list(unique_lines)
     return [Opening(ruleset.variant.name, moves=lines[number % len(lines)]) for number in range(count)]
 
 
@@ -103,15 +104,15 @@ def setup_openings(ruleset: Ruleset, variant: str, count: int, seed: int) -> lis
     if deal is None:
         raise ValueError(f"{ruleset.rules.family} has no set-ups to draw; use random:PLIES:SEED")
     rng = random.Random(f"setups {variant} {seed}")
-    found = []
+    starts = []
     for _ in range(count):
         drawn = deal(variant, rng)
         named = ruleset.rules.settle(drawn.name, drawn.options)
         position = None if named.variant.position == drawn.position else drawn.position
         if position and ruleset.phase:  # a named start begins with its phase anyway
             position = ruleset.phase.begin(position)
-        found.append(Opening(drawn.name, position, options=tuple(drawn.options.items())))
-    return found
+        starts.append(Opening(drawn.name, position, options=tuple(drawn.options.items())))
+    return starts
 
 
 _TRIES = 200
@@ -137,7 +138,7 @@ def is_dealt(ruleset: Ruleset, source: str) -> bool:
 def _deals(ruleset: Ruleset, variant: str, count: int, seed: int, plies: int = 0) -> list[Opening]:
     """Draw `count` random start positions and play `plies` random moves from each."""
     rng = random.Random(f"deals {ruleset.rules.family} {variant} {plies} {seed}")
-    found = []
+    dealt = []
     for deal in setup_openings(ruleset, variant, count, seed):
         settled = ruleset.rules.settle(deal.variant, {**ruleset.overrides, **dict(deal.options)})
         start = deal.position or settled.variant.position
@@ -145,10 +146,11 @@ def _deals(ruleset: Ruleset, variant: str, count: int, seed: int, plies: int = 0
         moves = next((line for line in lines if line is not None), None)
         if moves is None:
             raise ValueError(f"no balanced opening of {plies} plies from {start}; take fewer plies")
-        found.append(replace(deal, position=start, moves=moves, is_dealt=True))
-    return found
+        dealt.append(replace(deal, position=start, moves=moves, is_dealt=True))
+    return dealt
 
 
+_LINE_END = re.compile(r"\r\n?|\n")
 _COMMENT = re.compile(r"(?:^|(?<=\s))#.*")
 """A comment starts at the beginning of a line or after a blank: names of set-ups contain `#`."""
 
@@ -161,22 +163,36 @@ def file_openings(ruleset: Ruleset, text: str, count: int) -> list[Opening]:
     for text that cannot be parsed, an illegal move, a finished position, or a line that leads to the position of an
     earlier line.
     """
-    found: list[Opening] = []
+    book = read_book(ruleset, text)
+    return [book[number % len(book)] for number in range(count)]
+
+
+def book_lines(text: str) -> Iterator[tuple[int, str]]:
+    """Yield the number and text of each line of a book that has an opening: without comment, mark and blank lines.
+
+    Lines end as in an editor, with CR, LF or both. `str.splitlines` would also count form feeds and the like.
+    """
+    for number, line in enumerate(_LINE_END.split(text), 1):
+        # Joined files have a byte order mark at the beginning of a line inside.
+        if body := _COMMENT.sub("", line.lstrip("\ufeff")).strip():
+            yield number, body
+
+
+def read_book(ruleset: Ruleset, text: str) -> list[Opening]:
+    """Return all openings of a book, at least one. Raises ParseError."""
+    book: list[Opening] = []
     seen: dict[bytes, int] = {}
-    for number, line in enumerate(text.splitlines(), 1):
-        body = _COMMENT.sub("", line).strip()
-        if not body:
-            continue
+    for number, body in book_lines(text):
         opening, end = _read_opening(ruleset, body, number)
         earlier = seen.setdefault(end.key, number)
         if earlier != number:
             raise ParseError(
                 f"line {number}: leads to the same position as line {earlier}", text=body, hint="remove one of them"
             )
-        found.append(opening)
-    if not found:
+        book.append(opening)
+    if not book:
         raise ParseError("no opening in the file", text=text[:80], hint="write one position or move list per line")
-    return [found[number % len(found)] for number in range(count)]
+    return book
 
 
 def _other_start(ruleset: Ruleset, name: str) -> Ruleset | None:
@@ -185,13 +201,13 @@ def _other_start(ruleset: Ruleset, name: str) -> Ruleset | None:
     Raises ValueError if that variant has other rules.
     """
     try:
-        found = ruleset.rules.settle(name, ruleset.overrides)
+        other = ruleset.rules.settle(name, ruleset.overrides)
     except UnknownNameError:
         return None
-    here, there = ruleset.variant, found.variant
+    here, there = ruleset.variant, other.variant
     if (here.options, here.params) != (there.options, there.params):
         raise ValueError(f"the variant {name} has other rules than {here.name}; an opening changes the start only")
-    return found
+    return other
 
 
 def _read_opening(ruleset: Ruleset, body: str, number: int) -> tuple[Opening, Position]:
@@ -233,13 +249,31 @@ def _read_opening(ruleset: Ruleset, body: str, number: int) -> tuple[Opening, Po
     return Opening(ruleset.variant.name, position and str(beginning), tuple(reversed(moves))), end
 
 
-def chosen_openings(ruleset: Ruleset, text: str, count: int, source: OpeningSource, seed: int) -> list[Opening]:
-    """Read `count` openings of a book in the order `source.order`, each cut to `source.plies`. Raises ParseError."""
-    found = file_openings(ruleset, text, text.count("\n") + 1)
-    found = list(dict.fromkeys(replace(one, moves=one.moves[: source.plies]) for one in found))
+def end_of(ruleset: Ruleset, opening: Opening) -> Position:
+    """Return the position after an opening."""
+    settled = ruleset.rules.settle(opening.variant, {**ruleset.overrides, **dict(opening.options)})
+    return Position.start(settled, opening.position).play_all(opening.moves)
+
+
+def chosen_openings(ruleset: Ruleset, text: str, source: OpeningSource, seed: int) -> list[Opening]:
+    """Read all openings of a book in the order `source.order`, each cut to `source.plies`.
+
+    Of those that lead to the same position when cut, the first is kept. Raises ParseError.
+    """
+    chosen: dict[bytes, Opening] = {}
+    for opening in read_book(ruleset, text):
+        cut = replace(opening, moves=opening.moves[: source.plies])
+        chosen.setdefault(end_of(ruleset, cut).key, cut)
+    ordered = list(chosen.values())
     if source.order == "random":
-        random.Random(f"order of openings {seed}").shuffle(found)
-    return [found[number % len(found)] for number in range(count)]
+        random.Random(f"order of openings {seed}").shuffle(ordered)
+    return ordered
+
+
+def write_opening(opening: Opening) -> str:
+    """Return the line of a book from which `file_openings` reads this opening."""
+    moves = " ".join(opening.moves)
+    return f"{opening.position or opening.variant} ; {moves}" if moves else opening.position or opening.variant
 
 
 def openings(ruleset: Ruleset, source: str, count: int, seed: int, text: str | None = None) -> list[Opening]:

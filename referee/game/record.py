@@ -16,32 +16,47 @@ from referee.rules.rules import Ruleset, Value, Variation
 
 @dataclass(slots=True)
 class Ply:
-    """One ply as it was played. Times in milliseconds with three decimals.
-
-    `ms` runs from the sending of `go` to the arrival of `bestmove`; `lag_ms` is the part that the machine added (see
-    `referee.bot.lag`), `charged_ms` the part that the clock was charged (0 without a clock). `book` marks a ply of the
-    opening.
-    """
+    """One ply as it was played. Times in milliseconds with three decimals."""
 
     ms: float = 0.0
+    """Thinking time in milliseconds, from the sending of `go` to the arrival of `bestmove`; 0 for opening plies."""
     charged_ms: float = 0.0
+    """The part that the clock was charged; 0 without a clock."""
     lag_ms: float = 0.0
+    """The part that the machine added (see `referee.bot.process`)."""
     score: int | None = None
+    """The bot's evaluation of its position, in centipawns; null if it sent none."""
     depth: int | None = None
+    """Search depth in plies; null if the bot sent none."""
     nodes: int | None = None
+    """Number of searched positions; null if the bot sent none."""
     book: bool = False
+    """True for a ply of the opening."""
     pv: str = ""
     """The bot's principal variation as the bot wrote it, its own move first; left out of the JSON if empty."""
+    move: str = ""
+    """The move, in the notation of its family. Only news of a game have it, as a record lists its moves apart."""
 
     def as_json(self) -> dict[str, Any]:
-        """Return plain data for JSON."""
+        """Return plain data for the JSON of a record."""
         found = {name: getattr(self, name) for name in _PLY}
         if not self.pv:
             del found["pv"]
         return found
 
+    def told(self) -> dict[str, Any]:
+        """Return plain data for news of a game: the move, and what is known of it for spectators."""
+        told: dict[str, Any] = {"move": self.move, "ms": self.ms, "score": self.score}
+        if self.depth is not None:
+            told["depth"] = self.depth
+        if self.nodes is not None:
+            told["nodes"] = self.nodes
+        if self.pv:
+            told["pv"] = self.pv
+        return told
 
-_PLY = tuple(one.name for one in fields(Ply))
+
+_PLY = tuple(one.name for one in fields(Ply) if one.name != "move")
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +128,11 @@ class GameRecord:
         return table.get(self.winner or "", (0.0, 0.0))
 
     @property
+    def plies_with_moves(self) -> list[Ply]:
+        """The plies with their moves, as in news of a game."""
+        return [replace(ply, move=move) for move, ply in zip(self.moves, self.plies, strict=True)]
+
+    @property
     def lag(self) -> dict[str, float]:
         """The delay that the machine added: `max_ms` in one ply, `total_ms` in all. None of it was charged to a bot."""
         lags = [ply.lag_ms for ply in self.plies]
@@ -121,16 +141,16 @@ class GameRecord:
     def as_json(self) -> dict[str, Any]:
         """Return plain data for `json.dumps`; the derived `lag` is written but not read back."""
         # Not `dataclasses.asdict`: its deep copies took longer than writing the record to a database.
-        found: dict[str, Any] = {name: getattr(self, name) for name in _RECORD}
-        found["plies"] = [ply.as_json() for ply in self.plies]
-        found["options"], found["logs"] = dict(self.options), dict(self.logs)
+        data: dict[str, Any] = {name: getattr(self, name) for name in _RECORD}
+        data["plies"] = [ply.as_json() for ply in self.plies]
+        data["options"], data["logs"] = dict(self.options), dict(self.logs)
         for name in ("marks", "comments"):
-            found[name] = {str(ply): words for ply, words in found[name].items()}
-        found["variations"] = [_variation_json(one) for one in self.variations]
+            data[name] = {str(ply): words for ply, words in data[name].items()}
+        data["variations"] = [_variation_json(variation) for variation in self.variations]
         for name, unsaid in _UNSAID.items():
-            if found[name] == unsaid:
-                del found[name]
-        return {**found, "lag": self.lag}
+            if data[name] == unsaid:
+                del data[name]
+        return {**data, "lag": self.lag}
 
     def line(self) -> str:
         """Return the record as one line of NDJSON, without the newline."""
@@ -147,13 +167,13 @@ _UNSAID: Mapping[str, Any] = {
 
 def _variation_json(variation: Variation) -> dict[str, Any]:
     """Return a variation as plain data, without its empty parts."""
-    found: dict[str, Any] = {"ply": variation.ply, "moves": list(variation.moves)}
+    data: dict[str, Any] = {"ply": variation.ply, "moves": list(variation.moves)}
     for name in ("marks", "comments"):
         if words := getattr(variation, name):
-            found[name] = {str(ply): word for ply, word in words.items()}
+            data[name] = {str(ply): word for ply, word in words.items()}
     if variation.variations:
-        found["variations"] = [_variation_json(one) for one in variation.variations]
-    return found
+        data["variations"] = [_variation_json(inner) for inner in variation.variations]
+    return data
 
 
 def now() -> str:
@@ -203,10 +223,10 @@ def read_variations(data: Any) -> tuple[Variation, ...]:
     from pydantic import ValidationError
 
     try:
-        found: tuple[Variation, ...] = _variations_adapter().validate_python(data)
+        variations: tuple[Variation, ...] = _variations_adapter().validate_python(data)
     except (ValidationError, RecursionError):
         raise RecordError('"variations" is not a list of objects with "ply" and "moves"') from None
-    return found
+    return variations
 
 
 def ruleset_of(record: GameRecord) -> Ruleset:
@@ -219,12 +239,12 @@ def ruleset_of(record: GameRecord) -> Ruleset:
 def positions(record: GameRecord) -> list[Position]:
     """Replay the game and return its positions, the start first. Raises RecordError naming ply, move and position."""
     ruleset = ruleset_of(record)
-    found = [Position.start(ruleset, record.position)]
+    reached = [Position.start(ruleset, record.position)]
     for number, move in enumerate(record.moves, 1):
-        if found[-1].outcome is not None:
-            raise RecordError(f"game {record.id}: over before ply {number} ({move}) in {found[-1]}")
+        if reached[-1].outcome is not None:
+            raise RecordError(f"game {record.id}: over before ply {number} ({move}) in {reached[-1]}")
         try:
-            found.append(found[-1].play(move))
+            reached.append(reached[-1].play(move))
         except ValueError as error:
             raise RecordError(f"game {record.id}, ply {number}: {error}") from None
-    return found
+    return reached

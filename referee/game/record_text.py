@@ -44,6 +44,7 @@ _RARE_TAGS = {
     "OutOfTurn": "out_of_turn_ms",
     "AtStart": "at_start",
     "ClockScale": "clock_scale",
+    "Network": "network",
     "Marks": "marks",
     "Comments": "comments",
     "Variations": "variations",
@@ -100,10 +101,10 @@ def read_texts(text: str) -> Iterator[GameRecord]:
     for number, line in enumerate(text.splitlines(), 1):
         stripped = line.strip()
         if stripped.startswith("[") and not body:
-            found = _TAG.fullmatch(stripped)
-            if not found:
+            tag = _TAG.fullmatch(stripped)
+            if not tag:
                 raise RecordError(f'line {number}: not a tag: {stripped[:80]!r}; write [Name "value"]')
-            tags[found[1]] = _unquoted(found[2], number)
+            tags[tag[1]] = _unquoted(tag[2], number)
         elif stripped:
             body.append((number, stripped))
             if stripped in _WINNERS:

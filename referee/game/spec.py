@@ -76,14 +76,14 @@ _LIMIT = re.compile(r"(depth|nodes):([1-9]\d{0,11})", re.ASCII)
 def read_time_control(text: str) -> TimeControl:
     """Parse `10+0.1`, `40/60`, `1/move` (seconds), `depth:4` or `nodes:10000`. Raises ParseError."""
     text = text.strip()
-    if found := _LIMIT.fullmatch(text):
-        kind: Any = found[1]
-        return TimeControl(kind, 0, 0, int(found[2]))
-    if found := _MOVETIME.fullmatch(text):
-        control = TimeControl("movetime", round(float(found[1]) * 1000), 0)
-    elif found := _CLOCK.fullmatch(text):
-        base_ms, increment_ms = (round(float(seconds or 0) * 1000) for seconds in found.groups()[1:])
-        control = TimeControl("clock", base_ms, increment_ms, moves=int(found[1] or 0))
+    if match := _LIMIT.fullmatch(text):
+        kind: Any = match[1]
+        return TimeControl(kind, 0, 0, int(match[2]))
+    if match := _MOVETIME.fullmatch(text):
+        control = TimeControl("movetime", round(float(match[1]) * 1000), 0)
+    elif match := _CLOCK.fullmatch(text):
+        base_ms, increment_ms = (round(float(seconds or 0) * 1000) for seconds in match.groups()[1:])
+        control = TimeControl("clock", base_ms, increment_ms, moves=int(match[1] or 0))
     else:
         raise ParseError("not a time control", text=text, hint="write 10+0.1, 40/60, 1/move, depth:4 or nodes:10000")
     if control.base_ms <= 0:
@@ -190,6 +190,8 @@ class BotSpec:
     """The SHA-256 of the stored bundle that the command runs in; empty for a local bot, which runs in `folder`."""
     time: TimeControl | None = None
     """The bot's own time control, in place of the game's (time odds)."""
+    network: Literal["", "loopback"] = ""
+    """Whether the bot may connect its own programs by TCP on a network of its own (see `referee.sandbox`)."""
     place: Literal["", "remote", "person"] = ""
     """Where the player is (see `referee.bot.seat`): empty for a process here, else a remote machine, or a person."""
 
@@ -232,8 +234,9 @@ class GameSpec:
         return str(first) if first == second else f"{first}{VERSUS}{second}"
 
     def as_json(self) -> dict[str, Any]:
-        """Return plain data, from which the game's id is computed; `time`, `place`, `pondering` … are left out if they
-        have their default values.
+        """Return plain data, from which the game's id is computed.
+
+        `time`, `network`, `pondering` … are left out if they have their default values.
         """
         data: dict[str, Any] = _plain(self)
         if self.pondering == PONDERING[0]:
@@ -243,7 +246,7 @@ class GameSpec:
         if self.clock_scale == 1:
             del data["clock_scale"]
         for bot in (data["first"], data["second"]):
-            for name in ("time", "place"):
+            for name in bot.keys() - _ALWAYS:
                 if not bot[name]:
                     del bot[name]
         for time in (part["time"] for part in (data, data["first"], data["second"]) if "time" in part):
@@ -257,10 +260,12 @@ class PlannedGame:
     """A game to be played: its spec, and the id that it was given when it was planned.
 
     The id stays the same when the machine that plays the game fills in the locations of the bots in the spec.
+    `attempt` is the number of this attempt at the game, from 1.
     """
 
     id: str
     spec: GameSpec
+    attempt: int = 1
 
     @classmethod
     def of(cls, spec: GameSpec) -> PlannedGame:
@@ -268,6 +273,8 @@ class PlannedGame:
         return cls(digest(spec.as_json()), spec)
 
 
+_ALWAYS = {"name", "command", "folder", "version", "capabilities", "options", "bundle"}
+"""The keys of a bot that are written even if empty. A later key is not, so that the ids of games stay the same."""
 _KNOWN = {item.name for item in fields(GameSpec)}
 
 

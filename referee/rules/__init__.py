@@ -68,7 +68,7 @@ def terminations() -> Mapping[str, Termination]:
     If two families use the same word, the first family's termination counts.
     """
     by_rules = (reason for family in families() for reason in load(family).reasons)
-    found: dict[str, Termination] = {}
+    by_word: dict[str, Termination] = {}
     for reason in (*by_rules, *Termination):
-        found.setdefault(reason.value, reason)
-    return found
+        by_word.setdefault(reason.value, reason)
+    return by_word

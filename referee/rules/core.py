@@ -97,10 +97,10 @@ class Termination(enum.StrEnum):
         """
         if word in cls._value2member_map_:
             raise ValueError(f'invalid termination "{word}": the referee uses it; choose another word')
-        found = str.__new__(cls, word)
-        found._name_ = word.replace("-", "_").upper()
-        found._value_, found.kind, found.sentence = word, Kind.RULES, sentence
-        return found
+        termination = str.__new__(cls, word)
+        termination._name_ = word.replace("-", "_").upper()
+        termination._value_, termination.kind, termination.sentence = word, Kind.RULES, sentence
+        return termination
 
     @classmethod
     def _missing_(cls, value: object) -> Termination | None:

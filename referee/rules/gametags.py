@@ -7,26 +7,29 @@ Each notation decides where tags may occur, which ones it knows and what else a 
 from __future__ import annotations
 
 import re
+import textwrap
 from bisect import bisect_left
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
 
-from referee.rules.core import ParseError
+from referee.rules.core import ParseError, value_text
 from referee.rules.rules import GameText, Rules, Ruleset, State, Value
+from referee.rules.tokens import NAME, TextToken, escaped, escaped_tag, folded
 
-NAME: Final = r"[A-Za-z][A-Za-z0-9_.-]*"
-"""Regular expression for the name of a tag."""
 RULE: Final = "Rule."
 """Prefix of tags for rule options."""
+FINAL: Final = "FinalPosition"
+"""The tag with which the notation `reversible` begins: no other notation can read such a game."""
+OWN_TAGS: Final = frozenset({"variant", "position", "fen", "result", FINAL.lower()})
+"""Tags that have a meaning in every notation, in lower case."""
 RESULTS: Final = ("1-0", "0-1", "1/2-1/2", "*")
 """The first side won, the second side won, a draw, unknown or unfinished."""
 
-
-MARK: Final = r"[!?]{1,3}"
-"""Regular expression for an annotator's mark after a move."""
+WIDTH: Final = 100
+"""Maximum line length of the running text."""
 MARKS: Final = ("!!", "??", "!?", "?!", "!", "?")
 """Brilliant, blunder, interesting, dubious, good, mistake."""
 _NUMBERED_MARKS: Final = {"$1": "!", "$2": "?", "$3": "!!", "$4": "??", "$5": "!?", "$6": "?!"}
@@ -41,21 +44,33 @@ def plain(word: str) -> str:
     return word.translate(_DASHES)
 
 
-def split_mark(word: str) -> tuple[str, str]:
-    """Split a move word into the move and its mark."""
-    rest = word.rstrip("!?")
-    return rest, word[len(rest) :]
-
-
-def unescape(quoted: str) -> str:
-    """Return the value of a tag from its quoted text, in which a backslash escapes the next character."""
-    return re.sub(r"\\(.)", r"\1", quoted, flags=re.DOTALL)
-
-
 def write_tag(name: str, value: str) -> str:
-    """Return `[name "value"]` with quotes and backslashes in the value escaped; name and line ends stay unchanged."""
-    escaped = value.replace("\\", "\\\\").replace('"', '\\"')
-    return f'[{name} "{escaped}"]'
+    """Return `[name "value"]` with quotes, backslashes and control characters in the value escaped."""
+    return f'[{name} "{escaped_tag(value)}"]'
+
+
+def tag_lines(game: GameText, *, own: Iterable[tuple[str, str]]) -> list[str]:
+    """Return the lines of a game's tags, and of those of the tags `own` of its notation that have a value.
+
+    Raise ValueError for a tag of the game that has a meaning of its own.
+    """
+    return [write_tag(name, value) for name, value in (*other_tags(game), *(tag for tag in own if tag[1]))]
+
+
+def other_tags(game: GameText) -> list[tuple[str, str]]:
+    """Return the tags that only describe a game, with names that can be written. Raise ValueError as `tag_lines`."""
+    tags = []
+    for name, value in game.tags.items():
+        if name.lower() in OWN_TAGS or name.startswith(RULE):
+            raise ValueError(f'invalid tag name "{name}": it has a meaning of its own')
+        written = re.sub(r"[^A-Za-z0-9_.-]", "_", name)
+        tags.append((written if re.fullmatch(NAME, written) else f"Tag_{written}", value))
+    return tags
+
+
+def rule_tags(options: Mapping[str, Value]) -> list[tuple[str, str]]:
+    """Return a tag `Rule.NAME` with its value for each option."""
+    return [(RULE + name, value_text(value)) for name, value in options.items()]
 
 
 def placed(error: ParseError, text: str, index: int) -> ParseError:
@@ -78,13 +93,22 @@ def step(ruleset: Ruleset, state: State, move: int) -> State | None:
 
 
 def braced(comment: str) -> str:
-    """Return a comment in braces, with inner braces as parentheses; an empty comment gives an empty text."""
-    return "{" + comment.replace("{", "(").replace("}", ")") + "}" if comment else ""
+    """Return a comment in braces, inner braces escaped; an empty comment gives an empty text."""
+    return "{" + escaped(comment, "{}") + "}" if comment else ""
 
 
-def remarked(word: str, game: GameText, ply: int) -> str:
-    """Return `word`, the text of the move at `ply`, followed by its mark and, in braces, its comment."""
-    return " ".join(part for part in (word + game.marks.get(ply, ""), braced(game.comments.get(ply, ""))) if part)
+def annotated(moves: Sequence[str], marks: Mapping[int, str], remarks: Mapping[int, str]) -> list[str]:
+    """Return the texts of moves, each with its mark and what follows it."""
+    return [
+        f"{move}{marks.get(ply, '')} {remarks[ply]}" if ply in remarks else move + marks.get(ply, "")
+        for ply, move in enumerate(moves, 1)
+    ]
+
+
+def wrapped(words: Iterable[str]) -> list[str]:
+    """Return the lines of words, broken at blanks."""
+    text = " ".join(word for word in words if word)
+    return textwrap.wrap(text, WIDTH, break_long_words=False, break_on_hyphens=False)
 
 
 @dataclass(kw_only=True)
@@ -100,11 +124,17 @@ class Remarks:
         if word in MARKS and ply:
             self.marks[ply] = word
 
+    def take_marks(self, marks: Mapping[int, Iterable[TextToken]]) -> None:
+        """Store the marks of several plies."""
+        for ply, signs in marks.items():
+            for sign in signs:
+                self.mark(ply, sign.text)
+
     def comment(self, ply: int, text: str) -> None:
-        """Append a comment to those of a ply, on one line."""
-        words = " ".join([self.comments.get(ply, ""), *text.split()]).strip()
-        if words:
-            self.comments[ply] = words
+        """Append a comment, as it is written, to those of a ply."""
+        if said := folded(text):
+            before = self.comments.get(ply, "")
+            self.comments[ply] = f"{before} {said}" if before else said
 
 
 @dataclass
@@ -116,6 +146,8 @@ class Draft(Remarks):
     position: str | None = None
     tags: dict[str, str] = field(default_factory=dict)
     result: str = "*"
+    unread: int = 0
+    """Number of variations that became comments."""
 
     def take_rule(self, name: str, value: str, rules: Rules) -> None:
         """Store the option of a tag `Rule.<option>`. Raise UnknownNameError for an unknown option or value."""
@@ -133,4 +165,5 @@ class Draft(Remarks):
             self.result,
             self.marks,
             self.comments,
+            unread=self.unread,
         )

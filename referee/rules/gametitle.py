@@ -1,23 +1,17 @@
-"""Titles above the games of a text: lines such as `Marguerite irlandaise`, which may name a variant.
-
-`titled` extends the reader of a notation so that it accepts titled games, as web pages and files contain them.
+"""Lines of words in the texts of games: titles such as `Marguerite irlandaise`, which may name a variant, sentences,
+and the titles of columns.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from itertools import zip_longest
-from typing import Final, TypeAlias
+from collections.abc import Sequence
+from typing import Final
 
 from referee.rules import gametable
-from referee.rules.core import ParseError
-from referee.rules.gametags import placed, write_tag
 from referee.rules.names import fold, words
-from referee.rules.rules import GameText, Rules, Ruleset
-
-Reader: TypeAlias = Callable[[str, Ruleset], Sequence[GameText]]
+from referee.rules.rules import Rules
+from referee.rules.tokens import Lines, TokenKind
 
 TITLE: Final = "Title"
 """Tag for the title of a game; several lines are joined."""
@@ -27,7 +21,10 @@ MAX_TITLE_LENGTH: Final = 200
 
 _CELL: Final = re.compile(r"(?<![^\W_A-Z])[A-La-l](?:1[0-2]|[1-9])(?![0-9])")
 _LABEL: Final = re.compile(r"[A-Ga-g][1-9]{1,2}\s*:")
-_QUOTED: Final = re.compile(r'"(?:[^"\\]|\\.)*"')
+_MOVE: Final = re.compile(r"[A-La-l](?:1[0-2]|[1-9])[-–—x:=.!]*[A-La-l](?:1[0-2]|[1-9])|[A-Za-z0-9]/[A-Za-z0-9]+/")
+_PLAIN_WORD: Final = re.compile(r"[\"'«“‘(]*[^\W\d_]+(?:['’-][^\W\d_]+)*[\"'»”’).,:;!?]*")
+_RULED_SIGNS: Final = 4
+"""Signs of a ruled line, at least: `---` is a move in one notation."""
 _PART: Final = re.compile(r"\s[-–—]\s|[,;:()|]")
 _NUMBER: Final = re.compile(r"(?:\b(?:partie|game|no|nr|n)\b\W*|(?<!\w)#\s*|№\s*)([0-9]{1,9})\b", re.IGNORECASE)
 _LEADING: Final = re.compile(r"(?:(?:n[or]?\s*[°º.]?|#|№)\s*)?([0-9]{1,9})(?!\w)[-–—:.,)\s]*", re.IGNORECASE)
@@ -59,55 +56,38 @@ def variant_in(title: str, rules: Rules) -> str:
     return ""
 
 
-@dataclass
-class _Section:
-    """Titles and the text below them, up to the next titles: from `start` to `end` of the whole text."""
+def line_kinds(rules: Rules, moves: tuple[str, ...] = ()) -> Lines:
+    """Return the function that says what a line outside brackets is.
 
-    start: int
-    end: int = 0
-    titles: list[str] = field(default_factory=list)
+    `moves` are words of the notation, such as `pass`, that are no title even alone in a line.
+    """
 
+    def kind(line: str, is_free: bool, is_below_title: bool) -> TokenKind | None:
+        if not line.strip():
+            return None
+        if gametable.is_ruled(line) and sum(not sign.isspace() for sign in line) >= _RULED_SIGNS:
+            return TokenKind.HEADING
+        if gametable.is_heading(line, rules) or ("|" in line and _is_row_of_names(line, moves)):
+            return TokenKind.HEADING
+        if (is_below_title and is_number(line)) or _is_title(line, rules, moves, is_free=is_free):
+            return TokenKind.TITLE
+        return TokenKind.PROSE if is_free and is_prose(line, moves) else None
 
-def _depths(text: str, brackets: str) -> Iterator[tuple[str, int]]:
-    """Yield each line with the number of brackets open at its start."""
-    depth, signs = 0, set(brackets)
-    for line in text.splitlines(keepends=True):
-        yield line, depth
-        if not signs.isdisjoint(line):
-            bare = _QUOTED.sub("", line)
-            opened = sum(map(bare.count, brackets[::2])) - sum(map(bare.count, brackets[1::2]))
-            depth = max(0, depth + opened)
-
-
-def _without_headings(text: str, rules: Rules, brackets: str) -> str:
-    """Replace column titles and the ruled lines below them by blanks; all other characters keep their place."""
-    found, is_below = [], False
-    for line, depth in _depths(text, brackets):
-        is_below = depth == 0 and (gametable.is_heading(line, rules) or (is_below and gametable.is_ruled(line)))
-        found.append(re.sub(r"[^\r\n]", " ", line) if is_below else line)
-    return "".join(found)
+    return kind
 
 
-def _sections(text: str, rules: Rules, moves: tuple[str, ...], brackets: str, *, is_table: bool) -> Iterator[_Section]:
-    section, is_free, at = _Section(0), True, 0
-    lines = list(_depths(text, brackets))
-    for (line, depth), (below, _) in zip_longest(lines, lines[1:], fillvalue=("", 0)):
-        # Column titles precede a table directly; an empty line separates other titles from it.
-        is_alone = is_free and not (is_table and below.strip())
-        is_below = bool(section.titles) and not text[section.start : at].strip()
-        if depth == 0 and ((is_below and is_number(line)) or _is_title(line, rules, moves, is_free=is_alone)):
-            if text[section.start : at].strip():
-                section.end = at
-                yield section
-                section = _Section(at)
-            section.titles.append(line.strip())
-            section.start = at + len(line)
-            is_free = True
-        else:
-            is_free = not line.strip()
-        at += len(line)
-    section.end = len(text)
-    yield section
+def _is_row_of_names(line: str, moves: tuple[str, ...]) -> bool:
+    """Return whether the cells of a line are words, as the names of the players are."""
+    cells = [cell.strip() for cell in line.split("|") if cell.strip()]
+    are_words = all(_PLAIN_WORD.match(cell) and cell.lower() not in moves for cell in cells)
+    return len(cells) > 1 and are_words and not _CELL.search(line)
+
+
+def is_prose(line: str, moves: tuple[str, ...] = ()) -> bool:
+    """Return whether a line consists of words, none of them a move."""
+    given = line.split()
+    plain = sum(1 for word in given if _PLAIN_WORD.fullmatch(word) and word.lower() not in moves)
+    return plain >= 3 and 2 * plain >= len(given) and not re.search(r"[{}\[\]|]", line) and not _MOVE.search(line)
 
 
 def _is_title(line: str, rules: Rules, moves: tuple[str, ...], *, is_free: bool) -> bool:
@@ -131,70 +111,9 @@ def is_number(line: str) -> bool:
     return found is not None and int(found[1]) != 1
 
 
-def titled(
-    read: Reader,
-    *,
-    tag: Callable[[str], str] = lambda variant: write_tag("Variant", variant) + "\n",
-    moves: tuple[str, ...] = (),
-    brackets: str = "{}[]",
-    is_table: bool = False,
-) -> Reader:
-    """Extend a reader with titles, which precede a game at the start of the text or after an empty line.
-
-    If a title names a variant, `tag` returns the text that states it in the notation. `moves` are words of the
-    notation, such as `pass`, that are not titles even alone in a line. `brackets` are the brackets within which no line
-    is a title. With `is_table` the reader handles column titles itself, so an empty line must separate a title that
-    names no variant from the table below it; otherwise column titles are removed. Lines of words after the last game
-    become a comment on its last move.
-    """
-
-    def read_titled(text: str, ruleset: Ruleset) -> Sequence[GameText]:
-        games: list[GameText] = []
-        for section in _sections(text, ruleset.rules, moves, brackets, is_table=is_table):
-            if not section.titles:
-                games += _placed_read(read, text, section, "", ruleset)
-            elif text[section.start : section.end].strip():
-                games += _under_titles(read, text, section, ruleset, tag)
-            elif games:
-                last = len(games[-1].moves)
-                said = " ".join([games[-1].comments.get(last, ""), *section.titles]).strip()
-                games[-1] = replace(games[-1], comments={**games[-1].comments, last: said})
-            else:
-                hint = "write the moves below it"
-                raise ParseError("a title without a game", text=text, index=0, hint=hint)
-        return games
-
-    def read_pasted(text: str, ruleset: Ruleset) -> Sequence[GameText]:
-        try:
-            return read_titled(_without_headings(text, ruleset.rules, brackets), ruleset)
-        except ParseError as error:
-            raise placed(error, text, 0) from None
-
-    return read_titled if is_table else read_pasted
-
-
-def _placed_read(read: Reader, text: str, section: _Section, before: str, ruleset: Ruleset) -> list[GameText]:
-    """Return the games of a section, read with the text `before` put in front. Raise ParseError, located in `text`."""
-    try:
-        return list(read(before + text[section.start : section.end], ruleset))
-    except ParseError as error:
-        at = section.start + max(0, error.index - len(before))
-        raise ParseError(error.problem, text=text, index=at, hint=error.hint) from None
-
-
-def _under_titles(
-    read: Reader, text: str, section: _Section, ruleset: Ruleset, tag: Callable[[str], str]
-) -> list[GameText]:
-    title = " / ".join(section.titles)
-    variant = next((found for line in section.titles if (found := variant_in(line, ruleset.rules))), "")
-    if variant:
-        ruleset = ruleset.rules.settle(variant, ruleset.overrides)
-    games = _placed_read(read, text, section, tag(variant) if variant else "", ruleset)
-    if not games:
-        raise ParseError("a title without a game", text=text, index=section.start, hint="write the moves below it")
-    tags = dict(games[0].tags)
-    tags.setdefault(TITLE, title)
-    if number := _NUMBER.search(title) or next(filter(None, map(_LEADING.match, section.titles)), None):
-        tags.setdefault(NUMBER, number[1])
-    games[0] = replace(games[0], tags=tags)
-    return [game if game.variant or not variant else replace(game, variant=variant) for game in games]
+def number_in(titles: Sequence[str]) -> str:
+    """Return the number of a game in its collection that its titles state, or ""."""
+    if number := _NUMBER.search(" / ".join(titles)):
+        return number[1]
+    leading = next(filter(None, map(_LEADING.match, titles)), None)
+    return leading[1] if leading else ""

@@ -60,12 +60,14 @@ class LineOfPlay:
         if self.outcome is not None:
             return False
         count = self._kernel.legal(self.state, self._config, self._buffer)
+        # Kernels list moves in ascending order.
         place = bisect_left(self._moves, move, 0, count)
         return place < count and self._moves[place] == move
 
     def push(self, move: int) -> None:
         """Play a legal move."""
         self._kernel.play(self.state, self._config, move, self._spare)
+        # The two arrays take turns, so that a game allocates nothing at each ply.
         self.state, self._spare = self._spare, self.state
         self.codes.append(move)
         self.outcome = self._judge()

@@ -22,6 +22,7 @@ from referee.rules.position import Position, outcome_of
 from referee.rules.random_walk import after, legal, named
 from referee.rules.rules import GameText, Rules, Ruleset, State
 from referee.rules.text_board import draw
+from referee.rules.unused import unused_options, unused_reasons
 
 _LIMITS = frozenset({Termination.MAX_PLIES, Termination.NO_CAPTURE, Termination.REPETITION})
 
@@ -53,10 +54,10 @@ def position_text_round_trips(ruleset: Ruleset, state: State) -> None:
     size = kernel.KEY_SIZE
     assert again[:size].tolist() == state[:size].tolist(), named(ruleset, state, "another key when read again")
     assert legal(ruleset, again) == legal(ruleset, state), named(ruleset, state, "other moves when read again")
-    one, two = (outcome_of(ruleset, int(kernel.result(s, ruleset.config, 1, 0))) for s in (state, again))
+    outcome, reread = (outcome_of(ruleset, int(kernel.result(s, ruleset.config, 1, 0))) for s in (state, again))
     # Not every position string contains the plies played, so a limit may be further away after reading it again.
-    if not (one and one.reason in limits_of(ruleset.rules)):
-        assert one == two, named(ruleset, state, one, "but when read again", two)
+    if not (outcome and outcome.reason in limits_of(ruleset.rules)):
+        assert outcome == reread, named(ruleset, state, outcome, "but when read again", reread)
 
 
 def move_texts_round_trip(ruleset: Ruleset, state: State) -> None:
@@ -66,19 +67,21 @@ def move_texts_round_trip(ruleset: Ruleset, state: State) -> None:
     for move, text in zip(moves, texts, strict=True):
         shown = notation.display_move(move, state, ruleset.config)
         for spelling in (text, shown):
-            found = notation.read_move(spelling, state, ruleset.config)
-            assert found == move, named(ruleset, state, f"{spelling!r} of {text} read as", notation.write_move(found))
+            code = notation.read_move(spelling, state, ruleset.config)
+            assert code == move, named(ruleset, state, f"{spelling!r} of {text} read as", notation.write_move(code))
 
 
 def play_writes_only_its_output(ruleset: Ruleset, state: State) -> None:
     kernel, before = ruleset.rules.kernel, state.tobytes()
     for move in legal(ruleset, state):
-        one, two = np.zeros_like(state), np.full_like(state, 1)
-        kernel.play(state, ruleset.config, move, one)
-        kernel.play(state, ruleset.config, move, two)
+        over_zeros, over_ones = np.zeros_like(state), np.full_like(state, 1)
+        kernel.play(state, ruleset.config, move, over_zeros)
+        kernel.play(state, ruleset.config, move, over_ones)
         text = ruleset.rules.notation.write_move(move)
         assert state.tobytes() == before, named(ruleset, state, text, "changed its input")
-        assert one.tobytes() == two.tobytes(), named(ruleset, state, text, "does not write its whole output")
+        assert over_zeros.tobytes() == over_ones.tobytes(), named(
+            ruleset, state, text, "does not write its whole output"
+        )
 
 
 def sides_alternate(ruleset: Ruleset, state: State) -> None:
@@ -102,10 +105,10 @@ def finished_means_no_moves(ruleset: Ruleset, state: State) -> None:
 def playouts_end_as_the_rules_say(ruleset: Ruleset, state: State) -> None:
     kernel, config, before = ruleset.rules.kernel, ruleset.config, state.tobytes()
     for seed, limit in ((1, 1), (2, 7), (3, 400)):
-        one, two = (np.array([seed], dtype=np.uint64) for _ in range(2))
-        code, plies = kernel.playout(state, config, one, limit)
-        assert (code, plies) == kernel.playout(state, config, two, limit), named(ruleset, state, "seed", seed)
-        assert one[0] == two[0], named(ruleset, state, "the generators differ, seed", seed)
+        first_rng, second_rng = (np.array([seed], dtype=np.uint64) for _ in range(2))
+        code, plies = kernel.playout(state, config, first_rng, limit)
+        assert (code, plies) == kernel.playout(state, config, second_rng, limit), named(ruleset, state, "seed", seed)
+        assert first_rng[0] == second_rng[0], named(ruleset, state, "the generators differ, seed", seed)
         assert 0 <= plies <= limit, named(ruleset, state, plies, "plies of at most", limit)
         assert code or plies == limit, named(ruleset, state, f"ended after {plies} of {limit} plies without a result")
         outcome = outcome_of(ruleset, int(code))
@@ -165,7 +168,7 @@ def board_can_be_drawn(ruleset: Ruleset, state: State) -> None:
     names = [cell.name for cell in board.cells]
     assert len(set(names)) == len(names), named(ruleset, state, "duplicate cell names")
     assert set(board.pieces) | set(board.marks) <= set(names), named(ruleset, state, "a piece or mark off the board")
-    words = {word for found in board.marks.values() for word in found}
+    words = {word for marks in board.marks.values() for word in marks}
     assert words <= {mark.name for mark in rules.marks}, named(
         ruleset, state, "marks without an entry in Rules.marks", words
     )
@@ -206,7 +209,7 @@ def texts_are_read_or_refused(ruleset: Ruleset, state: State) -> None:
     for text in (ruleset.write(state), *moves):
         place = rng.randrange(len(text) + 1)
         spoilt = text[:place] + rng.choice(" -/x19Zß\0") + text[place + rng.randrange(2) :]
-        for read in (ruleset.read, lambda one: notation.read_move(one, state, ruleset.config)):
+        for read in (ruleset.read, lambda typed: notation.read_move(typed, state, ruleset.config)):
             with suppress(ParseError):
                 read(spoilt)
 
@@ -337,7 +340,9 @@ def kernel_is_sound(rules: Rules) -> None:
     assert 0 < kernel.KEY_SIZE <= kernel.STATE_SIZE
     assert 0 < kernel.MAX_MOVES < 100_000
     functions = [getattr(kernel, name) for name in ("legal", "play", "result")]
-    is_kept = all(type(getattr(one, "_cache", None)).__name__ not in ("NoneType", "NullCache") for one in functions)
+    is_kept = all(
+        type(getattr(function, "_cache", None)).__name__ not in ("NoneType", "NullCache") for function in functions
+    )
     assert is_kept or not IS_COMPILED, "compiled code is not cached: decorate with `referee.rules.jit.jit`"
 
 
@@ -350,5 +355,26 @@ def page_names_everything(rules: Rules) -> None:
     assert not missing, f"RULES.md lacks {', '.join(missing)}"
 
 
-RECORD_INVARIANTS = (record_is_sound, phase_is_begun_by_its_rule, kernel_is_sound, page_names_everything)
+def every_option_changes_something(rules: Rules) -> None:
+    """Check that the kernel, the starts or the notations read every option, and tell its values apart."""
+    unused = unused_options(rules)
+    assert not unused, f"no position shows a difference between values of {', '.join(unused)}; {_CURE}"
+
+
+def every_reason_ends_a_game(rules: Rules) -> None:
+    """Check that the kernel gives every termination of the family in some position."""
+    unused = unused_reasons(rules)
+    assert not unused, f"no position ends a game by {', '.join(unused)}; {_CURE}"
+
+
+_CURE = "use it in the kernel, or add a position that shows it to `Rules.rare_positions`"
+
+RECORD_INVARIANTS = (
+    record_is_sound,
+    phase_is_begun_by_its_rule,
+    kernel_is_sound,
+    page_names_everything,
+    every_option_changes_something,
+    every_reason_ends_a_game,
+)
 """Invariants of the family as a whole."""

@@ -73,12 +73,15 @@ if IS_COMPILED:
         """The compiled code of one function: a file for each signature, written atomically."""
 
         def __init__(self, function: Any, folder: Path, *, is_writable: bool) -> None:
+            # The line, because a module may define one name twice, as in both branches of a condition.
             place = f"{function.__module__}.{function.__qualname__}-{function.__code__.co_firstlineno}"
             self._start = folder / f"{place}.py{sys.version_info.major}{sys.version_info.minor}"
             self._is_writable = is_writable
 
         def file(self, sig: Any, context: Any) -> Path:
             """Return the file of the code for a signature on this kind of processor."""
+            # The tuple names processor and features: a folder may be shared by machines that cannot run each other's
+            # code.
             key = hashlib.sha256(repr((sig, context.codegen().magic_tuple())).encode()).hexdigest()
             return self._start.with_name(f"{self._start.name}.{key[:16]}.nbc")
 
@@ -102,6 +105,7 @@ if IS_COMPILED:
             if not self._is_writable or data.library.has_dynamic_globals:
                 return
             path, content = self.file(sig, data.target_context), dumps(_reduced(data))
+            # In the same folder, since only a rename within a file system is atomic: no process ever reads half a file.
             with suppress(OSError), tempfile.TemporaryDirectory(dir=path.parent) as beside:
                 written = Path(beside) / path.name
                 written.write_bytes(content)

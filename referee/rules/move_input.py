@@ -55,12 +55,12 @@ def ways_of(position: Position, code: int, board: Board) -> tuple[Way, ...]:
 def legal_moves(position: Position) -> list[LegalMove]:
     """Return the legal moves of a position, in the order of their canonical texts."""
     ruleset, rules, board = position.ruleset, position.ruleset.rules, position.board
-    found, after = [], np.empty_like(position.state)
+    moves, after = [], np.empty_like(position.state)
     for code in position.moves:
         effect = ""
         if rules.effect:
             rules.kernel.play(position.state, ruleset.config, code, after)
             effect = rules.effect(code, position.state, after, ruleset.config).description
         text, ways = rules.notation.write_move(code), ways_of(position, code, board)
-        found.append(LegalMove(text, position.display(code), ways, effect or position.explain(code)))
-    return sorted(found, key=lambda one: one.move)
+        moves.append(LegalMove(text, position.display(code), ways, effect or position.explain(code)))
+    return sorted(moves, key=lambda move: move.move)

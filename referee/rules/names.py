@@ -31,15 +31,15 @@ def fold(name: str) -> str:
     return "".join(words(name))
 
 
-def distance(one: str, other: str) -> int:
+def distance(word: str, other: str) -> int:
     """Return the edit distance of two words: letters added, omitted, changed, or exchanged with their neighbour."""
     before: list[int] = []
     row = list(range(len(other) + 1))
-    for line, letter in enumerate(one, 1):
+    for line, letter in enumerate(word, 1):
         earlier, before, row = before, row, [line]
         for column, sign in enumerate(other, 1):
             cost = min(before[column] + 1, row[-1] + 1, before[column - 1] + (letter != sign))
-            if line > 1 and column > 1 and (letter, one[line - 2]) == (other[column - 2], sign):
+            if line > 1 and column > 1 and (letter, word[line - 2]) == (other[column - 2], sign):
                 cost = min(cost, earlier[column - 2] + 1)
             row.append(cost)
     return row[-1]
@@ -57,10 +57,10 @@ def _apart(given: tuple[str, ...], name: tuple[str, ...]) -> int | None:
     """
     if len(given) == len(name):
         total = 0
-        for one, other in zip(given, name, strict=True):
-            slips = distance(one, other)
-            has_digits = any(sign.isdigit() for sign in one + other)
-            if slips > (0 if has_digits else _max_typos(max(len(one), len(other)))):
+        for word, other in zip(given, name, strict=True):
+            slips = distance(word, other)
+            has_digits = any(sign.isdigit() for sign in word + other)
+            if slips > (0 if has_digits else _max_typos(max(len(word), len(other)))):
                 break
             total += slips
         else:
@@ -80,12 +80,12 @@ def nearest(given: str, known: Iterable[str], others: Mapping[str, tuple[str, ..
     """
     if len(given) > MAX_LENGTH:
         return ()
-    typed, found = words(given), []
+    typed, ranked = words(given), []
     for name in known:
         spellings = (name, *(others or {}).get(name, ()))
-        ways = [far for one in spellings if (far := _apart(typed, words(one))) is not None]
+        ways = [far for spelling in spellings if (far := _apart(typed, words(spelling))) is not None]
         if ways:
-            found.append((min(ways), name))
-    slips = [name for far, name in sorted(found, key=lambda each: each[0]) if far < 10]
-    parts = [name for far, name in found if far == 10]
+            ranked.append((min(ways), name))
+    slips = [name for far, name in sorted(ranked, key=lambda entry: entry[0]) if far < 10]
+    parts = [name for far, name in ranked if far == 10]
     return tuple((slips or (parts if len(parts) <= MAX_SUGGESTIONS else []))[:MAX_SUGGESTIONS])

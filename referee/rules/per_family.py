@@ -1,4 +1,4 @@
-"""Loads one copy of a source file per family, with the functions of the family's kernel as its globals.
+"""Loads one copy of a source file per family, with the functions of the family's kernel as its globals, such as perft.
 
 Compiled code that takes functions as arguments cannot be cached on disk. So each family gets a module of its own, named
 `<file>_for_<family>`.
@@ -14,7 +14,7 @@ from pathlib import Path
 from types import ModuleType
 
 from referee.rules import load
-from referee.rules.rules import Kernel
+from referee.rules.rules import Kernel, Ruleset, State
 
 _BETWEEN = "_for_"
 
@@ -47,3 +47,10 @@ def kernel_for(module_name: str) -> tuple[Kernel, str]:
     rules = load(family_of(module_name))
     module = sys.modules.get(rules.kernel_module) or importlib.import_module(rules.kernel_module)
     return rules.kernel, str(Path(str(module.__file__)).parent)
+
+
+def perft(ruleset: Ruleset, state: State, depth: int) -> int:
+    """Return the number of leaves at exactly `depth` plies. Finished positions have no children; limits are ignored."""
+    if depth == 0:
+        return 1
+    return int(loaded("referee.rules", "leaves", ruleset.rules.family).leaves(state, ruleset.config, depth))

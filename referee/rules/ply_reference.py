@@ -24,15 +24,15 @@ def read_ply(text: str, ruleset: Ruleset, begins: int = 0) -> int:
 
     `begins` is 0 if the first side has the first move of the game, else 1. Raise ParseError.
     """
-    if found := _PLY.fullmatch(text.strip()):
-        return int(found[1])
-    found = _MOVE.fullmatch(text.strip())
-    if found is None or not int(found[1]):
+    if match := _PLY.fullmatch(text.strip()):
+        return int(match[1])
+    match = _MOVE.fullmatch(text.strip())
+    if match is None or not int(match[1]):
         raise ParseError("not a reference to a ply", text=text, hint=HINT)
-    side = _SIGNS.get(found[2].lower(), ruleset.side_named(found[2]))
+    side = _SIGNS.get(match[2].lower(), ruleset.side_named(match[2]))
     if side is None:
-        raise ParseError(f"unknown side {found[2]!r}", text=text, index=found.start(2), hint=HINT)
-    ply = 2 * int(found[1]) - 1 + side - begins
+        raise ParseError(f"unknown side {match[2]!r}", text=text, index=match.start(2), hint=HINT)
+    ply = 2 * int(match[1]) - 1 + side - begins
     if ply < 1:
         raise ParseError(
             "this ply precedes the first move", text=text, hint="the second side has the first move of this game"

@@ -31,7 +31,7 @@ def legal(ruleset: Ruleset, state: State) -> list[int]:
 
 
 def after(ruleset: Ruleset, state: State, move: int) -> State:
-    """Return the state after a move."""
+    """Return the state after a move as a new array."""
     out = np.empty_like(state)
     ruleset.rules.kernel.play(state, ruleset.config, move, out)
     return out
@@ -66,24 +66,42 @@ def shuffled(ruleset: Ruleset, state: State, rng: random.Random) -> State:
         for _ in range(rng.randrange(1, 12)):
             if len(places) < 2:
                 break
-            one, two = rng.sample(places, 2)
+            place, other = rng.sample(places, 2)
             if rng.random() < 0.6:
-                cells[one], cells[two] = cells[two], cells[one]
+                cells[place], cells[other] = cells[other], cells[place]
             else:
-                cells[one] = rng.choice(letters)
+                cells[place] = rng.choice(letters)
         board = "".join(cells)
         if rng.random() < 0.5:
             rows = board.split("/")
             rng.shuffle(rows)
             board = "/".join(rows)
-        # Join neighbouring runs of empty cells: most readers require that.
-        joined = re.sub(r"\d+", lambda run: str(sum(map(int, run.group()))), board)
-        for text in (board, joined):
-            try:
-                return ruleset.read(" ".join([text, *rest]))
-            except ParseError:
-                pass
+        changed = _read(ruleset, board, rest)
+        if changed is not None:
+            return changed
     return state
+
+
+def thinned(ruleset: Ruleset, state: State, rng: random.Random) -> State:
+    """Return a position with pieces of one side or both taken away if the family's reader accepts it, else the same
+    state.
+    """
+    board, *rest = ruleset.write(state).split(" ")
+    is_taken, share = rng.choice((str.isalpha, str.islower, str.isupper)), rng.choice((0.3, 0.6, 0.8, 0.95))
+    cells = ["1" if is_taken(cell) and rng.random() < share else cell for cell in board]
+    changed = _read(ruleset, "".join(cells), rest)
+    return state if changed is None else changed
+
+
+def _read(ruleset: Ruleset, board: str, rest: list[str]) -> State | None:
+    # Join neighbouring runs of empty cells: most readers require that.
+    joined = re.sub(r"\d+", lambda run: str(sum(map(int, run.group()))), board)
+    for text in (board, joined):
+        try:
+            return ruleset.read(" ".join([text, *rest]))
+        except ParseError:
+            pass
+    return None
 
 
 def named(ruleset: Ruleset, state: State, *facts: object) -> str:

@@ -13,29 +13,36 @@ move from there. The notes are the differences from this prediction, so writer a
 from __future__ import annotations
 
 import re
-import textwrap
-from dataclasses import dataclass, field
 from typing import Final
 
-from referee.rules.core import ParseError, UnknownNameError, value_text
-from referee.rules.gametags import MARK, NAME, RESULTS, RULE, Draft, braced, placed, step, unescape, write_tag
+from referee.rules.core import ParseError
+from referee.rules.gameparts import GamePart
+from referee.rules.gametags import (
+    FINAL,
+    RESULTS,
+    Draft,
+    braced,
+    other_tags,
+    placed,
+    rule_tags,
+    step,
+    wrapped,
+    write_tag,
+)
+from referee.rules.gametext import GameReader, remarked_game, settle, take_tags
 from referee.rules.position import IllegalMoveError
 from referee.rules.position_setup import read_board, rows_of, write_board
 from referee.rules.rules import GameFormat, GameText, PositionSetup, Ruleset
+from referee.rules.tokens import NEVER, Grammar, TextToken
 
-FINAL: Final = "FinalPosition"
-_WIDTH: Final = 100
 _KEPT: Final = "\0"
 """Stands for a blank at which no line may end."""
-_TOKEN: Final = re.compile(
-    rf"""\[(?P<tag>{NAME})[ \t]+"(?P<value>(?:[^"\\]|\\.)*)"[ \t]*\]
-      | \{{(?P<comment>[^{{}}]*)\}}
-      | (?P<number>[0-9]+\.+)
-      | (?P<result>1-0|0-1|1/2-1/2|\*)(?=\s|$)
-      | (?P<move>\([^()\s|:=]*\)|[^\s()\[\]{{}}!?]+)(?:\((?P<note>[^()]*)\))?(?P<mark>{MARK})?
-      | (?P<space>\s+)
-    """,
-    re.VERBOSE | re.DOTALL,
+_MOVE: Final = re.compile(r"(\([^()]*\)|[^()]+)(?:\(([^()]*)\))?")
+"""A move, with its note."""
+GRAMMAR: Final = Grammar(
+    hint="write moves as a1c3 or a1c3(c3:w)",
+    word=r"(?:\([^()\s|:=]*\)|[^\s()\[\]{};!?$]+)(?:\([^()]*\))?",
+    bare=NEVER,
 )
 
 
@@ -140,90 +147,50 @@ class _Board:
             for word, pair in zip(tail, [*self._letters, *[set[str]()] * len(tail)], strict=False)
         ]
         there = self.played(" ".join([board, *guess]), move)
-        found = there.split(" ")[1:] if there else []
-        if len(found) != len(tail):
+        fields = there.split(" ")[1:] if there else []
+        if len(fields) != len(tail):
             return tail
         return [
             str(max(0, 2 * int(had) - int(has))) if had != has and had.isdecimal() and int(had) else had
-            for had, has in zip(guess, found, strict=True)
+            for had, has in zip(guess, fields, strict=True)
         ]
 
 
-@dataclass
-class _Undoing(Draft):
-    """A game while it is being read."""
+def understand(part: GamePart, ruleset: Ruleset) -> GameText:
+    """Return a game that is replayed from its end to its start. Raise ParseError."""
+    draft, final = Draft(), list[str]()
 
-    final: str = ""
-    words: list[tuple[str, str, int]] = field(default_factory=list)
-    """(move, note, index in the text) of each ply."""
+    def is_final(tag: TextToken) -> bool:
+        final.extend([tag.value] if tag.text == FINAL else [])
+        return tag.text == FINAL
 
-    def take(self, name: str, value: str, ruleset: Ruleset) -> None:
-        """Store a tag. Raise UnknownNameError."""
-        if name == FINAL:
-            self.final = value
-        elif name == "Variant":
-            self.variant = ruleset.rules.variant(value).name
-        elif name == "Result":
-            self.result = value
-        elif name.startswith(RULE):
-            self.take_rule(name, value, ruleset.rules)
-        else:
-            self.tags[name] = value
-
-    def undo(self, ruleset: Ruleset, text: str) -> GameText:
-        """Replay the game from its end to its start and return it. Raise ParseError."""
-        if not self.final:
-            hint = f'write [{FINAL} "…"] before the moves'
-            raise ParseError("a game without its final position", text=text, hint=hint)
-        variant = self.variant or ruleset.variant.name
-        kept = ruleset.overrides if variant == ruleset.variant.name else {}
+    take_tags(part, ruleset, draft, own=is_final)
+    settled = settle(draft, ruleset, part)
+    if not final:
+        hint = f'write [{FINAL} "…"] before the moves'
+        raise ParseError("a game without its final position", text=part.text, index=part.index, hint=hint)
+    try:
+        position = settled.write(settled.read(final[-1]))
+    except ParseError as error:
+        problem = f"invalid position: {error.problem}"
+        raise ParseError(problem, text=part.text, index=part.index, hint=error.hint) from None
+    moves: list[str] = []
+    board = _Board(settled)
+    for token in reversed(part.words):
+        match = _MOVE.fullmatch(token.text)
         try:
-            ruleset = ruleset.rules.settle(variant, {**kept, **self.options})
-            position = ruleset.write(ruleset.read(self.final))
+            if match is None:
+                raise ParseError("unreadable move", text=token.text, hint=GRAMMAR.hint)
+            moves.append(settled.rules.notation.write_move(board.code(match[1], position)))
+            position = board.undone(position, moves[-1], match[2] or "")
         except ParseError as error:
-            raise ParseError(f"invalid position: {error.problem}", text=text, hint=error.hint) from None
-        moves: list[str] = []
-        board = _Board(ruleset)
-        for word, note, index in reversed(self.words):
-            try:
-                moves.append(ruleset.rules.notation.write_move(board.code(word, position)))
-                position = board.undone(position, moves[-1], note)
-            except ParseError as error:
-                raise placed(error, text, index) from None
-        if position != ruleset.start:
-            self.position = position
-        return self.game(reversed(moves))
-
-
-def read_games(text: str, ruleset: Ruleset) -> list[GameText]:
-    """Return the games of a text, each replayed from its end to its start. Raise ParseError."""
-    games: list[GameText] = []
-    draft, index = _Undoing(), 0
-    while index < len(text):
-        token = _TOKEN.match(text, index)
-        if token is None:
-            raise ParseError("unreadable game text", text=text, index=index, hint="write moves as a1c3 or a1c3(c3:w)")
-        if token["tag"]:
-            if draft.words:
-                games.append(draft.undo(ruleset, text))
-                draft = _Undoing()
-            try:
-                draft.take(token["tag"], unescape(token["value"]), ruleset)
-            except UnknownNameError as error:
-                raise ParseError(str(error), text=text, index=index) from None
-        elif token["result"]:
-            draft.result = token["result"] if draft.result == "*" else draft.result
-            games.append(draft.undo(ruleset, text))
-            draft = _Undoing()
-        elif token["move"]:
-            draft.words.append((token["move"], token["note"] or "", index))
-            draft.mark(len(draft.words), token["mark"] or "")
-        elif token["comment"] is not None:
-            draft.comment(len(draft.words), token["comment"])
-        index = token.end()
-    if draft.words or draft.final:
-        games.append(draft.undo(ruleset, text))
-    return games
+            raise placed(error, part.text, token.start) from None
+    if position != settled.start:
+        draft.position = position
+    draft.result = part.result if draft.result == "*" and part.result else draft.result
+    moves.reverse()
+    part.keep_asides_as_comments()
+    return remarked_game(part, draft, moves, settled)
 
 
 def write_game(game: GameText, ruleset: Ruleset) -> str:
@@ -242,22 +209,24 @@ def write_game(game: GameText, ruleset: Ruleset) -> str:
         number, second = divmod(ply - 1 + turn, 2)
         note = board.note(position, move, after)
         words += [f"{number + 1}." + ".." * second] if ply == 1 or not second else []
-        # Never break a line inside a note: collections of games are cut at lines that look like a setup, `a1:…`.
+        # Never break a line inside a note: it is one word.
         words.append((move + (f"({note})" if note else "")).replace(" ", _KEPT) + game.marks.get(ply, ""))
         words.append(braced(game.comments.get(ply, "")))
         position = after
-    tags = [("Variant", game.variant)] if game.variant else []
-    tags += [(RULE + name, value_text(value)) for name, value in game.options.items()]
-    lines = [write_tag(name, re.sub(r"[\r\n]", " ", value)) for name, value in (*game.tags.items(), *tags)]
-    lines += [write_tag(FINAL, position)]
+    tags = [*other_tags(game), ("Variant", game.variant), *rule_tags(game.options), (FINAL, position)]
     is_known = game.result in RESULTS
-    lines += [] if is_known else [write_tag("Result", game.result)]
-    text = " ".join(word for word in [*words, game.result if is_known else "*"] if word)
-    lines += textwrap.wrap(text, _WIDTH, break_long_words=False, break_on_hyphens=False)
+    tags += [] if is_known else [("Result", game.result)]
+    lines = [write_tag(name, value) for name, value in tags if value or name not in ("Variant", "Result")]
+    lines += wrapped([*words, game.result if is_known else "*"])
     return "\n".join(lines).replace(_KEPT, " ") + "\n"
 
 
+READER: Final = GameReader(GRAMMAR, understand)
 REVERSIBLE: Final = GameFormat(
-    "reversible", read_games, write_game, "the final position, and after each move what it took away: c6d5(d5:s)"
+    "reversible",
+    READER,
+    write_game,
+    "the final position, and after each move what it took away: c6d5(d5:s)",
+    READER.starts,
 )
 """The notation, the same for every family."""

@@ -191,9 +191,9 @@ class Option:
         """Convert `value` (from JSON or text) to the option's own type. Raise UnknownNameError with legal values."""
         text = value_text(value).strip()
         if self.type == "check":
-            found = {"true": True, "1": True, "false": False, "0": False}.get(text.lower())
-            if found is not None:
-                return found
+            is_on = {"true": True, "1": True, "false": False, "0": False}.get(text.lower())
+            if is_on is not None:
+                return is_on
         elif self.type == "spin":
             if text.isascii() and text.isdecimal() and len(text) <= 9:
                 number = int(text)
@@ -294,7 +294,7 @@ class GameText:
     """One game as an archive stores it: canonical `moves` from `position` (None = the variant's start).
 
     `marks` (`!`, `?!`) and `comments` are annotations by ply, counted from 1; comment 0 precedes the first move.
-    `variations` are in the order of their plies.
+    `variations` are in the order of their plies. `unread` variations of the text could not be read and became comments.
     """
 
     moves: tuple[str, ...]
@@ -306,18 +306,22 @@ class GameText:
     marks: Mapping[int, str] = field(default_factory=dict)
     comments: Mapping[int, str] = field(default_factory=dict)
     variations: tuple[Variation, ...] = ()
+    unread: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class GameFormat:
     """A notation of whole games: `read` returns the games of a text (raises ParseError), `write` returns one game's
     text.
+
+    `starts` yields the indexes of a text at which a line and a game begin; without it, paragraphs are games.
     """
 
     name: str
     read: Callable[[str, Ruleset], Sequence[GameText]]
     write: Callable[[GameText, Ruleset], str]
     note: str = ""
+    starts: Callable[[str, Ruleset], Iterable[int]] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -545,6 +549,8 @@ class Rules:
     keeps_moves: frozenset[Termination] = frozenset()
     limits: frozenset[Termination] = frozenset()
     """The family's own terminations that depend on a count alone, whatever is on the board."""
+    rare_positions: tuple[str, ...] = ()
+    """Position strings that the search for unused options and terminations hardly reaches by random moves."""
     phase: Phase | None = None
     symmetry: Symmetry | None = None
     """The symmetries under which positions count as the same. None: the family has no symmetry."""
@@ -628,14 +634,20 @@ class Rules:
         """
         base, sign, numbers = name.partition("#")
         for spelling in (name, self._variant_names.get(fold(base), base) + sign + numbers):
-            found = self.resolve(spelling, options or {})
-            if found is not None:
-                return found
+            resolved = self.resolve(spelling, options or {})
+            if resolved is not None:
+                return resolved
             for variant in self.variants:
                 if variant.name == spelling:
                     return variant
         known = tuple(variant.name for variant in self.variants)
         raise UnknownNameError(f"variant of {self.family}", name, known, self.words.variants)
+
+    def __reduce__(self) -> tuple[Callable[[str], Rules], tuple[str]]:
+        """Return the name of the family for pickling: its functions cannot be sent to another process."""
+        from referee.rules import load
+
+        return load, (self.family,)
 
     def settle(self, variant: str | None = None, options: Mapping[str, Value] | None = None) -> Ruleset:
         """Return the exact rules of a game: a variant's preset overridden by options.
@@ -643,13 +655,13 @@ class Rules:
         Raise UnknownNameError for any unknown name or value, ParseError for a malformed numbered variant.
         """
         key = repr((variant, options or {}))
-        found = self._settled.get(key)
-        if found is None:
-            found = self._settle(variant, options)
+        ruleset = self._settled.get(key)
+        if ruleset is None:
+            ruleset = self._settle(variant, options)
             if len(self._settled) >= _MAX_SETTLED:
                 self._settled.clear()
-            self._settled[key] = found
-        return found
+            self._settled[key] = ruleset
+        return ruleset
 
     @cached_property
     def _settled(self) -> dict[str, Ruleset]:
@@ -658,14 +670,14 @@ class Rules:
 
     def _settle(self, variant: str | None, options: Mapping[str, Value] | None) -> Ruleset:
         given = {name: self.option(name).read(value) for name, value in (options or {}).items()}
-        found = self.variant(variant or self.variants[0].name, given)
-        preset = {name: self.option(name).read(value) for name, value in found.options.items()}
+        chosen = self.variant(variant or self.variants[0].name, given)
+        preset = {name: self.option(name).read(value) for name, value in chosen.options.items()}
         values = {option.name: option.default for option in self.options} | preset | given
         if self.phase and values[self.phase.rule]:
             # Do not add the phase's option to those of the variant: a record stores only options that differ from
             # the variant's, and it must store this one.
-            found = replace(found, position=self.phase.begin(found.position))
-        return Ruleset(self, found, values)
+            chosen = replace(chosen, position=self.phase.begin(chosen.position))
+        return Ruleset(self, chosen, values)
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,7 @@ def images_of(
     numbers = {place: number for number, place in enumerate(places)}
     orders = [tuple(order) for order in symbols]
     cells = [tuple(numbers[move(x, y)] for x, y in places) for move in maps]
-    return tuple(Image(one, order) for one in cells for order in orders)
+    return tuple(Image(cell_map, order) for cell_map in cells for order in orders)
 
 
 SQUARE: tuple[Callable[[int, int], tuple[int, int]], ...] = (
@@ -75,7 +75,7 @@ def _sums(table: Keys, contents: npt.NDArray[np.uint8]) -> Keys:
     The shape is (rows, images). Successive positions differ in few cells, so all rows but the first add only the
     changes from the row before.
     """
-    found = np.empty((len(contents), table.shape[2]), dtype=np.uint64)
+    totals = np.empty((len(contents), table.shape[2]), dtype=np.uint64)
     cells = np.arange(contents.shape[1])
     for first in range(0, len(contents), _CHUNK_ROWS):
         part = contents[first : first + _CHUNK_ROWS]
@@ -86,8 +86,8 @@ def _sums(table: Keys, contents: npt.NDArray[np.uint8]) -> Keys:
             changes = table[changed, part[rows + 1, changed]] - table[changed, part[rows, changed]]
             starts = np.flatnonzero(np.diff(rows, prepend=-1))
             sums[rows[starts] + 1] = np.add.reduceat(changes, starts, axis=0)
-        np.cumsum(sums, axis=0, out=found[first : first + len(part)])
-    return found
+        np.cumsum(sums, axis=0, out=totals[first : first + len(part)])
+    return totals
 
 
 def key_of(ruleset: Ruleset, state: States) -> int:
@@ -105,9 +105,9 @@ def _table(family: str, images: tuple[Image, ...]) -> Keys:
     seed = np.uint64(_number(family))
     numbers = _mix(np.arange(cells * symbols, dtype=np.uint64) * _STEP + seed).reshape(cells, symbols)
     numbers[:, 0] = 0
-    found = np.stack([numbers[np.array(image.cells)][:, np.array(image.symbols)] for image in images], axis=2)
-    found.setflags(write=False)
-    return found
+    table = np.stack([numbers[np.array(image.cells)][:, np.array(image.symbols)] for image in images], axis=2)
+    table.setflags(write=False)
+    return table
 
 
 def _number(family: str, more: bytes = b"") -> int:

@@ -73,13 +73,13 @@ def _shared(names: Sequence[str]) -> str:
 
 def _legend(board: Board) -> list[str]:
     empty = {cell.kind for cell in board.cells if cell.name not in board.pieces} - {"plain", "hole"}
-    found = [f"{mark} {kind}" for kind, mark in special_cells(board).items() if kind in empty]
+    kinds = [f"{mark} {kind}" for kind, mark in special_cells(board).items() if kind in empty]
     marked: dict[str, list[str]] = defaultdict(list)
     for cell in board.cells:
         for mark in board.marks.get(cell.name, ()):
             marked[mark].append(cell.name)
     lists = [f"{mark}: {' '.join(names)}" for mark, names in sorted(marked.items()) if len(names) <= _MAX_LISTED]
-    return ([", ".join(found)] if found else []) + lists
+    return ([", ".join(kinds)] if kinds else []) + lists
 
 
 def draw(board: Board, pieces: Sequence[Piece], paint: Paint = _plain) -> str:

@@ -14,7 +14,7 @@ from typing import Any
 
 from referee.rules import load
 from referee.rules.core import Outcome, ParseError
-from referee.rules.perft import perft
+from referee.rules.per_family import perft
 from referee.rules.position import Position
 from referee.rules.rules import Rules, Ruleset
 
@@ -74,9 +74,9 @@ def _position(rules: Rules, entry: Entry) -> Iterator[str]:
     if str(position) != entry["position"]:
         yield f"written as {position}"
     if "announcement" in entry and rules.announce is not None:
-        found = rules.announce(position.state, position.ruleset.config)
-        if found != entry["announcement"]:
-            yield f"announcement {found}, expected {entry['announcement']}"
+        announced = rules.announce(position.state, position.ruleset.config)
+        if announced != entry["announcement"]:
+            yield f"announcement {announced}, expected {entry['announcement']}"
 
 
 def _game(rules: Rules, entry: Entry) -> Iterator[str]:
@@ -100,11 +100,11 @@ def _notation(rules: Rules, entry: Entry) -> Iterator[str]:
     position = Position.start(_ruleset(rules, entry))
     try:
         code = rules.notation.read_move(entry["input"], position.state, position.ruleset.config)
-        found: str | None = rules.notation.write_move(code)
+        canonical: str | None = rules.notation.write_move(code)
     except ParseError:
-        found = None
-    if found != entry["canonical"]:
-        yield f"{entry['input']!r} read as {found}, expected {entry['canonical']}"
+        canonical = None
+    if canonical != entry["canonical"]:
+        yield f"{entry['input']!r} read as {canonical}, expected {entry['canonical']}"
 
 
 def _game_texts(rules: Rules, entry: Entry) -> Iterator[str]:
@@ -127,11 +127,11 @@ def _setup_notation(rules: Rules, entry: Entry) -> Iterator[str]:
         yield "this family has no setup notation"
         return
     try:
-        found: str | None = read(entry["text"])
+        position: str | None = read(entry["text"])
     except ParseError:
-        found = None
-    if found != entry.get("position"):
-        yield f"{entry['text']!r} read as {found}, expected {entry.get('position') or entry.get('error')}"
+        position = None
+    if position != entry.get("position"):
+        yield f"{entry['text']!r} read as {position}, expected {entry.get('position') or entry.get('error')}"
 
 
 def _game_text(rules: Rules, entry: Entry) -> Iterator[str]:

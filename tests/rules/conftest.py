@@ -1,14 +1,14 @@
-"""The Hypothesis profile of the tests of the rules: few examples, the same ones every time, no deadline.
-
-`HYPOTHESIS_PROFILE=deep` runs more examples, at random.
-"""
-
-import os
+"""The Hypothesis profile of the tests of the rules: the same examples each time, or more with ARENA_TEST_EFFORT."""
 
 from hypothesis import HealthCheck, settings
 
+from tests.conftest import EFFORT
+
 settings.register_profile(
-    "rules", max_examples=40, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+    "rules",
+    max_examples=25 * EFFORT,
+    deadline=None,
+    derandomize=EFFORT == 1,
+    suppress_health_check=[HealthCheck.too_slow],
 )
-settings.register_profile("deep", max_examples=500, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "rules"))
+settings.load_profile("rules")

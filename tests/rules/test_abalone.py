@@ -18,15 +18,16 @@ from hypothesis import strategies as st
 from referee.rules import load
 from referee.rules.abalone import layout, notation, tables
 from referee.rules.abalone.rules import EJECTIONS, NO_EJECTION
-from referee.rules.abalone.start import UNBALANCED, VARIANTS
+from referee.rules.abalone.start import VARIANTS
 from referee.rules.abalone.state import BLACK, NUMBER, QUIET, WHITE, boards, ejectable, follow
 from referee.rules.core import Outcome, ParseError, Termination, UnknownNameError
 from referee.rules.history import LineOfPlay
-from referee.rules.perft import perft
+from referee.rules.per_family import perft
 from referee.rules.position import IllegalMoveError, Position
 from referee.rules.reversible import REVERSIBLE
 from referee.rules.rules import GameText
 from referee.rules.vectors import check_file
+from tests.conftest import EFFORT
 
 RULES = load("abalone")
 KERNEL = RULES.kernel
@@ -52,7 +53,7 @@ def step(cell, way, times=1):
 
 def naive_moves(marbles, own):
     """Return move text to (marbles afterwards, ejected) for the side whose symbol is `own`."""
-    found = {}
+    moves = {}
     for cell in CELLS:
         if marbles.get(cell) != own:
             continue
@@ -69,7 +70,7 @@ def naive_moves(marbles, own):
                 after = {place: owner for place, owner in marbles.items() if place not in run + pushed}
                 moved = {step(place, way): marbles[place] for place in run + pushed}
                 after |= {place: owner for place, owner in moved.items() if place in CELLS}
-                found[name(cell) + name(step(cell, way))] = after, len(marbles) - len(after)
+                moves[name(cell) + name(step(cell, way))] = after, len(marbles) - len(after)
         for along in UP:
             for length in (2, 3):
                 line = [step(cell, along, i) for i in range(length)]
@@ -82,8 +83,8 @@ def naive_moves(marbles, own):
                         continue
                     after = {place: owner for place, owner in marbles.items() if place not in line}
                     text = name(cell) + name(line[-1]) + name(targets[0])
-                    found[text] = after | dict.fromkeys(targets, own), 0
-    return found
+                    moves[text] = after | dict.fromkeys(targets, own), 0
+    return moves
 
 
 def text_of(marbles, side="b", tail="0 1", scores="0 0"):
@@ -112,7 +113,7 @@ def check_against_naive(marbles, side):
     return wanted
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=20 * EFFORT, deadline=None)
 @given(st.lists(st.sampled_from(" .SSss"), min_size=61, max_size=61), st.sampled_from("bw"))
 def test_any_board_has_the_moves_of_the_slow_rules(symbols, side):
     marbles = {cell: symbol for cell, symbol in zip(CELLS, symbols, strict=True) if symbol in "Ss"}
@@ -321,12 +322,12 @@ def test_the_named_starts():
     for start in VARIANTS:
         position = Position.start(RULES.settle(start.name))
         assert str(position) == start.position
-        each = 12 if start.name == "atomouche" else 14
-        assert Counter(position.board.pieces.values()) == {"S": each, "s": each}, start.name
+        marble_count = 12 if start.name == "atomouche" else 14
+        assert Counter(position.board.pieces.values()) == {"S": marble_count, "s": marble_count}, start.name
         at = {name(cell): cell for cell in CELLS}
         marbles = {at[cell]: owner for cell, owner in position.board.pieces.items()}
         swapped = {cell: owner.swapcase() for cell, owner in marbles.items()}
-        assert (swapped in mirrors(marbles)) == (start.name not in UNBALANCED), start.name
+        assert (swapped in mirrors(marbles)) == ("the sides differ" not in start.note), start.name
 
 
 def test_a_position_string_is_a_variant():
@@ -556,7 +557,7 @@ GAMES = st.builds(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=20 * EFFORT, deadline=None)
 @given(GAMES, st.sampled_from((LINEAR, TABLE)))  # what is read backwards must be playable: see test_parsers
 def test_any_game_text_round_trips(game, form):
     assert list(form.read(form.write(game, STANDARD), STANDARD)) == [game]
@@ -591,7 +592,7 @@ def test_board_has_marks_and_notes():
         assert distance == pytest.approx(1.0)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=20 * EFFORT, deadline=None)
 @given(st.lists(st.sampled_from(".SSss"), min_size=61, max_size=61))
 def test_marbles_in_danger_are_those_that_a_move_can_eject(symbols):
     marbles = {cell: symbol for cell, symbol in zip(CELLS, symbols, strict=True) if symbol != "."}
@@ -635,7 +636,7 @@ def score(position):
 
 def test_the_static_score():
     for start in VARIANTS:
-        if start.name not in UNBALANCED and not Position.start(RULES.settle(start.name)).board.marks:
+        if "the sides differ" not in start.note and not Position.start(RULES.settle(start.name)).board.marks:
             assert score(start.position) == 0, start.name
     board = "5/6/7/8/3SS4/8/7/6/s4"
     assert score(f"{board} 1 0 b 0 1") > score(f"{board} 0 0 b 0 1") > score(f"{board} 0 1 b 0 1")

@@ -35,11 +35,11 @@ def test_a_table_is_written_and_read_back(family):
     start, moves = beginning(rules, rules.variants[-1].name)
     game = GameText(moves, rules.variants[-1].name, {}, None, {}, "1-0", MARKS, COMMENTS)
     second = replace(game, moves=moves[1:], position=str(start.play(moves[0])))
-    for one in (game, second, replace(game, moves=(), marks={}, comments={0: "nothing"})):
-        text = table_of(rules).write(one, rules.settle())
+    for written in (game, second, replace(game, moves=(), marks={}, comments={0: "nothing"})):
+        text = table_of(rules).write(written, rules.settle())
         read = table_of(rules).read(text, rules.settle())
-        assert [(each.moves, each.result, each.marks, each.comments) for each in read] == [
-            (one.moves, "1-0", one.marks, one.comments)
+        assert [(read_game.moves, read_game.result, read_game.marks, read_game.comments) for read_game in read] == [
+            (written.moves, "1-0", written.marks, written.comments)
         ]
 
 

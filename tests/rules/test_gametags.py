@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 
 from referee.rules import load
 from referee.rules.core import ParseError, UnknownNameError
-from referee.rules.gametags import NAME, Draft, placed, step, unescape, write_tag
+from referee.rules.gametags import NAME, Draft, placed, step, write_tag
 from referee.rules.position import Position
 from referee.rules.rules import GameText
+from referee.rules.tokens import unescaped_tag
 
 LOA = load("loa")
 
@@ -21,7 +22,7 @@ LOA = load("loa")
 def test_a_tag_is_read_as_it_was_written(name: str, value: str) -> None:
     found = re.fullmatch(rf'\[({NAME}) "((?:[^"\\]|\\.)*)"\]', write_tag(name, value), re.DOTALL)
     assert found is not None
-    assert (found[1], unescape(found[2])) == (name, value)
+    assert (found[1], unescaped_tag(found[2])) == (name, value)
 
 
 def test_an_error_in_a_piece_is_shown_in_the_whole() -> None:

@@ -35,12 +35,12 @@ def test_text_with_titles_is_read(name, ending):
     body = FIRST[name][1]
     plain = read(name, body)
     number = {"pijersi": "5"}.get(name, "3")
-    found = read(name, f"Partie n° 12 : une belle fin\n\n{body} {ending.replace('3', number)}\n")
-    assert len(found) == 1
-    assert found[0].moves == plain[0].moves
-    assert len(found[0].moves) == 4
-    assert found[0].marks == {1: "!", 2: "??", 3: "!?"}
-    assert (found[0].tags["Title"], found[0].tags["Number"]) == ("Partie n° 12 : une belle fin", "12")
+    games = read(name, f"Partie n° 12 : une belle fin\n\n{body} {ending.replace('3', number)}\n")
+    assert len(games) == 1
+    assert games[0].moves == plain[0].moves
+    assert len(games[0].moves) == 4
+    assert games[0].marks == {1: "!", 2: "??", 3: "!?"}
+    assert (games[0].tags["Title"], games[0].tags["Number"]) == ("Partie n° 12 : une belle fin", "12")
 
 
 @pytest.mark.parametrize(

@@ -33,13 +33,13 @@ class Witness:
 
 def play(line: LineOfPlay, *moves: str) -> list[Outcome | None]:
     """Push moves; return the outcome after each."""
-    found = []
+    outcomes = []
     for text in moves:
         move = line.position().read(text)
         assert line.is_legal(move)
         line.push(move)
-        found.append(line.outcome)
-    return found
+        outcomes.append(line.outcome)
+    return outcomes
 
 
 def asked(*moves: str) -> list[tuple[int, int]]:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from referee.rules import families, load
 from referee.rules.history import LineOfPlay
 from referee.rules.invariants import INVARIANTS, RECORD_INVARIANTS
-from referee.rules.perft import perft
+from referee.rules.per_family import perft
 from referee.rules.position import Position
 from referee.rules.random_walk import legal, named, walk
 from tests.rules.walks import positions, rulesets
@@ -24,10 +24,10 @@ def test_position(family):
     """All invariants on each position, since finding positions takes longer than checking an invariant."""
 
     @given(positions(family))
-    def hold(found):
+    def hold(place):
         for law in INVARIANTS:
             note(f"law: {law.__name__}")
-            law(*found)
+            law(*place)
 
     hold()
 
@@ -113,7 +113,7 @@ def test_second_process_loads_the_same_kernel(family):
     program = (
         "import sys\n"
         "import referee.rules\n"
-        "from referee.rules.perft import perft\n"
+        "from referee.rules.per_family import perft\n"
         "referee.rules.__path__.extend(sys.argv[2:])\n"
         "ruleset = referee.rules.load(sys.argv[1]).settle()\n"
         "state = ruleset.read()\n"
@@ -122,7 +122,7 @@ def test_second_process_loads_the_same_kernel(family):
     )
     home = str(Path(sys.modules[f"referee.rules.{family}"].__file__).parent.parent)
     done = subprocess.run(
-        [sys.executable, "-c", program, family, home], capture_output=True, text=True, timeout=120, check=False
+        [sys.executable, "-c", program, family, home], capture_output=True, text=True, timeout=500, check=False
     )
     assert done.returncode == 0, f"{family}: exit {done.returncode}\n{done.stderr}"
     assert int(done.stdout) == wanted, named(ruleset, ruleset.read())

@@ -20,19 +20,18 @@ COUNT = "print(total(1, 2), total(1.5, 2), sum(total.stats.cache_hits.values()))
 
 def test_processes_that_compile_different_signatures_at_once_keep_both(tmp_path: Path) -> None:
     (tmp_path / "kernel.py").write_text(KERNEL)
-    calls = ["total(1, 2)", "total(1.5, 2)", "total(1, 2.5)", "total(True, 2)", "total(1, 2)", "total(1.5, 2)"]
+    calls = ["total(1, 2)", "total(1.5, 2)", "total(1, 2.5)", "total(1, 2)"]
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache"), "PYTHONPATH": str(tmp_path)}
     line = [sys.executable, "-c", "from kernel import total; import sys; print(eval(sys.argv[1]))"]
     started = [subprocess.Popen([*line, call], env=environment, stdout=subprocess.PIPE, text=True) for call in calls]
-    assert [process.communicate()[0] for process in started] == ["3\n", "3.5\n", "3.5\n", "3\n", "3\n", "3.5\n"]
-    assert len([path for path in (tmp_path / "cache").rglob("*") if path.is_file()]) == 4
+    assert [process.communicate()[0] for process in started] == ["3\n", "3.5\n", "3.5\n", "3\n"]
+    assert len([path for path in (tmp_path / "cache").rglob("*") if path.is_file()]) == 3
     again = f"from kernel import total; {COUNT}"
     done = subprocess.run([sys.executable, "-c", again], env=environment, capture_output=True, text=True, check=True)
     assert done.stdout == "3 3.5 2\n"
 
 
-@pytest.mark.parametrize("size", [0, 5, 500])
-def test_truncated_cache_file_is_compiled_again(tmp_path: Path, size: int) -> None:
+def test_truncated_cache_file_is_compiled_again(tmp_path: Path) -> None:
     (tmp_path / "kernel.py").write_text(KERNEL)
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache"), "PYTHONPATH": str(tmp_path)}
     ask = [sys.executable, "-c", "from kernel import total; print(total(1, 2), sum(total.stats.cache_hits.values()))"]
@@ -41,9 +40,11 @@ def test_truncated_cache_file_is_compiled_again(tmp_path: Path, size: int) -> No
         return subprocess.run(ask, env=environment, capture_output=True, text=True, check=True).stdout
 
     assert (run(), run()) == ("3 0\n", "3 1\n")
-    (path,) = (tmp_path / "cache").rglob("*.nbc")
-    os.truncate(path, size)
-    assert (run(), run()) == ("3 0\n", "3 1\n")
+    for size in (0, 5, 500):
+        (path,) = (tmp_path / "cache").rglob("*.nbc")
+        os.truncate(path, size)
+        assert run() == "3 0\n", size
+    assert run() == "3 1\n"
 
 
 def test_read_only_cache_is_used_and_missing_code_is_compiled(tmp_path: Path) -> None:

@@ -23,9 +23,10 @@ from referee.rules.loa.rules import CONNECTION, SIMULTANEOUS_CONNECTION
 from referee.rules.loa.state import HOLE, MAX_PLIES, NO_MOVES, PASS, SIMULTANEOUS, SIZE, ZEN, pack, unpack
 from referee.rules.loa.symmetry import SYMMETRY
 from referee.rules.loa.tables import LINES, LINES8
-from referee.rules.perft import perft
+from referee.rules.per_family import perft
 from referee.rules.position import IllegalMoveError, Position
 from referee.rules.rules import Config, GameText, Ruleset, State, Value
+from tests.conftest import EFFORT
 
 ROOT = Path(__file__).parents[2]
 VARIANTS = [variant.name for variant in RULES.variants]
@@ -61,24 +62,24 @@ class Slow:
 
     def moves(self, side: int | None = None) -> list[tuple[Square, Square]]:
         mover = "bw"[self.side if side is None else side]
-        found = []
+        moves = []
         for source, symbol in self.pieces.items():
             if symbol == mover:
-                found += [(source, target) for target in self.from_piece(source, mover)]
+                moves += [(source, target) for target in self.from_piece(source, mover)]
             elif symbol == "z" and self.touching(source, set(self.pieces)):
                 ban = self.ban if side is None else None
-                found += [(source, target) for target in self.from_piece(source, mover) if target != ban]
-        return sorted(found)
+                moves += [(source, target) for target in self.from_piece(source, mover) if target != ban]
+        return sorted(moves)
 
     @staticmethod
     def touching(square: Square, others: set[Square]) -> list[Square]:
         return [(square[0] + dr, square[1] + df) for dr, df in STEPS if (square[0] + dr, square[1] + df) in others]
 
     def connected(self, symbol: str) -> bool:
-        own = {square for square, found in self.pieces.items() if found == symbol}
+        own = {square for square, piece in self.pieces.items() if piece == symbol}
         if not own:
             return True
-        own |= {square for square, found in self.pieces.items() if found == "z"}
+        own |= {square for square, piece in self.pieces.items() if piece == "z"}
         seen, front = set(), [min(own)]
         while front:
             square = front.pop()
@@ -196,7 +197,7 @@ def placements(draw: st.DrawFn) -> tuple[State, Config]:
     return pack(pieces, config, side=draw(st.integers(0, 1)), ban=ban), config
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=20 * EFFORT, deadline=None)
 @given(placements())
 def test_random_placements_agree_with_the_reference(placed: tuple[State, Config]) -> None:
     state, config = placed
@@ -226,7 +227,7 @@ def test_perft_agrees_with_the_reference(name: str, text: str) -> None:
         assert perft(ruleset, state, 3) == slow(state, ruleset.config).perft(3)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=20 * EFFORT, deadline=None)
 @given(placements())
 def test_both_representations_of_the_small_board_agree(placed: tuple[State, Config]) -> None:
     state, config = placed
@@ -237,9 +238,9 @@ def test_both_representations_of_the_small_board_agree(placed: tuple[State, Conf
     boards = [np.uint64(board) for board in kernel_ternary.load8(state, ternary)]
     buffers = np.empty((4, kernel.MAX_MOVES), dtype=np.int64)
     for side in (0, 1):
-        found = [int(move) for move in buffers[0][: kernel_lines.list_lines(lines, side, 8, -1, -1, buffers[0])]]
+        listed = [int(move) for move in buffers[0][: kernel_lines.list_lines(lines, side, 8, -1, -1, buffers[0])]]
         count = kernel_ternary.list8(ternary, boards[side], side, buffers[1])
-        assert found == list(map(int, buffers[1][:count]))
+        assert listed == list(map(int, buffers[1][:count]))
         assert kernel_lines.count_lines(lines, side, 8, -1, -1) == kernel_ternary.count8(ternary, side) == count
         assert kernel_lines.connected(lines, side) == kernel_ternary.connected8(boards[side])
 
@@ -712,12 +713,12 @@ def test_the_move_buffer_is_never_too_short() -> None:
     """The bound of `RULES.md`: the most moves one side can have on a line of each length, summed over all lines."""
     most = {1: 0, 2: 1, 3: 2, 4: 2, 5: 3, 6: 4, 7: 4, 8: 5, 9: 6, 10: 6, 11: 7, 12: 8}
     for length in range(2, 8):
-        found = 0
+        highest = 0
         for digits in itertools.product((0, 1, 2), repeat=length):
             own, opp = (sum((digit == side) << place for place, digit in enumerate(digits)) for side in (1, 2))
             up, down = kernel_lines.movers(own, opp, length - digits.count(0), (1 << length) - 1)
-            found = max(found, int(up).bit_count() + int(down).bit_count())
-        assert found == most[length]
+            highest = max(highest, int(up).bit_count() + int(down).bit_count())
+        assert highest == most[length]
     bounds = {n: 2 * n * most[n] + 2 * (most[n] + 2 * sum(most[k] for k in range(1, n))) for n in (8, 9, 11, 12)}
     assert bounds == {8: 154, 9: 204, 11: 300, 12: 368}
     assert max(bounds[12], bounds[11] + 8) + 8 <= kernel.MAX_MOVES
@@ -737,6 +738,7 @@ import json, pathlib, sys
 from referee.rules.loa import RULES
 from referee.rules.position import Position
 from referee.rules.vectors import check_entry
+from tests.conftest import EFFORT
 data = json.loads(pathlib.Path(sys.argv[1]).read_text(encoding="utf-8"))
 sample = [("positions", entry) for entry in data["positions"]]
 sample += [("games", entry) for entry in data["games"] if len(entry["moves"]) < 10]
@@ -767,7 +769,7 @@ def test_the_plain_python_kernel_agrees() -> None:
             capture_output=True,
             text=True,
             check=True,
-            timeout=120,
+            timeout=500,
         ).stdout
 
     plain = run("1")
@@ -783,20 +785,20 @@ def test_the_limit_counts_plies_of_this_game_only() -> None:
 @pytest.mark.parametrize("variant", ["standard", "scrambled-eggs"])
 def test_linear_features_find_immediate_wins_and_are_tied_in_every_image(variant: str) -> None:
     ruleset, lot = RULES.settle(variant), random.Random(1)
-    config, found = ruleset.config, np.zeros(kernel.MAX_LINEAR_FEATURES, dtype=np.int64)
+    config, active = ruleset.config, np.zeros(kernel.MAX_LINEAR_FEATURES, dtype=np.int64)
 
     def alike(state: State) -> list[int]:
-        count = kernel.linear_features(state, config, found)
-        assert count == -1 or 0 <= found[:count].min() <= found[:count].max() < kernel.LINEAR_FEATURE_COUNT
-        same = kernel.TIED_FEATURES[found[: max(count, 0)]]  # centres are rounded towards one corner of the board
+        count = kernel.linear_features(state, config, active)
+        assert count == -1 or 0 <= active[:count].min() <= active[:count].max() < kernel.LINEAR_FEATURE_COUNT
+        same = kernel.TIED_FEATURES[active[: max(count, 0)]]  # centres are rounded towards one corner of the board
         return sorted(same[(same < kernel_linear.SPREAD) | (same >= kernel_linear.QUADS)].tolist())
 
     images = [image.cells for image in SYMMETRY.images(config)]
     wins, position = 0, Position.start(ruleset)
     for _ in range(150):
         nexts = [position.play(move) for move in position.moves]
-        is_won = any(one.outcome is not None and one.outcome.winner == position.side for one in nexts)
-        assert (kernel.linear_features(position.state, config, found) == -1) == is_won, str(position)
+        is_won = any(after.outcome is not None and after.outcome.winner == position.side for after in nexts)
+        assert (kernel.linear_features(position.state, config, active) == -1) == is_won, str(position)
         wins += is_won
         for cells in images:
             state = position.state.copy()
@@ -804,8 +806,8 @@ def test_linear_features_find_immediate_wins_and_are_tied_in_every_image(variant
                 word = int(position.state[element])
                 state[element] = sum(1 << bit for bit, cell in enumerate(cells) if word >> cell & 1)
             assert alike(state) == alike(position.state)
-        going = [one for one in nexts if one.outcome is None]
-        near = min(going, key=lambda one: kernel.evaluate(one.state, config), default=None)
+        going = [after for after in nexts if after.outcome is None]
+        near = min(going, key=lambda after: kernel.evaluate(after.state, config), default=None)
         position = (
             Position.start(ruleset) if near is None or is_won else near if lot.random() < 0.7 else lot.choice(going)
         )

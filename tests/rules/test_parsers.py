@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arena.errors import BadValueError
-from arena.services import board_tree
+from arena.services import study
 from referee.rules import families, load
 from referee.rules.core import ParseError, UnknownNameError
 from referee.rules.gametags import MARKS
@@ -21,7 +21,8 @@ from referee.rules.position import IllegalMoveError, Position
 from referee.rules.random_walk import named
 from referee.rules.rules import GameText, Variation
 from referee.rules.vectors import read_file
-from referee.solver.condition import Condition
+from referee.solver.proofs import Condition
+from tests.conftest import EFFORT
 from tests.rules.walks import positions, rulesets
 
 VECTORS = Path(__file__).parent.parent / "data" / "vectors"
@@ -94,8 +95,8 @@ SEEDS = st.integers(0, 2**32)
 @pytest.mark.parametrize("family", families())
 def test_positions(family):
     @given(positions(family), SEEDS, ANYTHING)
-    def survives(found, seed, anything):
-        ruleset, state = found
+    def survives(place, seed, anything):
+        ruleset, state = place
         rng = random.Random(seed)
         for text in (anything, *(spoilt(ruleset.write(state), rng) for _ in range(5))):
             again = attempt(lambda text: ruleset.rules.notation.read_position(text, ruleset.config), text)
@@ -109,8 +110,8 @@ def test_positions(family):
 @pytest.mark.parametrize("family", families())
 def test_moves(family):
     @given(positions(family), SEEDS, ANYTHING)
-    def survives(found, seed, anything):
-        ruleset, state = found
+    def survives(place, seed, anything):
+        ruleset, state = place
         notation, rng = ruleset.rules.notation, random.Random(seed)
         moves = Position(ruleset, state).moves
         texts = [anything]
@@ -130,8 +131,8 @@ def test_moves(family):
 @pytest.mark.parametrize("family", families())
 def test_move_in_upper_case_is_the_same_move(family):
     @given(positions(family))
-    def holds(found):
-        ruleset, state = found
+    def holds(place):
+        ruleset, state = place
         notation = ruleset.rules.notation
         for code in Position(ruleset, state).moves:
             assert notation.read_move(notation.write_move(code).upper(), state, ruleset.config) == code
@@ -221,21 +222,23 @@ def test_game_texts(family):
     formats = load(family).formats
 
     @given(written_games(family), ANYTHING)
-    @settings(max_examples=25)
+    @settings(max_examples=12 * EFFORT)
     def survives(game, anything):
         ruleset, text, rng = game
         for form in formats:
             written = form.write(text, ruleset)
             where = f"{form.name}: {written!r}"
             if text.moves:
-                found = form.read(written, ruleset)
-                assert [each.moves for each in found] == [text.moves], where
-                assert [(each.marks, each.comments) for each in found] == [(text.marks, text.comments)], where
-                again = form.read(form.write(found[0], ruleset), ruleset)
-                assert again == found, where
+                back = form.read(written, ruleset)
+                assert [read_game.moves for read_game in back] == [text.moves], where
+                assert [(read_game.marks, read_game.comments) for read_game in back] == [(text.marks, text.comments)], (
+                    where
+                )
+                again = form.read(form.write(back[0], ruleset), ruleset)
+                assert again == back, where
             for read in (anything, *(spoilt(written, rng) for _ in range(4))):
                 games = attempt(lambda read, form=form: form.read(read, ruleset), read)
-                assert games is None or all(isinstance(each, GameText) for each in games), repr(read)
+                assert games is None or all(isinstance(read_game, GameText) for read_game in games), repr(read)
 
     survives()
 
@@ -248,10 +251,10 @@ def test_bad_moves_are_refused_by_position(family):
     @given(ANYTHING)
     def survives(text):
         try:
-            found = position.read(text)
+            move = position.read(text)
         except (ParseError, IllegalMoveError):
             return
-        assert found in position.moves, repr(text)
+        assert move in position.moves, repr(text)
 
     survives()
 
@@ -315,8 +318,8 @@ def test_no_reader_is_superlinear(family):
     readers["position"] = lambda text: notation.read_position(text, ruleset.config)
     readers["move"] = lambda text: notation.read_move(text, state, ruleset.config)
     readers["condition"] = Condition.read
-    readers["tree"] = lambda text: board_tree.read(ruleset, "", text)
-    readers["any notation"] = lambda text: board_tree.of_text(ruleset, text)
+    readers["tree"] = lambda text: study.read_tree(ruleset, "", text)
+    readers["any notation"] = lambda text: study.tree_of_text(ruleset, text)
     if notation.read_setup:
         readers["setup"] = notation.read_setup
     for name, read in readers.items():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from referee.rules import families, load
-from referee.rules.perft import perft
+from referee.rules.per_family import perft
 from referee.rules.random_walk import after, legal
 from referee.rules.rules import Ruleset, State
 

@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from referee.rules.core import ParseError, UnknownNameError
-from referee.rules.perft import perft
+from referee.rules.per_family import perft
 from referee.rules.pijersi import RULES
 from referee.rules.pijersi.notation import display_move, read_move, read_setup, write_move, write_setup
 from referee.rules.pijersi.start import (
@@ -35,6 +35,7 @@ from referee.rules.pijersi.state import pieces_of, state_of
 from referee.rules.pijersi.tables import CELL_NAMES, coordinates
 from referee.rules.position import IllegalMoveError, Position
 from referee.rules.rules import GameText
+from tests.conftest import EFFORT
 
 RULESET = RULES.settle()
 KERNEL = RULES.kernel
@@ -58,7 +59,7 @@ def may_take(mover: str, held: str) -> bool:
 
 
 def cube_actions(pieces: Pieces, start: str) -> list[tuple[str, Pieces]]:
-    cube, under, found = pieces[start][-1], pieces[start][:-1], []
+    cube, under, actions = pieces[start][-1], pieces[start][:-1], []
     for step in STEPS:
         to = go(start, step)
         if to is None:
@@ -67,20 +68,20 @@ def cube_actions(pieces: Pieces, start: str) -> list[tuple[str, Pieces]]:
         climbs = len(held) == 1 and held.isupper() == cube.isupper() and (cube not in "Ww" or held in "Ww")
         if not held or climbs or may_take(cube, held):
             after = {**pieces, to: (held if climbs else "") + cube, start: under}
-            found.append((to, {cell: cubes for cell, cubes in after.items() if cubes}))
-    return found
+            actions.append((to, {cell: cubes for cell, cubes in after.items() if cubes}))
+    return actions
 
 
 def stack_actions(pieces: Pieces, start: str) -> list[tuple[str, Pieces]]:
-    found: list[tuple[str, Pieces]] = []
+    actions: list[tuple[str, Pieces]] = []
     stack = pieces[start]
     for step in STEPS if len(stack) == 2 else ():
-        one = go(start, step)
-        two = go(one, step) if one else None
-        for to in (one, two if one and one not in pieces else None):
+        near = go(start, step)
+        far = go(near, step) if near else None
+        for to in (near, far if near and near not in pieces else None):
             if to and (to not in pieces or may_take(stack, pieces[to])):
-                found.append((to, {**{cell: held for cell, held in pieces.items() if cell != start}, to: stack}))
-    return found
+                actions.append((to, {**{cell: held for cell, held in pieces.items() if cell != start}, to: stack}))
+    return actions
 
 
 def won(pieces: Pieces) -> bool:
@@ -91,21 +92,21 @@ def won(pieces: Pieces) -> bool:
 
 def turns(pieces: Pieces, black: bool) -> dict[str, Pieces]:
     """Return every turn by its canonical text, with the cubes after it."""
-    found: dict[str, Pieces] = {}
+    after_turn: dict[str, Pieces] = {}
     if won(pieces):
-        return found
+        return after_turn
     for start, held in pieces.items():
         if held.islower() != black:
             continue
         whole = len(held) == 2
         for mid, after in cube_actions(pieces, start):
-            found[start + (start if whole else "") + mid] = after
+            after_turn[start + (start if whole else "") + mid] = after
             if len(after[mid]) == 2 and pieces.get(mid):
-                found |= {start + mid + end: last for end, last in stack_actions(after, mid)}
+                after_turn |= {start + mid + end: last for end, last in stack_actions(after, mid)}
         for mid, after in stack_actions(pieces, start):
-            found[start + mid + mid] = after
-            found |= {start + mid + end: last for end, last in cube_actions(after, mid)}
-    return found
+            after_turn[start + mid + mid] = after
+            after_turn |= {start + mid + end: last for end, last in cube_actions(after, mid)}
+    return after_turn
 
 
 def slow_perft(pieces: Pieces, black: bool, depth: int) -> int:
@@ -150,7 +151,7 @@ def test_turns_are_those_of_the_reference(pieces: Pieces, black: bool) -> None:
     check(pieces, black)
 
 
-@settings(max_examples=20)
+@settings(max_examples=10 * EFFORT)
 @given(placements(), st.booleans())
 def test_two_plies_are_those_of_the_reference(pieces: Pieces, black: bool) -> None:
     pieces = dict(list(pieces.items())[:8])
@@ -199,7 +200,7 @@ def test_a_buffer_too_short_is_an_error() -> None:
 def test_the_kernel_does_the_same_uncompiled() -> None:
     code = (
         "import numpy as np\n"
-        "from referee.rules.perft import perft\n"
+        "from referee.rules.per_family import perft\n"
         "from referee.rules.pijersi import RULES\n"
         "for name in ('standard', 'pijersi-8100#17/4242'):\n"
         "    r = RULES.settle(name); k = RULES.kernel; s = r.read()\n"
@@ -339,17 +340,17 @@ def test_playouts_end_as_the_rules_say_and_repeat() -> None:
 
 
 def test_numbered_families_contain_each_other() -> None:
-    found = {
+    starts_of = {
         family: {RULES.settle(f"{family}#{number}").variant.position for number in range(size)}
         for family, size in FAMILIES.items()
         if size < 2000
     }
-    found["pijersi-8100"] = {
+    starts_of["pijersi-8100"] = {
         RULES.variant(f"pijersi-8100#{number}").position for number in range(FAMILIES["pijersi-8100"])
     }
-    assert {family: len(starts) for family, starts in found.items()} == FAMILIES
-    assert found["pijersi-24"] < found["pijersi-36"] < found["pijersi-1296"] < found["pijersi-8100"]
-    assert STANDARD not in found["pijersi-24"]
+    assert {family: len(starts) for family, starts in starts_of.items()} == FAMILIES
+    assert starts_of["pijersi-24"] < starts_of["pijersi-36"] < starts_of["pijersi-1296"] < starts_of["pijersi-8100"]
+    assert STANDARD not in starts_of["pijersi-24"]
     for name in ("pijersi-36#0", "pijersi-1296#972", "pijersi-8100#1455"):
         assert RULES.variant(name).position == STANDARD
 
@@ -363,8 +364,8 @@ def test_exactly_the_36_obey_the_triangle_rule() -> None:
         wings_of = ({"a1", "a2", "a3", "b1", "b2", "b3"}, {"a4", "a5", "a6", "b5", "b6", "b7"})
         for wing in wings_of:
             for cell in wing:
-                for one, two in (((2, 0), (1, 1)), ((1, 1), (-1, 1)), ((2, 0), (1, -1))):
-                    triangle = {cell, go(cell, one), go(cell, two)}
+                for step, other_step in (((2, 0), (1, 1)), ((1, 1), (-1, 1)), ((2, 0), (1, -1))):
+                    triangle = {cell, go(cell, step), go(cell, other_step)}
                     if triangle <= wing and len({at[corner] for corner in triangle if corner}) < 3:
                         return False
         return True
@@ -770,10 +771,10 @@ def test_board_has_marks_and_notes() -> None:
     cells = {cell.name: cell for cell in board.cells}
     assert (cells["a1"].x, cells["b1"].x, cells["a1"].kind, cells["d4"].kind) == (0.5, 0.0, "goal", "plain")
     gaps = [
-        ((one.x - two.x) ** 2 + (one.y - two.y) ** 2) ** 0.5
-        for one in board.cells
-        for two in board.cells
-        if one.name < two.name
+        ((cell.x - other.x) ** 2 + (cell.y - other.y) ** 2) ** 0.5
+        for cell in board.cells
+        for other in board.cells
+        if cell.name < other.name
     ]
     assert sum(abs(gap - 1) < 1e-9 for gap in gaps) == 110
     assert min(gaps) > 0.999

@@ -20,12 +20,12 @@ def test_composed_position_has_the_given_pieces(family: str) -> None:
     for _ in range(12):
         for side in SIDES:
             try:
-                found = Position.start(ruleset, compose(ruleset, at.board.pieces, side))
+                composed = Position.start(ruleset, compose(ruleset, at.board.pieces, side))
             except ParseError:  # such as a check that the side to move has left standing
                 assert side != at.side
                 continue
-            assert found.board.pieces == at.board.pieces
-            assert found.side == side
+            assert composed.board.pieces == at.board.pieces
+            assert composed.side == side
         if not at.moves:
             break
         at = at.play(lot.choice(at.moves))

@@ -19,10 +19,10 @@ def random_game(data: st.DataObject, ruleset: Ruleset) -> tuple[str, ...]:
     """Draw the moves of a random game; it may end before the rules end it."""
     state, moves = ruleset.read(), []
     for _ in range(data.draw(st.integers(0, 40))):
-        found = legal(ruleset, state)
-        if not found or ruleset.rules.kernel.result(state, ruleset.config, 1, 0):
+        moves_now = legal(ruleset, state)
+        if not moves_now or ruleset.rules.kernel.result(state, ruleset.config, 1, 0):
             break
-        move = data.draw(st.sampled_from(found))
+        move = data.draw(st.sampled_from(moves_now))
         moves.append(ruleset.rules.notation.write_move(move))
         state = after(ruleset, state, move)
     return tuple(moves)

@@ -50,13 +50,13 @@ def _pijersi(contents: list[int], ruleset: Ruleset, state: State) -> None:
 
 def _tablut(contents: list[int], ruleset: Ruleset, state: State) -> None:
     state[:36], state[36] = 0, -1
-    for cell, found in enumerate(contents):
+    for cell, symbol in enumerate(contents):
         file, rank = divmod(cell, 9)
-        if found:
-            start = 18 * (found > 1)
+        if symbol:
+            start = 18 * (symbol > 1)
             state[start + rank] |= 1 << file
             state[start + 9 + file] |= 1 << rank
-        if found == 3:
+        if symbol == 3:
             state[36] = cell
 
 
@@ -80,15 +80,15 @@ def images(ruleset: Ruleset, state: State) -> list[State]:
     symmetry = ruleset.rules.symmetry
     assert symmetry is not None
     contents = symmetry.contents(state[np.newaxis], ruleset.config)[0].tolist()
-    found = []
+    states = []
     for image in symmetry.images(ruleset.config):
         moved = [0] * len(contents)
         for cell, symbol in enumerate(contents):
             moved[image.cells[cell]] = image.symbols[symbol]
-        one = state.copy()
-        BUILDERS[ruleset.rules.family](moved, ruleset, one)
-        found.append(one)
-    return found
+        built = state.copy()
+        BUILDERS[ruleset.rules.family](moved, ruleset, built)
+        states.append(built)
+    return states
 
 
 @pytest.mark.parametrize("family", families())
@@ -99,15 +99,15 @@ def test_moves_of_an_image_are_the_images_of_the_moves(family: str) -> None:
         ruleset, state = place
         kernel, size = ruleset.rules.kernel, ruleset.rules.kernel.KEY_SIZE
 
-        def told(one: State) -> tuple[int, int, list[int]]:
-            children = [after(ruleset, one, move) for move in legal(ruleset, one)]
+        def told(position: State) -> tuple[int, int, list[int]]:
+            children = [after(ruleset, position, move) for move in legal(ruleset, position)]
             keys = sorted(keys_of(ruleset, np.array(children)).tolist()) if children else []
-            return key_of(ruleset, one), int(kernel.result(one, ruleset.config, 1, 0)), keys
+            return key_of(ruleset, position), int(kernel.result(position, ruleset.config, 1, 0)), keys
 
-        wanted, found = told(state), images(ruleset, state)
-        assert any(one[:size].tolist() == state[:size].tolist() for one in found), named(ruleset, state)
-        for one in found:
-            assert told(one) == wanted, named(ruleset, state, "and its image", ruleset.write(one))
+        wanted, mirrored = told(state), images(ruleset, state)
+        assert any(image[:size].tolist() == state[:size].tolist() for image in mirrored), named(ruleset, state)
+        for image in mirrored:
+            assert told(image) == wanted, named(ruleset, state, "and its image", ruleset.write(image))
 
     holds()
 
@@ -118,7 +118,7 @@ def test_only_images_have_the_same_key(family: str) -> None:
     size, seen = ruleset.rules.kernel.KEY_SIZE, {}
     for seed in range(24):
         state = walk(ruleset, seed, seed % 12)
-        orbit = frozenset(one[:size].tobytes() for one in images(ruleset, state))
+        orbit = frozenset(image[:size].tobytes() for image in images(ruleset, state))
         assert len(orbit) <= COUNTS[family]
         assert seen.setdefault(key_of(ruleset, state), orbit) == orbit, named(ruleset, state)
     assert len(seen) > 5
@@ -139,8 +139,8 @@ def test_keys_differ_by_side_to_move_board_and_hole() -> None:
     turned = state.copy()
     turned[loa.SIDE] = 1
     sizes = [load("loa").settle(variant.name) for variant in load("loa").variants]
-    empty = {key_of(one, np.zeros_like(state)) for one in sizes}
-    boards = {(int(one.config[loa.SIZE]), int(one.config[loa.HOLE])) for one in sizes}
+    empty = {key_of(sized, np.zeros_like(state)) for sized in sizes}
+    boards = {(int(sized.config[loa.SIZE]), int(sized.config[loa.HOLE])) for sized in sizes}
     assert key_of(ruleset, turned) != key_of(ruleset, state)
     assert len(empty) == len(boards) > 1
 
@@ -157,7 +157,7 @@ def test_a_family_without_symmetry_compares_what_repetition_compares() -> None:
     plain = Ruleset(replace(ruleset.rules, symmetry=None), ruleset.variant, ruleset.values)
     mirrored = images(ruleset, walk(ruleset, 3, 5))
     keys = keys_of(plain, np.array(mirrored))
-    assert len(set(keys.tolist())) == len({one[: loa.KEY_SIZE].tobytes() for one in mirrored}) == 8
+    assert len(set(keys.tolist())) == len({image[: loa.KEY_SIZE].tobytes() for image in mirrored}) == 8
     later = mirrored[0].copy()
     later[loa.PLIES] += 7
     assert key_of(plain, later) == int(keys[0])

@@ -26,8 +26,8 @@ FILES = {
     "tables.py",
     "words.py",
 }
-"""Files of every folder. A kernel may have parts (`kernel_*.py`); features for a learned evaluation, French words and
-test vectors are optional.
+"""Files of every folder. Kernels and texts may have parts (`kernel_*.py`, `gametext_*.py`); features for a learned
+evaluation, French words and test vectors are optional.
 """
 
 
@@ -46,7 +46,7 @@ def test_the_files(family):
     load(family)
     folder = Path(str(sys.modules[f"referee.rules.{family}"].__file__)).parent
     found = {path.name for path in folder.iterdir() if path.name != "__pycache__"}
-    optional = r"kernel_\w+\.py|features\.py|french\.py|vectors\.json"
+    optional = r"(?:kernel|gametext)_\w+\.py|features\.py|french\.py|vectors\.json"
     more = {name for name in found - FILES if not re.fullmatch(optional, name)}
     assert (FILES - found, more) == (set(), set())
 
@@ -88,3 +88,10 @@ def test_the_kernel(family):
     assert wanted <= set(kernel.__all__)  # type: ignore[attr-defined]
     assert kernel.STATE_SIZE == state.STATE_SIZE
     assert kernel.KEY_SIZE == state.KEY_SIZE
+
+
+@pytest.mark.parametrize("family", families())
+def test_state_names_the_index_of_every_option(family):
+    state = part(family, "state")
+    names = [option.name.upper() for option in load(family).options]
+    assert {name: getattr(state, name, None) for name in names} == {name: index for index, name in enumerate(names)}

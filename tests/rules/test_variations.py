@@ -10,9 +10,10 @@ from referee.rules import families, load
 from referee.rules.random_walk import after, legal
 from referee.rules.reversible import REVERSIBLE
 from referee.rules.rules import GameFormat, GameText, Ruleset, State, Variation
+from tests.rules.test_gametext import NASTY
 from tests.rules.walks import rulesets
 
-WORDS = st.sampled_from(("better", "a move of note", "oh (dear)", "4. said", ""))
+WORDS = st.one_of(st.just(""), st.sampled_from(NASTY))
 MARKS = st.sampled_from(("", "!", "??", "!?"))
 
 
@@ -23,15 +24,15 @@ def forms(ruleset: Ruleset) -> list[GameFormat]:
 
 def _line(data: st.DataObject, ruleset: Ruleset, state: State, most: int) -> list[tuple[State, str]]:
     """Draw moves from a position, each with the position before it."""
-    found = []
+    drawn = []
     for _ in range(data.draw(st.integers(0, most))):
         known = legal(ruleset, state)
         if not known or ruleset.rules.kernel.result(state, ruleset.config, 1, 0):
             break
         move = data.draw(st.sampled_from(known))
-        found.append((state, ruleset.rules.notation.write_move(move)))
+        drawn.append((state, ruleset.rules.notation.write_move(move)))
         state = after(ruleset, state, move)
-    return found
+    return drawn
 
 
 def _annotated(data: st.DataObject, first: int, count: int) -> tuple[dict[int, str], dict[int, str]]:
@@ -45,15 +46,15 @@ def _annotated(data: st.DataObject, first: int, count: int) -> tuple[dict[int, s
 def _variations(
     data: st.DataObject, ruleset: Ruleset, line: list[tuple[State, str]], first: int, depth: int
 ) -> tuple[Variation, ...]:
-    found = []
+    drawn = []
     for ply, (state, _) in enumerate(line, first):
         for _ in range(data.draw(st.sampled_from((0, 0, 0, 1, 2))) if depth else 0):
             mine = _line(data, ruleset, state, 4)
             if mine:
                 marks, comments = _annotated(data, ply, len(mine))
                 inner = _variations(data, ruleset, mine, ply, depth - 1)
-                found.append(Variation(ply, tuple(move for _, move in mine), marks, comments, inner))
-    return tuple(found)
+                drawn.append(Variation(ply, tuple(move for _, move in mine), marks, comments, inner))
+    return tuple(drawn)
 
 
 def tree(data: st.DataObject, ruleset: Ruleset) -> GameText:
@@ -80,7 +81,7 @@ def test_trees_of_any_rules_survive_writing_and_reading_in_every_notation(family
         for form in forms(ruleset):
             text = form.write(game, ruleset)
             games = form.read(text, ruleset)
-            assert [one.moves for one in games] == ([game.moves] if games else []), (form.name, text)
+            assert [read_game.moves for read_game in games] == ([game.moves] if games else []), (form.name, text)
             if not games:
                 assert not game.moves
                 continue
@@ -123,3 +124,34 @@ def test_an_unclosed_parenthesis_is_refused_as_before() -> None:
     ruleset = load("loa").settle()
     with pytest.raises(ValueError, match="unreadable game text"):
         ruleset.rules.formats[0].read("1. b1b3 (1. c1c3", ruleset)
+
+
+@pytest.mark.parametrize("family", families())
+@pytest.mark.parametrize(
+    "written",
+    [
+        *(
+            "({move})",
+            "({move} {comment})",
+            "({comment} {move})",
+            "( {comment} {number} {move} )",
+            "($5 {move})",
+            "(!? {move})",
+        ),
+        *("({number} !? {move})", "({move} $5)", "({number}{move})", "(\n\n{move} {comment}\n\n)"),
+        *("({number} {move} ({comment}))", "({number} {move}) ({comment}{number} {move})"),
+    ],
+)
+def test_variation_begins_with_a_comment_a_mark_a_number_or_its_move(family: str, written: str) -> None:
+    ruleset = load(family).settle()
+    start = ruleset.read()
+    moves = [ruleset.rules.notation.write_move(move) for move in legal(ruleset, start)[:2]]
+    number = "1" if family == "pijersi" else "1."
+    for form in forms(ruleset):
+        if form.name in ("sgf", "challenge"):
+            continue
+        comment = {"otn": "[(3. x) ;]"}.get(form.name, "# (3. x) ;\n" if family == "pijersi" else "{(3. x) ;}")
+        said = written.format(comment=comment, number=number, move=moves[1])
+        (game,) = form.read(f"{number} {moves[0]} {said}\n", ruleset)
+        assert game.moves == (moves[0],), (form.name, said)
+        assert {variation.moves for variation in game.variations} == {(moves[1],)}, (form.name, said)

@@ -18,18 +18,18 @@ LETTERS = ".wb"
 
 def read_position(text: str, config: Config) -> State:
     """Return the state of `<board> <w|b>`: ranks from the top, numbers for empty squares. Raise ParseError."""
-    found = re.fullmatch(r"([wb1-3]+)/([wb1-3]+)/([wb1-3]+) ([wb])", text)
-    if not found:
+    match = re.fullmatch(r"([wb1-3]+)/([wb1-3]+)/([wb1-3]+) ([wb])", text)
+    if not match:
         raise ParseError("not a position", text=text, hint="write three ranks and the side to move: bbb/3/www w")
     state = np.zeros(STATE_SIZE, dtype=np.int64)
-    for rank, content in zip((2, 1, 0), found.groups(), strict=False):
+    for rank, content in zip((2, 1, 0), match.groups(), strict=False):
         cells = re.sub(r"[1-3]", lambda run: "." * int(run[0]), content)
         if len(cells) != 3 or re.search(r"\d\d", content):
             raise ParseError(
                 f"rank {rank + 1} is invalid", text=text, hint="write three squares: w, b, digits for empty ones"
             )
         state[3 * rank : 3 * rank + 3] = [LETTERS.index(cell) for cell in cells]
-    state[TURN] = "wb".index(found[4])
+    state[TURN] = "wb".index(match[4])
     return state
 
 

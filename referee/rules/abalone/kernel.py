@@ -74,7 +74,7 @@ __all__ = [
     "result",
 ]
 
-DTYPE = np.int64
+DTYPE = np.int64  # a board needs 61 bits
 
 BY_EJECTIONS, BY_NO_MOVES, BY_REPETITION, BY_NO_EJECTION, BY_MAX_PLIES = 0, 1, 2, 3, 4
 """Reasons, as indices of `Rules.reasons`."""
@@ -189,6 +189,7 @@ def _pick(o: Any, x: Any, rng: Any) -> int:
     total = n0 + n1 + n2 + n3 + n4 + n5
     if total == 0:
         return -1
+    # Counting costs less than listing: draw the number of a move, and skip whole directions and shapes before it.
     r, d = random_below(rng, total), 0
     for n in (n0, n1, n2, n3, n4):
         if r < n:
@@ -218,6 +219,7 @@ def playout(state: Any, config: Any, rng: Any, max_plies: int) -> tuple[int, int
         if code != 0:
             return code, n
         o, x = _boards(here)
+        # In the order of `result`: a side without a move has lost, or drawn, before the limits are looked at.
         move = _pick(o, x, rng)
         if move < 0:
             return _stuck(here, config), n
@@ -246,7 +248,7 @@ def _standing(o: Any) -> int:
 @jit
 def _threats_in(o: Any, x: Any, k: Any, i: Any) -> int:
     """Count the `_threats` in one direction: two marbles against one, and three against two."""
-    rim = behind(x & ~i, k, i)
+    rim = behind(x & ~i, k, i)  # cells before an enemy marble that has no cell behind it
     one = o & behind(o & rim, k, i)
     two = o & behind(o & behind(o & behind(x & rim, k, i), k, i), k, i)
     return popcount(one) + popcount(two)  # type: ignore[no-any-return]
@@ -300,6 +302,7 @@ def may_win(state: Any, config: Any, moves: int) -> bool:
     if config[LIMIT_RESULT] == 1:
         return True
     o, x = _boards(state)
+    # If every move has to eject a marble, so has the first one.
     needed = config[WIN_SCORE] - state[BY_BLACK + state[SIDE]]
     if needed < moves or (needed == moves and _threats(o, x) > 0):
         return True

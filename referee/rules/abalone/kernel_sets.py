@@ -141,7 +141,7 @@ def list_moves(o: Any, x: Any, moves: Any) -> int:
                     raise OverflowError("more legal moves than the buffer holds")
                 moves[n] = (5 * d + shape) << 6 | ctz(s)
                 n += 1
-                s &= s - ONE
+                s &= s - ONE  # without its lowest bit
     return n
 
 
@@ -157,13 +157,14 @@ def after(o: Any, x: Any, code: int) -> tuple[Any, Any, int]:
         if shape % 2 == 0:
             line |= ahead(ahead(b, u), u)
         return (o ^ line) | ahead(line, k), x, 0
+    # A line moves as if its rear marble jumped to the cell before its front: those between do not change.
     front = ahead(b, k)
     while o & front:
         front = ahead(front, k)
     o = o ^ b ^ front
     if x & front == ZERO:
         return o, x, 0
-    x ^= front
+    x ^= front  # pushed marbles likewise: the first one jumps behind the last one, or off the board
     last = front
     while last & i:
         last = ahead(last, k)

@@ -76,8 +76,8 @@ def effect(code: int, before: State, after: State, config: Config) -> Effect:
         cell = way[cell]
     ejected = ("S" if row[-1] in black else "s") if cell < 0 else ""
     own = white if before[SIDE] else black
-    pushed = len([one for one in row if one not in own])
-    names = tuple(NAMES[one] for one in (*row, *([cell] if cell >= 0 else [])))
+    pushed = len([marble for marble in row if marble not in own])
+    names = tuple(NAMES[place] for place in (*row, *([cell] if cell >= 0 else [])))
     if not pushed:
         return Effect(line=names)
     said = f"{len(row) - pushed} push {pushed}"
@@ -92,7 +92,9 @@ def move_input(code: int, state: State) -> tuple[tuple[str, ...], ...]:
     ahead, line = NEIGHBOURS[code_direction(code)], code_line(code)
     if code_shape(code) == INLINE:
         return ((NAMES[line[0]], NAMES[ahead[line[0]]]),)
-    return tuple((NAMES[one], NAMES[two], NAMES[ahead[one]]) for one, two in ((line[0], line[-1]), (line[-1], line[0])))
+    return tuple(
+        (NAMES[first], NAMES[last], NAMES[ahead[first]]) for first, last in ((line[0], line[-1]), (line[-1], line[0]))
+    )
 
 
 def take_back(move: str, pieces: Mapping[str, str]) -> dict[str, str]:

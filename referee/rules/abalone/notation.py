@@ -150,21 +150,21 @@ def _read_cells(text: str) -> tuple[tuple[str, int], ...]:
         end = len(text[: score.start()].rstrip(_BLANKS))
     if text[:end].endswith(("(e)", "(E)")):
         end = len(text[: end - 3].rstrip(_BLANKS))
-    found: list[tuple[str, int]] = []
+    cells: list[tuple[str, int]] = []
     index = len(text) - len(text.lstrip(_BLANKS))
     while index < end:
-        if found:
+        if cells:
             index = _skip_separator(text, index, end)
         name = text[index : min(index + 2, end)]
         if len(name) < 2 or not name.isascii() or name.lower() not in CELLS:
             raise ParseError(f"unknown cell {name!r}", text=text, index=index, hint=_cell_hint(name))
-        if len(found) == 3:
+        if len(cells) == 3:
             raise ParseError("a fourth cell", text=text, index=index, hint=MOVE_HINT)
-        found.append((name.lower(), index))
+        cells.append((name.lower(), index))
         index += 2
-    if len(found) < 2:
+    if len(cells) < 2:
         raise ParseError("a move names two or three cells", text=text, index=end, hint=MOVE_HINT)
-    return tuple(found)
+    return tuple(cells)
 
 
 def _skip_separator(text: str, index: int, end: int) -> int:

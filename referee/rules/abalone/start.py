@@ -71,9 +71,6 @@ def _variant(name: str, board: str, balanced: bool, sources: str) -> Variant:
 VARIANTS: Final = tuple(_variant(*start) for start in _STARTS)
 """All named starts, `standard` first."""
 
-UNBALANCED: Final = frozenset(name for name, _, balanced, _ in _STARTS if not balanced)
-"""The starts in which no symmetry of the board exchanges the colours."""
-
 
 def resolve(name: str, options: Mapping[str, Value]) -> Variant | None:
     """Return the variant that starts from a position string, named by the position's canonical text.

@@ -78,7 +78,7 @@ def _push(own: frozenset[int], enemy: frozenset[int], rear: int, ahead: Mapping[
 
 def ejectable(own: frozenset[int], enemy: frozenset[int]) -> frozenset[int]:
     """Return the enemy marbles that `own` can push off the board with its next move."""
-    found: set[int] = set()
+    ejected: set[int] = set()
     for direction in range(len(DIRECTIONS)):
         back = NEIGHBOURS[(direction + 3) % 6]
         for rim in enemy:
@@ -90,8 +90,8 @@ def ejectable(own: frozenset[int], enemy: frozenset[int]) -> frozenset[int]:
                     run[side] += 1
                     cell = back[cell]
             if run[1] > run[0]:
-                found.add(rim)
-    return frozenset(found)
+                ejected.add(rim)
+    return frozenset(ejected)
 
 
 def bits(cells: frozenset[int]) -> int:

@@ -34,7 +34,6 @@ OTHER_AXES: Final = ((1, 2), (0, 2), (0, 1))
 CELL_BITS: Final = 6
 SHAPES: Final = 5
 INLINE: Final = 0
-CODES: Final = len(DIRECTIONS) * SHAPES << CELL_BITS
 
 
 def is_cell(row: int, digit: int) -> bool:

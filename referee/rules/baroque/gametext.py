@@ -8,191 +8,75 @@ games with illegal moves. Tags hold the rest: `[Variant "..."]`, `[Rule.<option>
 from __future__ import annotations
 
 import re
-import textwrap
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
-from itertools import accumulate
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Final
 
 from referee.rules import gametable
 from referee.rules.baroque.notation import display_move, explain, read_move, square_name, victim_squares, write_move
 from referee.rules.baroque.state import NUMBER, SIDE, SYMBOLS
-from referee.rules.core import ParseError, UnknownNameError
-from referee.rules.gametags import (
-    MARK,
-    NAME,
-    RESULTS,
-    RULE,
-    Draft,
-    braced,
-    placed,
-    plain,
-    step,
-    unescape,
-    write_tag,
-)
-from referee.rules.gametitle import titled
+from referee.rules.core import ParseError
+from referee.rules.gameparts import GamePart
+from referee.rules.gametags import annotated, other_tags, plain, rule_tags, step, tag_lines, wrapped, write_tag
+from referee.rules.gametext import GameReader, understand
 from referee.rules.reversible import REVERSIBLE
 from referee.rules.rules import Config, GameFormat, GameText, Ruleset, State
-from referee.rules.variations import branched, branching
+from referee.rules.tokens import Grammar
+from referee.rules.variations import remarks
 
-WIDTH = 100
-"""Maximum line length of move text."""
-ANY_VARIANT = frozenset({"baroque", "ultima"})
-"""Variant names of other programs that mean the family."""
-OWN_TAGS = frozenset({"variant", "position", "fen", "result"})
-
-_TOKEN = re.compile(
-    rf"""(?:(?P<space>[ \t\r\n|]+)
-      | (?P<comment>\{{[^}}]*\}}|;[^\n]*|\([^()]*\))
-      | \[[ \t]*(?P<name>{NAME})[ \t]+"(?P<value>(?:[^"\\\n]|\\["\\])*)"[ \t]*\]
-      | (?P<result>1-0|0-1|1/2-1/2|1/2|\*)(?![^ \t\r\n{{\[;])
-      | (?P<exact>[0-9]{{1,9}}\.[wb](?=[ \t]))
-      | (?P<number>[0-9]{{1,9}}(?:\.+|…)|[0-9]{{1,3}}(?=[ \t|])|\.{{2,}}|…)
-      | (?P<from>[a-h][1-8])\.(?P<to>[a-h][1-8])[ \t]+[-.a-zA-Z0-9]{{1,400}}/[-.a-zA-Z0-9]{{1,400}}
-      | (?P<move>[A-Za-z][A-Za-z0-9×]*(?:-(?:off|OFF))?)[+#]*(?P<marked>{MARK})?
-      | (?P<mark>\$[0-9]{{1,3}}|{MARK}))[ \t\r\n|]*
-    """,
-    re.VERBOSE,
+_EXACT: Final = r"[a-h][1-8]\.[a-h][1-8][ \t]+[-.a-zA-Z0-9]{1,400}/[-.a-zA-Z0-9]{1,400}"
+"""Regular expression for a move of vchess's list for machines: `d4.e5 wke5/wkd4.bpe5`."""
+GRAMMAR: Final = Grammar(
+    hint="write tags, numbered moves as 1. Pa2a3 Pa7a6, {comments} and a result",
+    word=rf"{_EXACT}|{Grammar.word}",
+    bare=r"[0-9]{1,3}(?=[ \t|])",
+    again=r"[0-9]{1,9}\.[wb](?=[ \t])",
 )
 _CAPITALS = re.compile(r"([PRNBQMK])?([A-H][1-8])?(?:(X)?([A-H][1-8])(X)?|(-OFF))")
 
 
-@dataclass
-class _BaroqueDraft(Draft):
-    """One game while it is being read.
-
-    A game of vchess lists its moves twice: for people, then for machines. `exact` are the moves of the second list.
-    """
-
-    moves: list[tuple[int, str]] = field(default_factory=list)
-    exact: list[tuple[int, str]] = field(default_factory=list)
-    is_begun: bool = False
-    """Whether a move or a result was read, after which a tag starts the next game."""
-    is_empty: bool = True
-
-    def tag(self, name: str, value: str, ruleset: Ruleset, text: str, index: int) -> None:
-        """Store one tag. Raise ParseError for an unknown variant, rule or value."""
-        rules = ruleset.rules
-        try:
-            if name.lower() == "variant":
-                if value.strip().lower() not in ANY_VARIANT:
-                    self.variant = rules.variant(value.strip().lower()).name
-            elif name.startswith(RULE):
-                self.take_rule(name, value, rules)
-            elif name.lower() in ("position", "fen"):
-                self.position = ruleset.write(ruleset.read(value)) if value else None
-            elif name.lower() == "result":
-                self.result = _result(value, text, index)
-            else:
-                self.tags[name] = value
-        except UnknownNameError as error:
-            raise ParseError(
-                str(error), text=text, index=index, hint="list them with: arena rules list baroque"
-            ) from None
-        except ParseError as error:
-            raise ParseError(f"{name}: {error.problem}", text=text, index=index, hint=error.hint) from None
-
-    def finish(self, ruleset: Ruleset, text: str) -> GameText:
-        """Play the moves and return the game. Raise ParseError for an unreadable or illegal move."""
-        if self.variant or self.options:
-            inherited = {} if self.variant else ruleset.overrides
-            try:
-                ruleset = ruleset.rules.settle(self.variant or ruleset.variant.name, inherited | self.options)
-            except ParseError as error:
-                raise ParseError(error.problem, text=text, hint=error.hint) from None
-        played = list(_played(ruleset, self.position, self.exact or self.moves, text))
-        for ply, (state, move) in enumerate(played, 1):
-            if ply in self.comments:
-                self._leave_out(ply, explain(move, state, ruleset.config))
-        return self.game(write_move(move) for _, move in played)
-
-    def _leave_out(self, ply: int, said: str) -> None:
-        """Remove `said`, the generated description of a move, from the start of its comment."""
-        comment = self.comments[ply]
-        rest = comment.removeprefix(said)
-        if said and rest != comment and rest[:1] in ("", " ", ";"):
-            self.comments[ply] = rest.lstrip("; ")
-            if not self.comments[ply]:
-                del self.comments[ply]
-
-
-def _lowered(word: str) -> str:
-    """Convert a move in capitals to the usual case: `PC2C4X` to `Pc2c4X`."""
-    found = _CAPITALS.fullmatch(word)
-    if found is None:
+def _spelled(word: str) -> str:
+    """Return a move in the usual case, `Pc2c4X` for `PC2C4X`, without signs of check, or a move of vchess's list."""
+    if len(word) > 5 and word[2] == ".":
+        return word[:2] + word[3:5]
+    word = plain(word).rstrip("+#")
+    match = _CAPITALS.fullmatch(word)
+    if match is None:
         return word
-    letter, origin, takes, end, mark, off = (part or "" for part in found.groups())
+    letter, origin, takes, end, mark, off = (part or "" for part in match.groups())
     return letter + origin.lower() + takes.lower() + end.lower() + mark + off.lower()
 
 
-def _result(word: str, text: str, index: int) -> str:
-    word = "1/2-1/2" if word == "1/2" else word
-    if word not in RESULTS:
-        raise ParseError("not a result", text=text, index=index, hint="write one of " + " ".join(RESULTS))
-    return word
+def _understand(part: GamePart, ruleset: Ruleset) -> GameText:
+    """Return the game of a part of a text. Raise ParseError, also for an illegal move."""
+    game, settled = understand(part, ruleset, _spelled, is_played=True)
+    comments = dict(game.comments)
+    if comments:
+        for ply, (state, move) in enumerate(_played(settled, game.position, game.moves), 1):
+            _leave_out(comments, ply, explain(move, state, settled.config) if ply in comments else "")
+    return replace(game, comments=comments)
 
 
-def _played(
-    ruleset: Ruleset, position: str | None, words: Sequence[tuple[int, str]], text: str
-) -> Iterator[tuple[State, int]]:
-    """Yield each move as its code, with the position before it.
+def _leave_out(comments: dict[int, str], ply: int, said: str) -> None:
+    """Remove `said`, the generated description of a move, from the start of its comment."""
+    if said and comments[ply] == said:
+        del comments[ply]
+    elif said and comments[ply].startswith(f"{said}; "):
+        comments[ply] = comments[ply].removeprefix(f"{said}; ")
 
-    `words` are (index in `text`, move). Raise ParseError.
-    """
-    state = ruleset.read(position)
-    for index, word in words:
-        try:
-            move = read_move(word, state, ruleset.config)
-        except ParseError as error:
-            raise placed(error, text, index) from None
-        after = step(ruleset, state, move)
+
+def _played(ruleset: Ruleset, position: str | None, moves: Sequence[str]) -> list[tuple[State, int]]:
+    """Return each move as its code, with the position before it. Raise ParseError for an illegal one."""
+    state, played = ruleset.read(position), list[tuple[State, int]]()
+    for ply, move in enumerate(moves):
+        code = read_move(move, state, ruleset.config)
+        after = step(ruleset, state, code)
         if after is None:
-            where = ruleset.write(state)
-            raise ParseError(f"illegal move {word[:12]}", text=text, index=index, hint=f"the position is {where}")
-        yield state, move
+            index, hint = len(" ".join([*moves[:ply], ""])), f"the position is {ruleset.write(state)}"
+            raise ParseError(f"illegal move {move[:12]}", text=" ".join(moves), index=index, hint=hint)
+        played.append((state, code))
         state = after
-
-
-def read_games(text: str, ruleset: Ruleset) -> list[GameText]:
-    """Return all games of a text. `ruleset` supplies what the tags omit. Raise ParseError."""
-    games: list[GameText] = []
-    draft, place, is_exact = _BaroqueDraft(), 0, False
-    while place < len(text):
-        found = _TOKEN.match(text, place)
-        if found is None or (text[place] == "(" and not draft.is_begun):
-            hint = "write tags, numbered moves as 1. Pa2a3 Pa7a6, {comments} and a result"
-            raise ParseError("not game text", text=text, index=place, hint=hint)
-        start, place = place, found.end()
-        if found["space"]:
-            continue
-        if found["comment"]:
-            said = found["comment"]
-            draft.comment(len(draft.exact if is_exact else draft.moves), said[1:] if said[0] == ";" else said[1:-1])
-            continue
-        if found["name"] and draft.is_begun:
-            games.append(draft.finish(ruleset, text))
-            draft, is_exact = _BaroqueDraft(), False
-        draft.is_empty = False
-        if found["name"]:
-            draft.tag(found["name"], unescape(found["value"]), ruleset, text, start)
-            continue
-        draft.is_begun = True
-        if found["exact"]:
-            is_exact = True
-        elif found["move"]:
-            (draft.exact if is_exact else draft.moves).append((start, _lowered(plain(found["move"]))))
-            draft.mark(len(draft.exact if is_exact else draft.moves), found["marked"] or "")
-        elif found["mark"]:
-            draft.mark(len(draft.moves), found["mark"])
-        elif found["from"]:
-            draft.exact.append((start, found["from"] + found["to"]))
-        elif found["result"]:
-            draft.result = _result(found["result"], text, start)
-            games.append(draft.finish(ruleset, text))
-            draft, is_exact = _BaroqueDraft(), False
-    if not draft.is_empty:
-        games.append(draft.finish(ruleset, text))
-    return games
+    return played
 
 
 # Writing
@@ -205,50 +89,36 @@ def _settled(game: GameText, ruleset: Ruleset) -> Ruleset:
     return ruleset.rules.settle(game.variant or ruleset.variant.name, inherited | dict(game.options))
 
 
-def _tag(name: str, value: object) -> str:
-    shown = str(value).lower() if isinstance(value, bool) else " ".join(str(value).split())
-    return write_tag(name, shown)
-
-
-def _other_tags(game: GameText) -> list[str]:
-    """Return the lines of `game.tags`, without names that the reader rejects or uses for other data."""
-    return [
-        _tag(name, value)
-        for name, value in game.tags.items()
-        if re.fullmatch(NAME, name) and name.lower() not in OWN_TAGS and not name.startswith(RULE)
-    ]
-
-
 def _words(
-    game: GameText, played: Sequence[tuple[State, int]], config: Config, spell: Callable[[int, State, Config], str]
-) -> list[str]:
-    """Return the moves, each with its mark, a description of its captures, and its comment."""
-    words = []
+    game: GameText, played: Sequence[tuple[State, int]], settled: Ruleset, spell: Callable[[int, State, Config], str]
+) -> tuple[str, list[str]]:
+    """Return what precedes the moves, and the moves, each with its mark, a description of its captures, its comment and
+    its variations.
+    """
+    comments = dict(game.comments)
     for ply, (state, move) in enumerate(played, 1):
-        said = explain(move, state, config) if spell is display_move else ""
-        comment = braced("; ".join(part for part in (said, game.comments.get(ply, "")) if part))
-        shown = spell(move, state, config) + game.marks.get(ply, "")
-        words.append(f"{shown} {comment}" if comment else shown)
-    return words
+        told, comment = explain(move, state, settled.config), comments.get(ply, "")
+        # A comment of the same words would be taken for the description, so the description precedes it.
+        if told and (spell is display_move or comment == told or comment.startswith(f"{told}; ")):
+            comments[ply] = f"{told}; {comment}" if comment else told
+    said = remarks(replace(game, comments=comments), settled)
+    return said.get(0, ""), annotated([spell(move, state, settled.config) for state, move in played], game.marks, said)
 
 
 def _numbered(
-    game: GameText, played: Sequence[tuple[State, int]], config: Config, spell: Callable[[int, State, Config], str]
-) -> str:
+    game: GameText, played: Sequence[tuple[State, int]], settled: Ruleset, spell: Callable[[int, State, Config], str]
+) -> list[str]:
     """Return `1. Pa2a3 Pa7a6 2. ...`, or `1... Pa7a6` if Black begins, with marks and comments."""
-    words = [braced(game.comments.get(0, ""))]
-    for ply, word in enumerate(_words(game, played, config, spell), 1):
+    before, moves = _words(game, played, settled, spell)
+    words = [before]
+    for ply, word in enumerate(moves, 1):
         state, _ = played[ply - 1]
         if not state[SIDE]:
             words.append(f"{int(state[NUMBER])}.")
         elif ply == 1:
             words.append(f"{int(state[NUMBER])}...")
         words.append(word)
-    return " ".join(word for word in words if word)
-
-
-def _wrapped(text: str) -> list[str]:
-    return textwrap.wrap(text, WIDTH, break_long_words=False, break_on_hyphens=False)
+    return words
 
 
 def _coordinates(move: int, state: State, config: Config) -> str:
@@ -280,37 +150,25 @@ def _exact(move: int, state: State, config: Config) -> str:
     return f"{marker} {square_name(origin)}.{square_name(end)} {appears}/{'.'.join(vanishes)}"
 
 
-def _play(game: GameText, ruleset: Ruleset) -> list[tuple[State, int]]:
-    text = " ".join(game.moves)
-    places = accumulate((len(move) + 1 for move in game.moves[:-1]), initial=0)
-    return list(_played(ruleset, game.position, list(zip(places, game.moves, strict=False)), text))
-
-
 def _head(game: GameText) -> list[str]:
     """Return the lines of a game's tags."""
-    lines = _other_tags(game)
-    if game.variant:
-        lines.append(_tag("Variant", game.variant))
-    lines += [_tag(RULE + name, value) for name, value in game.options.items()]
-    if game.position:
-        lines.append(_tag("Position", game.position))
-    return [*lines, _tag("Result", game.result), ""]
+    own = [("Variant", game.variant), *rule_tags(game.options), ("Position", game.position or "")]
+    return tag_lines(game, own=[*own, ("Result", game.result)])
 
 
 def _write(game: GameText, ruleset: Ruleset, spell: Callable[[int, State, Config], str]) -> str:
     settled = _settled(game, ruleset)
-    moves = _numbered(game, _play(game, settled), settled.config, spell)
-    return "\n".join([*_head(game), *_wrapped(f"{moves} {game.result}".strip()), ""])
+    words = _numbered(game, _played(settled, game.position, game.moves), settled, spell)
+    return "\n".join([*_head(game), "", *wrapped([*words, game.result]), ""])
 
 
 def write_table(game: GameText, ruleset: Ruleset) -> str:
     """Return a game in the display form, a row for each pair of moves. Raise ParseError for illegal moves."""
     settled = _settled(game, ruleset)
-    words = _words(game, _play(game, settled), settled.config, display_move)
+    said, words = _words(game, _played(settled, game.position, game.moves), settled, display_move)
     start = settled.read(game.position)
     table = gametable.lines(settled.sides, gametable.rows(words, int(start[NUMBER]), int(start[SIDE])))
-    said = [braced(game.comments[0])] if 0 in game.comments else []
-    return "\n".join([*_head(game), *said, *table, game.result, ""])
+    return "\n".join([*_head(game), "", *([said] if said else []), *table, game.result, ""])
 
 
 def write(game: GameText, ruleset: Ruleset) -> str:
@@ -329,25 +187,30 @@ def write_vchess(game: GameText, ruleset: Ruleset) -> str:
     Raise ParseError for illegal moves.
     """
     settled = _settled(game, ruleset)
-    played = _play(game, settled)
+    played = _played(settled, game.position, game.moves)
     defaults = {option.name: option.default for option in settled.rules.options}
-    lines = [*_other_tags(game), _tag("Variant", "Baroque")]
-    lines += [_tag(RULE + name, value) for name, value in settled.values.items() if value != defaults[name]]
-    lines.append(_tag("Fen", settled.write(settled.read(game.position))))
-    lines.append(_tag("Result", game.result))
-    shown = _numbered(game, played, settled.config, _short)
+    rules = {name: value for name, value in settled.values.items() if value != defaults[name]}
+    tags = [*other_tags(game), ("Variant", "Baroque"), *rule_tags(rules)]
+    tags += [("Fen", settled.write(settled.read(game.position))), ("Result", game.result)]
+    lines = [write_tag(name, value) for name, value in tags]
     exact = [_exact(move, state, settled.config) for state, move in played]
-    return "\n".join([*lines, "", *_wrapped(shown), "", *exact, ""])
+    return "\n".join([*lines, "", *wrapped(_numbered(game, played, settled, _short)), "", *exact, ""])
 
 
-read = titled(branched(read_games))
+READER: Final = GameReader(GRAMMAR, _understand)
 
 FORMATS: tuple[GameFormat, ...] = (
-    GameFormat("display", read, branching(write), "piece, origin and destination: 1. Pc2c4X Kd4xe5"),
-    GameFormat("display-table", read, branching(write_table), "the same in a numbered row for each pair of moves"),
-    GameFormat("coordinates", read, branching(write_coordinates), "canonical moves: 1. c2c4 d4e5"),
+    GameFormat("display", READER, write, "piece, origin and destination: 1. Pc2c4X Kd4xe5", READER.starts),
     GameFormat(
-        "vchess", read, branching(write_vchess), "the format of vchess.club: 1. Pc2c4X Kxe5, then a list for machines"
+        "display-table", READER, write_table, "the same in a numbered row for each pair of moves", READER.starts
+    ),
+    GameFormat("coordinates", READER, write_coordinates, "canonical moves: 1. c2c4 d4e5", READER.starts),
+    GameFormat(
+        "vchess",
+        READER,
+        write_vchess,
+        "the format of vchess.club: 1. Pc2c4X Kxe5, then a list for machines",
+        READER.starts,
     ),
     REVERSIBLE,
 )

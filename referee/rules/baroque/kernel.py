@@ -23,20 +23,20 @@ from typing import Any
 import numpy as np
 
 from referee.rules.baroque.state import (
-    BARE_KINGS,
-    CLASSICAL,
-    COMBINES,
+    BARE_KINGS_DRAW,
+    CHAMELEON_LEAP_COMBINES,
+    IMMOBILIZER,
     KEY_SIZE,
     LAST_COUNT,
-    MAX_LEAPS,
+    LEAPER_MAX_CAPTURES,
     MAX_PLIES,
-    NO_CAPTURE,
+    NO_CAPTURE_LIMIT,
     NUMBER,
     PLIES,
     QUIET,
     REPETITION,
     SIDE,
-    STALEMATE_LOSES,
+    STALEMATE,
     STATE_SIZE,
     SUICIDE,
 )
@@ -66,7 +66,7 @@ most one piece in each direction, since own pieces block. So 27 n and 8 (64 - n)
 together below 420.
 """
 
-PINCER, COORDINATOR, LEAPER, CHAMELEON, WITHDRAWER, IMMOBILIZER, KING = range(7)
+PINCER, COORDINATOR, LEAPER, CHAMELEON, WITHDRAWER, FREEZER, KING = range(7)
 
 # Reason numbers, in the order of `Rules.reasons` in rules.py.
 BY_CHECKMATE, BY_STALEMATE, BY_BARE_KINGS, BY_NO_CAPTURE, BY_REPETITION, BY_MAX_PLIES = range(6)
@@ -88,7 +88,12 @@ NOT_H = np.uint64(0x7F7F7F7F7F7F7F7F)
 @jit
 def style_of(config: Any) -> Any:
     """Return the rules of movement packed into one number (see the module's docstring)."""
-    return config[CLASSICAL] | (config[SUICIDE] << 1) | (config[COMBINES] << 2) | (config[MAX_LEAPS] << 3)
+    return (
+        config[IMMOBILIZER]
+        | (config[SUICIDE] << 1)
+        | (config[CHAMELEON_LEAP_COMBINES] << 2)
+        | (config[LEAPER_MAX_CAPTURES] << 3)
+    )
 
 
 @jit
@@ -330,7 +335,7 @@ def captured(piece: Any, f: Any, t: Any, u: Any, v: Any, own: Any, foe: Any, sty
     f still counts as a square of the mover. It is never the partner of a pinch, since a piece that comes from behind
     its victim would have to pass through it.
     """
-    if piece == IMMOBILIZER or f == t:
+    if piece == FREEZER or f == t:
         return NONE
     if piece == PINCER:
         return pinched(t, own, foe)
@@ -654,9 +659,9 @@ def result(state: Any, config: Any, occurrences: Any, gap: Any) -> Any:
     if not can_move(u, v, check, pins, baits, style):
         return blocked(check, np.int64(state[SIDE]), config)
     quiet = np.int64(state[QUIET])
-    if config[BARE_KINGS] and is_bare(u, v):
+    if config[BARE_KINGS_DRAW] and is_bare(u, v):
         return BY_BARE_KINGS * 4 + DRAW
-    if config[NO_CAPTURE] and quiet >= config[NO_CAPTURE]:
+    if config[NO_CAPTURE_LIMIT] and quiet >= config[NO_CAPTURE_LIMIT]:
         return BY_NO_CAPTURE * 4 + DRAW
     if config[REPETITION] and occurrences >= config[REPETITION]:
         return BY_REPETITION * 4 + DRAW
@@ -670,7 +675,7 @@ def blocked(check: Any, side: Any, config: Any) -> Any:
     """Return the result code for a side (0 or 1) without legal moves."""
     if check:
         return BY_CHECKMATE * 4 + 2 - side
-    return BY_STALEMATE * 4 + (2 - side if config[STALEMATE_LOSES] else DRAW)
+    return BY_STALEMATE * 4 + (2 - side if config[STALEMATE] else DRAW)
 
 
 @jit
@@ -713,9 +718,9 @@ def playout(state: Any, config: Any, rng: Any, max_plies: Any) -> Any:
                 total += popcount(d)
         if total == 0:
             return blocked(check, side, config), plies
-        if config[BARE_KINGS] and is_bare(u, v):
+        if config[BARE_KINGS_DRAW] and is_bare(u, v):
             return BY_BARE_KINGS * 4 + DRAW, plies
-        if config[NO_CAPTURE] and quiet >= config[NO_CAPTURE]:
+        if config[NO_CAPTURE_LIMIT] and quiet >= config[NO_CAPTURE_LIMIT]:
             return BY_NO_CAPTURE * 4 + DRAW, plies
         if config[MAX_PLIES] and before + plies >= config[MAX_PLIES]:
             return BY_MAX_PLIES * 4 + DRAW, plies
@@ -913,15 +918,6 @@ def captures(state: Any, config: Any, values: Any, moves: Any, gains: Any) -> An
                     n += 1
             d ^= t
     return n
-
-
-@jit
-def best_gain(state: Any, config: Any) -> Any:
-    """Return the highest value that one move of the side to move captures, by `best_capture`."""
-    style = style_of(config)
-    u, v = sides(state)
-    own = occupied(u)
-    return best_capture(u, v, own, occupied(v), frozen_squares(u, v, style) & own, style)
 
 
 @jit

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from referee.rules.baroque.notation import pieces_of, square_name, squares_of, victim_squares
-from referee.rules.baroque.state import LETTERS, NAMES, NO_CAPTURE, QUIET, SIDE
+from referee.rules.baroque.state import LETTERS, NAMES, NO_CAPTURE_LIMIT, QUIET, SIDE
 from referee.rules.rules import Board, Cell, Config, Effect, Mark, Piece, State
 
 CELLS: tuple[Cell, ...] = tuple(Cell(square_name(square), square % 8, square // 8) for square in range(64))
@@ -74,7 +74,7 @@ def board(state: State, config: Config) -> Board:
         cell = next(name for name, letter in pieces.items() if letter == king)
         marks[cell] = (*marks.get(cell, ()), "check")
         notes.append("check")
-    quiet, limit = int(state[QUIET]), int(config[NO_CAPTURE])
+    quiet, limit = int(state[QUIET]), int(config[NO_CAPTURE_LIMIT])
     if quiet:
         notes.append(f"{quiet} plies without capture" + (f" of {limit}" if limit else ""))
     return Board("square", CELLS, pieces, marks, tuple(notes))

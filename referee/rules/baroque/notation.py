@@ -107,7 +107,7 @@ def read_position(text: str, config: Config) -> State:
     """
     if len(text) > MAX_POSITION_LENGTH:
         raise ParseError("the position is too long", text=text, index=MAX_POSITION_LENGTH, hint=POSITION_HINT)
-    fields = [(found.start(), found.group()) for found in re.finditer(r"[^ \t\r\n]+", text)]
+    fields = [(field.start(), field.group()) for field in re.finditer(r"[^ \t\r\n]+", text)]
     if not 2 <= len(fields) <= 4:
         place = fields[4][0] if len(fields) > 4 else len(text)
         raise ParseError(f"{len(fields)} fields", text=text, index=place, hint=POSITION_HINT)
@@ -177,23 +177,23 @@ def _malformed(text: str) -> ParseError:
 
 def _without_origin(text: str, state: State, config: Config) -> int:
     """Return the only legal move that `Rc5X` can mean. Raise ParseError if there is not exactly one."""
-    found = _FORM.fullmatch(text)
-    assert found is not None
+    match = _FORM.fullmatch(text)
+    assert match is not None
     kernel = _kernel()
     buffer = np.empty(kernel.MAX_MOVES, dtype=np.int64)
-    end, piece = _SQUARES[found["end"]], LETTERS.index(found["letter"]) + 7 * int(state[SIDE])
+    end, piece = _SQUARES[match["end"]], LETTERS.index(match["letter"]) + 7 * int(state[SIDE])
     moves = [
         move
         for move in buffer[: kernel.legal(state, config, buffer)].tolist()
         if move % 64 == end and move // 64 != end and int(state[piece]) >> (move // 64) & 1
     ]
     if len(moves) > 1:
-        capturing = bool(found["takes"] or found["mark"])
+        capturing = bool(match["takes"] or match["mark"])
         moves = [move for move in moves if bool(victim_squares(move, state, config)) == capturing] or moves
     if len(moves) == 1:
         return int(moves[0])
     if not moves:
-        raise ParseError(f"no {NAMES[piece % 7]} can go to {found['end']}", text=text, hint=MOVE_HINT)
+        raise ParseError(f"no {NAMES[piece % 7]} can go to {match['end']}", text=text, hint=MOVE_HINT)
     raise ParseError("ambiguous move", text=text, hint="write one of " + ", ".join(map(write_move, moves)))
 
 
@@ -265,9 +265,9 @@ def _read_squares(text: str) -> tuple[int, int, int]:
     Raise ParseError.
     """
     form = text.lower() if _LOUD.fullmatch(text) else text
-    if len(text) > 8 or not (found := _FORM.fullmatch(form)):
+    if len(text) > 8 or not (match := _FORM.fullmatch(form)):
         raise _malformed(text)
-    letter, origin, end = found["letter"], found["origin"], found["end"]
+    letter, origin, end = match["letter"], match["origin"], match["end"]
     if (letter is None and (origin is None or len(text) != 4)) or (origin is None and end is None):
         raise _malformed(text)
     place = LETTERS.index(letter) if letter else -1

@@ -85,6 +85,7 @@ RULES = Rules(
     sides=("White", "Black"),
     options=OPTIONS,
     variants=VARIANTS,
+    rare_positions=("8/8/4k3/8/8/3K4/8/8 w 0 1",),
     notation=NOTATION,
     pieces=PIECES,
     position_setup=PositionSetup(("w 0 1", "b 0 1")),

@@ -30,26 +30,15 @@ def _orders(letters: str) -> int:
 
 def row(index: int) -> str:
     """Return back row number `index`, 0..ROWS-1, in the alphabetical list of the different orders of `LETTERS`."""
-    left, found = LETTERS, ""
+    left, order = LETTERS, ""
     while left:
         for letter in sorted(set(left)):
             rest = left.replace(letter, "", 1)
             if index < _orders(rest):
-                found, left = found + letter, rest
+                order, left = order + letter, rest
                 break
             index -= _orders(rest)
-    return found
-
-
-def row_number(letters: str) -> int:
-    """Return the number of a back row in capitals: the inverse of `row`. Raise ValueError for other letters."""
-    if "".join(sorted(letters)) != LETTERS:
-        raise ValueError(f"{letters!r} is not an order of {LETTERS}")
-    index, left = 0, LETTERS
-    for letter in letters:
-        index += sum(_orders(left.replace(other, "", 1)) for other in sorted(set(left)) if other < letter)
-        left = left.replace(letter, "", 1)
-    return index
+    return order
 
 
 def array(white: int, black: int) -> str:
@@ -131,10 +120,10 @@ def draw(name: str, rng: random.Random) -> Variant:
         name = f"{SYMMETRIC}#{rng.randrange(ROWS)}"
     elif name == ASYMMETRIC:
         name = f"{ASYMMETRIC}#{rng.randrange(ROWS)}/{rng.randrange(ROWS)}"
-    found = resolve(name, {})
+    start = resolve(name, {})
     for variant in VARIANTS:
-        if found is None and variant.name == name:
-            found = variant
-    if found is None:
+        if start is None and variant.name == name:
+            start = variant
+    if start is None:
         raise UnknownNameError("variant of baroque", name, tuple(variant.name for variant in VARIANTS))
-    return found
+    return start

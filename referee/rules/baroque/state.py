@@ -25,8 +25,21 @@ PLIES = 17
 KEY_SIZE = 15
 STATE_SIZE = 18
 
-CLASSICAL, SUICIDE, COMBINES, MAX_LEAPS, STALEMATE_LOSES, REPETITION, NO_CAPTURE, BARE_KINGS, MAX_PLIES = range(9)
-"""Indices in a `Config`, in the order of the options. The kernel ignores the numbers of back rows after them."""
+(
+    IMMOBILIZER,
+    SUICIDE,
+    CHAMELEON_LEAP_COMBINES,
+    LEAPER_MAX_CAPTURES,
+    STALEMATE,
+    REPETITION,
+    NO_CAPTURE_LIMIT,
+    BARE_KINGS_DRAW,
+    MAX_PLIES,
+    INDEX,
+    INDEX_WHITE,
+    INDEX_BLACK,
+) = range(12)
+"""Indices in a `Config`. The kernel ignores the numbers of back rows, the last three."""
 
 LAST_COUNT = 999_999_999
 """Maximum of the counters, so that every position can be read again."""

@@ -78,4 +78,13 @@ FRENCH: Final[Mapping[str, str]] = {
     "list the options with: arena rules list loa": "pour voir la liste des options : arena rules list loa",
     "invalid result": "résultat non valide",
     "one of {}": "choisissez parmi {}",
+    "illegal move": "coup illégal",
+    "this is not SGF": "ce n’est pas du SGF",
+    "write (;GM[9];B[b1-b3];W[h4-f2])": "écrivez (;GM[9];B[b1-b3];W[h4-f2])",
+    "this SGF has no end": "ce SGF n’a pas de fin",
+    "close it with )": "fermez-la par )",
+    "this looks like SGF of another game, GM[{}]": "cela ressemble au SGF d’un autre jeu, GM[{}]",
+    "SGF of Lines of Action has GM[9]": "le SGF de Lines of Action a GM[9]",
+    "a start of SGF that is not read: {}": "départ de SGF qui n’est pas lu : {}",
+    "write KP[position]": "écrivez KP[position]",
 }

@@ -180,13 +180,13 @@ def place(q: int, n: int) -> tuple[int, Any]:
 
 @jit
 def play(state: Any, config: Any, move: int, out: Any) -> None:
-    none, one = np.uint64(0), np.uint64(1)
+    none, unit = np.uint64(0), np.uint64(1)
     for i in range(STATE_SIZE):
         out[i] = state[i]
     s = signed(state[SIDE])
     out[SIDE] = np.uint64(1 - s)
     out[BAN] = none
-    out[PLIES] = state[PLIES] + one
+    out[PLIES] = state[PLIES] + unit
     out[NUMBER] = state[NUMBER] + np.uint64(s)
     if move == PASS:
         return

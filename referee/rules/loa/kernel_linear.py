@@ -67,28 +67,30 @@ def _beyond() -> npt.NDArray[np.uint64]:
 
 def _tied() -> npt.NDArray[np.int64]:
     """Return, for every feature, the smallest number among its images under rotations and reflections of the board."""
-    found = np.arange(LINEAR_FEATURE_COUNT)
+    smallest = np.arange(LINEAR_FEATURE_COUNT)
     for first, length in [*((LONG * kind, 8) for kind in range(4)), *((DIAGONALS + OFFSET[n], n) for n in range(1, 9))]:
         digits = np.arange(3**length)[:, None] // 3 ** np.arange(length) % 3
         back = (digits[:, ::-1] * 3 ** np.arange(length)).sum(axis=1)
-        found[first : first + 3**length] = first + np.minimum(np.arange(3**length), back)
+        smallest[first : first + 3**length] = first + np.minimum(np.arange(3**length), back)
     centre = np.arange(QUADS - CENTRE) % (PLACES * PLACES)
-    near, off = np.sort([np.minimum(each, PLACES - 1 - each) for each in np.divmod(centre, PLACES)], axis=0)
-    found[CENTRE:QUADS] += near * PLACES + off - centre
-    return found
+    near, off = np.sort(
+        [np.minimum(coordinate, PLACES - 1 - coordinate) for coordinate in np.divmod(centre, PLACES)], axis=0
+    )
+    smallest[CENTRE:QUADS] += near * PLACES + off - centre
+    return smallest
 
 
 def _prior() -> npt.NDArray[np.float64]:
     """Return weights that approximate `Kernel.evaluate`: mobility, groups, and the distance from the centre."""
-    found = np.zeros(LINEAR_FEATURE_COUNT)
+    weights = np.zeros(LINEAR_FEATURE_COUNT)
     lead = MOBILITY * (COUNTS[:TERNARY] - COUNTS[TERNARY:])
-    found[:DIAGONALS] = np.tile(lead[OFFSET[8] : OFFSET[9]], 4)
-    found[DIAGONALS:GROUPS] = lead
+    weights[:DIAGONALS] = np.tile(lead[OFFSET[8] : OFFSET[9]], 4)
+    weights[DIAGONALS:GROUPS] = lead
     groups = -GROUP * np.repeat(np.arange(SIZES), SIZES)
     spread = -2 * DISTANCE * np.tile(np.arange(STEPS), SIZES)  # there in sixteenths of a square
-    found[GROUPS:SPREAD] = np.concatenate([groups, -groups])
-    found[SPREAD:CENTRE] = np.concatenate([spread, -spread])
-    return found
+    weights[GROUPS:SPREAD] = np.concatenate([groups, -groups])
+    weights[SPREAD:CENTRE] = np.concatenate([spread, -spread])
+    return weights
 
 
 BASES, BEYOND, TIED_FEATURES, PRIOR_WEIGHTS = _bases(), _beyond(), _tied(), _prior()
@@ -125,8 +127,8 @@ def connects8(a: Any, b: Any) -> bool:
 
 
 @jit
-def outline8(a: Any, side: int, found: Any, n: int) -> int:
-    """Write the four features of the pieces `a` of a side (0 to move, 1 waiting) to `found[n..]`; return the number of
+def outline8(a: Any, side: int, features: Any, n: int) -> int:
+    """Write the four features of the pieces `a` of a side (0 to move, 1 waiting) to `features[n..]`; return the number of
     groups.
     """
     k = popcount(a)
@@ -138,7 +140,7 @@ def outline8(a: Any, side: int, found: Any, n: int) -> int:
         groups += 1
         largest = max(largest, popcount(part))
     max_size = SIZES - 1
-    found[n] = GROUPS + (side * SIZES + min(groups, max_size)) * SIZES + min(largest, max_size)
+    features[n] = GROUPS + (side * SIZES + min(groups, max_size)) * SIZES + min(largest, max_size)
     ranks = popcount(a & ODD[0]) + 2 * popcount(a & PAIRS[0]) + 4 * popcount(a & HALF[0])
     files = popcount(a & ODD[1]) + 2 * popcount(a & PAIRS[1]) + 4 * popcount(a & HALF[1])
     centre = (4 * ranks + k) // (2 * k) * PLACES + (4 * files + k) // (2 * k)
@@ -148,27 +150,27 @@ def outline8(a: Any, side: int, found: Any, n: int) -> int:
         distance += popcount(out)
         d += 1
         out = a & BEYOND[centre, d]
-    found[n + 1] = SPREAD + (side * SIZES + min(k, max_size)) * STEPS + min(4 * distance // k, STEPS - 1)
-    found[n + 2] = CENTRE + side * PLACES * PLACES + centre
+    features[n + 1] = SPREAD + (side * SIZES + min(k, max_size)) * STEPS + min(4 * distance // k, STEPS - 1)
+    features[n + 2] = CENTRE + side * PLACES * PLACES + centre
     right, up, across = a >> U1, a >> U8, a >> U9
     both, either, above, any_above = a & right, a ^ right, up & across, up ^ across
     three = (both & any_above | either & above) & WITH_NEXT
-    found[n + 3] = QUADS + side * 64 + 8 * min(popcount(three), 7) + min(popcount(both & above & WITH_NEXT), 7)
+    features[n + 3] = QUADS + side * 64 + 8 * min(popcount(three), 7) + min(popcount(both & above & WITH_NEXT), 7)
     return groups
 
 
 @jit
-def linear_features8(a: Any, b: Any, found: Any) -> int:
-    """Write the features of a position, `a` to move, to `found`; return their number, or -1 if a move wins at once."""
-    if outline8(a, 0, found, 46) <= MAX_GROUPS and connects8(a, b):
+def linear_features8(a: Any, b: Any, features: Any) -> int:
+    """Write the features of a position, `a` to move, to `features`; return their number, or -1 if a move wins at once."""
+    if outline8(a, 0, features, 46) <= MAX_GROUPS and connects8(a, b):
         return -1
-    outline8(b, 1, found, 50)
-    found[54] = NUMBERS + min(popcount(a), SIZES - 1) * SIZES + min(popcount(b), SIZES - 1)
+    outline8(b, 1, features, 50)
+    features[54] = NUMBERS + min(popcount(a), SIZES - 1) * SIZES + min(popcount(b), SIZES - 1)
     for f in range(8):
         own, opp = by_rank(a >> np.uint64(f) & FILE_A), by_rank(b >> np.uint64(f) & FILE_A)
-        found[8 + f] = np.int64(BASES[8 + f] + DIGITS8[own] + U2 * DIGITS8[opp])
+        features[8 + f] = np.int64(BASES[8 + f] + DIGITS8[own] + U2 * DIGITS8[opp])
     for l in range(46):
         if not 8 <= l < 16:
             own, opp = by_file(a & SQUARES8[l]) >> FILE8[l], by_file(b & SQUARES8[l]) >> FILE8[l]
-            found[l] = np.int64(BASES[l] + DIGITS8[own] + U2 * DIGITS8[opp])
+            features[l] = np.int64(BASES[l] + DIGITS8[own] + U2 * DIGITS8[opp])
     return MAX_LINEAR_FEATURES

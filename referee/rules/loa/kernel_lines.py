@@ -59,8 +59,10 @@ def load(state: Any, n: int, L: Any) -> None:
 @jit
 def movers(own: int, opp: int, c: int, M: int) -> tuple[int, int]:
     """Return the own pieces of a line that may move `c` squares upwards, and those that may move downwards."""
+    # Moving the pattern instead of the pieces tests the targets of all pieces at once: on the board, and no own piece.
     up = own & ~(own >> c) & (M >> c)
     down = own & ~(own << c) & (M << c)
+    # An opposing piece may not be jumped over, an own one may.
     for k in range(1, c):
         up &= ~(opp >> k)
         down &= ~(opp << k)
@@ -77,6 +79,7 @@ def bits(x: int) -> int:
 def touched(L: Any, z: int) -> bool:
     """Return whether a piece of either colour is adjacent to the neutral piece."""
     r, f = z >> 4, z & 15
+    # The square's file and both neighbours; on the first file the left one is shifted out.
     near = (7 << f) >> 1
     for k in range(max(r - 1, 0), min(r + 2, 12)):
         if (L[0, k] | L[1, k]) & near & ~((1 << f) if k == r else 0):
@@ -85,8 +88,8 @@ def touched(L: Any, z: int) -> bool:
 
 
 @jit
-def targets(L: Any, s: int, n: int, z: int, q: int, found: Any) -> int:
-    """Write the squares that the piece on `q` may move to, ascending, into `found`; return their number (at most 8).
+def targets(L: Any, s: int, n: int, z: int, q: int, ends: Any) -> int:
+    """Write the squares that the piece on `q` may move to, ascending, into `ends`; return their number (at most 8).
 
     When `q` is `z`, the neutral piece moves as a piece of side `s`; the callers apply `touched` and `ban`.
     """
@@ -105,18 +108,19 @@ def targets(L: Any, s: int, n: int, z: int, q: int, found: Any) -> int:
         c = bits(own | opp | L[2, line])
         up, down = movers(own | (1 << place), opp, c, LINE_MASK[n, line])
         if up >> place & 1:
-            found[k] = q + c * step
+            ends[k] = q + c * step
             k += 1
         if down >> place & 1:
-            found[k] = q - c * step
+            ends[k] = q - c * step
             k += 1
+    # Insertion sort: at most eight squares, and moves must come in ascending order.
     for i in range(1, k):
-        t = found[i]
+        t = ends[i]
         j = i - 1
-        while j >= 0 and found[j] > t:
-            found[j + 1] = found[j]
+        while j >= 0 and ends[j] > t:
+            ends[j + 1] = ends[j]
             j -= 1
-        found[j + 1] = t
+        ends[j + 1] = t
     return k
 
 
@@ -131,10 +135,10 @@ def count_lines(L: Any, s: int, n: int, z: int, ban: int) -> int:
             up, down = movers(own, opp, bits(own | opp | L[2, line]), LINE_MASK[n, line])
             total += bits(up) + bits(down)
     if z >= 0 and touched(L, z):
-        found = np.empty(8, dtype=np.int64)
-        k = targets(L, s, n, z, z, found)
+        ends = np.empty(8, dtype=np.int64)
+        k = targets(L, s, n, z, z, ends)
         for i in range(k):
-            if found[i] != ban:
+            if ends[i] != ban:
                 total += 1
     return total
 
@@ -145,7 +149,7 @@ def list_lines(L: Any, s: int, n: int, z: int, ban: int, moves: Any) -> int:
 
     Raise OverflowError if fewer than eight places are left for a piece.
     """
-    found = np.empty(8, dtype=np.int64)
+    ends = np.empty(8, dtype=np.int64)
     free = z if z >= 0 and touched(L, z) else -1
     total = 0
     for r in range(n):
@@ -156,12 +160,13 @@ def list_lines(L: Any, s: int, n: int, z: int, ban: int, moves: Any) -> int:
             f = ctz(np.uint64(row))
             row &= row - 1
             q = r << 4 | f
+            # A compiled function writes past the end of an array without an error, so the room is tested before.
             if total + 8 > len(moves):
                 raise OverflowError("too many moves for the buffer")
-            k = targets(L, s, n, z, q, found)
+            k = targets(L, s, n, z, q, ends)
             for i in range(k):
-                if q != z or found[i] != ban:
-                    moves[total] = q << 8 | found[i]
+                if q != z or ends[i] != ban:
+                    moves[total] = q << 8 | ends[i]
                     total += 1
     return total
 
@@ -221,6 +226,7 @@ def connected(L: Any, s: int) -> bool:
     if a0 == np.uint64(0) and a1 == np.uint64(0) and a2 == np.uint64(0):
         return True
     z0, z1, z2 = words(L, THIRD)
+    # The neutral piece links both sides' pieces.
     a0, a1, a2 = a0 | z0, a1 | z1, a2 | z2
     s0, s1, s2 = seed(a0, a1, a2)
     s0, s1, s2 = filled(a0, a1, a2, s0, s1, s2)

@@ -40,7 +40,7 @@ def _cells(size: int, hole: int) -> tuple[Cell, ...]:
 
 def groups(members: set[int]) -> list[set[int]]:
     """Return the groups of touching squares, largest first, then by lowest square."""
-    left, found = set(members), []
+    left, parts = set(members), []
     while left:
         group, front = set(), [left.pop()]
         while front:
@@ -49,8 +49,8 @@ def groups(members: set[int]) -> list[set[int]]:
             near = {square + step for step in _STEPS} & left
             left -= near
             front += near
-        found.append(group)
-    return sorted(found, key=lambda group: (-len(group), min(group)))
+        parts.append(group)
+    return sorted(parts, key=lambda group: (-len(group), min(group)))
 
 
 def board(state: State, config: Config) -> Board:
@@ -64,7 +64,7 @@ def board(state: State, config: Config) -> Board:
     notes = []
     neutral = {square for square, symbol in pieces.items() if symbol == "z"}
     for symbol, name in (("b", "Black"), ("w", "White")):
-        own = {square for square, found in pieces.items() if found == symbol}
+        own = {square for square, piece in pieces.items() if piece == symbol}
         parts = groups(own | neutral) if own else []
         for number, group in enumerate(parts):
             for square in group - neutral:

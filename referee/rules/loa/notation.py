@@ -175,11 +175,11 @@ def _read_move(text: str, size: int) -> int:
     lower = text.lower() if text.isascii() and len(text) <= 16 else text[:40]
     if lower in ("pass", "0000"):
         return PASS
-    found = _MOVE.fullmatch(lower)
-    if not found:
+    match = _MOVE.fullmatch(lower)
+    if not match:
         raise ParseError("not a move", text=text, hint="write source and target, as b1b3, or pass")
-    source = _square(found[1], size, text, 0)
-    return source * 256 + _square(found[3], size, text, found.start(3))
+    source = _square(match[1], size, text, 0)
+    return source * 256 + _square(match[3], size, text, match.start(3))
 
 
 def write_move(code: int) -> str:

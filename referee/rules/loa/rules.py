@@ -70,6 +70,7 @@ RULES = Rules(
     sides=("Black", "White"),
     options=OPTIONS,
     variants=VARIANTS,
+    rare_positions=("6bw/6bb/8/8/8/8/bb6/wb6 w - 20", "/".join(["bbwwbbww"] * 8) + " b - 50"),
     notation=NOTATION,
     pieces=PIECES,
     position_setup=PositionSetup(("b - 1", "w - 1")),

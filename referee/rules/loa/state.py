@@ -29,8 +29,6 @@ SIMULTANEOUS, NO_MOVES, REPETITION, REPETITION_RESULT, MAX_PLIES, SIZE, HOLE, ZE
 
 PASS = 256 * 256
 
-SYMBOLS = "bwz"
-
 
 def side(state: State, config: Config) -> int:
     """Return 0 when Black, the first side, is to move, else 1."""
@@ -64,15 +62,15 @@ def unpack(state: State, config: Config) -> dict[int, str]:
     """Return the piece symbol (`b`, `w`, `z`) on every occupied square, in ascending order of squares."""
     size = int(config[SIZE])
     words = state[: NEUTRAL + 1].tolist()
-    neutral, found = words[NEUTRAL] - 1, {}
+    neutral, pieces = words[NEUTRAL] - 1, {}
     for square, word, bit in _places(size):
         if words[FIRST + word] & bit:
-            found[square] = "b"
+            pieces[square] = "b"
         elif words[SECOND + word] & bit:
-            found[square] = "w"
+            pieces[square] = "w"
         elif square == neutral:
-            found[square] = "z"
-    return found
+            pieces[square] = "z"
+    return pieces
 
 
 def pack(

@@ -18,14 +18,14 @@ _NEUTRAL, _BANNED = 3, 4
 def _contents(states: States, config: Config) -> npt.NDArray[np.uint8]:
     size = int(config[SIZE])
     places = np.array(squares(size))
-    found = np.zeros((len(states), len(places)), dtype=np.uint8)
+    contents = np.zeros((len(states), len(places)), dtype=np.uint8)
     for symbol, first in ((1, FIRST), (2, SECOND)):
         words = [bits_of(states[:, first + word]) for word in range(1 if size == 8 else 3)]
         board = np.concatenate(words, axis=1)
-        found += np.uint8(symbol) * (board if size == 8 else board[:, places])
+        contents += np.uint8(symbol) * (board if size == 8 else board[:, places])
     for symbol, column in ((_NEUTRAL, NEUTRAL), (_BANNED, BAN)):
-        found += np.uint8(symbol) * (states[:, column].astype(np.int64)[:, np.newaxis] == places + 1)
-    return found
+        contents += np.uint8(symbol) * (states[:, column].astype(np.int64)[:, np.newaxis] == places + 1)
+    return contents
 
 
 def _rest(states: States, config: Config) -> npt.NDArray[np.int64]:

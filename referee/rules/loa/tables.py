@@ -88,7 +88,7 @@ def _ternary() -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArra
         # A row for each place, as int8 to save time: each process that plays computes these tables.
         digits = (np.arange(3**length) // 3 ** np.arange(length)[:, None] % 3).astype(np.int8)
         distance = np.count_nonzero(digits, axis=0)
-        found = np.zeros((2, 3**length), dtype=np.int64)
+        sources = np.zeros((2, 3**length), dtype=np.int64)
         for side, (own, opp) in enumerate(((1, 2), (2, 1))):
             for source in range(length):
                 for target in range(length):
@@ -97,9 +97,9 @@ def _ternary() -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArra
                         continue
                     legal = (digits[source] == own) & (digits[target] != own) & (distance == high - low)
                     legal &= ~(digits[low + 1 : high] == opp).any(axis=0)
-                    found[side] |= legal.astype(np.int64) << (source + (8 if target < source else 0))
+                    sources[side] |= legal.astype(np.int64) << (source + (8 if target < source else 0))
         here = slice(OFFSET[length], OFFSET[length] + 3**length)
-        stones[here], ways[:, here] = distance, found
+        stones[here], ways[:, here] = distance, sources
     flat = ways.reshape(-1)
     return stones, sum((flat >> bit & 1 for bit in range(16)), np.zeros_like(flat)), flat
 

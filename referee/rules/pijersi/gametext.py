@@ -12,18 +12,19 @@ a game is read as long as its turns are legal.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Final
 
 from referee.rules import gametable
 from referee.rules.core import ParseError, UnknownNameError
-from referee.rules.gametags import MARK, RULE, Draft, placed, plain, split_mark, step, unescape, write_tag
-from referee.rules.gametitle import titled
+from referee.rules.gameparts import GamePart
+from referee.rules.gametags import Draft, other_tags, plain, rule_tags, step, write_tag
+from referee.rules.gametext import GameReader, read_moves, remarked_game, take_tags
 from referee.rules.pijersi.notation import (
     display_move,
     read_move,
     read_setup,
-    write_move,
     write_position,
     write_setup,
 )
@@ -31,7 +32,8 @@ from referee.rules.pijersi.start import STANDARD, is_mirrored, is_setup, numbers
 from referee.rules.pijersi.state import FULL, HALF, PHASE
 from referee.rules.reversible import REVERSIBLE
 from referee.rules.rules import GameFormat, GameText, Ruleset, State
-from referee.rules.variations import MARKER, branched, branching, to_line_end
+from referee.rules.tokens import Grammar, TextToken
+from referee.rules.variations import TO_LINE_END, remarks
 
 KINDS = ("standard", "random", "random/symmetry", "exercise")
 """Origins that `#!` may give: `random/symmetry` is mirrored, `random` is not, `exercise` is composed."""
@@ -39,55 +41,42 @@ KINDS = ("standard", "random", "random/symmetry", "exercise")
 SIDES = ("White", "Black")
 RESULTS = {0: "*", 1: "1-0", 2: "0-1", 3: "1/2-1/2"}
 
-_LINE = re.compile(r"[^\r\n]+")
-_COMMENT = re.compile(r"(?:^|(?<=[ \t]))#.*")
-_TAG = re.compile(r"#[ \t]*\[([A-Za-z][A-Za-z0-9_.]*)[ \t]+\"((?:[^\"\\]|\\[\"\\])*)\"\][ \t]*")
-_WORD = re.compile(r"\([^()]*\)|[^ \t|]+")
-_PLY = re.compile(r"[0-9]+(?:\.+|…)?")
-_MARK = re.compile(rf"{MARK}|\$[0-9]{{1,3}}")
-_DOTS = re.compile(r"\.+|…")
-_BAD = re.compile(r"[\r\n]+")
+GRAMMAR: Final = Grammar(
+    hint="write a4b5c4, a4-b5=c4, b4=d4 or, in the swap phase, (a1b7) or ()",
+    line_comment="#",
+    has_line_tags=True,
+    word=rf"\([ \t]*(?:[A-Ga-g][1-7][ \t]*[A-Ga-g][1-7][ \t]*)?\)|{Grammar.word}",
+    bare=r"[0-9]{1,40}(?=[\sa-gA-G(|]|$)",
+    setup=r"[A-Za-z][0-9]{1,3}[ \t]*:[^\r\n#]*",
+    log=r"[ \t]*(?:Hello from PIJERSI-CERTU|pijersi-certu-v[0-9]|Turn [0-9]+ / player|g1[.a-zA-Z]{2}[ \t]+g2)",
+)
+_WON: Final = re.compile(r"Player (white|black)-(\S+) wins against (?:white|black)-(\S+)")
+_DRAWN: Final = re.compile(r".*\bdraw between white-(\S+) and black-(\S+)")
+"""What the author's programs write above or below a game."""
 
 
+@dataclass
 class _PijersiDraft(Draft):
-    """One game while it is being read; `whole` is the text that contains it."""
+    """One game while it is being read."""
 
-    def __init__(self, ruleset: Ruleset, whole: str) -> None:
-        super().__init__(result="")
-        self.ruleset = ruleset
-        self.whole = whole
-        self.setup: list[tuple[int, str]] = []
-        self.moves: list[str] = []
-        self.started = False
-        self.state: State | None = None
-        self.claim: tuple[str, int] | None = None
+    part: GamePart = field(kw_only=True)
+    ruleset: Ruleset = field(kw_only=True)
+    result: str = ""
+    claim: tuple[str, int] | None = None
 
     def fail(self, problem: str, index: int, hint: str) -> ParseError:
         """Return a ParseError that names this index of the whole text."""
-        return ParseError(problem, text=self.whole, index=index, hint=hint)
+        return ParseError(problem, text=self.part.text, index=index, hint=hint)
 
-    def tag(self, name: str, value: str, index: int) -> None:
-        """Store a tag. Raise ParseError for an unknown variant, rule or value."""
-        self.started = True
-        try:
-            if name == "Variant":
-                self.variant = self.ruleset.rules.variant(value).name
-            elif name.startswith(RULE):
-                self.take_rule(name, value, self.ruleset.rules)
-            elif name == "Position":
-                self.position = self.ruleset.write(self.ruleset.read(value or "-"))
-            elif name == "Result":
-                self.result = value
-            else:
-                self.tags[name] = value
-        except UnknownNameError as error:
-            raise self.fail(str(error), index, "list them with: arena rules list pijersi") from None
-        except ParseError as error:
-            raise self.fail(f"invalid {name}: {error.problem}", index, error.hint) from None
+    def own(self, tag: TextToken) -> bool:
+        """Store the position of a tag; return whether it is one."""
+        if tag.text != "Position":
+            return False
+        self.position = self.ruleset.write(self.ruleset.read(tag.value or "-"))
+        return True
 
     def kind(self, word: str, index: int) -> None:
         """Store `#! word`: the origin or the name of a setup. Raise ParseError."""
-        self.started = True
         self.claim = word, index
         if word.lower() in KINDS:
             self.tags["Setup"] = word.lower()
@@ -103,6 +92,20 @@ class _PijersiDraft(Draft):
             raise self.fail(f"unknown setup tag {word[:40]!r}", index, hint) from None
         except ParseError as error:
             raise self.fail(error.problem, index + error.index, error.hint) from None
+
+    def take_heading(self) -> None:
+        """Store the players and the result that the author's programs state in words."""
+        said = (said for _, said in self.part.remarks if isinstance(said, str))
+        for line in (*self.part.titles, *said):
+            if won := _WON.match(line):
+                players = (won[2], won[3]) if won[1] == "white" else (won[3], won[2])
+                self.result = self.result or ("1-0" if won[1] == "white" else "0-1")
+            elif drawn := _DRAWN.match(line):
+                players, self.result = (drawn[1], drawn[2]), self.result or "1/2-1/2"
+            else:
+                continue
+            self.tags.setdefault("White", players[0])
+            self.tags.setdefault("Black", players[1])
 
     def _agree(self, placed: str, at: int) -> None:
         """Raise ParseError if `#!` contradicts the setup."""
@@ -121,29 +124,29 @@ class _PijersiDraft(Draft):
         if not allowed.get(kind, is_setup(here) and is_mirrored(here)):
             raise self.fail(f"the setup contradicts #! {word[:40]}", index, "write #! exercise")
 
-    def _placed(self) -> str | None:
+    def _placed(self, setup: Sequence[tuple[int, str]]) -> str | None:
         """Return the position that the setup lines describe; None if there are none. Raise ParseError."""
-        if not self.setup:
+        if not setup:
             return None
-        joined = "/".join(line for _, line in self.setup)
+        joined = "/".join(line for _, line in setup)
         try:
             return read_setup(joined)
         except ParseError as error:
-            index, lines = error.index, iter(self.setup)
+            index, lines = error.index, iter(setup)
             start, line = next(lines)
             while index > len(line):
                 index -= len(line) + 1
                 start, line = next(lines)
             raise self.fail(error.problem, start + index, error.hint) from None
 
-    def begin(self, index: int, swapping: bool | None) -> None:
-        """Determine rules and start before the first ply.
-
-        `swapping` says whether the first ply is a swap; None without any ply. Raise ParseError.
-        """
-        placed = self._placed()
+    def begin(self) -> State:
+        """Determine the rules, and return the start. Raise ParseError."""
+        part = self.part
+        setup = [(token.start, token.text) for token in part.setup if not token.text.startswith("#!")]
+        swapping = part.words[0].text.startswith("(") if part.words else None
+        placed = self._placed(setup)
         if given := placed or self.position:
-            self._agree(given, self.setup[0][0] if self.setup else index)
+            self._agree(given, setup[0][0] if setup else part.first)
         rules, values = self.ruleset.rules, self.ruleset.values
         if not self.variant and self.ruleset.variant.name != "standard":
             self.variant = "standard"  # in this notation no setup means the standard one
@@ -159,129 +162,65 @@ class _PijersiDraft(Draft):
             placed += " swap" if swaps else ""
             if placed != self.ruleset.variant.position:
                 self.position = placed
-        self.state = self.ruleset.read(self.position)
+        return self.ruleset.read(self.position)
 
-    def move(self, word: str, index: int) -> None:
-        """Play one ply. Raise ParseError for an unreadable or illegal one."""
-        if self.state is None:
-            self.begin(index, word.startswith("("))
-        self.started = True
-        state, config = self.state, self.ruleset.config
+
+def _check_numbers(part: GamePart) -> None:
+    """Raise ParseError for a number that is not that of the next ply."""
+    for count, token in part.numbers:
+        if token.text and token.ordinal != count + 1:
+            problem, hint = f"wrong ply number {token.text[:12]}", f"ply {count + 1} comes next"
+            raise ParseError(problem, text=part.text, index=token.start, hint=hint)
+
+
+def _spelled(word: str) -> str:
+    """Return the word of a ply."""
+    return plain(word).lower()
+
+
+def understand(part: GamePart, ruleset: Ruleset) -> GameText:
+    """Return the game of a part of a text. Raise ParseError, also for an illegal ply."""
+    draft = _PijersiDraft(part=part, ruleset=ruleset)
+    take_tags(part, ruleset, draft, own=draft.own)
+    for token in part.setup:
+        if token.text.startswith("#!"):
+            draft.kind(token.text[2:].strip(" \t"), token.start)
+    start = draft.begin()
+    settled = draft.ruleset
+    _check_numbers(part)
+    moves = read_moves(part, settled, start, _spelled, is_played=True)
+    draft.result = part.result or draft.result
+    draft.take_heading()
+    if not draft.result:
+        draft.result = _reached(settled, start, moves)
+    return remarked_game(part, draft, moves, settled, _spelled)
+
+
+def _reached(settled: Ruleset, state: State | None, moves: Sequence[str]) -> str:
+    """Return the result after the moves by the rules."""
+    for move in moves:
         assert state is not None
-        word, mark = split_mark(plain(word).lower())
-        try:
-            code = read_move(word, state, config)
-        except ParseError as error:
-            raise placed(error, self.whole, index) from None
-        after = step(self.ruleset, state, code)
-        if after is None:
-            raise self.fail(f"illegal ply {word[:40]!r}", index, f"the position is {write_position(state, config)}")
-        self.moves.append(write_move(code))
-        if mark and display_move(code, state, config).endswith("!"):
-            mark = mark.removeprefix("!")
-        self.mark(len(self.moves), mark)
-        self.state = after
-
-    def word(self, word: str, index: int) -> None:
-        """Handle a word of the moves: a result, a mark, dots, or a ply with or without number. Raise ParseError."""
-        if word in RESULTS.values():
-            self.started, self.result = True, word
-        elif word == MARKER:
-            self.comment(len(self.moves), MARKER)
-        elif _MARK.fullmatch(word):
-            self.mark(len(self.moves), word)
-        elif not _DOTS.fullmatch(word):
-            number = _PLY.match(word)
-            if number is not None:
-                if _ply_of(word) != len(self.moves) + 1:
-                    hint = f"ply {len(self.moves) + 1} comes next"
-                    raise self.fail(f"wrong ply number {number[0][:12]}", index, hint)
-                word, index = word[number.end() :], index + number.end()
-            if word:
-                self.move(word, index)
-
-    def finish(self, index: int) -> GameText:
-        """Finish parsing and return the game. Raise ParseError."""
-        if self.state is None:
-            self.begin(index, None)
-        if not self.result and self.moves:
-            code = int(self.ruleset.rules.kernel.result(self.state, self.ruleset.config, 1, 0))  # type: ignore[arg-type]
-            self.result = RESULTS[code % 4]
-        self.result = self.result or "*"
-        return self.game(self.moves)
+        state = step(settled, state, read_move(move, state, settled.config))
+    return (
+        RESULTS[int(settled.rules.kernel.result(state, settled.config, 1, 0)) % 4]
+        if moves and state is not None
+        else "*"
+    )
 
 
-def _words(text: str) -> Iterator[tuple[str, str, int]]:
-    """Yield (kind, content, index); the kinds are `comment`, `setup` (a whole line) and `word` (of any other line)."""
-    for line in _LINE.finditer(text):
-        comment = _COMMENT.search(line[0])
-        content = line[0] if comment is None else line[0][: comment.start()]
-        if ":" in content:
-            yield "setup", content, line.start()
-        else:
-            for word in _WORD.finditer(content):
-                yield "word", word[0], line.start() + word.start()
-        if comment is not None:
-            yield "comment", comment[0], line.start() + comment.start()
-
-
-def _games(text: str, ruleset: Ruleset) -> Iterator[GameText]:
-    draft = _PijersiDraft(ruleset, text)
-    for what, content, index in _words(text):
-        tag = _TAG.fullmatch(content) if what == "comment" else None
-        is_heading = what == "setup" or tag is not None or content.startswith("#!")
-        if draft.moves and (is_heading or (what == "word" and _ply_of(content) == 1)):
-            yield draft.finish(index)
-            draft = _PijersiDraft(ruleset, text)
-        if tag:
-            draft.tag(tag[1], unescape(tag[2]), index)
-        elif what == "setup":
-            draft.started = True
-            draft.setup.append((index, content))
-        elif is_heading:
-            draft.kind(content[2:].strip(" \t"), index)
-        elif what == "comment":
-            draft.comment(len(draft.moves), content.lstrip("#"))
-        else:
-            draft.word(content, index)
-    if draft.started:
-        yield draft.finish(len(text))
-
-
-def _ply_of(word: str) -> int:
-    """Return the ply number at the start of a word; 0 if it has none."""
-    number = None if not word[:1].isdecimal() or word in RESULTS.values() else _PLY.match(word)
-    if number is None:
-        return 0
-    return int(number[0].rstrip(".…")) if len(number[0]) < 9 else -1
-
-
-def read_games(text: str, ruleset: Ruleset) -> list[GameText]:
-    """Return the games of a text, in order. Ply 1, setup lines or `#!` start a new one. Raise ParseError."""
-    return list(_games(text, ruleset))
-
-
-def _tag(name: str, value: Any) -> str:
-    return "# " + write_tag(name, _BAD.sub(" ", str(value)))
-
-
-def _comment(text: str, before: str = "") -> str:
-    """Return a comment to the end of the line, written so that no reader mistakes it for a tag; "" for an empty one."""
-    return f"{before}# {text.replace('[', '(').replace(']', ')')}" if text else ""
+def _tag(name: str, value: str) -> str:
+    return "# " + write_tag(name, value)
 
 
 def _head(game: GameText, ruleset: Ruleset, settled: Ruleset) -> list[str]:
     """Return the lines above the moves: tags, and setup lines unless the start is the standard one."""
     config = settled.config
     state = settled.read(game.position)
-    tags = dict(game.tags)
-    lines = []
-    if tags.get("Setup") in KINDS:
-        lines.append(f"#! {tags.pop('Setup')}")
-    lines += [_tag(name, value) for name, value in tags.items()]
+    tags = dict(other_tags(game))
+    lines = [f"#! {tags.pop('Setup')}"] if tags.get("Setup") in KINDS else []
     name = game.variant or (ruleset.variant.name if ruleset.variant.name != "standard" else "")
-    lines += [_tag("Variant", name)] if name else []
-    lines += [_tag(RULE + option, value) for option, value in game.options.items()]
+    tags |= {"Variant": name} if name else {}
+    lines += [_tag(name, value) for name, value in (*tags.items(), *rule_tags(game.options))]
     expressible = not state[PHASE] & 1 and state[HALF] == 0 and state[FULL] == 1
     start = write_position(state, config).removesuffix(" swap")
     if game.position is not None and not (expressible and game.position != settled.variant.position):
@@ -301,42 +240,46 @@ def _plies(game: GameText, settled: Ruleset) -> tuple[list[str], str]:
         after = step(settled, state, code)
         if after is None:
             raise ValueError(f"ply {number}, {text}, is not legal in {write_position(state, config)}")
-        words.append(f"{display_move(code, state, config)} {game.marks.get(number, '')}".rstrip())
+        mark = game.marks.get(number, "")
+        words.append(f"{display_move(code, state, config)} {mark}".rstrip())
         state = after
     code = int(settled.rules.kernel.result(state, config, 1, 0)) if words else 0
     return words, RESULTS[code % 4]
 
 
-def _write(game: GameText, ruleset: Ruleset, body: Callable[[GameText, Sequence[str], int], list[str]]) -> str:
+Body = Callable[[Sequence[str], dict[int, str], int], list[str]]
+
+
+def _write(game: GameText, ruleset: Ruleset, body: Body) -> str:
     settled = ruleset.rules.settle(game.variant or ruleset.variant.name, {**ruleset.overrides, **game.options})
     lines = _head(game, ruleset, settled)
     words, reached = _plies(game, settled)
     if game.result != reached:
         lines.append(_tag("Result", game.result))
-    said = _comment(game.comments.get(0, ""))
+    said = {ply: text.rstrip("\n") for ply, text in remarks(game, settled, TO_LINE_END).items()}
     turn = settled.rules.side(settled.read(game.position), settled.config)
-    return "\n".join([*lines, *([said] if said else []), *body(game, words, turn)]) + "\n"
+    return "\n".join([*lines, *([said[0]] if 0 in said else []), *body(words, said, turn)]) + "\n"
 
 
-def _pairs(game: GameText, words: Sequence[str], _: int) -> list[str]:
-    """Return lines of two numbered plies; a comment ends its line."""
-    body = [""]
+def _pairs(words: Sequence[str], said: dict[int, str], _: int) -> list[str]:
+    """Return lines of two numbered plies; a comment or a variation ends its line."""
+    lines: list[str] = []
+    is_open = False
     for number, word in enumerate(words, start=1):
-        is_full = body[-1].count("   ") or "#" in body[-1]
-        body += [""] if body[-1] and is_full else []
-        body[-1] += ("   " if body[-1] else "") + f"{number} {word}"
-        body[-1] += _comment(game.comments.get(number, ""), " ")
-    return [line for line in body if line]
+        text = f"{number} {word}" + (f" {said[number]}" if number in said else "")
+        lines[-1:] = [f"{lines[-1]}   {text}"] if is_open else [*lines[-1:], text]
+        is_open = not is_open and number not in said
+    return lines
 
 
-def _rows(game: GameText, words: Sequence[str], turn: int) -> list[str]:
+def _rows(words: Sequence[str], said: dict[int, str], turn: int) -> list[str]:
     """Return a table whose rows start with the number of their first ply; a comment ends its row."""
     rows: list[gametable.Row] = []
     for ply, word in enumerate(words, start=1):
-        cell = word + _comment(game.comments.get(ply, ""), " ")
+        cell = word + (f" {said[ply]}" if ply in said else "")
         if (ply + turn) % 2:
             rows.append((str(ply), cell))
-        elif ply > 1 and "#" not in rows[-1][1]:
+        elif ply > 1 and ply - 1 not in said:
             rows[-1] = (*rows[-1], cell)
         else:
             rows.append((str(ply), gametable.NO_MOVE, cell))
@@ -356,18 +299,12 @@ def write_table(game: GameText, ruleset: Ruleset) -> str:
     return _write(game, ruleset, _rows)
 
 
-def _heading(ruleset: Ruleset) -> str:
-    """Return the tags that a variation needs before its moves: the variant, and the position to begin in."""
-    return f"{_tag('Variant', ruleset.variant.name)}\n{_tag('Position', ruleset.variant.position)}\n"
-
-
-_MARKER = to_line_end("#", _heading)
-_read = titled(branched(read_games, _MARKER), tag=lambda variant: _tag("Variant", variant) + "\n", brackets="")
+READER: Final = GameReader(GRAMMAR, understand)
 
 FORMATS = (
     GameFormat(
-        "pijersi", _read, branching(write_game, _MARKER), "setup lines, numbered plies a4-b5=c4, # comments, #! tags"
+        "pijersi", READER, write_game, "setup lines, numbered plies a4-b5=c4, # comments, #! tags", READER.starts
     ),
-    GameFormat("pijersi-table", _read, branching(write_table, _MARKER), "the same in a row for each pair of plies"),
+    GameFormat("pijersi-table", READER, write_table, "the same in a row for each pair of plies", READER.starts),
     REVERSIBLE,
 )

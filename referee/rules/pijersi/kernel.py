@@ -61,6 +61,7 @@ def legal(state: Any, config: Any, moves: Any) -> Any:
     n = 0
     if state[PHASE] & SWAPPING:
         lows = _swappable(state)
+        # Each pair of cubes once, and no swap at all.
         if popcount(lows) * (popcount(lows) - 1) // 2 + 1 > moves.size:
             raise OverflowError("more swaps than the move buffer holds")
         moves[0] = SWAP
@@ -70,6 +71,7 @@ def legal(state: Any, config: Any, moves: Any) -> Any:
             lows &= lows - 1
             highs = lows
             while highs:
+                # The lower cell first, so that each pair has one code, and codes ascend.
                 moves[n] = SWAP | (low << 6) | ctz(highs)
                 highs &= highs - 1
                 n += 1
@@ -130,6 +132,7 @@ def _random_turn(state: Any, rng: Any, starts: Any, thirds: Any) -> Any:
         cubes = _swappable(state)
         n = popcount(cubes)
         k = random_below(rng, n * (n - 1) // 2 + 1)
+        # The last number stands for no swap, the others for the pairs in order.
         if k == n * (n - 1) // 2:
             return SWAP
         low = 0
@@ -180,6 +183,7 @@ def playout(state: Any, config: Any, rng: Any, max_plies: Any) -> Any:
         if plies >= max_plies:
             return 0, plies
         play_turn(now, turn, after)
+        # The two arrays take turns, so that a playout allocates nothing at each ply.
         now, after = after, now
         plies += 1
 

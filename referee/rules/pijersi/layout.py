@@ -76,8 +76,8 @@ def move_input(code: int, state: State) -> tuple[tuple[str, ...], ...]:
     If both are possible, the page asks which one is meant.
     """
     if code >= SWAP:
-        one, two = CELL_NAMES[code >> 6 & 63], CELL_NAMES[code & 63]
-        return ((one, two), (two, one)) if one != two else ((),)
+        first, second = CELL_NAMES[code >> 6 & 63], CELL_NAMES[code & 63]
+        return ((first, second), (second, first)) if first != second else ((),)
     start, mid, third = CELL_NAMES[code >> 12], CELL_NAMES[code >> 6 & 63], code & 63
     end = CELL_NAMES[third - 1] if third else mid
     return ((start, end),) if mid in (start, end) else ((start, mid, end),)

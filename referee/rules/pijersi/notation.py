@@ -137,12 +137,12 @@ def _read_item(label: re.Match[str], content: str, pieces: dict[str, str], text:
         raise ParseError(f"invalid range {name}", text=text, index=index, hint="write the lower column first, as a16")
     held, here = [], 0
     while here < len(content):
-        found = _CONTENT.match(content, here)
-        if found is None:
+        match = _CONTENT.match(content, here)
+        if match is None:
             hint = "cubes are R P S W, a stack (RW) with its top first; items begin with a label as a1: or a16:"
             raise ParseError("unreadable content", text=text, index=places[label.end() + here], hint=hint)
-        held.append(found[3] or found[2] + found[1])
-        here = found.end()
+        held.append(match[3] or match[2] + match[1])
+        here = match.end()
     if not label[3] and len(held) == 2 and len(content) == 2:
         held = [held[1] + held[0]]
     if len(held) != last - first + 1:
@@ -215,22 +215,22 @@ def _on_board(found: re.Match[str], groups: tuple[int, ...], text: str) -> None:
             raise ParseError(f"unknown cell {found[group]}", text=text, index=found.start(group), hint=hint)
 
 
-def _read_human(found: re.Match[str], text: str, state: State) -> int:
+def _read_human(match: re.Match[str], text: str, state: State) -> int:
     """Return the code of `a4-b5=c4`, `b4=d4`, `b4-c4`, `d3=f2-g1`. Raise ParseError if it contradicts the board."""
-    start, sign, mid, second, end = found.groups()
+    start, sign, mid, second, end = match.groups()
     stack = _holds(state, start) == 2
     if sign == "=" and not stack:
-        raise ParseError(f"no stack on {start}", text=text, index=found.start(2), hint=f"write {start}-{mid}")
+        raise ParseError(f"no stack on {start}", text=text, index=match.start(2), hint=f"write {start}-{mid}")
     if second is None:
         if sign == "=":
             return _code(start, mid, mid)
         return _code(start, start, mid) if stack else _code(start, mid, None)
     if second == sign:
         hint = "one part of a turn is a cube (-), the other a stack (=)"
-        raise ParseError(f"{sign} is used twice", text=text, index=found.start(4), hint=hint)
+        raise ParseError(f"{sign} is used twice", text=text, index=match.start(4), hint=hint)
     if (sign == "-") != _is_own_single(state, mid):
         hint = "s-m=e climbs an own single cube on m, s=m-e moves a stack to m"
-        raise ParseError(f"{start}{sign}{mid} does not fit the board", text=text, index=found.start(3), hint=hint)
+        raise ParseError(f"{start}{sign}{mid} does not fit the board", text=text, index=match.start(3), hint=hint)
     return _code(start, mid, end)
 
 

@@ -51,6 +51,7 @@ RULES = Rules(
     sides=("White", "Black"),
     options=OPTIONS,
     variants=VARIANTS,
+    rare_positions=("6/7/6/7/6/s-s-5/W-w-4 w 4 12",),
     notation=NOTATION,
     pieces=PIECES,
     position_setup=PositionSetup(("w 0 1", "b 0 1"), max_pieces=2, width=2),

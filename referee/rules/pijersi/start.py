@@ -49,8 +49,8 @@ def rows(family: str, number: int) -> Rows:
         left, right = wings()[number % 90], wings()[number // 90]
         return left[:3] + right[:3], left[3:], "WW", right[3:]
     if family == "pijersi-1296":
-        one, two, three, four = (TRIPLETS[number // 6**place % 6] for place in range(4))
-        return one + two, three, "WW", four
+        first, second, third, fourth = (TRIPLETS[number // 6**place % 6] for place in range(4))
+        return first + second, third, "WW", fourth
     left = TRIPLETS[number % 6]
     right = TRIPLETS[number // 6] if family == "pijersi-36" else _reordered(left, _COMPLETIONS[number // 6])
     # Rows a and b form triangles. Row b is half a cell further left, so its order differs between left and right.
@@ -129,11 +129,11 @@ def numbers(position: str) -> dict[str, list[int | str]]:
     The list is empty if the setup is not in the family.
     """
     white, black = rows_of(position)
-    found: dict[str, list[int | str]] = {}
+    by_family: dict[str, list[int | str]] = {}
     for family in FAMILIES:
         own, other = (_numbers(family).get(side) if side else None for side in (white, black))
-        found[family] = [] if own is None or other is None else [own if own == other else f"{own}/{other}"]
-    return found
+        by_family[family] = [] if own is None or other is None else [own if own == other else f"{own}/{other}"]
+    return by_family
 
 
 def permutations_of(position: str) -> tuple[str, ...]:
@@ -157,14 +157,14 @@ def _numbered(name: str) -> Variant | None:
         return None
     if not sign:
         return Variant(name, position_of(rows(family, 0), rows(family, 0)), note="number 0; write NAME#N or NAME#N/M")
-    found = _NUMBERED.fullmatch(name, len(family))
-    if found is None:
+    match = _NUMBERED.fullmatch(name, len(family))
+    if match is None:
         hint = f"write {family}#N, or {family}#N/M for a different Black"
         raise ParseError("unreadable setup number", text=name, index=len(family) + 1, hint=hint)
-    white = _number(found[1], family, name, found.start(1))
-    if found[2] is None:
+    white = _number(match[1], family, name, match.start(1))
+    if match[2] is None:
         return Variant(f"{family}#{white}", position_of(rows(family, white), rows(family, white)))
-    black = _number(found[2], family, name, found.start(2))
+    black = _number(match[2], family, name, match.start(2))
     return Variant(f"{family}#{white}/{black}", position_of(rows(family, white), rows(family, black)))
 
 
@@ -204,11 +204,11 @@ def draw(name: str, rng: random.Random) -> Variant:
         while given.endswith("random") or "#random" in given:
             given = given.replace("random", str(rng.randrange(FAMILIES[family])), 1)
         name = given
-    found = resolve(name, {})
-    if found is None:
+    start = resolve(name, {})
+    if start is None:
         known = (*(variant.name for variant in VARIANTS), *(f"{family}#random/random" for family in FAMILIES))
         raise UnknownNameError("setup of pijersi", name, known)
-    return found
+    return start
 
 
 def _begin(position: str) -> str:

@@ -29,8 +29,8 @@ SWAPPING = 2
 SWAP = 1 << 18
 """The code of the pass in the swap phase, and the base of all swaps; codes of turns are smaller."""
 
-NO_CAPTURE_LIMIT = 0
-REPETITION = 1
+NO_CAPTURE_LIMIT, REPETITION, SWAP_PHASE = range(3)
+"""Indices in a `Config`."""
 
 ROLES = "RPSW"
 
@@ -55,15 +55,15 @@ def _members(cells: int) -> Iterator[int]:
 def pieces_of(state: State) -> dict[str, str]:
     """Return the occupied cells by name, in cell order, with cubes bottom first (`WR` = a white rock on a wise)."""
     words = state.tolist()
-    found: dict[int, str] = {}
+    pieces: dict[int, str] = {}
     for place, symbol in enumerate("RPSWrpsw"):
         for cell in _members(words[TOPS + place]):
-            found[cell] = symbol
+            pieces[cell] = symbol
     for place, symbol in enumerate(ROLES, start=BOTTOMS):
         for cell in _members(words[place]):
-            top = found[cell]
-            found[cell] = (symbol if top.isupper() else symbol.lower()) + top
-    return {CELL_NAMES[cell]: found[cell] for cell in sorted(found)}
+            top = pieces[cell]
+            pieces[cell] = (symbol if top.isupper() else symbol.lower()) + top
+    return {CELL_NAMES[cell]: pieces[cell] for cell in sorted(pieces)}
 
 
 def state_of(

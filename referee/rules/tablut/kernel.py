@@ -96,9 +96,9 @@ def result_without_repetition(state: State, config: Config, is_stuck: bool) -> i
 def result(state: State, config: Config, occurrences: int, gap: int) -> int:
     """Return the result code, with all tests in the order of the rules."""
     m = movement(config)
-    found = board_result(state, config, m)
-    if found != 0:
-        return found
+    code = board_result(state, config, m)
+    if code != 0:
+        return code
     is_stuck = not has_move(state, m)
     if not is_stuck and config[REPETITION] > 0 and occurrences >= config[REPETITION]:
         # Of the `gap` plies since the previous occurrence every second one left the attackers to move.
@@ -119,11 +119,11 @@ def playout(state: State, config: Config, rng: npt.NDArray[np.uint64], max_plies
         now[i] = state[i]
     plies = 0
     while True:
-        found, moves = board_result(now, config, m), 0
-        if found == 0:
+        code, moves = board_result(now, config, m), 0
+        if code == 0:
             moves = count_moves(now, m)
-            found = result_without_repetition(now, config, moves == 0)
-        if found != 0 or plies >= max_plies:
-            return found, plies
+            code = result_without_repetition(now, config, moves == 0)
+        if code != 0 or plies >= max_plies:
+            return code, plies
         advance(now, config, m, nth_move(now, m, random_below(rng, moves)))
         plies += 1

@@ -70,7 +70,7 @@ def live_bases(s: State, m: int) -> int:
 
 @borrowing
 def king_moves(s: State, m: int) -> int:
-    """Return the number of the king's moves."""
+    """Return the number of the king's moves on an undecided board, whichever side is to move."""
     x, y, live = int(s[KING] // 9), int(s[KING] % 9), live_bases(s, m)
     across = king_line(y, x, int(s[y] | s[18 + y]), live, m)
     along = king_line(9 + x, y, int(s[9 + x] | s[27 + x]), live, m)
@@ -81,13 +81,13 @@ def king_moves(s: State, m: int) -> int:
 def count_moves(s: State, m: int) -> int:
     """Return the number of moves of the side to move on an undecided board."""
     side = int(s[SIDE])
-    found = 0
+    count = 0
     if side == 0:
         for l in range(18):
             own = int(s[l])
             if own != 0:
-                found += count_line(l, own, own | int(s[18 + l]), 0, m)
-        return found
+                count += count_line(l, own, own | int(s[18 + l]), 0, m)
+        return count
     x, y = int(s[KING] // 9), int(s[KING] % 9)
     for l in range(18):
         own = int(s[18 + l])
@@ -97,8 +97,8 @@ def count_moves(s: State, m: int) -> int:
                 own &= ~(1 << x)
             elif l == 9 + x:
                 own &= ~(1 << y)
-            found += count_line(l, own, occ, 1, m)
-    return found + king_moves(s, m)
+            count += count_line(l, own, occ, 1, m)
+    return count + king_moves(s, m)
 
 
 @borrowing
@@ -183,16 +183,16 @@ def count_shut(x: int, y: int, across: int, along: int, ashton: bool, at_edge: b
     if x != 4 or y != 4:  # The empty throne is hostile.
         across |= MIDDLE if y == 4 else 0
         along |= MIDDLE if x == 4 else 0
-    found = 0
+    count = 0
     if is_shut(x - 1, across, at_edge):
-        found += 1
+        count += 1
     if is_shut(x + 1, across, at_edge):
-        found += 1
+        count += 1
     if is_shut(y - 1, along, at_edge):
-        found += 1
+        count += 1
     if is_shut(y + 1, along, at_edge):
-        found += 1
-    return found
+        count += 1
+    return count
 
 
 @borrowing

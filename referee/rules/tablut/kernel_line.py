@@ -90,7 +90,7 @@ def soldier_line(l: int, p: int, occ: int, side: int, m: int) -> int:
 @borrowing
 def count_line(l: int, own: int, occ: int, side: int, m: int) -> int:
     """Return the number of moves of the soldiers `own` of `side` along line `l`."""
-    walls, half, found = occ & ~own, 0, 0
+    walls, half, count = occ & ~own, 0, 0
     if l == 4 or l == 13:
         if m & SOLDIERS_GLIDE:
             half = PASSING
@@ -101,15 +101,17 @@ def count_line(l: int, own: int, occ: int, side: int, m: int) -> int:
         if inside != 0:
             for p in range(9):
                 if inside >> p & 1:
-                    found += bits(soldier_line(l, p, occ, side, m))
+                    count += bits(soldier_line(l, p, occ, side, m))
+            # Soldiers inside a closed camp may move within it, unlike the others: they are counted one by one.
             own &= ~inside
         walls |= int(BASES[l])
-    return found + int(SLIDES[np.uint64(half + int(TERNARY[np.uint64(own)]) + 2 * int(TERNARY[np.uint64(walls)]))])
+    return count + int(SLIDES[np.uint64(half + int(TERNARY[np.uint64(own)]) + 2 * int(TERNARY[np.uint64(walls)]))])
 
 
 @borrowing
 def king_line(l: int, p: int, occ: int, live: int, m: int) -> int:
     """Return the places a king on place `p` of line `l` may move to; `live` has a bit for every barred base."""
+    # Where the king may not stop he may still pass over, so the two sets differ.
     walls = shut = occ
     if l == 4 or l == 13:
         if m & KING_OUT:

@@ -131,9 +131,9 @@ def lead_on_line(l: int, attackers: int, defenders: int, king: int, m: int) -> i
 def defenders_score(s: State, c: Config) -> int:
     """Return the score from the defenders' point of view."""
     m = movement(c)
-    found = board_result(s, c, m)
-    if found != 0:
-        return DECIDED if (found % 4 == 2) == (c[FIRST_PLAYER] == 0) else -DECIDED
+    code = board_result(s, c, m)
+    if code != 0:
+        return DECIDED if (code % 4 == 2) == (c[FIRST_PLAYER] == 0) else -DECIDED
     x, y, live = int(s[KING] // 9), int(s[KING] % 9), live_bases(s, m)
     score = ATTACKER * 16 - SOLDIER * 9  # even at the start, where the defenders' bits include the king
     for l in range(9):

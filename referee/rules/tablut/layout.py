@@ -55,12 +55,12 @@ def _ways(state: State, config: Config) -> list[str]:
     file, rank = divmod(int(state[KING]), SIZE)
     word = movement(config)
     live = live_bases(state, word)
-    found = []
+    cells = []
     for line, place in lines_through(int(state[KING])):
         free = king_line(line, place, int(state[line] | state[LINES + line]), live, word) & goals(line, word)
         ends = [at for at in range(SIZE) if free >> at & 1]
-        found += [at * SIZE + rank if line == rank else file * SIZE + at for at in ends]
-    return [NAMES[cell] for cell in sorted(found)]
+        cells += [at * SIZE + rank if line == rank else file * SIZE + at for at in ends]
+    return [NAMES[cell] for cell in sorted(cells)]
 
 
 def effect(code: int, before: State, after: State, config: Config) -> Effect:

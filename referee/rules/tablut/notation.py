@@ -153,15 +153,15 @@ def read_move(text: str, state: State | None = None, config: Config | None = Non
 
 @lru_cache(8192)
 def _read_move(text: str) -> int:
-    found = _MOVE.fullmatch(text)
-    if found is None:
+    match = _MOVE.fullmatch(text)
+    if match is None:
         if text.strip() == "---":
             raise ParseError("a resignation is not a move", text=text, hint="write the move as e3e4")
         prefix = re.match(rf"[ \t\r\n]*[kKtT]?{_CELL}", text)
         raise ParseError(
             "not a move", text=text, index=prefix.end() if prefix else 0, hint="write start and end cell, as e3e4"
         )
-    start, end = (NUMBERS[cell.lower()] for cell in found.groups())
+    start, end = (NUMBERS[cell.lower()] for cell in match.groups())
     return start * CELLS + end
 
 

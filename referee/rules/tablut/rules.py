@@ -153,6 +153,11 @@ RULES = Rules(
     opener="first_player",
     options=OPTIONS,
     variants=VARIANTS,
+    rare_positions=(
+        "9/9/9/4t4/3tKt3/3tTt3/4t4/9/9 d 0 0",
+        "4t4/9/9/4T4/3tKt3/4t4/9/9/t8 a 0 0",
+        "3tKt3/t8/9/9/9/9/9/7T1/9 a 0 0",
+    ),
     notation=NOTATION,
     pieces=PIECES,
     position_setup=PositionSetup(("a 0 0", "d 0 0"), is_from_top=False),

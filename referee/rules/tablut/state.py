@@ -9,7 +9,7 @@ A state is 41 int32:
     38..40  counters: plies since the last capture, plies played, and (only under `perpetual_raichi`) how many
             of the latest attackers-to-move positions in a row left the king a free way
 
-The order of the config is that of `rules.OPTIONS`; a test compares the two.
+The order of the config is that of `rules.OPTIONS`; tests compare the two.
 """
 
 from __future__ import annotations
@@ -64,13 +64,13 @@ def side(state: State, config: Config) -> int:
 
 def pieces_of(state: State) -> dict[int, str]:
     """Return the pieces of a state: cell number to `t`, `T` or `K`, in ascending order of cells."""
-    found = {}
+    pieces = {}
     for cell in range(CELLS):
         file, rank = divmod(cell, SIZE)
         if cell == state[KING]:
-            found[cell] = "K"
+            pieces[cell] = "K"
         elif state[rank] >> file & 1:
-            found[cell] = "t"
+            pieces[cell] = "t"
         elif state[LINES + rank] >> file & 1:
-            found[cell] = "T"
-    return found
+            pieces[cell] = "T"
+    return pieces

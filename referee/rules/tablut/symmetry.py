@@ -17,11 +17,12 @@ def _contents(states: States, config: Config) -> npt.NDArray[np.uint8]:
     """Return 0 for an empty cell, 1 for an attacker, 2 for a defender, 3 for the king."""
     lines = [states[:, [start + file for file in _FILES]] for start in (0, LINES)]
     attackers, defenders = (
-        (found[:, :, np.newaxis] >> _PLACES & 1).reshape(len(states), CELLS).astype(np.uint8) for found in lines
+        (side_lines[:, :, np.newaxis] >> _PLACES & 1).reshape(len(states), CELLS).astype(np.uint8)
+        for side_lines in lines
     )
     king = states[:, KING, np.newaxis] == np.arange(CELLS)
-    found: npt.NDArray[np.uint8] = attackers + 2 * defenders + king
-    return found
+    contents: npt.NDArray[np.uint8] = attackers + 2 * defenders + king
+    return contents
 
 
 def _rest(states: States, config: Config) -> npt.NDArray[np.int64]:

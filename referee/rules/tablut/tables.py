@@ -132,8 +132,10 @@ def _leads() -> _Table:
     swapped = (-digits % 3) @ 3 ** np.arange(SIZE)
     slides, middle = SLIDES.astype(np.int64), 3 ** (SIZE // 2)
     shut = np.where(digits[:, SIZE // 2] == 0, 2 * middle, 0)  # treat the empty middle as blocked
-    found = [slides[one] - slides[other] for one, other in ((every, swapped), (every + PASSING, swapped + PASSING))]
-    return _table(np.concatenate([*found, slides[every + shut] - slides[swapped + shut]]), np.int8)
+    differences = [
+        slides[own] - slides[other] for own, other in ((every, swapped), (every + PASSING, swapped + PASSING))
+    ]
+    return _table(np.concatenate([*differences, slides[every + shut] - slides[swapped + shut]]), np.int8)
 
 
 LEADS = _leads()

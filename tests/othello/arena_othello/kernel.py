@@ -102,15 +102,15 @@ def result(state: Any, config: Any, occurrences: int, gap: int) -> int:
 
 @jit
 def playout(state: Any, config: Any, rng: Any, max_plies: int) -> tuple[int, int]:
-    one, two = state.copy(), np.empty_like(state)
+    now, after = state.copy(), np.empty_like(state)
     moves = np.empty(MAX_MOVES, dtype=np.int64)
     for plies in range(max_plies):
-        code = result(one, config, 1, 0)
+        code = result(now, config, 1, 0)
         if code != 0:
             return code, plies
-        play(one, config, moves[random_below(rng, legal(one, config, moves))], two)
-        one, two = two, one
-    return result(one, config, 1, 0), max_plies
+        play(now, config, moves[random_below(rng, legal(now, config, moves))], after)
+        now, after = after, now
+    return result(now, config, 1, 0), max_plies
 
 
 @jit

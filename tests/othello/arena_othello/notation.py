@@ -18,16 +18,16 @@ LETTERS = ".bw"
 
 def read_position(text: str, config: Config) -> State:
     """Return the state of `<board> <b|w>`: rows from the top, numbers for empty squares. Raise ParseError."""
-    found = re.fullmatch(r"([bw1-8]+(?:/[bw1-8]+){7}) ([bw])", text)
-    if not found:
+    match = re.fullmatch(r"([bw1-8]+(?:/[bw1-8]+){7}) ([bw])", text)
+    if not match:
         raise ParseError("not a position", text=text, hint="write eight rows and the side to move, b or w")
     state = np.zeros(STATE_SIZE, dtype=np.int64)
-    for row, content in enumerate(found[1].split("/")):
+    for row, content in enumerate(match[1].split("/")):
         cells = re.sub(r"[1-8]", lambda run: "." * int(run[0]), content)
         if len(cells) != 8 or re.search(r"\d\d", content):
             raise ParseError(f"row {row + 1} is wrong", text=text, hint="eight squares of b, w and runs of empty ones")
         state[8 * row : 8 * row + 8] = [LETTERS.index(cell) for cell in cells]
-    state[TURN] = "bw".index(found[2])
+    state[TURN] = "bw".index(match[2])
     return state
 
 

@@ -24,15 +24,15 @@ def test_what_a_move_takes_comes_off_and_the_increment_is_added() -> None:
 
 
 def test_the_margin_is_nobodys_time() -> None:
-    found = clock()
-    assert found.allowance_ms(0) == 1000 + MARGIN
-    assert found.charge(0, 1000 + MARGIN), "overstepped by no more than the margin"
-    assert found.left_ms[0] == 100, "and nothing is owed"
-    assert found.allowance_ms(0) == 100 + MARGIN
-    assert not found.charge(0, 100 + MARGIN + 1)
-    assert found.left_ms[0] == -MARGIN - 1, "a fallen flag gets no increment"
-    assert found.allowance_ms(0) == MARGIN
-    assert found.left_ms[1] == 1000
+    running = clock()
+    assert running.allowance_ms(0) == 1000 + MARGIN
+    assert running.charge(0, 1000 + MARGIN), "overstepped by no more than the margin"
+    assert running.left_ms[0] == 100, "and nothing is owed"
+    assert running.allowance_ms(0) == 100 + MARGIN
+    assert not running.charge(0, 100 + MARGIN + 1)
+    assert running.left_ms[0] == -MARGIN - 1, "a fallen flag gets no increment"
+    assert running.allowance_ms(0) == MARGIN
+    assert running.left_ms[1] == 1000
 
 
 def test_clock_without_a_margin_allows_the_time_left() -> None:
@@ -57,15 +57,15 @@ def test_a_search_limit_knows_no_time(kind: str) -> None:
 
 
 def test_both_sides_are_told_both_clocks_and_never_zero() -> None:
-    found = clock(base=1000, increment=5)
-    found.charge(0, 250.4)
-    assert found.words(0) == b"p1time 754 p2time 1000 p1inc 5 p2inc 5"
+    running = clock(base=1000, increment=5)
+    running.charge(0, 250.4)
+    assert running.words(0) == b"p1time 754 p2time 1000 p1inc 5 p2inc 5"
     assert clock(base=2, increment=0).words(0) == b"p1time 2 p2time 2 p1inc 0 p2inc 0"
-    found = clock(base=1, increment=0)
-    assert found.words(0) == b"p1time 1 p2time 1 p1inc 0 p2inc 0"
-    found.charge(1, 1)
-    found.charge(0, 1)
-    assert found.words(0) == b"p1time 1 p2time 1 p1inc 0 p2inc 0"
+    running = clock(base=1, increment=0)
+    assert running.words(0) == b"p1time 1 p2time 1 p1inc 0 p2inc 0"
+    running.charge(1, 1)
+    running.charge(0, 1)
+    assert running.words(0) == b"p1time 1 p2time 1 p1inc 0 p2inc 0"
 
 
 def test_each_side_may_have_a_time_control_of_its_own() -> None:
@@ -86,25 +86,27 @@ def test_each_side_may_have_a_time_control_of_its_own() -> None:
     ],
 )
 def test_a_clock_against_something_else(own: TimeControl, words: bytes, allowance: float | None) -> None:
-    found = GameClock(TimeControl("clock", 1000, 100), MARGIN, second=own)
-    assert found.words(0) == b"p1time 1000 p2time 1000 p1inc 100 p2inc 100", "an opponent without a clock has one's own"
-    assert (found.words(1), found.allowance_ms(1)) == (words, allowance)
-    assert found.charge(1, 200)
-    assert found.charge(1, 400) is (own.kind != "movetime")
+    running = GameClock(TimeControl("clock", 1000, 100), MARGIN, second=own)
+    assert running.words(0) == b"p1time 1000 p2time 1000 p1inc 100 p2inc 100", (
+        "an opponent without a clock has one's own"
+    )
+    assert (running.words(1), running.allowance_ms(1)) == (words, allowance)
+    assert running.charge(1, 200)
+    assert running.charge(1, 400) is (own.kind != "movetime")
     turned = GameClock(own, MARGIN, second=TimeControl("clock", 1000, 100))
     assert turned.words(1) == b"p1time 1000 p2time 1000 p1inc 100 p2inc 100"
     assert (turned.words(0), turned.allowance_ms(1)) == (words, 1000 + MARGIN)
 
 
 def test_time_is_added_after_every_period_of_moves_of_a_side() -> None:
-    found = GameClock(TimeControl("clock", 1000, 10, moves=2), MARGIN, second=TimeControl("clock", 500, 0))
+    running = GameClock(TimeControl("clock", 1000, 10, moves=2), MARGIN, second=TimeControl("clock", 500, 0))
     left = []
     for _ in range(4):
-        assert found.charge(0, 300)
-        left.append((found.left_ms[0], found.moves_to_go(0)))
+        assert running.charge(0, 300)
+        left.append((running.left_ms[0], running.moves_to_go(0)))
     assert left == [(710, 1), (1420, 2), (1130, 1), (1840, 2)]
-    assert found.words(1) == b"p1time 1840 p2time 500 p1inc 10 p2inc 0"
-    assert found.moves_to_go(1) is None
+    assert running.words(1) == b"p1time 1840 p2time 500 p1inc 10 p2inc 0"
+    assert running.moves_to_go(1) is None
 
 
 def test_periods_may_have_an_odd_number_of_moves() -> None:

@@ -158,8 +158,8 @@ def test_a_bot_takes_a_persons_draw_by_its_score_alone(ply: int, score: int | No
     adjudicator = Adjudicator(Adjudication(), answered_for(spec))
     assert adjudicator.ply(1, ply - 2, score, offers_draw=False) is None  # nobody has offered one
     assert adjudicator.ply(0, ply - 1, None, offers_draw=True) is None
-    found = adjudicator.ply(1, ply, score, offers_draw=False)
-    assert (found is not None and found.reason is Termination.DRAW_AGREED) == is_drawn
+    outcome = adjudicator.ply(1, ply, score, offers_draw=False)
+    assert (outcome is not None and outcome.reason is Termination.DRAW_AGREED) == is_drawn
 
 
 def test_one_pessimist_does_not_lose_by_adjudication() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from referee.game.variation import MAX_LETTERS, MAX_MOVES, kept
+from referee.game.score import MAX_LETTERS, MAX_MOVES, kept_variation
 
 
 @pytest.mark.parametrize(
@@ -20,9 +20,9 @@ from referee.game.variation import MAX_LETTERS, MAX_MOVES, kept
     ],
 )
 def test_a_line_is_kept_up_to_what_is_no_move(moves: list[str], text: str) -> None:
-    assert kept(moves) == text
+    assert kept_variation(moves) == text
 
 
 def test_a_line_is_as_long_as_the_news_of_it_may_be() -> None:
-    assert len(kept(["x" * 39] * 12)) == 3 * 40 - 1 <= MAX_LETTERS
-    assert len(kept(["x" * 40] * 12)) <= MAX_LETTERS
+    assert len(kept_variation(["x" * 39] * 12)) == 3 * 40 - 1 <= MAX_LETTERS
+    assert len(kept_variation(["x" * 40] * 12)) <= MAX_LETTERS

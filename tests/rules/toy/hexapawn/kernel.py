@@ -12,7 +12,7 @@ import numpy as np
 from referee.rules.jit import jit, random_below
 
 from .state import (
-    GIFT,
+    GIVEN,
     GIVING,
     HAS_TOWERS,
     KEY_SIZE,
@@ -73,7 +73,7 @@ def gifts(state: Any, s: int, moves: Any) -> int:
     k = 1
     for i in range(12):
         if state[i] == s + 1:
-            moves[k] = GIFT + i
+            moves[k] = GIVEN + i
             k += 1
     return k
 
@@ -113,8 +113,8 @@ def count(state: Any, config: Any) -> int:
 def play(state: Any, config: Any, move: int, out: Any) -> None:
     out[:] = state
     s = state[TURN] % 2
-    if move >= GIFT:
-        out[move - GIFT] = 0
+    if move >= GIVEN:
+        out[move - GIVEN] = 0
     elif move != PASS:
         i, to = move // 16, move % 16
         out[i] = s + 1 if state[i] > 2 else 0
@@ -139,15 +139,15 @@ def result(state: Any, config: Any, occurrences: int, gap: int) -> int:
 
 @jit
 def playout(state: Any, config: Any, rng: Any, max_plies: int) -> tuple[int, int]:
-    one, two = state.copy(), np.empty_like(state)
+    now, after = state.copy(), np.empty_like(state)
     moves = np.empty(MAX_MOVES, dtype=np.int64)
     for plies in range(max_plies):
-        code = result(one, config, 1, 0)
+        code = result(now, config, 1, 0)
         if code != 0:
             return code, plies
-        play(one, config, moves[random_below(rng, legal(one, config, moves))], two)
-        one, two = two, one
-    return result(one, config, 1, 0), max_plies
+        play(now, config, moves[random_below(rng, legal(now, config, moves))], after)
+        now, after = after, now
+    return result(now, config, 1, 0), max_plies
 
 
 @jit

@@ -9,7 +9,7 @@ import numpy as np
 from referee.rules.core import ParseError
 from referee.rules.rules import Config, Notation, State
 
-from .state import GIFT, GIVING, HAS_GIFTS, PASS, STATE_SIZE, TURN, WIDTH
+from .state import GIFT, GIVEN, GIVING, PASS, STATE_SIZE, TURN, WIDTH
 from .tables import NAMES, NUMBERS
 
 LETTERS = ".wbWB"
@@ -22,12 +22,12 @@ _GIFT = re.compile(r"-([a-d][1-3])")
 def read_position(text: str, config: Config) -> State:
     """Return the state of `<board> <w|b>`: ranks from the top, and `gift` in the gift phase. Raise ParseError."""
     width = int(config[WIDTH])
-    found = re.fullmatch(r"([^ ]+) ([wb])( gift)?", text)
-    ranks = found[1].split("/") if found else []
-    if not found or len(ranks) != 3:
+    match = re.fullmatch(r"([^ ]+) ([wb])( gift)?", text)
+    ranks = match[1].split("/") if match else []
+    if not match or len(ranks) != 3:
         raise ParseError("not a position", text=text, hint="write three ranks and the side to move: bbb/3/www w")
-    if found[3] and not config[HAS_GIFTS]:
-        raise ParseError("no gifts in this game", text=text, index=found.start(3), hint="leave the word out")
+    if match[3] and not config[GIFT]:
+        raise ParseError("no gifts in this game", text=text, index=match.start(3), hint="leave the word out")
     state, index = np.zeros(STATE_SIZE, dtype=np.int64), 0
     for rank, content in zip((2, 1, 0), ranks, strict=True):
         cells = re.sub(r"[1-4]", lambda run: "." * int(run[0]), content)
@@ -37,7 +37,7 @@ def read_position(text: str, config: Config) -> State:
         for file, cell in enumerate(cells):
             state[4 * rank + file] = LETTERS.index(cell)
         index += len(content) + 1
-    state[TURN] = "wb".index(found[2]) + (GIVING if found[3] else 0)
+    state[TURN] = "wb".index(match[2]) + (GIVING if match[3] else 0)
     return state
 
 
@@ -55,17 +55,17 @@ def read_move(text: str, state: State, config: Config) -> int:
     if text == "pass":
         return PASS
     if gift := _GIFT.fullmatch(text):
-        return GIFT + NUMBERS[gift[1]]
-    found = _MOVE.fullmatch(text)
-    if not found:
+        return GIVEN + NUMBERS[gift[1]]
+    match = _MOVE.fullmatch(text)
+    if not match:
         raise ParseError("not a move", text=text, hint="write source and target, as a1a2, or pass")
-    return NUMBERS[found[1]] * 16 + NUMBERS[found[2]]
+    return NUMBERS[match[1]] * 16 + NUMBERS[match[2]]
 
 
 def write_move(code: int) -> str:
     """Return the canonical text of a code."""
-    if code >= GIFT:
-        return f"-{NAMES[code - GIFT]}"
+    if code >= GIVEN:
+        return f"-{NAMES[code - GIVEN]}"
     return "pass" if code == PASS else NAMES[code // 16] + NAMES[code % 16]
 
 

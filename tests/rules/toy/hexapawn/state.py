@@ -4,7 +4,7 @@
     12     side to move (0 White, 1 Black), plus 2 in the gift phase          -- up to here the key --
     13     plies played
 
-A move is source * 16 + target, `PASS`, or `GIFT + square`, which removes an own pawn from the board.
+A move is source * 16 + target, `PASS`, or `GIVEN + square`, which removes an own pawn from the board.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ STATE_SIZE, KEY_SIZE = 14, 13
 TURN, PLIES = 12, 13
 GIVING = 2
 
-NO_MOVES, REPETITION, MAX_PLIES, HAS_GIFTS, WIDTH, HAS_TOWERS = range(6)
+NO_MOVES, REPETITION, MAX_PLIES, GIFT, WIDTH, HAS_TOWERS = range(6)
 """Indices in a `Config`: the options, then the variant's parameters."""
 
-PASS, GIFT = 256, 512
+PASS, GIVEN = 256, 512
 
 
 def side(state: State, config: Config) -> int:
