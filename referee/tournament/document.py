@@ -1,0 +1,447 @@
+"""Settings document of a tournament: what organisers write in TOML or JSON, validated field by field.
+
+A tournament is made from one document. A schedule is made from a template: a document whose name has placeholders.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import fields as fields_of
+from dataclasses import replace
+from datetime import datetime
+from functools import cached_property
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
+
+from pydantic import AfterValidator, Field, ValidationError, create_model, field_validator, model_validator
+
+from referee.game.adjudication import read_draw_rule, read_resign_rule
+from referee.game.spec import Adjudication, BotLimits, Pondering, TimeControl, read_time_control
+from referee.game.unplayed import SUSPEND_AFTER
+from referee.ratings.trueskill import PoolKind, pool_of
+from referee.rules import families, family_named, load
+from referee.rules.core import ParseError, UnknownNameError, value_text
+from referee.rules.rules import Ruleset
+from referee.tournament import formats
+from referee.tournament.formats import DEFAULT, format_named
+from referee.tournament.formats.format import Format, NoSettings
+from referee.tournament.handicap import EngineOptions, Handicap
+from referee.tournament.match import PRIORITIES
+from referee.tournament.part import Part, SettingsError
+from referee.validation import Misfit, misfits
+
+MAX_BOOK_LINES = 2000
+"""Lines of an opening book at most."""
+Word = Annotated[str, Field(min_length=1, max_length=120)]
+Options = dict[Annotated[str, Field(max_length=64)], bool | int | Annotated[str, Field(max_length=200)]]
+
+
+class EntrySettings(Part):
+    """Entries: bots by name, and bots found by a query when the tournament starts."""
+
+    bots: list[Annotated[str, Field(min_length=1, max_length=2000)]] = Field(default=[], max_length=1000)
+    """Bots. On a server names: `zeta` is its newest active version, `zeta v3` is that version. Without a server bots as
+    on the command line: `./mybot`, `old=./mybot-1.0`, `sample:greedy`. The first one is the challenger of a gauntlet,
+    or the candidate of a sequential test.
+    """
+    top: int = Field(default=0, ge=0, le=1000)
+    """Number of bots to enter from the top of the pool's leaderboard."""
+    all: bool = False
+    """Enter every active version."""
+    newest: bool = False
+    """Enter the newest active version of each bot."""
+    exclude: list[Annotated[str, Field(min_length=1, max_length=60)]] = Field(default=[], max_length=1000)
+    """Bots or versions that `top`, `all` and `newest` must not enter."""
+
+    @property
+    def labels(self) -> frozenset[str]:
+        """Names of the bots in handicaps: as written in `bots`, and `NAME` of `NAME=BOT`."""
+        return frozenset(self.bots) | {
+            name for name, separator, _ in (bot.partition("=") for bot in self.bots) if separator
+        }
+
+    @property
+    def has_query(self) -> bool:
+        """True if a query may enter bots that are not named."""
+        return bool(self.top or self.all or self.newest)
+
+
+class AdjudicationSettings(Part):
+    """Games that the referee ends before the rules end them."""
+
+    draw: str = Field(default="", max_length=100)
+    """Draw by score: `after=40,moves=8,score=10` ends a game if, from ply 40 on, both bots' scores stayed within 10
+    centipawns of 0 for 8 moves. Empty: off.
+    """
+    resign: str = Field(default="", max_length=100)
+    """Win by score: `moves=4,score=600,both=1` ends a game if both bots reported at least 600 centipawns for the same
+    side for 4 moves; with `both=0` the loser's own score is enough. Empty: off.
+    """
+    max_plies: int = Field(default=0, ge=0, le=100_000)
+    """Ply after which a game is a draw. 0: no limit."""
+    draw_agreement: bool = True
+    """End a game as a draw if both bots claim one."""
+    suspend_after: int = Field(default=SUSPEND_AFTER, ge=0, le=1000)
+    """Consecutive games in which a bot failed to get ready, after which it forfeits its remaining games. 0: never."""
+
+
+class LimitSettings(Part):
+    """Time, memory and process limits of each bot."""
+
+    start_ms: int = Field(default=BotLimits().start_ms, ge=100, le=300_000)
+    """Time from the start of the process to `ugiok`, in milliseconds."""
+    ready_ms: int = Field(default=BotLimits().ready_ms, ge=100, le=600_000)
+    """Time to answer `isready`, in milliseconds; the first one may load data."""
+    move_ms: int = Field(default=BotLimits().move_ms, ge=100, le=3_600_000)
+    """Time for a move in games without a clock (depth, nodes), in milliseconds."""
+    margin_ms: int = Field(default=BotLimits().margin_ms, ge=0, le=10_000)
+    """Time added to every clock for delays of the machine, in milliseconds."""
+    memory_bytes: int = Field(default=BotLimits().memory_bytes, ge=16 * 2**20, le=64 * 2**30)
+    """Memory of all processes of a bot together, in bytes."""
+    processes: int = Field(default=BotLimits().processes, ge=1, le=4096)
+    """Processes and threads of a bot together."""
+
+
+class Recurrence(Part):
+    """Times of a recurring tournament; at each of them a tournament with these settings is created."""
+
+    cron: str = Field(max_length=80)
+    """Minute, hour, day, month, weekday: `0 20 * * 5` is every Friday at 20:00."""
+    timezone: str = Field(default="UTC", max_length=64)
+    """Time zone of `cron`, such as `Europe/Paris`."""
+    catch_up: Literal["skip", "once", "all"] = "once"
+    """Tournaments to create for times missed while the server was down: none (`skip`), the last (`once`) or `all`."""
+
+
+MAX_GAMES = 100_000
+"""Games of one pairing at most."""
+
+
+class _Document(Part):
+    """Settings of a tournament. Games are played in pairs: one opening, sides swapped."""
+
+    SUGGESTED_KEYS: ClassVar[Mapping[str, str]] = {
+        # unknown keys that users may write, and the keys they mean
+        "tc": "time_control",
+        "option": "rule_options",
+        "each": "engine_options",
+        "draw": "adjudication.draw",
+        "resign": "adjudication.resign",
+        "max-plies": "adjudication.max_plies",
+        "suspend-after": "adjudication.suspend_after",
+        "margin": "limits.margin_ms",
+        "bots": "entries.bots",
+        "players": "entries.bots",
+        "participants": "entries.bots",
+        "entry": "entries.bots",
+        "type": "format",
+        "system": "format",
+        "game": "family",
+        "title": "name",
+        "start": "start_time",
+        "begin": "start_time",
+        "opening": "openings",
+        "book": "opening_lines",
+        "cron": "schedule.cron",
+        "missing": "schedule.catch_up",
+        "memory": "limits.memory_bytes",
+        "max_moves": "adjudication.max_plies",
+        "draws": "adjudication.draw",
+        "ponder": "pondering",
+    }
+    """Keys people may write instead of ours, and our keys: used for suggestions only."""
+
+    name: Word
+    """Title of the tournament. In a recurring one, `{date}` and `{time}` are replaced by its start."""
+    family: Annotated[str, Field(max_length=32), AfterValidator(family_named)]
+    """Game family; `arena rules list` shows them."""
+    variant: str | None = Field(default=None, max_length=120)
+    """Variant of the family; default: the family's first one."""
+    rule_options: Options = Field(default={})
+    """Options of the rules, by name; default: those of the variant."""
+    format: str = DEFAULT
+    """Pairing system."""
+    games: int = Field(default=2, ge=1, le=MAX_GAMES)
+    """Games of each pairing or match, in pairs with one opening and sides swapped; a ladder, race or sequential test
+    sets `games` in its own table.
+    """
+    rounds: int | None = Field(default=None, ge=1, le=200)
+    """Rounds of a Swiss; default: as many as it takes to find a winner."""
+    time_control: str = Field(default="10+0.1", max_length=40)
+    """Seconds and increment (`10+0.1`), per number of moves (`40/60`, `40/60+0.5`), seconds per move (`1/move`),
+    `depth:4` or `nodes:10000`."""
+    scale_time_control: bool = False
+    """Scale each game's clocks by the speed of the machine that plays it, from 0.5 to 4 times, so that bots search
+    about as much on every machine. The record states the factor.
+    """
+    pondering: Pondering = "frozen"
+    """CPU use of a bot while its opponent thinks: none (`frozen`), on a core of its own (`pinned`), or unlimited
+    (`allowed`).
+    """
+    openings: str = Field(default="auto", max_length=120)
+    """Start positions: `none`, `auto` (the start, then four random plies), `random:PLIES:SEED`, `setups:VARIANT:SEED`,
+    or `fair:0.05`: starts whose advantage is at most that share of points, with 95 % confidence, in the family's atlas.
+    """
+    opening_lines: list[Annotated[str, Field(max_length=5000)]] = Field(default=[], max_length=MAX_BOOK_LINES)
+    """Opening book that replaces `openings`: each item a position, moves, or `POSITION ; MOVES`."""
+    sides: Literal["alternate", "random"] = "alternate"
+    """Choice of the first side: bots alternate (`alternate`), or the seed decides the odd last game (`random`).
+    `random` also draws, for each pair of games, which side moves first if the rules leave that open (attackers or
+    defenders) and the opening has no moves. `openings` then defaults to `none`.
+    """
+    seed: int = Field(default=0, ge=0, le=2**31 - 1)
+    """Seed of pairings and openings; the same seed gives the same ones."""
+    rated: bool = True
+    """Update ratings from the games; must be false with handicaps."""
+    pool: PoolKind = "bots"
+    """Rating pool: sandboxed bots (`bots`), people, or remote bots. Sandboxed bots may play in all three, with separate
+    ratings.
+    """
+    remote_join_timeout_s: int = Field(default=300, ge=0, le=86_400)
+    """Seconds for which the games of a disconnected remote bot wait for it, at the start and later; then it forfeits
+    them.
+    """
+    allow_remote: bool = False
+    """Allow remote bots in rated tournaments of the pools `bots` and `people`."""
+    priority: int = Field(default=PRIORITIES[1], ge=PRIORITIES[0], le=PRIORITIES[2])
+    """Priority of its games: 5 more is twice as many games as another running tournament, equal ones take turns.
+    `arena tournament priority` changes it at any time.
+    """
+    start_time: datetime | None = None
+    """Start, such as `2027-01-31T20:00:00Z`; default: immediately."""
+    entries: EntrySettings = EntrySettings()
+    engine_options: EngineOptions = Field(default={}, max_length=64)
+    """Engine options set before each game for every bot that announces them, by name, such as `Hash = 64`. A bot's own
+    options and handicaps override them.
+    """
+    handicaps: list[Handicap] = Field(default=[], max_length=200)
+    adjudication: AdjudicationSettings = AdjudicationSettings()
+    limits: LimitSettings = LimitSettings()
+    schedule: Recurrence | None = None
+
+    @model_validator(mode="after")
+    def _defaults_that_depend_on_others(self) -> Self:
+        if self.handicaps and "rated" not in self.model_fields_set:
+            self.__dict__["rated"] = False
+        is_open = self.sides == "random" or any(handicap.rule_options for handicap in self.handicaps)
+        if is_open and "openings" not in self.model_fields_set:
+            self.__dict__["openings"] = "none"
+        return self
+
+    @field_validator("name")
+    @classmethod
+    def _printable(cls, name: str) -> str:
+        if not name.isprintable() or name != name.strip():
+            raise ValueError("has blanks at its ends or unprintable characters; remove them")
+        return name
+
+    @field_validator("start_time")
+    @classmethod
+    def _zoned(cls, start_time: datetime | None) -> datetime | None:
+        if start_time is not None and start_time.tzinfo is None:
+            raise ValueError("has no time zone; write one, such as 2027-01-31T20:00:00Z")
+        return start_time
+
+    @property
+    def system(self) -> Format[Any]:
+        """The rules by which games are planned, as `format` names them."""
+        return format_named(self.format)
+
+    @cached_property
+    def ruleset(self) -> Ruleset:
+        """The rules of all games, without the rule options of their openings. Raises UnknownNameError or ParseError."""
+        return load(self.family).settle(self.variant, self.rule_options)
+
+    @property
+    def rating_pool(self) -> str:
+        """Name of the rating pool of the tournament's games."""
+        return pool_of(self.ruleset, self.pool)
+
+    @property
+    def control(self) -> TimeControl:
+        """The parsed time control."""
+        return read_time_control(self.time_control)
+
+    @property
+    def setoptions(self) -> tuple[tuple[str, str], ...]:
+        """Engine options of all bots as the names and values of `setoption`."""
+        return tuple((name, value_text(value)) for name, value in self.engine_options.items())
+
+    @property
+    def game_adjudication(self) -> Adjudication:
+        """Adjudication rules for the referee."""
+        settings = self.adjudication
+        rules = Adjudication(max_plies=settings.max_plies, draw_agreement=settings.draw_agreement)
+        if settings.draw:
+            rules = read_draw_rule(settings.draw, rules)
+        return read_resign_rule(settings.resign, rules) if settings.resign else rules
+
+    @property
+    def game_limits(self) -> BotLimits:
+        """Limits of bots for the referee."""
+        known = {item.name for item in fields_of(BotLimits)}
+        return replace(
+            BotLimits(), **{name: value for name, value in self.limits.model_dump().items() if name in known}
+        )
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the document as stored: plain data with defaults."""
+        return self.model_dump(mode="json")
+
+
+if TYPE_CHECKING:
+
+    class Document(_Document):
+        """Settings of a tournament."""
+
+else:
+    # The allowed formats and their tables follow from the modules in `formats`.
+    Document = create_model(
+        "Document",
+        __base__=_Document,
+        __module__=__name__,
+        __doc__=_Document.__doc__,
+        format=(
+            Literal[formats.names()],
+            Field(default=DEFAULT, description=_Document.model_fields["format"].description),
+        ),
+        **{
+            system.table: (system.Settings, system.Settings())
+            for system in formats.formats().values()
+            if system.Settings is not NoSettings
+        },
+    )
+
+
+def read(document: Mapping[str, Any]) -> Document:
+    """Return a document from plain data. Raises SettingsError for the first fault, with all faults in `errors`."""
+    settings, faults = _read(document)
+    if faults or settings is None:
+        raise SettingsError(faults[0].sentence, faults[0].field, errors=faults)
+    return settings
+
+
+def problems(document: Mapping[str, Any]) -> list[Misfit]:
+    """Return all faults of a document that can be found without knowing the bots."""
+    return _read(document, _strictly)[1]
+
+
+def _strictly(document: dict[str, Any]) -> Document:
+    """Validate a document as the JSON interface does: a string is not accepted for a number."""
+    return Document.model_validate_json(json.dumps(document), strict=True)
+
+
+def _read(
+    document: Mapping[str, Any], validate: Callable[[dict[str, Any]], Document] = Document.model_validate
+) -> tuple[Document | None, list[Misfit]]:
+    """Return the document, or None if it is invalid, and its faults in the order of its keys.
+
+    The valid keys of an invalid document are still checked against each other.
+    """
+    try:
+        settings = validate(dict(document))
+        return settings, _contradictions(settings)
+    except ValidationError as error:
+        faults = misfits(error, Document)
+    unread = {fault.field.partition(".")[0] for fault in faults}
+    for name, dependent in _DEPENDENT.items():
+        if name in unread:
+            unread.update(dependent)
+    placeholders: dict[str, Any] = {"name": "-", "family": families()[0]}
+    if "entries" in unread:
+        placeholders["entries"] = {"all": True}
+    valid = {name: value for name, value in document.items() if name not in unread}
+    rest = Document.model_validate(placeholders | valid)
+    return None, faults + [fault for fault in _contradictions(rest) if fault.field.partition(".")[0] not in unread]
+
+
+_DEPENDENT = {
+    "family": ("variant", "rule_options"),
+    "format": ("games", "rounds", "entries"),
+    "entries": ("handicaps",),
+}
+"""Keys that cannot be checked if another key is invalid."""
+
+
+def _contradictions(document: Document) -> list[Misfit]:
+    """Return the faults of keys that are valid alone, but not with the rules or with other keys."""
+    return [*_unknown(document), *_contrary(document)]
+
+
+def _unknown(document: Document) -> Iterator[Misfit]:
+    """Yield a fault for each key whose value the rules or the referee do not accept."""
+    for field, look in (
+        ("variant", lambda: document.ruleset.config),
+        ("time_control", lambda: document.control),
+        ("adjudication", lambda: document.game_adjudication),
+    ):
+        try:
+            look()
+        except UnknownNameError as error:
+            is_option = error.what.startswith(("option", "value"))
+            yield Misfit("rule_options" if is_option else error.what.split(" ")[0], str(error), near=error.near)
+        except (ParseError, ValueError) as error:
+            yield Misfit(field, str(error))
+
+
+def _contrary(document: Document) -> Iterator[Misfit]:
+    """Yield a fault for each key that contradicts the format or another key."""
+    system = document.system
+    if not system.uses_games and document.games != 2:
+        yield Misfit("games", f"a {system.name} is played pair by pair", f"set {system.table}.games for all of them")
+    for name, other in formats.formats().items():
+        for key in other.keys:
+            if other is not system and getattr(document, key) is not None:
+                yield Misfit(key, f"is for format {name} only", "leave it out")
+    yield from system.faults(document)
+    if document.scale_time_control:
+        yield from _contrary_clocks(document)
+    yield from _contrary_entries(document)
+    if document.schedule is not None and document.start_time is not None:
+        yield Misfit("start_time", "a recurring tournament starts at the times of its schedule", "leave it out")
+
+
+def _contrary_clocks(document: Document) -> Iterator[Misfit]:
+    """Yield the faults of `scale_time_control`: it suits neither a time control without a clock nor remote bots."""
+    with contextlib.suppress(ParseError):  # an invalid time control has its own fault
+        if document.control.move_ms is None:
+            problem = f"{document.time_control} has no clock to scale"
+            yield Misfit("scale_time_control", problem, "leave it out")
+    if document.pool == "remote":
+        problem = "the speed of a remote bot's machine is unknown"
+        yield Misfit("scale_time_control", problem, "leave it out")
+
+
+def _contrary_entries(document: Document) -> Iterator[Misfit]:
+    """Yield the faults of entries that contradict the format, and of handicaps that contradict other keys."""
+    if not document.entries.bots and not document.entries.has_query:
+        yield Misfit("entries", "has no bots", "name bots, or set top, all or newest")
+    if document.handicaps and document.rated:
+        yield Misfit("rated", "games with handicaps cannot be rated", "write rated = false")
+    yield from _contrary_handicaps(document)
+
+
+def _contrary_handicaps(document: Document) -> Iterator[Misfit]:
+    """Yield the faults of handicaps: unknown bots, rule options or sides, and openings that do not suit their rules."""
+    entries = document.entries
+    for handicap in document.handicaps:
+        for name in (handicap.bot, handicap.against or handicap.bot):
+            if name not in entries.labels:
+                yield Misfit("handicaps", f"{name} is not in entries.bots", "write it there in the same way")
+        if not handicap.rule_options:
+            continue
+        if document.opening_lines or not document.openings.startswith(("none", "setups:", "fair:")):
+            problem = "the moves of openings may be illegal by the rules of a handicap"
+            yield Misfit("openings", problem, 'write openings = "none"')
+        try:
+            ruleset = document.ruleset
+            for option, value in handicap.rule_options.items():
+                ruleset.rules.option(option).read(value)
+        except UnknownNameError as error:
+            yield Misfit("handicaps", str(error), near=error.near)
+        except ParseError:  # an invalid variant has its own fault
+            continue
+        if handicap.side is not None and ruleset.side_named(handicap.side) is None:
+            names = " or ".join(name.lower() for name in ruleset.sides)
+            yield Misfit("handicaps", f"no side {handicap.side!r}", f"write {names}, first or second")

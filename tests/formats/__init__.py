@@ -1,0 +1,1 @@
+"""A format that does not belong to the program, as somebody would add one."""
