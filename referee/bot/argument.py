@@ -17,7 +17,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from referee.bot.bridge import bridged, is_bridge
-from referee.bot.file import read_bot_file
+from referee.bot.file import is_bot_file, read_local_bot
 from referee.bot.input_file import refuse_special
 from referee.bot.settings import BotSettings, split_settings
 from referee.game.spec import BotSpec
@@ -41,17 +41,17 @@ _NAMED = re.compile(r"([A-Za-z0-9][A-Za-z0-9_.-]{0,63})=(.+)", re.DOTALL)
 _NONE = BotSettings()
 
 
-def read_bot(text: str, family: str, each: BotSettings = _NONE) -> BotSpec:
+def read_bot(text: str, family: str, shared: BotSettings = _NONE) -> BotSpec:
     """Parse `[NAME=]BOT[;tc=TC][;option.X=V]…`. The spec's name is empty if neither `text` nor the bot's file has one.
 
-    `each` holds options for all bots: they override those of the bot's file and are overridden by those in `text`.
+    `shared` holds options for all bots: they override those of the bot's file and are overridden by those in `text`.
 
     Raises ValueError that says what to write, FileNotFoundError if the program is missing, OSError if it is a device.
     """
     text, own = _parts(text)
     named = None if os.path.exists(text) else _NAMED.fullmatch(text)
     spec = replace(_read(named[2], family), name=named[1]) if named else _read(text, family)
-    options = dict(spec.options) | dict(each.options) | dict(own.options)  # typed options override those of the file
+    options = dict(spec.options) | dict(shared.options) | dict(own.options)  # typed options override those of the file
     return replace(spec, time=own.time, options=tuple(options.items()))
 
 
@@ -79,8 +79,8 @@ def _read(text: str, family: str) -> BotSpec:
         return _remote(text)
     path = Path(text)
     refuse_special(path)
-    if path.is_dir() or (path.suffix == ".toml" and path.is_file()):
-        return read_bot_file(path, family)
+    if is_bot_file(path):
+        return read_local_bot(path, family)
     return BotSpec("", (os.path.abspath(path),) if path.exists() else _command(text, family))
 
 
@@ -107,8 +107,12 @@ def is_there(program: str) -> bool:
     """Return whether a program exists: as a path, or by name on PATH or next to the Python interpreter."""
     if os.sep in program:
         return os.path.exists(program)
-    places = os.pathsep.join((os.environ.get("PATH", os.defpath), os.path.dirname(sys.executable)))
-    return shutil.which(program, path=places) is not None
+    return shutil.which(program, path=search_path()) is not None
+
+
+def search_path() -> str:
+    """Return PATH, followed by the folder of the arena's Python, so that `python` is a program everywhere."""
+    return os.pathsep.join((os.environ.get("PATH", os.defpath), os.path.dirname(sys.executable)))
 
 
 def _remote(text: str) -> BotSpec:

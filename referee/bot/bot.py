@@ -44,21 +44,22 @@ from protocol.options import OptionDecl
 from protocol.parser import parse_bot_line
 from protocol.session import RefereeSession
 from protocol.turn import SessionState, Stray
-from referee.bot.lag import MAX_TURN_NS, POLL_INTERVAL_NS, QueueMeter
-from referee.bot.overshoot import UNKNOWN_MS, Overshoot
-from referee.bot.process import Process
-from referee.bot.seat import Thought
+from referee.bot.process import MAX_TURN_NS, POLL_INTERVAL_NS, Process, QueueMeter
+from referee.bot.seat import LAST_LINES, UNKNOWN_MS, Overshoot, Thought
 from referee.bot.wire import Wire
 from referee.game.failure import BotError, SandboxError
+from referee.game.score import summary
 from referee.game.spec import BotLimits, BotSpec
 from referee.rules.core import Termination
 from referee.sandbox import Sandbox
-from referee.sandbox.selftest import fault
+from referee.sandbox.level import fault
+from referee.sandbox.view import REFUSED_CALL
 from referee.sandbox.watchdog import Watchdog
 
 _MS = 1_000_000
-_LAST_LINES = 64
-"""Lines of search information that are kept of a turn: more than the depths a bot reaches."""
+_REFUSAL_HINT = (
+    "sandbox: a system call was refused; `arena check` names it, docs/explanation/sandbox.md those that are allowed"
+)
 _CATCH_UP_BYTES = 2**20
 """The most unread output that is consumed before a question: a pipe never holds more."""
 
@@ -95,6 +96,8 @@ class LocalBot:
         """Whether this process has answered a move time; before its first answer it may have to load."""
         self.on_wait: Callable[[], None] | None = None
         """Called when the bot's answer takes longer than a moment."""
+        self._has_played = False
+        """Whether a game was announced to this process and not yet forgotten."""
         self._has_been_ready = False
         self._is_slow = False
         """Whether the bot's last answer took longer than a moment."""
@@ -131,8 +134,12 @@ class LocalBot:
 
     @property
     def log(self) -> str:
-        """The end of the bot's standard error; empty without a process."""
-        return self.wire.log if self.process.child else ""
+        """The end of the bot's standard error; empty without a process. If it may have ended by a refused system call,
+        the last line says how to find out.
+        """
+        log, process = self.wire.log if self.process.child else "", self.process
+        has_ended = not (process.is_sound or process.is_running) and self._sandbox.name != "none"
+        return f"{log.rstrip()}\n{_REFUSAL_HINT}\n" if has_ended and REFUSED_CALL.search(log) else log
 
     @property
     def plays_one_game(self) -> bool:
@@ -173,6 +180,7 @@ class LocalBot:
         """End the process: send `quit` if it is usable, kill it and its descendants, reap it, close all descriptors."""
         try:
             if self.process.ponder_limiter:
+                # A suspended process could neither read `quit` nor exit.
                 self.process.ponder_limiter.resume()
             if self.process.is_sound and self.process.child:
                 farewell = b""
@@ -228,9 +236,11 @@ class LocalBot:
         except BotError as error:
             self.process.is_sound = False
             if error.termination is Termination.CRASHED and self._sandbox.name != "none":
+                # Whatever the bot printed, only a program of ours can show whether the sandbox itself works.
                 reason = fault(self._sandbox, self.spec.command, self.spec.folder, self.limits)
                 if reason:
                     raise SandboxError(f"sandbox {self._sandbox.name}: {reason}") from None
+            # Before `ugiok` these all mean the same to its author: the bot does not get as far as a game.
             if error.termination in (Termination.CRASHED, Termination.STALLED, Termination.PROTOCOL_ERROR):
                 raise BotError(Termination.HANDSHAKE_FAILED, error.detail) from None
             raise
@@ -255,24 +265,39 @@ class LocalBot:
             return b""
         return self.session.send(IsReady())
 
-    def new_game(self) -> None:
-        """Send `uginewgame` and `isready` without waiting, and reset the count of the bytes that the bot has sent."""
+    def begin_game(self) -> None:
+        """Forget the game before: its lines on standard error, its bytes, its anomalies, its times out of turn.
+
+        What a bot wrote before its first game belongs to that game: errors at its start are there. A second call has no
+        effect before `new_game`.
+        """
+        if not self._has_played:
+            return
+        self._has_played = False
+        self.wire.forget_log()
         self.wire.output_bytes = 0
+        self.session.forget_anomalies()
         if self.process.queue:
             self.process.queue.start()
+        if self.process.ponder_limiter:
+            self.process.ponder_limiter.used_ns = 0
+
+    def new_game(self) -> None:
+        """Send `uginewgame` and `isready` without waiting."""
+        self._has_played = True
         news = self.session.send(UgiNewGame()) if self.capabilities.newgame else b""
         if lines := news + self._ready_question():
             self.wire.write(lines)
 
-    def query(self, position: bytes, what: str, deadline_ms: int) -> tuple[str, bool]:
+    def query(self, position: bytes, question: str, deadline_ms: int) -> tuple[str, bool]:
         """Return the answer to `query`, and whether it lacked the word `response`. Raises BotError (`stalled`)."""
-        self.wire.write(position + self.session.send(UgiQuery(what)))
+        self.wire.write(position + self.session.send(UgiQuery(question)))
         deadline_ns = self.wire.start_clock() + deadline_ms * _MS
         for line in self._lines(deadline_ns, "`query`"):
             message = self._receive(line, "`query`")
             if isinstance(message, Response):
                 return message.value, not line.startswith(b"response")
-        raise self.process.failed(Termination.STALLED, f"no answer to `query {what}` in {deadline_ms / 1000:g} s")
+        raise self.process.failed(Termination.STALLED, f"no answer to `query {question}` in {deadline_ms / 1000:g} s")
 
     def announce(self, result: UgiResult) -> None:
         """Send the result of the game if the bot asked for it; errors are ignored."""
@@ -295,6 +320,7 @@ class LocalBot:
         """
         wire, session, queue = self.wire, self.session, self.process.queue
         assert queue
+        # The time of the last output is near enough to the present, and is known without a call of the clock.
         if wire.arrived_ns > self.watchdog.next_ns:
             self.watchdog.check_all()
         allowance_ns = int((self.limits.move_ms if allowance_ms is None else allowance_ms) * _MS)
@@ -310,6 +336,7 @@ class LocalBot:
                 session.complete_turn()
                 self._is_slow = False
                 return Thought(None, None, elapsed / _MS, wire.lag_ns / _MS, None, code)
+            # Not a known move in time: the line is read again, in the slow way.
             wire.lines.append(line)
         session.begin_turn()
         if not self._is_slow:
@@ -326,9 +353,10 @@ class LocalBot:
                 f"answered after {elapsed / _MS:.1f} ms ({lag / _MS:.1f} ms of them the machine's), "
                 f"{allowance_ns / _MS:.1f} ms were left",
             )
+        # Read later, it would be taken for the answer to the next question.
         if wire.lines and wire.lines[0].startswith(b"bestmove"):
             raise self.process.failed(Termination.PROTOCOL_ERROR, "two bestmoves to one `go`")
-        info = _read_info(lines[-1]) if lines else None
+        info = summary(_read_infos(lines)) if lines else None
         return Thought(move, offer, elapsed / _MS, lag / _MS, info, code, lines)
 
     def _answer(
@@ -339,7 +367,7 @@ class LocalBot:
         The text is None if `known` has its code, otherwise the code is None. Raises as `think`.
         """
         wire, session, stage = self.wire, self.session, "thinking"
-        lines: deque[bytes] = deque(maxlen=_LAST_LINES)
+        lines: deque[bytes] = deque(maxlen=LAST_LINES)
         while True:
             line = wire.line(turn.deadline_ns, stage)
             if line is None:
@@ -438,9 +466,9 @@ def expected_of(spec: BotSpec) -> Overshoot:
     return Overshoot(known.overshoot_ms or UNKNOWN_MS, known.first_overshoot_ms)
 
 
-def _read_info(line: bytes) -> Info | None:
-    try:
+def _read_infos(lines: Sequence[bytes]) -> Iterator[Info]:
+    """Parse the lines of search information, the latest first, as far as they are wanted."""
+    for line in reversed(lines):
         message = parse_bot_line(line)
-    except ProtocolError:
-        return None
-    return message if isinstance(message, Info) else None
+        if isinstance(message, Info):
+            yield message

@@ -16,6 +16,14 @@ _WITH_FAMILY = frozenset({"command", "python"})
 _WITH_PROGRAM = frozenset({"bologna", "command"})
 """Bridges that take a command after `--`."""
 
+_WITH_NETWORK = frozenset({"bologna", "tcp"})
+"""Bridges that talk to a program by TCP."""
+
+
+def uses_network(command: Sequence[str]) -> bool:
+    """Return whether a command runs a bridge that talks to a program by TCP."""
+    return any(word == f"bots.bridges.{BRIDGES[name]}" for word in command for name in _WITH_NETWORK)
+
 
 def is_bridge(words: Sequence[str]) -> bool:
     """Return whether a command names a bridge."""
@@ -30,7 +38,7 @@ def bridged(words: Sequence[str], family: str, interpreter: str) -> tuple[str, .
     name, rest = words[0].removeprefix(PREFIX), list(words[1:])
     if name not in BRIDGES:
         raise UnknownNameError("bridge", name, tuple(BRIDGES))
-    if not rest:
+    if not rest or rest[-1] == "--":
         raise ValueError(f"{words[0]}: missing command; write it after the bridge, as in {_EXAMPLES[name]}")
     if name in _WITH_PROGRAM and "--" not in rest and not rest[0].startswith("-"):
         rest.insert(0, "--")

@@ -1,12 +1,7 @@
-"""A bot's file: `bot.toml` in a folder, or any file `NAME.toml` of the same form.
+"""A bot's file, `bot.toml` in a folder or any file `NAME.toml`: its keys, read and validated for every use.
 
-name = "natsel"
-command = ["./natsel", "--quiet"]
-folder = "/opt/natsel"             # where it runs; default: the file's own folder
-[options]                          # set before every game
-threads = 2
-[capabilities]                     # written by `arena check BOT --family F --write-config FILE`; or a JSON file's name
-clocks = false
+Matches, checks, connections and uploads read it here. For an upload the file and all that it names must be inside the
+bundle; nothing else differs.
 """
 
 from __future__ import annotations
@@ -16,208 +11,367 @@ import os
 import re
 import shlex
 import sys
-from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+import unicodedata
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from protocol.capabilities import Capabilities
+from referee import toml
 from referee.bot.bridge import FAMILY, bridged, is_bridge
-from referee.game.spec import BotSpec
-from referee.machine import toml
+from referee.game.spec import BotLimits, BotSpec
+from referee.rules import families as known_families
 from referee.rules.core import value_text
-from referee.sandbox.view import is_shared, is_too_much, named_files
 
 FILE = "bot.toml"
-KEYS = ("name", "command", "folder", "options", "capabilities")
-"""Keys that are read for a local bot."""
-OTHER_KEYS = ("families", "limits", "description", "author", "version", "license", "url")
-"""Keys that are read for uploads only, and remarks."""
+ROOT = "."
+"""The folder of a bot that runs in the folder of its file."""
+PYTHON = "python"
+"""The arena's Python as the program of a command, whichever environment is active."""
+NEEDS = ("start_ms", "ready_ms", "move_ms", "quit_ms", "memory_bytes", "processes")
+"""The limits that a bot may ask for."""
+MAX_BYTES = 64 * 1024
+MAX_CAPABILITIES_BYTES = 2**20
+MAX_WORDS, MAX_WORD = 32, 500
+MAX_OPTIONS = 64
 SAID = frozenset({"families", "name", "author", "options", "result"})
 """Capabilities that every handshake announces: they are not saved."""
+REMARKS: Mapping[str, str] = {
+    "author": "Who wrote the bot.",
+    "version": "The author's own number of the version.",
+    "license": "The license of the bot.",
+    "url": "Where more is said about the bot.",
+}
+"""Keys whose texts are shown with a version as they are, up to `MAX_WORD` characters, with their meanings."""
 _STYLES = {"query": ("none", "response", "bare"), "setoption": ("standard", "bare")}
+_TURNING = ("LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI")
+"""Bidirectional classes of characters that change the direction of text."""
 
 
-def read_bot_file(path: Path, family: str = "") -> BotSpec:
-    """Read the spec of a bot that is to play a family, from a folder with a `bot.toml` or from such a file.
+class BotFileError(ValueError):
+    """An invalid bot file; the message names the file and the key, and says what to write."""
 
-    Raises ValueError naming the file and the key.
+
+@dataclass(frozen=True, slots=True)
+class BotFile:
+    """The contents of a bot's file. The fields are its keys, and the texts below them are in the reference."""
+
+    command: tuple[str, ...]
+    """One text split as by a shell, or a list of words. The first is a file of the bot, a program of the system,
+    `python` (the arena's), or a bridge: `"bridge:python agent.py:choose"`. `{family}` is replaced by the family
+    played."""
+    name: str = ""
+    """The bot's name, unless the command line or the upload gives one. An upload makes a valid name of it: `zoe-2-0` of
+    `Zoë 2.0`."""
+    families: tuple[str, ...] = ()
+    """The families an upload plays, unless the upload command names them."""
+    options: Mapping[str, str] = field(default_factory=dict)
+    """UGI options, set before every game; `true` presses a button."""
+    capabilities: Mapping[str, Any] = field(default_factory=dict)
+    """What the bot does not support, or the name of a JSON file that says it. `arena check BOT --family F
+    --write-config FILE` measures and writes it. For an upload it is only validated: the server measures the
+    capabilities itself."""
+    limits: Mapping[str, int] = field(default_factory=dict)
+    """What the bot needs; asking for more than the arena grants is an error. On your machine use `--memory`."""
+    network: Literal["", "loopback"] = ""
+    """`"loopback"` lets the bot's programs connect to each other by TCP at 127.0.0.1, where the arena's sandbox is
+    `bwrap`; without it sockets are refused. Bridges that need it have it."""
+    folder: str = ROOT
+    """The folder in which the bot runs and which a sandbox shows it; default: the file's own folder. In an upload it is
+    a folder of the bundle."""
+    description: str = ""
+    """Shown on the page of an upload, up to 1,000 characters."""
+    remarks: Mapping[str, str] = field(default_factory=dict)
+    """The keys of `REMARKS` in the file, which change nothing."""
+
+    def command_for(self, family: str, interpreter: str = PYTHON) -> tuple[str, ...]:
+        """Return the command that plays a family; `python` is `interpreter`, and a bridge's name is what runs it."""
+        words = bridged(self.command, FAMILY, PYTHON) if is_bridge(self.command) else self.command
+        program = interpreter if words[0] == PYTHON else words[0]
+        return tuple(word.replace(FAMILY, family) for word in (program, *words[1:]))
+
+    def spec(self, family: str, interpreter: str = PYTHON) -> BotSpec:
+        """Return the bot that plays a family, as far as its file says."""
+        return BotSpec(
+            self.name,
+            self.command_for(family, interpreter),
+            None if self.folder == ROOT else self.folder,
+            capabilities=self.capabilities,
+            options=tuple(self.options.items()),
+            network=self.network,
+        )
+
+
+KEYS = (*(key.name for key in fields(BotFile) if key.name != "remarks"), *REMARKS)
+
+
+def read_local_bot(path: Path, family: str = "") -> BotSpec:
+    """Read the bot of this machine that is to play a family. Raises BotFileError."""
+    bot = read_bot_file(path)
+    return replace(bot.spec(family, sys.executable), folder=str((file_in(path).parent / bot.folder).resolve()))
+
+
+def read_bot_file(path: Path, bundle: Path | None = None) -> BotFile:
+    """Read a folder with a `bot.toml`, or such a file. With `bundle`, all that it names must be inside that folder.
+
+    Raises BotFileError.
     """
-    file = path / FILE if path.is_dir() else path
+    file = file_in(path)
+    source = str(file.relative_to(bundle) if bundle else file)
+    return parse_bot_file(_text(file, source), file.parent, source, bundle)
+
+
+def is_bot_file(path: Path) -> bool:
+    """Return whether a path is a bot by its file: a folder, or a file `NAME.toml`."""
+    return path.is_dir() or (path.suffix == ".toml" and path.is_file())
+
+
+def file_in(path: Path) -> Path:
+    """Return the bot's file of a folder; a file is one itself."""
+    return path / FILE if path.is_dir() else path
+
+
+def parse_bot_file(text: str, place: Path, source: str, bundle: Path | None = None) -> BotFile:
+    """Parse the text of a bot's file in the folder `place`; errors call it `source`. Raises BotFileError."""
     try:
-        data = toml.read(file.read_text(encoding="utf-8"))
-    except OSError:
-        raise ValueError(f"{path}: the folder has no {FILE}; write one with name and command") from None
-    except UnicodeDecodeError:
-        raise ValueError(f"{file}: not UTF-8 text; check that it is the right file") from None
+        table: Mapping[str, object] = toml.read_plain(text, max_bytes=MAX_BYTES)
     except toml.TomlError as error:
-        raise ValueError(f"{file}: not TOML: {error}; correct the file") from None
-    for key in data:
-        if key not in KEYS + OTHER_KEYS:
-            raise ValueError(f"{file}: unknown key {key[:60]!r}; choose from {', '.join(KEYS + OTHER_KEYS)}")
-    command = data.get("command")
-    if isinstance(command, str):
-        try:
-            command = shlex.split(command)
-        except ValueError as error:
-            raise ValueError(f"{file}: command: {error}; quote it as in a shell") from None
-    if not isinstance(command, list) or not command or not all(isinstance(word, str) for word in command):
-        raise ValueError(f'{file}: needs a command, such as command = ["./mybot"]')
-    folder = (file.parent / str(data.get("folder", "."))).resolve()
-    try:
-        command = [from_folder(word, folder) for word in command]
-    except ValueError as error:
-        raise ValueError(f"{file}: command: {error}; move it there, or write another folder = …") from None
-    if is_bridge(command):
-        command = bridged(command, FAMILY, sys.executable)
-    options = data.get("options", {})
-    if not isinstance(options, dict):
-        raise ValueError(f"{file}: options must be a table of names and values")
-    return BotSpec(
-        str(data.get("name", "")),
-        tuple(word.replace(FAMILY, family) for word in command),
-        str(folder),
-        capabilities=_capabilities(data.get("capabilities", {}), file),
-        options=tuple((str(name), value_text(value)) for name, value in options.items()),
+        raise BotFileError(f"{source}: not TOML: {error}; correct the file") from None
+    for key in table:
+        if key not in KEYS:
+            raise BotFileError(f"{source}: unknown key {key[:60]!r}; choose from {', '.join(KEYS)}")
+    folder = _folder(table.get("folder", ROOT), place, source, bundle)
+    families = read_families(table.get("families", []), f"{source}: families")
+    return BotFile(
+        command=_command(table.get("command"), families, place / folder, source),
+        name=_name(table.get("name", ""), source),
+        families=families,
+        options=_options(table.get("options", {}), source),
+        capabilities=_capabilities(table.get("capabilities", {}), place, source, bundle),
+        limits=_limits(table.get("limits", {}), source),
+        network=_network(table.get("network", ""), source),
+        folder=folder,
+        description=_description(table.get("description", ""), source),
+        remarks={key: value_text(table[key])[:MAX_WORD] for key in REMARKS if key in table},
     )
 
 
-def from_folder(word: str, folder: Path) -> str:
-    """Return a word of a command in which absolute paths inside the bot's folder are relative to it, because a sandbox
-    shows that folder at another path.
+def _text(file: Path, source: str) -> str:
+    try:
+        with file.open("rb") as stream:
+            data = stream.read(MAX_BYTES + 1)
+        text = data.decode()
+    except (FileNotFoundError, NotADirectoryError):
+        raise BotFileError(f"{file.parent}: the folder has no {FILE}; write one with name and command") from None
+    except IsADirectoryError:
+        raise BotFileError(f"{source} is a folder") from None
+    except UnicodeDecodeError:
+        raise BotFileError(f"{source}: not UTF-8 text; check that it is the right file") from None
+    if len(data) > MAX_BYTES:
+        raise BotFileError(f"{source}: too large: at most {MAX_BYTES:,} bytes")
+    return text
 
-    Raises ValueError for a path that leaves the folder (`../client`).
+
+def read_families(names: object, place: str) -> tuple[str, ...]:
+    """Return the families of these names without duplicates. Raises BotFileError naming the known ones."""
+    names = [names] if isinstance(names, str) else names
+    if not isinstance(names, (list, tuple)) or not all(isinstance(name, str) for name in names):
+        raise BotFileError(f'{place}: write a list of names, such as ["FAMILY"]')
+    for name in names:
+        if name not in known_families():
+            raise BotFileError(f"{place}: unknown family {name[:60]!r}; choose from {', '.join(known_families())}")
+    return tuple(dict.fromkeys(names))
+
+
+def _folder(given: object, place: Path, source: str, bundle: Path | None) -> str:
+    if not isinstance(given, str) or not given.isprintable() or len(given) > MAX_WORD:
+        raise BotFileError(f"{source}: folder: expected one line of at most {MAX_WORD} characters")
+    folder = os.path.normpath(given)
+    if bundle and not is_inside(folder):
+        raise BotFileError(f"{source}: folder: {given!r} lies outside the bundle; name a folder of the bundle")
+    if not (place / folder).is_dir():
+        raise BotFileError(f"{source}: folder: no folder {given!r}; write a path from the folder of {source}")
+    return folder
+
+
+def is_inside(path: str) -> bool:
+    """Return whether a path is relative and stays below where it begins, whatever links there are."""
+    return not os.path.isabs(path) and os.path.normpath(path).split(os.sep)[0] != ".."
+
+
+def _command(given: object, families: Sequence[str], folder: Path, source: str) -> tuple[str, ...]:
+    if isinstance(given, str):
+        try:
+            given = shlex.split(given)
+        except ValueError as error:
+            raise BotFileError(f"{source}: command: {error}; quote it as in a shell") from None
+    if not isinstance(given, list) or not given or not all(isinstance(word, str) for word in given):
+        raise BotFileError(f'{source}: missing command: add one, such as command = ["./mybot"]')
+    if len(given) > MAX_WORDS or any(len(word) > MAX_WORD or not word.isprintable() for word in given):
+        raise BotFileError(f"{source}: command: expected at most {MAX_WORDS} printable words of {MAX_WORD} characters")
+    folder = folder.resolve()
+    command = [_relative(word, folder, source) for word in given]
+    if is_bridge(command):
+        try:
+            started = bridged(command, FAMILY, PYTHON)
+        except ValueError as error:
+            raise BotFileError(f"{source}: command: {error}") from None
+        place = len(command) - len(started) + started.index("--") + 1 if "--" in started else None
+    else:
+        place = 0
+    if place is not None:
+        command[place] = _program(command[place], families, folder, source)
+    return tuple(command)
+
+
+def _program(name: str, families: Sequence[str], folder: Path, source: str) -> str:
+    """Return a program, with a path if it is a file of the bot's folder. Raises BotFileError."""
+    if os.path.isabs(name):
+        return name
+    if os.sep not in name:
+        return os.path.join(os.curdir, name) if (folder / name).is_file() else name
+    for path in [name.replace(FAMILY, family) for family in families] if FAMILY in name else [name]:
+        if not (folder / path).is_file():
+            raise BotFileError(
+                f"{source}: command: no file {path!r} in the bot's folder; build it, or correct the command"
+            )
+    return name
+
+
+def _relative(word: str, folder: Path, source: str) -> str:
+    """Return a word in which absolute paths inside the folder are relative to it: a sandbox shows it at another path.
+
+    Raises BotFileError for a path that leaves the folder (`../client`).
     """
     pieces = re.split("([=:,])", word)
     for place, piece in enumerate(pieces):
-        if os.sep not in piece:
+        if not os.path.isabs(piece):
+            if not is_inside(piece):
+                raise BotFileError(
+                    f"{source}: command: {piece!r} lies outside the bot's folder, all that it sees of its files; "
+                    "move it there, or write another folder = …"
+                )
             continue
-        path = os.path.normpath(folder / piece)
+        path = os.path.normpath(piece)
         path = os.path.join(os.path.realpath(os.path.dirname(path)), os.path.basename(path))
-        is_inside = Path(path).is_relative_to(folder)
-        if not is_inside and ".." in piece.split(os.sep) and not os.path.isabs(piece):
-            raise ValueError(f"{piece!r} lies outside {folder}, the only folder of the bot that a sandbox shows")
-        if is_inside and os.path.isabs(piece) and os.path.exists(path):
-            pieces[place] = os.path.join(".", os.path.relpath(path, folder))
+        if Path(path).is_relative_to(folder) and os.path.exists(path):
+            pieces[place] = os.path.join(os.curdir, os.path.relpath(path, folder))
     return "".join(pieces)
 
 
-def _capabilities(data: Any, file: Path) -> dict[str, Any]:
-    if isinstance(data, str):
-        source = file.parent / data
-        try:
-            data = json.loads(source.read_text(encoding="utf-8"))
-        except (OSError, ValueError) as error:
-            raise ValueError(f"{file}: capabilities: cannot read {source}: {error}") from None
-        data = data.get("capabilities", data) if isinstance(data, dict) else data
-    if not isinstance(data, dict):
-        raise ValueError(f"{file}: capabilities must be a table, or the name of a JSON file")
-    return read_capabilities(data, str(file))
+def programs_of(command: Sequence[str]) -> tuple[str, ...]:
+    """Return the programs that a command names: its own, and the one that a bridge starts."""
+    behind = command[command.index("--") + 1 :][:1] if "--" in command else ()
+    return (*command[:1], *behind)
+
+
+def _name(given: object, source: str) -> str:
+    if not isinstance(given, str) or not given.isprintable() or len(given) > MAX_WORD:
+        raise BotFileError(f"{source}: name: expected one line of at most {MAX_WORD} characters")
+    return given
+
+
+def _network(given: object, source: str) -> Literal["", "loopback"]:
+    if given == "loopback":
+        return "loopback"
+    if given == "":
+        return ""
+    raise BotFileError(f'{source}: network = {repr(given)[:60]}; write "loopback", or leave it out')
+
+
+def _description(given: object, source: str) -> str:
+    if not isinstance(given, str):
+        raise BotFileError(f"{source}: description: expected a text")
+    if any(_is_hidden(letter) for letter in given):
+        raise BotFileError(
+            f"{source}: description: remove control characters and characters that change the text direction"
+        )
+    return given
+
+
+def _is_hidden(letter: str) -> bool:
+    is_control = unicodedata.category(letter) == "Cc" and letter not in "\n\t"
+    return is_control or unicodedata.bidirectional(letter) in _TURNING
+
+
+def _options(given: object, source: str) -> dict[str, str]:
+    if not isinstance(given, dict) or len(given) > MAX_OPTIONS:
+        raise BotFileError(f"{source}: options: expected a table of at most {MAX_OPTIONS} names and values")
+    options = {}
+    for name, value in given.items():
+        if not isinstance(value, (str, int, float)):
+            raise BotFileError(f"{source}: option {name[:60]!r}: write a text, a number, true or false")
+        word = value_text(value)
+        if not (name.isprintable() and word.isprintable()) or len(name) > MAX_WORD or len(word) > MAX_WORD:
+            raise BotFileError(f"{source}: option {name[:60]!r}: expected one line of at most {MAX_WORD} characters")
+        options[name] = word
+    return options
+
+
+def _limits(given: object, source: str) -> dict[str, int]:
+    if not isinstance(given, dict):
+        raise BotFileError(f"{source}: limits: expected a table of names and numbers")
+    granted = asdict(BotLimits())
+    limits = {}
+    for name, value in given.items():
+        if name not in NEEDS:
+            raise BotFileError(f"{source}: unknown limit {name[:60]!r}; choose from {', '.join(NEEDS)}")
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value <= 2**62:
+            raise BotFileError(f"{source}: limits: {name} must be a positive number")
+        if value > granted[name]:
+            raise BotFileError(f"{source}: limits: {name} = {value} exceeds what the arena grants, {granted[name]}")
+        limits[name] = int(value)
+    return limits
+
+
+def _capabilities(given: object, place: Path, source: str, bundle: Path | None) -> dict[str, Any]:
+    if isinstance(given, str):
+        if bundle and not is_inside(os.path.join(place.relative_to(bundle), given)):
+            raise BotFileError(f"{source}: capabilities: {given[:60]!r} lies outside the bundle")
+        given = _report(place / given, f"{source}: capabilities")
+    if not isinstance(given, dict):
+        raise BotFileError(
+            f"{source}: capabilities: expected a table such as {{ clocks = false }}, or the name of a JSON file"
+        )
+    return read_capabilities(given, source)
+
+
+def _report(file: Path, source: str) -> object:
+    """Return the capabilities of a JSON file: a table of them, or the report of a check. Raises BotFileError."""
+    try:
+        with file.open("rb") as stream:
+            data = stream.read(MAX_CAPABILITIES_BYTES + 1)
+        if len(data) > MAX_CAPABILITIES_BYTES:
+            raise BotFileError(f"{source}: {file.name} is too large: at most {MAX_CAPABILITIES_BYTES:,} bytes")
+        report: object = json.loads(data.decode("utf-8-sig"))
+    except (OSError, ValueError, RecursionError) as error:
+        if isinstance(error, BotFileError):
+            raise
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise BotFileError(f"{source}: cannot read {file.name}: {reason}") from None
+    return report.get("capabilities", report) if isinstance(report, dict) else report
 
 
 def read_capabilities(data: Mapping[str, Any], source: str) -> dict[str, Any]:
     """Validate capabilities from JSON or TOML and return those that differ from the defaults.
 
-    Raises ValueError naming the key and its allowed values.
+    Raises BotFileError naming the key and its allowed values.
     """
-    found: dict[str, Any] = {}
+    capabilities: dict[str, Any] = {}
     usual = Capabilities.default()
-    for name in (field.name for field in fields(Capabilities) if field.name not in SAID):
+    for name in (capability.name for capability in fields(Capabilities) if capability.name not in SAID):
         default = getattr(usual, name)
         value = data.get(name, default)
         allowed = _STYLES.get(name)
         if value not in allowed if allowed else type(value) is not type(default):
             values = allowed or ("true", "false") if isinstance(default, (bool, str)) else ("a number",)
-            raise ValueError(f"{source}: capability {name} = {value!r}; it is one of {', '.join(values)}")
+            raise BotFileError(f"{source}: capability {name} = {repr(value)[:60]}; it is one of {', '.join(values)}")
         if value != default:
-            found[name] = value
-    unknown = sorted(set(data) - {field.name for field in fields(Capabilities)})
+            capabilities[name] = value
+    unknown = sorted(set(data) - {capability.name for capability in fields(Capabilities)})
     if unknown:
-        raise ValueError(
-            f"{source}: unknown capability {unknown[0]!r}; `arena check BOT --write-config FILE` writes them"
+        raise BotFileError(
+            f"{source}: unknown capability {unknown[0][:60]!r}; `arena check BOT --write-config FILE` writes them"
         )
-    return found
-
-
-@dataclass(frozen=True, slots=True)
-class SavedCapabilities:
-    """A bot's file whose table `[capabilities]` can be replaced: the text before and after that table."""
-
-    file: Path
-    before: str
-    after: str
-
-    def write(self, capabilities: Mapping[str, Any]) -> None:
-        """Write the file with these capabilities in place of the old ones."""
-        lines = "".join(f"{name} = {json.dumps(value)}\n" for name, value in capabilities.items())
-        gap = "\n" if self.after else ""
-        self.file.write_text(f"{self.before}[capabilities]\n{lines}{gap}{self.after}", encoding="utf-8")
-
-
-def saved_capabilities(path: Path) -> SavedCapabilities:
-    """Find the table of capabilities in a bot's file. Raises ValueError if `path` is not a bot's file."""
-    file = path / FILE if path.is_dir() else path
-    if file.suffix != ".toml" or not file.is_file():
-        raise ValueError(f"{path}: --update is for a bot's file; write one with --write-config FILE")
-    lines = file.read_text(encoding="utf-8").splitlines(keepends=True)
-    if any(line.split("=")[0].strip() == "capabilities" for line in lines):
-        raise ValueError(f"{file}: write the capabilities as a table [capabilities], so that --update finds them")
-    start = next((place for place, line in enumerate(lines) if line.strip() == "[capabilities]"), len(lines))
-    end = next((place for place in range(start + 1, len(lines)) if lines[place].lstrip().startswith("[")), len(lines))
-    before = "".join(lines[:start]).rstrip()
-    return SavedCapabilities(file, f"{before}\n\n" if before else "", "".join(lines[end:]))
-
-
-def at_home(spec: BotSpec, place: Path) -> BotSpec:
-    """Return the bot with a folder of its own and its command's files relative to that folder, as a sandbox shows them.
-
-    The folder is the working folder if all files that the command names are in it, else the smallest folder that
-    contains them; `place` if the command names none. Raises ValueError if the folder is a home folder or a large part
-    of the machine.
-    """
-    if spec.folder is not None:
-        return spec
-    here = os.getcwd()
-    named = {name: os.path.abspath(name) for word in spec.command for name in named_files(word)}
-    named = {name: path for name, path in named.items() if not is_shared(path)}
-    home = here
-    if not named:
-        home = str(place.resolve())
-    elif is_too_much(here) or not all(path.startswith(here + os.sep) for path in named.values()):
-        home = os.path.commonpath([path if os.path.isdir(path) else os.path.dirname(path) for path in named.values()])
-        if is_too_much(home):
-            raise ValueError(
-                f"{', '.join(named)}: the bot's folder would be {home}; move these files to a folder of their own"
-            )
-
-    def from_home(word: str) -> str:
-        head, separator, value = word.partition("=")
-        if value in named:
-            return head + separator + os.path.relpath(named[value], home)
-        pieces = [word] if word in named else re.split("([=:])", word)
-        return "".join(os.path.relpath(named[piece], home) if piece in named else piece for piece in pieces)
-
-    program, *words = spec.command
-    found = from_home(program)
-    program = os.path.join(".", found) if found != program and os.sep not in found else found
-    return replace(spec, folder=home, command=(program, *map(from_home, words)))
-
-
-def write_bot_file(spec: BotSpec, place: Path | None = None) -> str:
-    """Return the text of a bot's file; a `folder` inside `place` is written relative to `place`."""
-
-    def shown(value: object) -> str:
-        return json.dumps(value, ensure_ascii=False)
-
-    lines = [f"name = {shown(spec.name)}"] if spec.name else []
-    lines.append(f"command = {shown(list(spec.command))}")
-    folder = Path(spec.folder or Path.cwd())
-    if place is not None and folder.is_relative_to(place.resolve()):
-        folder = folder.relative_to(place.resolve())
-    if folder != Path("."):
-        lines.append(f"folder = {shown(str(folder))}")
-    if spec.options:
-        lines += ["", "[options]", *(f"{shown(name)} = {shown(value)}" for name, value in spec.options)]
-    lines += ["", "[capabilities]"]
-    lines += [f"{name} = {shown(value)}" for name, value in read_capabilities(spec.capabilities, "the bot").items()]
-    return "\n".join(lines) + "\n"
+    return capabilities

@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from protocol.capabilities import Capabilities
 from protocol.messages import RefereeMessage, UgiResult
 from protocol.options import OptionDecl
-from referee.bot.overshoot import Overshoot
-from referee.bot.seat import Thought
+from referee.bot.seat import Overshoot, Thought
 from referee.game.failure import BotError, Stopped
 from referee.game.spec import BotLimits, BotSpec
 from referee.rules.core import Termination
@@ -63,14 +62,15 @@ class Hand:
                 raise Stopped
             if not self._has(ply):
                 return None
-            found, self._decision = self._decision, None
+            decision, self._decision = self._decision, None
             self.is_offered = False
-            return found
+            return decision
 
     def _has(self, ply: int) -> bool:
         found = self._decision
         if found is None or found.offer == "resign":
             return found is not None
+        # A decision for an earlier position must not be played here. Resigning does not depend on the position.
         return found.ply == ply and (found.move is not None or self.is_offered)
 
 
@@ -97,6 +97,9 @@ class PersonSeat:
 
     def tell(self, message: RefereeMessage) -> None:
         """Do nothing: a person sees the board."""
+
+    def begin_game(self) -> None:
+        """Do nothing: a person's seat is opened for one game."""
 
     def new_game(self) -> None:
         """Do nothing: a person sees the board."""

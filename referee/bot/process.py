@@ -1,19 +1,155 @@
-"""The process of one bot, from spawn to reaping, and the error that ends the game if the bot fails."""
+"""The process of one bot, from spawn to reaping, the error that ends the game if the bot fails, and its delays.
+
+The kernel counts the delays that the machine adds to a bot's time: the referee's own lateness and the bot's run-queue
+delay.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import shutil
+import time
+from collections.abc import Callable
 
-from referee.bot.lag import QueueMeter
+from referee.bot.bridge import uses_network
+from referee.bot.input_file import script_fault
 from referee.game.failure import BotError, SandboxError
 from referee.game.spec import BotLimits, BotSpec
 from referee.rules.core import Termination
 from referee.sandbox import Sandbox
 from referee.sandbox.child import Child
 from referee.sandbox.pondering import PonderLimiter
+from referee.sandbox.reaper import descendants
 from referee.sandbox.watchdog import Watchdog
+
+MAX_TURN_NS = 2_000_000_000
+"""The longest run-queue delay in one turn that a bot is not charged for."""
+MAX_GAME_NS = 60_000_000_000
+"""The same for a whole game. A machine that busy plays nothing worth rating, but its games must end."""
+_REFRESH_NS = 1_000_000_000
+"""Time for which a bot's list of threads is taken as unchanged."""
+_MAX_THREADS = 64
+POLL_INTERVAL_NS = 20_000_000
+"""Interval between two readings that tell a running thread from a waiting one: the kernel counts from tick to tick."""
+_PROC = "/proc"
+
+
+class LagMeter:
+    """The run-queue delay of the calling thread: how long it was runnable but not running, in nanoseconds."""
+
+    def __init__(self) -> None:
+        try:
+            # The file stands for the thread that opens it, also if another thread reads it.
+            self._fd = os.open("/proc/thread-self/schedstat", os.O_RDONLY | os.O_CLOEXEC)
+        except OSError:
+            self._fd = -1
+
+    def read(self) -> int:
+        """Return the delay so far; always 0 if the kernel does not count it."""
+        if self._fd < 0:
+            return 0
+        return int(os.pread(self._fd, 64, 0).split(b" ", 2)[1])
+
+    def close(self) -> None:
+        """Close the descriptor."""
+        if self._fd >= 0:
+            os.close(self._fd)
+            self._fd = -1
+
+
+class QueueMeter:
+    """The run-queue delay of a bot in a turn: the time for which a thread was runnable but not running.
+
+    The thread with the longest delay counts. The delay is at most the length of the turn less the processor time that
+    the bot's processes used in it (`spent`): delays that a bot's threads cause each other are charged to the bot.
+    """
+
+    def __init__(self, pid: int, spent: Callable[[], int]) -> None:
+        self._pid, self._spent = pid, spent
+        self._files: dict[str, int] = {}
+        """Descriptors of the kernel's count for each thread, by path."""
+        self._refreshed_ns = 0
+        self._before: dict[int, int] = {}
+        self._spent_ns = 0
+        self.left_ns = MAX_GAME_NS
+        self._ran: dict[str, int] = {}
+        """Run time of each thread that was ready at the last reading."""
+
+    def start(self) -> None:
+        """Start another game, for which the limit of uncharged delay is reset."""
+        self.left_ns = MAX_GAME_NS
+
+    def begin(self) -> None:
+        """Start the measurement of a turn."""
+        now = time.monotonic_ns()
+        # Listing the threads takes several system calls for each process, so it is not done every turn.
+        if now - self._refreshed_ns >= _REFRESH_NS:
+            self._refreshed_ns = now
+            self._refresh()
+        self._before = {file: self._read(file) for file in self._files.values()}
+        self._spent_ns = self._spent()
+        self._ran = {}
+
+    def waited_ns(self, took_ns: int) -> int:
+        """Return how many nanoseconds of the turn were run-queue delay that is not charged to the clock."""
+        waits = [self._read(file) - before for file, before in self._before.items()]
+        # While one of the bot's threads runs, the bot uses its time, whatever its other threads wait for.
+        own_ns = took_ns - (self._spent() - self._spent_ns)
+        return max(0, min(max(waits, default=0), own_ns, MAX_TURN_NS, self.left_ns))
+
+    def is_in_line(self) -> bool:
+        """Return whether a thread of the bot is runnable and has not run since it was last found runnable.
+
+        The kernel counts a delay only when it has ended; until then this is the only sign of a delay. Call this again
+        after `POLL_INTERVAL_NS`.
+        """
+        before, self._ran = self._ran, {}
+        for path, file in self._files.items():
+            if self._is_ready(path):
+                self._ran[path] = self._read(file, 0)
+        return any(before.get(path, ran) == ran for path, ran in self._ran.items())
+
+    def _is_ready(self, path: str) -> bool:
+        try:
+            with open(f"{path.removesuffix('schedstat')}stat", "rb") as file:
+                # The name of the program comes first, in parentheses, and may itself contain parentheses and spaces.
+                return file.read(512).rpartition(b") ")[2][:1] == b"R"
+        except OSError:
+            return False
+
+    def end(self, waited_ns: int) -> None:
+        """End the turn and subtract its uncharged delay from what is left of the game's limit."""
+        self.left_ns -= waited_ns
+
+    def _read(self, file: int, place: int = 1) -> int:
+        try:
+            return int(os.pread(file, 64, 0).split(b" ", 2)[place])
+        except OSError:  # the thread has ended
+            return 0
+
+    def _refresh(self) -> None:
+        paths: list[str] = []
+        for pid in (self._pid, *descendants(self._pid)):
+            with contextlib.suppress(OSError):
+                paths += [f"{_PROC}/{pid}/task/{thread}/schedstat" for thread in os.listdir(f"{_PROC}/{pid}/task")]
+        # Each file is read twice in every slow turn, so their number is bounded.
+        del paths[_MAX_THREADS:]
+        for path in self._files.keys() - paths:
+            os.close(self._files.pop(path))
+        for path in paths:
+            if path not in self._files:
+                with contextlib.suppress(OSError):
+                    self._files[path] = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+
+    def close(self) -> None:
+        """Close the descriptors."""
+        for file in self._files.values():
+            os.close(file)
+        self._files.clear()
+        self._before.clear()
+
 
 _OURS = (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN)
 """Errors of a spawn that are not the bot's fault."""
@@ -41,12 +177,15 @@ class Process:
 
     def start(self) -> Child:
         """Spawn the process. Raises SandboxError, or BotError (`handshake-failed`) if the command cannot be run."""
+        # The launcher of a sandbox always starts: without this, a missing program would look like a bot that ended.
         problem = _problem_with(self._spec)
         if problem:
             raise BotError(Termination.HANDSHAKE_FAILED, problem)
         try:
-            launch = self._sandbox.confine(self._spec.command, self._spec.folder, self._limits)
+            has_network = self._spec.network == "loopback" or uses_network(self._spec.command)
+            launch = self._sandbox.confine(self._spec.command, self._spec.folder, self._limits, has_network=has_network)
         except OSError as error:
+            # A missing sandbox program is the machine's fault: the game is void, not lost.
             raise SandboxError(f"sandbox {self._sandbox.name}: {error}") from None
         try:
             self.child = Child(launch, self._limits, self._watchdog)
@@ -77,6 +216,7 @@ class Process:
         """Kill the process with all its descendants, reap it and close its pipes."""
         if self.queue:
             self.queue.close()
+        # Cleared first: if the end fails, the next call must not close descriptors that others may use by then.
         child, self.child, self.ponder_limiter, self.queue = self.child, None, None, None
         if child:
             child.end()
@@ -100,13 +240,15 @@ class Process:
     def hung_up(self, stage: str) -> BotError:
         """Return the failure of a bot that closed a pipe: it exited, or still runs without the pipe."""
         assert self.child
-        if not self.child.exits_within(self._limits.grace_ms):
+        if not self.child.ends_within(self._limits.grace_ms):
             detail = f"closed its standard input or output and lives on, {stage}"
             # When the watchdog kills a bot for a limit, its pipes close before its supervisor ends: `failed` then finds
             # which limit the bot exceeded.
-            found = self.failed(Termination.STALLED, detail)
+            failure = self.failed(Termination.STALLED, detail)
             return (
-                found if found.termination is not Termination.STALLED else BotError(Termination.PROTOCOL_ERROR, detail)
+                failure
+                if failure.termination is not Termination.STALLED
+                else BotError(Termination.PROTOCOL_ERROR, detail)
             )
         return self.failed(Termination.CRASHED, f"{self.child.how_it_ended()}, {stage}")
 
@@ -121,4 +263,5 @@ def _problem_with(spec: BotSpec) -> str | None:
         return f"no such file: {path}"
     if os.path.isdir(path) or not os.access(path, os.X_OK):
         return f"not an executable file: {path}; try chmod +x, and a shebang line in a script"
-    return None
+    fault = script_fault(path)
+    return f"not an executable script: {path}: {fault}" if fault else None

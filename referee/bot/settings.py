@@ -16,6 +16,8 @@ TIME = "tc"
 OPTION = "option."
 OF_THE_GAME = frozenset({"Family", VARIANT_OPTION, SETUP_OPTION})
 """Options with which the referee sets the rules of the game."""
+PRESSED = ("", "true")
+"""Values of a button that is to be pressed: a file cannot name an option alone."""
 _HINT = "write BOT;tc=10+0.1;option.NAME=VALUE"
 _EACH_HINT = "write tc=10+0.1 or option.NAME=VALUE"
 
@@ -52,12 +54,12 @@ def _read(parts: Iterable[str], place: str, hint: str, *, may_repeat: bool) -> B
     time: TimeControl | None = None
     options: dict[str, str] = {}
     for part in parts:
-        name, separator, value = part.strip().partition("=")
+        name, _, value = part.strip().partition("=")
         name, value = name.strip(), _unquoted(value.strip())
         is_new = time is None if name == TIME else name.removeprefix(OPTION) not in options
         if name == TIME and (is_new or may_repeat):
             time = read_time_control(value)
-        elif name.startswith(OPTION) and name != OPTION and separator and (is_new or may_repeat):
+        elif name.startswith(OPTION) and name != OPTION and (is_new or may_repeat):  # a button has no value
             options[name.removeprefix(OPTION)] = value
         else:
             reason = "is not a setting" if is_new else "is set twice"
@@ -80,7 +82,12 @@ def wrong_option(announced: Mapping[str, OptionDecl], given: Iterable[tuple[str,
         option = announced.get(name)
         if option is None:
             return f"has no option {name!r}; it announced {', '.join(sorted(announced)) or 'none'}"
-        if not option.accepts(value):
+        if option.type == "button":
+            if value not in PRESSED:
+                return (
+                    f'has the button {name!r}, which has no value: write {OPTION}{name}, or in a file "{name}" = true'
+                )
+        elif not option.accepts(value):
             return f"does not take {value!r} for its option {name!r}: {option}"
     return ""
 

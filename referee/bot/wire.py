@@ -14,8 +14,7 @@ from collections import deque
 
 from protocol.errors import LineTooLong
 from protocol.lines import LineSplitter, text
-from referee.bot.lag import LagMeter
-from referee.bot.process import Process
+from referee.bot.process import LagMeter, Process
 from referee.game.failure import BotError, Stopped
 from referee.game.spec import BotLimits
 from referee.rules.core import Termination
@@ -69,6 +68,7 @@ class Wire:
             self._poll.register(descriptor, select.POLLIN)
         if self._stop_fd is not None:
             self._poll.register(self._stop_fd, select.POLLIN)
+        # The events of a bot that answers at once, for `ask` to compare with instead of taking the list apart.
         self._answered = [(self._out, select.POLLIN)]
 
     def close(self) -> None:
@@ -123,14 +123,18 @@ class Wire:
         """The beginning of an output line whose end has not arrived yet."""
         return text(self._splitter.unfinished)
 
-    def last_lines(self, wait_ms: int) -> list[str]:
-        """Close the standard input and return the lines that the bot writes then, until it exits or the time is up."""
+    def last_lines(self, wait_ms: int, farewell: bytes = b"") -> list[str]:
+        """Send the last lines, close the standard input and return the lines that the bot writes then, until it exits
+        or the time is up.
+        """
+        with contextlib.suppress(OSError):
+            os.write(self._in, farewell)
         self._child.hang_up()
-        deadline, found = time.monotonic_ns() + wait_ms * _MS, []
+        deadline, lines = time.monotonic_ns() + wait_ms * _MS, []
         with contextlib.suppress(BotError):
             while (line := self.line(deadline, "at the end of its input")) is not None:
-                found.append(text(line))
-        return found
+                lines.append(text(line))
+        return lines
 
     def drain(self) -> None:
         """Give a bot that received `quit` its time to exit, and discard its output."""
@@ -155,8 +159,15 @@ class Wire:
                 self._read_log()
         return bytes(self._log).decode("utf-8", "replace")
 
+    def forget_log(self) -> None:
+        """Drop the standard error written so far, also what has not been read yet: it belongs to the game before."""
+        with contextlib.suppress(BotError):
+            self._read_log()
+        self._log.clear()
+
     def _read_log(self) -> bool:
         """Read standard error and keep the last bytes; return False once it is closed."""
+        # A bot may write as fast as this process reads: 4 MiB are enough for one call.
         for _ in range(64):
             try:
                 data = os.read(self._err, _CHUNK)
@@ -170,6 +181,7 @@ class Wire:
         return True
 
     def _count(self, size: int) -> None:
+        # Search information counts too: a bot must not fill the referee's memory or time with it.
         self.output_bytes += size
         if self.output_bytes > self._limits.output_bytes and self._process.is_sound:
             detail = f"wrote more than {self._limits.output_bytes:,} bytes in one game"
@@ -189,8 +201,8 @@ class Wire:
         """Split received bytes into lines. Raises BotError for a line that is too long, or too many bytes in a game."""
         self._count(len(data))
         try:
-            found = self._splitter.feed(data)
-            self.lines.extend(found if len(found) == 1 else filter(None, found))  # of many lines, drop empty ones
+            lines = self._splitter.feed(data)
+            self.lines.extend(lines if len(lines) == 1 else filter(None, lines))  # of many lines, drop empty ones
         except LineTooLong as error:
             self.lines.extend(error.complete)
             raise self._process.failed(Termination.OUTPUT_LIMIT, f"{error}, {stage}") from None
@@ -229,6 +241,7 @@ class Wire:
         if self.arrived_ns - self.asked_ns > _MOMENT_NS:
             self.lag_ns = self.arrived_ns - self.asked_ns - _MOMENT_NS
         end = len(data) - 1
+        # Nearly every answer is one whole line: it needs neither splitter nor queue.
         if 0 < data.find(b"\n") == end <= self._limits.line_bytes and self._is_plain:
             self._count(end + 1)
             return data[:end] if data[end - 1] != _RETURN else data[: end - 1]
@@ -245,11 +258,13 @@ class Wire:
             begin = time.monotonic_ns()
             since = since or begin
             left = deadline_ns - begin
+            # The rest is rounded up: rounded down, the last millisecond would be a loop of waits of 0 ms.
             slice_ms = min(_LONG_SLICE_MS, max(_SLICE_MS, (begin - since) // (10 * _MS)), max(0, -(-left // _MS)))
             delay = self._meter.read()
             events = self._poll.poll(slice_ms)
             if not events:
                 now = time.monotonic_ns()
+                # What suspends this process very likely suspends the bot as well: neither can use the time.
                 deadline_ns += self._held_up(now - begin - slice_ms * _MS, delay)
                 if now >= deadline_ns:
                     return None
@@ -263,9 +278,11 @@ class Wire:
                 self._read_output(stage)
                 late = self.arrived_ns - begin - slice_ms * _MS
                 self.lag_ns = max(0, late, self._meter.read() - delay)
+            # A closed pipe is always readable: left in the poll, it would end every wait at once.
             if self._err in ready and not self._read_log():
                 self._poll.unregister(self._err)
             if not lines:
+                # Otherwise the closed pipe is ready too: here a child of the ended bot still holds it open.
                 if self._pid_fd in ready and self._out not in ready:
                     self._read_last(stage)
                 elif left <= 0:

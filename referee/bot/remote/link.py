@@ -100,6 +100,7 @@ class LobbyLink:
 
     def open(self) -> None:
         """Start a fresh program on its author's machine, and wait until it runs. Raises LineLost."""
+        # Lines of the earlier program would be taken for answers of the new one.
         self._lines.clear()
         self._gone, self._lost_ns, self._is_up = None, None, False
         self._send({"open": True})
@@ -120,8 +121,8 @@ class LobbyLink:
                 raise ProgramGone(self._gone)
             if not self._hear(deadline_ns):
                 return None
-        found, self.arrived_ns = self._lines.popleft()
-        return found
+        line, self.arrived_ns = self._lines.popleft()
+        return line
 
     def check(self, since_ns: int) -> float:
         """Request a round trip; return the longest one since the moment `since_ns`, in milliseconds. Raises LineLost.
@@ -129,6 +130,7 @@ class LobbyLink:
         When this returns, all output that the program wrote before the check has arrived.
         """
         self._require_connection()
+        # An answer may be left from a check that the loss of the connection interrupted.
         self._checked_ms.clear()
         self._send({"check": since_ns})
         while not self._checked_ms:
@@ -152,6 +154,7 @@ class LobbyLink:
 
     def _hear(self, deadline_ns: int | None) -> bool:
         """Receive the next messages from the lobby; return False at the deadline."""
+        # Rounded up, so that a wait never ends just before its deadline.
         left_ms = None if deadline_ns is None else max(0, -((time.monotonic_ns() - deadline_ns) // _MS))
         events = self._poll.poll(left_ms)
         if any(descriptor == self._stop_fd for descriptor, _ in events):
@@ -159,6 +162,7 @@ class LobbyLink:
         if not events:
             return False
         try:
+            # A reset connection means the same as a closed one: the lobby is gone.
             data = self._socket.recv(_CHUNK)
         except OSError:
             data = b""

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 import time
+from collections import deque
 from collections.abc import Callable, Collection, Mapping
 from types import MappingProxyType
 from typing import TypeVar
@@ -31,10 +32,10 @@ from protocol.messages import (
 from protocol.options import OptionDecl
 from protocol.session import RefereeSession
 from protocol.turn import Stray
-from referee.bot.overshoot import Overshoot
 from referee.bot.remote.link import LineLost, LobbyLink, ProgramGone
-from referee.bot.seat import Thought
+from referee.bot.seat import LAST_LINES, Overshoot, Thought
 from referee.game.failure import BotError
+from referee.game.score import summary
 from referee.game.spec import BotLimits, BotSpec
 from referee.rules.core import Termination
 
@@ -121,6 +122,9 @@ class RemoteBot:
         self._lasting(lambda: self._say(message))
         self._said.append(message)
 
+    def begin_game(self) -> None:
+        """Do nothing: a remote seat is opened for one game."""
+
     def new_game(self) -> None:
         """Send `uginewgame`."""
         if self.capabilities.newgame:
@@ -174,6 +178,7 @@ class RemoteBot:
                     _with_less(question, self._side, used_ms), left_ms, is_timed=allowance_ms is not None
                 )
             except LineLost as lost:
+                # The clock ran until the last sign of life, not until the loss was noticed.
                 used_ms += max(0.0, (lost.since_ns - begin) / _MS)
                 self._wait_for_return(lost)
             else:
@@ -182,7 +187,8 @@ class RemoteBot:
 
     def _ask(self, question: bytes, allowance_ms: float, *, is_timed: bool) -> Thought:
         """Send `position … go …` once and return the answer. Raises BotError, LineLost."""
-        link, info = self._linked, None
+        link = self._linked
+        infos: deque[Info] = deque(maxlen=LAST_LINES)
         self._session.begin_turn()
         begin = time.monotonic_ns()
         link.say(question.decode().rstrip("\n"))
@@ -193,9 +199,9 @@ class RemoteBot:
                 return self._late(begin, allowance_ms, is_timed=is_timed)
             message = self._receive(line, "thinking")
             if isinstance(message, Info) and (message.score is not None or message.nodes is not None):
-                info = message
+                infos.append(message)
             elif isinstance(message, BestMove):
-                return self._judged(message, begin, allowance_ms, info)
+                return self._judged(message, begin, allowance_ms, summary(reversed(infos)))
 
     def _judged(self, message: BestMove, begin_ns: int, allowance_ms: float, info: Info | None) -> Thought:
         """Return the answer with the time charged for it. Raises LineLost, or BotError (`time`) if it came too late."""
@@ -277,6 +283,7 @@ class RemoteBot:
     def _restore(self) -> None:
         """Start a fresh program, then repeat the handshake, the options and `isready`. Raises LineLost."""
         self._linked.open()
+        # The fresh program has been sent nothing yet: the state of the old session would reject its handshake.
         self._session = RefereeSession(Capabilities.from_json(self.spec.capabilities))
         self._is_open = True
         if self._has_shaken_hands:
@@ -308,6 +315,7 @@ class RemoteBot:
         """Read until a message of class `kind` arrives. Raises LineLost, or BotError (`silent`) at the deadline."""
         begin = time.monotonic_ns()
         deadline = begin + int((deadline_ms + self._linked.longest_ms) * _MS)
+        # At the deadline the answer may be on its way: after a check, all that was written before has arrived.
         for is_checked in (False, True):
             while (line := self._line(deadline)) is not None:
                 if isinstance(self._receive(line, stage), kind):
@@ -351,8 +359,8 @@ def _with_less(question: bytes, side: int, used_ms: float) -> bytes:
     if not used_ms:
         return question
 
-    def less(found: re.Match[bytes]) -> bytes:
-        return found[1] + b"%d" % max(1, int(found[2]) - int(used_ms))
+    def less(match: re.Match[bytes]) -> bytes:
+        return match[1] + b"%d" % max(1, int(match[2]) - int(used_ms))
 
     position, _, words = question.rpartition(b"\ngo ")
     return position + b"\ngo " + _MOVE_TIME.sub(less, _OWN_TIME[side].sub(less, words))

@@ -11,11 +11,12 @@ from pathlib import Path
 import pytest
 
 from referee.bot.argument import read_bot, typed_options
-from referee.bot.file import at_home, read_bot_file, write_bot_file
+from referee.bot.file import read_local_bot
+from referee.bot.file_writer import at_home, bot_file_of, write_bot_file
 from referee.bot.settings import split_settings
 from referee.check.probe import Candidate, GameConditions, IneligibleError, ProbeError, probe
 from referee.game.record_text import read_texts, write_text
-from referee.game.spec import BotSpec, GameSpec, PlannedGame, read_time_control
+from referee.game.spec import BotLimits, BotSpec, GameSpec, PlannedGame, read_time_control
 from referee.play.play import play
 from referee.play.roster import Roster
 from referee.play.sandbox_choice import why_not
@@ -24,11 +25,11 @@ from referee.rules.core import UnknownNameError
 from referee.sandbox import Sandbox
 from referee.sandbox.view import make_view, named_files
 from referee.verify.verification import verify
-from tests.referee.conftest import FAST, scripted
+from tests.referee.conftest import PATIENT, scripted
 from tests.referee.sandbox.levels import sandbox_or_skip
 
 PYTHON = sys.executable
-LOA = GameConditions.of(load("loa").settle(), FAST, None)
+LOA = GameConditions.of(load("loa").settle(), PATIENT, None)
 AGENT = "def choose(position, clock):\n    return position.moves[0]\n"
 
 
@@ -72,15 +73,21 @@ def test_the_python_of_the_arena_is_there_whatever_the_path(monkeypatch: pytest.
 
 
 @pytest.mark.parametrize(
-    ("command", "reason"),
+    ("command", "limits", "reason"),
     [
-        ((PYTHON, "-c", "raise SystemExit('my book is missing')"), "my book is missing"),
-        (("/bin/sh", "-c", "echo I speak another language; cat >/dev/null"), "no answer to `ugi`"),
-        (("/no/such/program",), "/no/such/program"),
+        ((PYTHON, "-c", "raise SystemExit('my book is missing')"), PATIENT, "my book is missing"),
+        (
+            ("/bin/sh", "-c", "echo I speak another language; cat >/dev/null"),
+            replace(PATIENT, start_ms=500),
+            "no answer to `ugi`",
+        ),
+        (("/no/such/program",), PATIENT, "/no/such/program"),
     ],
+    ids=["ends", "silent", "missing"],
 )
-def test_a_bot_that_does_not_introduce_itself_is_found_out(command: tuple[str, ...], reason: str) -> None:
-    limits = replace(FAST, start_ms=500)
+def test_a_bot_that_does_not_introduce_itself_is_found_out(
+    command: tuple[str, ...], limits: BotLimits, reason: str
+) -> None:
     with pytest.raises(ProbeError, match=reason) as error:
         probe(
             Candidate(BotSpec("mute", command)), GameConditions.of(load("loa").settle(), limits, None), Sandbox("none")
@@ -156,14 +163,13 @@ def test_a_bot_is_written_down_from_its_folder(
     monkeypatch.chdir(place / below)
     words = typed.format(place=place).split()
     spec = BotSpec("x", (os.path.abspath(words[0]) if words[0].startswith(".") else words[0], *words[1:]))
-    found = at_home(spec, place)
-    assert (found.command, found.folder) == (tuple(written), str(place))
-    text = write_bot_file(found, place)
-    assert "folder" not in text
-    assert f'folder = "{place}"' in write_bot_file(found, place / "data")
-    (place / "bot.toml").write_text(text, encoding="utf-8")
-    assert read_bot_file(place) == found
-    assert at_home(found, place / "data") == found
+    settled = at_home(spec, place)
+    assert (settled.command, settled.folder) == (tuple(written), str(place))
+    for file, is_named in ((place / "bot.toml", False), (place / "data" / "bot.toml", True)):
+        write_bot_file(bot_file_of(settled, "loa"), file)
+        assert (f'folder = "{place}"' in file.read_text(encoding="utf-8")) == is_named
+        assert read_local_bot(file) == settled
+    assert at_home(settled, place / "data") == settled
 
 
 def test_a_home_is_no_bots_folder(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -178,53 +184,10 @@ def test_what_was_written_down_starts_in_the_sandbox(place: Path) -> None:
     (place / "bots").mkdir()
     (place / "bots" / "__init__.py").write_text("raise SystemExit('not the bots of the arena')", encoding="utf-8")
     spec = at_home(read_bot("bridge:python agents/agent.py:choose", "loa"), place)
-    (place / "engine.toml").write_text(write_bot_file(spec, place), encoding="utf-8")
+    write_bot_file(bot_file_of(spec, "loa"), place / "engine.toml")
     sandbox = sandbox_or_skip("bwrap")
-    assert not why_not(read_bot("engine.toml", "loa"), sandbox, FAST)
-    assert not why_not(read_bot("bridge:python agents/agent.py:choose", "loa"), sandbox, FAST)
-
-
-@pytest.mark.parametrize(
-    ("command", "found"),
-    [
-        ("bridge:bologna -- {here}/client", "./client"),
-        ("bridge:bologna -- {here}/../own/lib/x.jar", "./lib/x.jar"),
-        ("bridge:bologna -- {link}/client", "./client"),
-        ("java -cp {here}/lib/x.jar:lib", "./lib/x.jar:lib"),
-        ("./client --weights={here}/lib/x.jar", "--weights=./lib/x.jar"),
-        ("./client /usr/bin", "/usr/bin"),
-        ("./client {here}/nothing", "{here}/nothing"),
-    ],
-)
-def test_read_bot_file_with_absolute_paths_in_its_folder_makes_them_relative(
-    command: str, found: str, tmp_path: Path
-) -> None:
-    own, link = tmp_path / "own", tmp_path / "link"
-    (own / "lib").mkdir(parents=True)
-    for name in ("client", "lib/x.jar"):
-        (own / name).touch()
-    link.symlink_to(own)
-    (own / "bot.toml").write_text(f'command = "{command.format(here=own, link=link)}"')
-    assert read_bot(str(own), "tablut").command[-1] == found.format(here=own)
-
-
-@pytest.mark.parametrize("command", ["bridge:bologna -- ../client", "../client", "java -cp lib:../x.jar Client"])
-def test_read_bot_file_with_a_path_outside_its_folder_is_refused(command: str, tmp_path: Path) -> None:
-    (tmp_path / "own").mkdir()
-    (tmp_path / "client").touch()
-    (tmp_path / "own" / "bot.toml").write_text(f'command = "{command}"')
-    with pytest.raises(
-        ValueError, match=r"'\.\./.*' lies outside .*own, the only folder of the bot that a sandbox shows"
-    ):
-        read_bot(str(tmp_path / "own"), "tablut")
-
-
-def test_a_bot_file_may_name_a_bridge_and_the_family(place: Path) -> None:
-    (place / "bot.toml").write_text('command = "bridge:python agents/agent.py:choose"\n', encoding="utf-8")
-    command = (PYTHON, "-P", "-m", "bots.bridges.python_agent", "--family", "tablut", "agents/agent.py:choose")
-    assert read_bot(str(place), "tablut").command == command
-    (place / "bot.toml").write_text('command = ["./engine", "--game={family}"]\n', encoding="utf-8")
-    assert read_bot(str(place), "tablut").command == ("./engine", "--game=tablut")
+    assert not why_not(read_bot("engine.toml", "loa"), sandbox, PATIENT)
+    assert not why_not(read_bot("bridge:python agents/agent.py:choose", "loa"), sandbox, PATIENT)
 
 
 # -- settings of its own -----------------------------------------------------------------------------------------------
@@ -239,6 +202,7 @@ def test_a_bot_file_may_name_a_bridge_and_the_family(place: Path) -> None:
         ('./engine;option.Book="x;tc=1";option.Note=', "./engine", None, "Book=x;tc=1 Note="),
         ("./o'neil;tc=2", "./o'neil", "2+0", ""),
         ("./engine", "./engine", None, ""),
+        ("./engine;option.Clear Hash;tc=2", "./engine", "2+0", "Clear Hash="),
     ],
 )
 def test_settings_stand_behind_a_bot(text: str, bot: str, time: str | None, options: str) -> None:
@@ -254,7 +218,7 @@ def test_settings_stand_behind_a_bot(text: str, bot: str, time: str | None, opti
         ("./engine;tc=soon", "10+0.1"),
         ("./engine;time=3", "'time=3' is not a setting; write BOT;tc=10+0.1;option.NAME=VALUE"),
         ("./engine;option.=3", "'option.=3' is not a setting"),
-        ("./engine;option.Hash", "'option.Hash' is not a setting"),
+        ("./engine;option.", "'option.' is not a setting"),
         ("./engine;", "'' is not a setting"),
         ("./engine;tc=1;tc=2", "'tc=2' is set twice"),
         ("./engine;option.Hash=1;option.Hash=2", "'option.Hash=2' is set twice"),
@@ -301,12 +265,12 @@ def test_a_bot_that_cannot_set_up_positions_is_not_asked_to() -> None:
 
 
 def test_time_odds_are_played_recorded_and_verified(roster: Roster) -> None:
-    one, two = scripted("one", "--echo", "b1b3", "resign"), scripted("two", "--echo", "h4f2")
-    odds = replace(one, time=read_time_control("3+0.2")), replace(two, time=read_time_control("1/move"))
-    spec = GameSpec("loa", "standard", *odds, time=read_time_control("9+0"), limits=FAST)
+    first, second = scripted("one", "--echo", "b1b3", "resign"), scripted("two", "--echo", "h4f2")
+    odds = replace(first, time=read_time_control("300+0.2")), replace(second, time=read_time_control("100/move"))
+    spec = GameSpec("loa", "standard", *odds, time=read_time_control("9+0"), limits=PATIENT)
     record = play(PlannedGame.of(spec), roster)
-    assert (record.time, record.winner, record.termination) == ("3+0.2 v 1/move", "second", "resigned")
-    assert "go p1time 3000 p2time 3000 p1inc 200 p2inc 200" in record.logs["first"]
+    assert (record.time, record.winner, record.termination) == ("300+0.2 v 100/move", "second", "resigned")
+    assert "go p1time 300000 p2time 300000 p1inc 200 p2inc 200" in record.logs["first"]
     assert "go movetime" in record.logs["second"]
     verify(record, spec)
     (again,) = read_texts(write_text(record))

@@ -10,12 +10,12 @@ from bots.samples.champion import INCREMENT_SHARE, MOVES_TO_GO
 from bots.sdk.clock import Clock
 from protocol.capabilities import movetime_for, shares_of_game
 from protocol.messages import Go
-from referee.bot.overshoot import ANSWERS, ENOUGH, UNKNOWN_MS, Overshoot
+from referee.bot.seat import ANSWERS, ENOUGH, UNKNOWN_MS, Overshoot
 from referee.game.spec import read_time_control
 from referee.play.roster import Roster
 from referee.rules.core import Termination
 from tests.engines.modelled import MOVES, USUAL_MOVES, Habit, Table, match, normal, steady
-from tests.referee.conftest import FAST, scripted
+from tests.referee.conftest import PATIENT, scripted
 
 
 def learned(*late_ms: float, expected_ms: float = 5) -> Overshoot:
@@ -50,15 +50,15 @@ def test_a_wide_spread_gets_more_room() -> None:
 
 
 def test_an_answer_before_its_time_says_how_much_or_nothing() -> None:
-    found = Overshoot(5)
+    overshoot = Overshoot(5)
     for _ in range(ENOUGH):
-        found.add(100, 90)
-    assert (found.usual_ms, at_worst(found)) == (0, 0)
+        overshoot.add(100, 90)
+    assert (overshoot.usual_ms, at_worst(overshoot)) == (0, 0)
     for _ in range(ANSWERS):
-        found.add(100, 74.9)
-    found.add(100, 130)
-    found.add(100, 130)
-    assert at_worst(found) == 30 + 20
+        overshoot.add(100, 74.9)
+    overshoot.add(100, 130)
+    overshoot.add(100, 130)
+    assert at_worst(overshoot) == 30 + 20
 
 
 def test_the_first_answer_of_a_process_is_kept_apart() -> None:
@@ -72,11 +72,11 @@ def test_what_was_learned_outlives_the_process_and_is_each_bots_own() -> None:
     from referee.sandbox import Sandbox
 
     with Roster(Sandbox("none")) as roster:
-        one, other = roster.seat([scripted("one"), scripted("other")], FAST)
-        one.overshoot.add(100, 150)
-        roster.discard([one, other])
-        one, other = roster.seat([scripted("one"), scripted("other")], FAST)
-        assert at_worst(one.overshoot) == 50
+        bot, other = roster.seat([scripted("one"), scripted("other")], PATIENT)
+        bot.overshoot.add(100, 150)
+        roster.discard([bot, other])
+        bot, other = roster.seat([scripted("one"), scripted("other")], PATIENT)
+        assert at_worst(bot.overshoot) == 50
         assert at_worst(other.overshoot) == UNKNOWN_MS
 
 

@@ -54,13 +54,13 @@ def _play(decisions: dict[str, list[Decision]], played: list[tuple[str, Ply]], *
     roster.elsewhere["person"] = lambda who, limits: PersonSeat(who, limits, hands[who.name], 5.0)
 
     def give(number: int, move: str, ply: Ply) -> None:
-        for name, found in decisions.items():
-            if found and found[0].ply == number:
-                hands[name].give(found.pop(0))
+        for name, waiting in decisions.items():
+            if waiting and waiting[0].ply == number:
+                hands[name].give(waiting.pop(0))
 
-    for name, found in decisions.items():
-        if found and found[0].ply == len(played):
-            hands[name].give(found.pop(0))
+    for name, waiting in decisions.items():
+        if waiting and waiting[0].ply == len(played):
+            hands[name].give(waiting.pop(0))
     given = {"family": "loa", "variant": "standard", "first": ANN, "second": BEN, "time": NO_CLOCK} | spec
     game = PlannedGame("ab" * 8, GameSpec(**given))  # type: ignore[arg-type]
     return play(game, roster, give, played)

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from protocol.messages import SetOption
-from referee.bot.overshoot import Overshoot
 from referee.bot.remote import seat
 from referee.bot.remote.link import LineLost, LinkAllowance, ProgramGone
 from referee.bot.remote.seat import RemoteBot
+from referee.bot.seat import Overshoot
 from referee.game.failure import BotError
 from referee.game.spec import BotLimits, BotSpec
 from referee.rules.core import Termination
