@@ -72,6 +72,7 @@ class SlotPool(Executor):
         self.size = size
         cores = sorted(os.sched_getaffinity(0))
         places = [(number, cores[number % len(cores)] if affinity else -1) for number in range(size)]
+        # Daemons, because the end of the program must not wait for games being played.
         self._threads = [threading.Thread(target=self._run, args=place, daemon=True) for place in places]
         for thread in self._threads:
             thread.start()
@@ -144,6 +145,8 @@ class SlotPool(Executor):
                 if slot is None:
                     future.set_exception(WorkerLostError(f"no game slot could be started: {error}"))
                     continue
+                # After an error the slot may be in the middle of a message: nothing it sends can be trusted to be an
+                # answer.
                 slot.process.kill()
                 future.set_exception(self._fault(slot, error, *self._bury(slot)))
                 slot = None
@@ -170,6 +173,7 @@ class SlotPool(Executor):
 
     def _spawn(self, number: int, core: int) -> _Slot:
         ours, theirs = socket.socketpair()
+        # Only the slot may hold its end: then the socket closes when the slot dies, which ends the wait for its answer.
         with theirs:
             opened = (self.sandbox, int(self._is_own))
             words = (theirs.fileno(), *opened, core, self._spare, number, int(self._on_event is not None))
@@ -202,6 +206,8 @@ class SlotPool(Executor):
     def _bury(self, slot: _Slot) -> tuple[int, str]:
         """Disconnect from a slot, wait for its end, and return its exit code and the end of its standard error."""
         with self._lock:
+            # Before it is closed: `abort` must never write to a descriptor with the same number that is another file by
+            # then.
             self._connections.pop(slot.connection, None)
         slot.connection.close()
         return slot.process.wait(), slot.printed()

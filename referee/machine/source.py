@@ -33,15 +33,15 @@ def parts() -> Mapping[str, str]:
     versions of the compilers. All are computed once per process.
     """
     folders = {family: folder(family) for family in homes()}
-    found = {family: _digest(place, ()) for family, place in folders.items()}
+    digests = {family: _digest(place, ()) for family, place in folders.items()}
     for package in ("protocol", "referee"):
-        found[package] = _digest(folder_of(package), tuple(folders.values()))
+        digests[package] = _digest(folder_of(package), tuple(folders.values()))
     for name in _COMPILERS:
         try:
-            found[name] = version(name)
+            digests[name] = version(name)
         except PackageNotFoundError:
-            found[name] = "none"
-    return found
+            digests[name] = "none"
+    return digests
 
 
 @cache
@@ -52,12 +52,13 @@ def digest() -> str:
 
 def _digest(folder: Path, without: tuple[Path, ...]) -> str:
     """Digest names and bytes of all Python files below a folder, in the order of their names."""
-    found = hashlib.sha256()
+    hashed = hashlib.sha256()
     for path in sorted(folder.rglob("*.py")):
         if not any(path.is_relative_to(other) for other in without):
             data = path.read_bytes()
-            found.update(f"{path.relative_to(folder).as_posix()}\0{len(data)}\0".encode() + data)
-    return found.hexdigest()[:_LENGTH]
+            # With the length, two different sets of files can never give the same bytes.
+            hashed.update(f"{path.relative_to(folder).as_posix()}\0{len(data)}\0".encode() + data)
+    return hashed.hexdigest()[:_LENGTH]
 
 
 def _short(data: bytes) -> str:

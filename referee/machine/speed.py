@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from referee.game.spec import MAX_SCALE, MIN_SCALE, BotSpec, GameSpec, PlannedGame, TimeControl
 from referee.rules import families, load
-from referee.rules.perft import perft
+from referee.rules.per_family import perft
 
 DEPTH = 3
 """Depth of the perft tree: a call takes less than a millisecond, and interpreted rules take no seconds."""
@@ -37,6 +37,7 @@ def measure() -> float:
     start = ruleset.read()
     perft(ruleset, start, 1)
     leaves, begin = 0, time.perf_counter()
+    # Wall-clock time, since what other programs take away is to be measured too.
     while (passed_s := time.perf_counter() - begin) < MEASURED_S:
         leaves += perft(ruleset, start, DEPTH)
     _here.leaves, _here.until_s = leaves / passed_s, time.monotonic() + FRESH_S
@@ -63,7 +64,7 @@ def _with_clocks(spec: GameSpec, scale: float) -> GameSpec:
         base_ms, increment_ms = round(control.base_ms * scale), round(control.increment_ms * scale)
         return replace(control, base_ms=max(1, base_ms) if control.base_ms else 0, increment_ms=increment_ms)
 
-    def bot(one: BotSpec) -> BotSpec:
-        return replace(one, time=clock(one.time)) if one.time else one
+    def bot(player: BotSpec) -> BotSpec:
+        return replace(player, time=clock(player.time)) if player.time else player
 
     return replace(spec, time=clock(spec.time), first=bot(spec.first), second=bot(spec.second), clock_scale=scale)

@@ -16,7 +16,7 @@ import numpy as np
 from referee.rules import load
 from referee.rules.cache import IS_COMPILED
 from referee.rules.history import LineOfPlay
-from referee.rules.perft import perft
+from referee.rules.per_family import perft
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,14 +52,14 @@ def warm_with_solver(family: str) -> Warmed:
     from referee.rules.per_family import loaded
     from referee.solver.solver import compile_solver
 
-    started, found = time.perf_counter(), warm(family)
+    started, warmed = time.perf_counter(), warm(family)
     compile_solver(load(family).settle())
     proof = loaded("referee.solver", "proof", family)
     statistics = [function.stats for function in vars(proof).values() if hasattr(function, "stats")]
     return Warmed(
         family,
-        compiled=found.compiled + sum(sum(each.cache_misses.values()) for each in statistics),
-        cached=found.cached + sum(sum(each.cache_hits.values()) for each in statistics),
+        compiled=warmed.compiled + sum(sum(stats.cache_misses.values()) for stats in statistics),
+        cached=warmed.cached + sum(sum(stats.cache_hits.values()) for stats in statistics),
         seconds=round(time.perf_counter() - started, 3),
     )
 
@@ -70,9 +70,9 @@ def warm(family: str) -> Warmed:
     ruleset = load(family).settle()
     kernel, config, state = ruleset.rules.kernel, ruleset.config, ruleset.read()
     moves = np.empty(kernel.MAX_MOVES, dtype=np.int64)
-    found = kernel.legal(state, config, moves)
+    count = kernel.legal(state, config, moves)
     kernel.count(state, config)
-    if found:
+    if count:
         kernel.play(state, config, int(moves[0]), np.empty_like(state))
     kernel.result(state, config, 1, 0)
     perft(ruleset, state, 1)
@@ -81,7 +81,7 @@ def warm(family: str) -> Warmed:
     statistics = [function.stats for function in vars(kernel).values() if hasattr(function, "stats")]
     return Warmed(
         family,
-        compiled=sum(sum(each.cache_misses.values()) for each in statistics),
-        cached=sum(sum(each.cache_hits.values()) for each in statistics),
+        compiled=sum(sum(stats.cache_misses.values()) for stats in statistics),
+        cached=sum(sum(stats.cache_hits.values()) for stats in statistics),
         seconds=round(time.perf_counter() - started, 3),
     )

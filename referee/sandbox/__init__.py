@@ -8,8 +8,7 @@ fork of the large referee process.
 
 from __future__ import annotations
 
-from referee.sandbox.assessment import Assessment, assess, open_sandbox, refusal
 from referee.sandbox.launch import Launch
-from referee.sandbox.level import LEVELS, Sandbox
+from referee.sandbox.level import LEVELS, Assessment, Sandbox, assess, open_sandbox, refusal
 
 __all__ = ["LEVELS", "Assessment", "Launch", "Sandbox", "assess", "open_sandbox", "refusal"]

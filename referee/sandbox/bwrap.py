@@ -11,7 +11,7 @@ import shutil
 from collections.abc import Iterable
 
 from referee.sandbox.cgroup import join_line
-from referee.sandbox.launch import FILTER, Launch, Request, environment
+from referee.sandbox.launch import FILTER, Launch, Request, environment, filtered
 from referee.sandbox.privilege import drop_line, pick_user
 from referee.sandbox.rlimits import limit_line
 from referee.sandbox.seccomp import SyscallFilter
@@ -30,6 +30,7 @@ _DEVICES = ("/dev/null", "/dev/full", "/dev/random", "/dev/urandom")
 of which the machine has a limited number.
 """
 _DEVICE_LINKS = {"/dev/fd": "", "/dev/stdin": "/0", "/dev/stdout": "/1", "/dev/stderr": "/2"}
+# Kernels without control groups have no namespace of them: `try`. The user namespace depends on who starts the bot.
 _NAMESPACES = ("--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try")
 
 
@@ -52,8 +53,9 @@ def wrap(request: Request) -> Launch:
     if folder is not None:
         binds.append(("--ro-bind", os.path.realpath(folder), BOT_FOLDER))
     here = BOT_FOLDER if folder is not None else os.getcwd()
-    program_filter = SyscallFilter().program()
+    program_filter, recorder = filtered(request, SyscallFilter(has_network=request.has_network))
     if user is None:
+        # In a user namespace of its own, the bot would have all capabilities again.
         privileges = ("--unshare-user", "--disable-userns", "--cap-drop", "ALL")
         # Bubblewrap's own first process would run as the bot's user without the filter: a filtered shell replaces it.
         # The shell also reaps orphans and passes on the bot's exit code.
@@ -61,6 +63,7 @@ def wrap(request: Request) -> Launch:
         spare += 1
         become = ("/bin/sh", "-c", '"$@"; exit $?', "sh")
     else:
+        # Bubblewrap itself stays root: only inside does `setpriv` change the user and drop these capabilities.
         keep = ("CAP_SETUID", "CAP_SETGID", "CAP_SETPCAP", *(("CAP_DAC_OVERRIDE",) if request.reads_all else ()))
         privileges = ("--cap-drop", "ALL", *(word for name in keep for word in ("--cap-add", name)))
         become = drop_line(user, reads_all=request.reads_all)
@@ -81,6 +84,7 @@ def wrap(request: Request) -> Launch:
             *("--chdir", here, "--"),
             *limit_line(request.limits, user, has_namespace=user is None, spare=spare),
             *become,
+            *recorder,
             *view.command,
         ),
         environment=environment(),
@@ -96,10 +100,10 @@ def _folders(paths: Iterable[str]) -> Iterable[str]:
 
     Without `--perms` only root could read the folders.
     """
-    found: set[str] = set()
+    folders: set[str] = set()
     for path in paths:
         while path not in ("/", "/dev", "/proc", *SCRATCH):
-            found.add(path)
+            folders.add(path)
             path = os.path.dirname(path)
-    for path in sorted(found):
+    for path in sorted(folders):
         yield from ("--perms", "0755", "--dir", path)

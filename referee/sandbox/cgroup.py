@@ -47,8 +47,10 @@ class Cgroup:
         """Return `memory` or `processes` if the kernel had to enforce that limit; else an empty text."""
         folder = self.folders["memory"]
         events = {**_table(folder, "memory.events"), **_table(folder, "memory.oom_control")}
+        # Version 1 counts only processes killed at the limit; version 2 also allocations that failed there.
         if events.get("oom_kill") or events.get("oom"):
             return "memory"
+        # `max` counts the forks that the limit refused: the kernel kills nothing for them.
         return "processes" if _table(self.folders["pids"], "pids.events").get("max") else ""
 
     def peak_bytes(self) -> int:
@@ -90,6 +92,8 @@ class Cgroup:
 
     def _kill(self) -> None:
         with contextlib.suppress(OSError):
+            # Linux 5.14 and newer kill a whole group at one moment. Without that, a process may fork while the list is
+            # read.
             _write(self.folders.get("kill", self.folders["pids"]), "cgroup.kill", "1")
             return
         with contextlib.suppress(OSError), open(os.path.join(self.folders["pids"], "cgroup.procs"), "rb") as file:
@@ -125,12 +129,14 @@ class CgroupParent:
     def _bound_memory(self, folder: str, bound: str) -> None:
         if self.is_unified:
             _write(folder, "memory.max", bound)
-            with contextlib.suppress(OSError):
-                _write(folder, "memory.swap.max", "0")
-                _write(folder, "memory.oom.group", "1")
+            # Swap would be memory in addition to the limit. A kernel without swap accounting lacks the file.
+            for name, text in (("memory.swap.max", "0"), ("memory.oom.group", "1")):
+                with contextlib.suppress(OSError):
+                    _write(folder, name, text)
         else:
             _write(folder, "memory.limit_in_bytes", bound)
             with contextlib.suppress(OSError):
+                # Set second, because the kernel refuses a limit of memory and swap below that of memory.
                 _write(folder, "memory.memsw.limit_in_bytes", bound)
             with contextlib.suppress(OSError):
                 # Version 1 counts the memory of connections separately; at the limit it refuses more and kills nothing.
@@ -141,6 +147,8 @@ class CgroupParent:
         for folder in dict.fromkeys(self.folders.values()):
             for name in _names(folder):
                 owner = name.removeprefix(f"{PREFIX}-").partition("-")[0]
+                # The name holds the id of the process that created the group. If that id is in use again, the group
+                # stays for later.
                 if name.startswith(f"{PREFIX}-") and not os.path.exists(f"/proc/{owner}"):
                     with contextlib.suppress(OSError):
                         os.rmdir(os.path.join(folder, name))
@@ -148,6 +156,7 @@ class CgroupParent:
 
 def join_line(files: Sequence[str]) -> tuple[str, ...]:
     """Return the command prefix that enters the groups of these files, then executes the rest; empty without files."""
+    # A process enters by itself: moved from outside, it could already have forked.
     return ("/bin/sh", "-c", _JOIN, "sh", *files, "--") if files else ()
 
 
@@ -165,10 +174,11 @@ def find_cgroup_parent() -> CgroupParent | str:
     unified = _folder(own.get(""), mounts.get("unified"))
     reason = "no control groups are mounted"
     if unified:
-        found = _unified_parent(unified)
-        if isinstance(found, CgroupParent):
-            return found
-        reason = found
+        # Version 2 first: it counts all memory in one place, and freezes and kills whole groups.
+        parent = _unified_parent(unified, is_namespace=own[""] == "/")
+        if isinstance(parent, CgroupParent):
+            return parent
+        reason = parent
     folders = {}
     for controller in ("memory", "pids", "cpu"):
         folder = _folder(own.get(controller), mounts.get(controller))
@@ -181,10 +191,23 @@ def find_cgroup_parent() -> CgroupParent | str:
     return CgroupParent(folders, is_unified=False)
 
 
-def _unified_parent(folder: str) -> CgroupParent | str:
+def remedy() -> str:
+    """Return how to start the arena so that it can create control groups."""
+    if os.path.isdir("/run/systemd/system"):
+        user = "--user " if os.geteuid() else ""
+        return f"systemd-run {user}--scope -p Delegate=yes arena ..., or run it as a service with Delegate=yes"
+    if any(map(os.path.exists, ("/.dockerenv", "/run/.containerenv"))):
+        return "let the container write its control group: podman run --security-opt unmask=/sys/fs/cgroup"
+    return "run as root with /sys/fs/cgroup mounted for writing, or as a systemd service with Delegate=yes"
+
+
+def _unified_parent(folder: str, *, is_namespace: bool = False) -> CgroupParent | str:
     """Find a group of version 2 that can delegate memory and pids controllers: that of this process, or its parent if
     this process was moved to a leaf.
+
+    `is_namespace`: the group is the outermost one that this process sees, as in a container.
     """
+    # An earlier process of this service has moved itself to the leaf and made the parent delegate.
     if os.path.basename(folder) == _REFEREE:
         folder = os.path.dirname(folder)
     controllers = _read(folder, "cgroup.controllers").split()
@@ -193,17 +216,22 @@ def _unified_parent(folder: str) -> CgroupParent | str:
     if not _may_make(folder):
         return f"{folder} is not writable; under systemd set Delegate=yes"
     if not all(controller in _read(folder, "cgroup.subtree_control").split() for controller in _NEEDED):
-        # A group that delegates controllers may not contain processes: move them to a leaf, if all are the arena's.
-        members = {int(pid) for pid in _read(folder, "cgroup.procs").split()}
-        if members - {os.getpid(), *descendants(os.getpid())}:
+        # A group that delegates controllers may not contain processes: move them to a leaf, if all are the arena's or
+        # their container's. Only the machine's outermost group, which lacks this file, may contain some.
+        is_bounded = os.path.exists(os.path.join(folder, "cgroup.type"))
+        members = {int(pid) for pid in _read(folder, "cgroup.procs").split()} if is_bounded else set()
+        if not is_namespace and members - {os.getpid(), *descendants(os.getpid())}:
             return f"{folder} is shared with other programs; start the arena in a group of its own (Delegate=yes)"
         try:
             leaf = os.path.join(folder, _REFEREE)
-            os.makedirs(leaf, exist_ok=True)
+            if members:
+                os.makedirs(leaf, exist_ok=True)
             for pid in members:
-                _write(leaf, "cgroup.procs", str(pid))
+                with contextlib.suppress(ProcessLookupError):  # it has ended
+                    _write(leaf, "cgroup.procs", str(pid))
             _write(folder, "cgroup.subtree_control", "+memory +pids")
             with contextlib.suppress(OSError):
+                # Not every system delegates the processor, and no limit depends on it.
                 _write(folder, "cgroup.subtree_control", "+cpu")
         except OSError as error:
             return f"{folder} does not delegate its controllers: {error.strerror}"
@@ -212,35 +240,36 @@ def _unified_parent(folder: str) -> CgroupParent | str:
 
 def _memberships() -> dict[str, str]:
     """Read the path of this process's group by controller; the group of version 2 has the empty name."""
-    found = {}
+    groups = {}
     with contextlib.suppress(OSError), open("/proc/self/cgroup", encoding="utf-8") as file:
         for line in file:
             _, controllers, path = line.rstrip("\n").split(":", 2)
             for controller in controllers.split(","):
-                found[controller] = path
-    return found
+                groups[controller] = path
+    return groups
 
 
 def _mounts() -> dict[str, tuple[str, str]]:
     """Read the root and the mount point of every mounted hierarchy by controller; that of version 2 is `unified`."""
-    found: dict[str, tuple[str, str]] = {}
+    mounts: dict[str, tuple[str, str]] = {}
     with contextlib.suppress(OSError), open("/proc/self/mountinfo", encoding="utf-8") as file:
         for line in file:
             fields, _, rest = line.partition(" - ")
             kind, _, options = rest.split(" ", 2)
             root, place = fields.split(" ")[3:5]
             if kind == "cgroup2":
-                found.setdefault("unified", (root, place))
+                mounts.setdefault("unified", (root, place))
             elif kind == "cgroup":
                 for controller in options.strip().split(","):
-                    found.setdefault(controller, (root, place))
-    return found
+                    mounts.setdefault(controller, (root, place))
+    return mounts
 
 
 def _folder(path: str | None, mount: tuple[str, str] | None) -> str:
     if path is None or mount is None:
         return ""
     root, place = mount
+    # In a container the mount shows a part of the hierarchy only: `root` is the path of that part.
     inside = path.removeprefix(root) if root != "/" else path
     folder = os.path.normpath(f"{place}/{inside}")
     return folder if os.path.isdir(folder) else ""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
+import functools
 import os
 import resource
 import select
@@ -15,8 +17,11 @@ from referee.sandbox.pondering import PonderLimiter
 from referee.sandbox.reaper import KILL_TIMEOUT_S, kill_descendants, kill_tree
 from referee.sandbox.watchdog import Watchdog, WatchedTree
 
+_PR_SET_THP_DISABLE = 41
 _NEARLY = 0.9
 """Share of its memory limit above which the death of a process is attributed to the limit."""
+_END_TIMEOUT_MS = 10_000
+"""Longest wait for the sandbox of a bot that has ended: it has nothing more to do than to end too."""
 _ROUGHLY = 2**24
 """Error of resident memory in bytes: the kernel counts up to 32 pages per core late."""
 
@@ -39,6 +44,8 @@ class Child:
         for descriptor in (self.stdin, self.stdout, self.stderr):
             os.set_blocking(descriptor, False)
         try:
+            # Unlike a process id, this descriptor never stands for another process, and one poll waits for it and the
+            # pipes.
             self.pid_fd = os.pidfd_open(process.pid)
         except OSError:
             with process:
@@ -70,6 +77,10 @@ class Child:
         poll.register(self.pid_fd, select.POLLIN)
         return bool(poll.poll(ms))
 
+    def ends_within(self, ms: float) -> bool:
+        """Wait as `exits_within`, but give the sandbox of a bot that has ended the time it needs on a busy machine."""
+        return self.exits_within(ms) or (self._watched.has_ended and self.exits_within(_END_TIMEOUT_MS))
+
     @property
     def has_exited(self) -> bool:
         """True if the process has ended."""
@@ -90,12 +101,13 @@ class Child:
     def excess(self) -> str:
         """Return the limit that the process tree exceeded, `memory` or `processes`; an empty text if none."""
         if self._launch.cgroup:
-            return self._launch.cgroup.excess()
+            return self._watched.excess or self._launch.cgroup.excess()
         watched, limits = self._watched, self._limits
         if not (watched.excess or self.has_exited):
             watched.check()
         if watched.excess:
             return watched.excess
+        # At the limit the kernel refuses a further thread, and many programs end for that reason.
         if limits.processes and watched.peak.threads >= limits.processes:
             return "processes"
         if limits.memory_bytes and self._most_resident() >= _NEARLY * limits.memory_bytes:
@@ -113,6 +125,7 @@ class Child:
     def how_it_ended(self) -> str:
         """Describe how the process ended: `exit code N` or `killed by SIGNAL`."""
         code = self._reap()
+        # Bubblewrap ends normally, with 128 + n if signal n ended the bot.
         if code > 128 and self._launch.reports_signals and code - 128 in set(signal.Signals):
             code = 128 - code
         return f"killed by {_signal_name(-code)}" if code < 0 else f"exit code {code}"
@@ -163,7 +176,18 @@ class Child:
             self._launch.cgroup.close()
 
 
+@functools.cache
+def _refuse_huge_pages() -> None:
+    """Keep huge pages from this process and from all that it starts, for good.
+
+    The kernel keeps a huge page whole while a bot holds any part of it, and charges the rest to no process. The filter
+    lets no bot allow them again.
+    """
+    ctypes.CDLL(None).prctl(_PR_SET_THP_DISABLE, 1, 0, 0, 0)
+
+
 def _spawn(launch: Launch) -> subprocess.Popen[bytes]:
+    _refuse_huge_pages()
     line = list(launch.line)
     passed: tuple[int, ...] = ()
     if launch.filter:
@@ -180,7 +204,9 @@ def _spawn(launch: Launch) -> subprocess.Popen[bytes]:
             stderr=subprocess.PIPE,
             cwd=launch.folder,
             env=launch.environment,
+            # Ctrl-C in a terminal reaches the processes in its foreground: the referee ends its bots itself, in order.
             start_new_session=True,
+            # The pipes are used by their descriptors: a buffer of Python would hold back bytes.
             bufsize=0,
             pass_fds=passed,
         )

@@ -46,6 +46,7 @@ def descriptor_bytes() -> int:
     The system call filter refuses larger buffers.
     """
     sizes = (_number(f"/proc/sys/net/core/{name}_default", 212_992) for name in ("wmem", "rmem"))
+    # The kernel takes a message as long as the buffer is not full: the last one may exceed it.
     return max(_PIPE_BYTES, *(size + size // 4 for size in sizes))
 
 
@@ -65,6 +66,7 @@ class _Shared:
 
     def add(self, number: int, size: int) -> None:
         """Add an object of shared memory; each object counts once."""
+        # Each process may map a different part of the object.
         self.held[number] = max(size, self.held.get(number, 0))
 
     def absent(self) -> int:
@@ -97,13 +99,14 @@ def _held_by_mappings(pid: int, processes: int, shared: _Shared) -> int:
         mappings = _MANY
     else:
         mappings = lines.count(b"\n")
-        for found in _SHARED.finditer(lines):
-            shared.add(int(found[3]), _mapped_bytes(pid, found[1].decode(), found[2].decode()))
+        for mapping in _SHARED.finditer(lines):
+            shared.add(int(mapping[3]), _mapped_bytes(pid, mapping[1].decode(), mapping[2].decode()))
     if mappings >= _MANY:
+        # The kernel's own default: a process can have no more mappings than that.
         mappings = _number("/proc/sys/vm/max_map_count", 65_530)
     # For each mapping the kernel may keep a link to every process of the tree: any may be an ancestor of this one.
-    each = _MAPPING_BYTES + processes * _ANCESTOR_BYTES
-    return _kilobytes(status, b"VmPTE:") + _kilobytes(status, b"VmSwap:") + mappings * each
+    mapping_bytes = _MAPPING_BYTES + processes * _ANCESTOR_BYTES
+    return _kilobytes(status, b"VmPTE:") + _kilobytes(status, b"VmSwap:") + mappings * mapping_bytes
 
 
 def _mapped_bytes(pid: int, start: str, end: str) -> int:
@@ -119,11 +122,12 @@ def _held_by_watches(pid: int, shared: _Shared) -> int:
     for name in os.listdir(f"/proc/{pid}/fd"):
         with contextlib.suppress(FileNotFoundError):  # closed meanwhile
             target = os.readlink(f"/proc/{pid}/fd/{name}")
+            # Only the kernel's file about the descriptor shows what it watches.
             if target == "anon_inode:[eventpoll]" and watches < _MANY:
                 watches += _read_lines(f"/proc/{pid}/fdinfo/{name}", _MANY).count(b"tfd:")
             elif target.startswith("/memfd:"):
-                found = os.stat(f"/proc/{pid}/fd/{name}")
-                shared.add(found.st_ino, found.st_blocks * 512)
+                status = os.stat(f"/proc/{pid}/fd/{name}")
+                shared.add(status.st_ino, status.st_blocks * 512)
     if watches >= _MANY:
         watches = _number("/proc/sys/fs/epoll/max_user_watches", 2**20)
     return watches * _WATCH_BYTES
@@ -162,6 +166,7 @@ def held_by_connections(sockstat: bytes) -> int:
         if words[0] in (b"TCP:", b"TCP6:"):
             used += int(words[2])
             pages = int(words[-1]) if words[-2] == b"mem" else pages
+    # Both are upper bounds, so the lower one is closer.
     return min(used * _connection_bytes(), pages * _PAGE)
 
 

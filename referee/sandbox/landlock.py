@@ -11,7 +11,7 @@ import sys
 from dataclasses import replace
 
 from referee.sandbox import launcher, rlimits
-from referee.sandbox.launch import Launch, Request, environment, supervised
+from referee.sandbox.launch import Launch, Request, environment, filtered, supervised
 from referee.sandbox.privilege import is_passable, may_read_all, pick_user
 from referee.sandbox.seccomp import SyscallFilter
 from referee.sandbox.view import make_view
@@ -20,6 +20,7 @@ MIN_VERSION = 3
 """Earlier versions allow truncating a file without write access (3 is Linux 6.2)."""
 _SCOPED_VERSION = 6
 """First version that restricts signals (Linux 6.12)."""
+# Above the largest process id of Linux (2**22), so that it occurs nowhere else in a filter.
 _PID_MARK = 0x7FFF_FFF7
 _WRITTEN = ("/dev/null", "/dev/full", "/dev/random", "/dev/urandom")
 _READ = ("/dev/zero",)
@@ -49,7 +50,9 @@ def wrap(request: Request) -> Launch:
     view = make_view(request.command, request.folder)
     version = launcher.landlock_version()
     own = [os.path.abspath(request.folder)] if request.folder else []  # the launcher starts in this folder
+    # Python finds its packages by the link of a virtual environment, but runs the file that the link names.
     needed = (sys.executable, os.path.realpath(sys.executable), *own)
+    program_filter, recorder = filtered(request, _filter(version), _PID_MARK)
     plan = {
         "version": version,
         "user": user,
@@ -58,7 +61,7 @@ def wrap(request: Request) -> Launch:
         "shown": [*view.shown, *_READ, *(place for _, place in view.links), *own],
         "written": _WRITTEN,
         "bounds": rlimits.bounds(request.limits, user, spare=request.spare),
-        "filter": _filter(version).program().hex(),
+        "filter": program_filter.hex(),
         "pid_mark": _PID_MARK,
     }
-    return supervised(replace(request, command=view.command), plan, environment())
+    return supervised(replace(request, command=(*recorder, *view.command)), plan, environment())

@@ -13,6 +13,7 @@ from typing import Any, Protocol
 from referee.game.spec import BotLimits
 from referee.rules.cache import cache_root
 from referee.sandbox import launcher
+from referee.sandbox.seccomp import SyscallFilter, call_names
 
 FILTER = "{filter}"
 """Placeholder in a command line for the descriptor from which the system call filter is read."""
@@ -50,6 +51,10 @@ class Request:
     """Number of processes that resource limits allow beyond the limit, if a control group enforces the limit."""
     reads_all: bool = False
     """True if the bot's user may open every file it can see, regardless of the owner."""
+    has_network: bool = False
+    """True if the bot's programs may connect to each other by TCP."""
+    is_recorded: bool = False
+    """True if the bot's standard error shall name the system calls that the filter refused."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,11 +77,26 @@ class Launch:
     cgroup: BotCgroup | None = None
 
 
+def filtered(request: Request, chosen: SyscallFilter, pid_mark: int = 0) -> tuple[bytes, tuple[str, ...]]:
+    """Return the filter that the sandbox must load, and the prefix of the command inside the sandbox.
+
+    For a recorded bot the sandbox loads none: the recorder inside, which runs the bot, does.
+    """
+    if not request.is_recorded:
+        return chosen.program(), ()
+    known, absent = call_names()
+    words = {"filter": chosen.reporting_program().hex(), "pid_mark": pid_mark, "known": known, "absent": absent}
+    return b"", (*_LAUNCHER, "--record", json.dumps(words))
+
+
+# -I and -S: no variable, package or working folder can change what this program imports; -B: it writes no bytecode.
+_LAUNCHER = (sys.executable, "-I", "-S", "-B", str(Path(launcher.__file__).resolve()))
+
+
 def supervised(request: Request, plan: Mapping[str, Any], environment: Mapping[str, str]) -> Launch:
     """Return the `Launch` of a command under the supervisor `launcher.py`, which confines it as `plan` says."""
-    script = str(Path(launcher.__file__).resolve())
     words = json.dumps({"referee": os.getpid(), "groups": request.groups, **plan})
-    line = (sys.executable, "-I", "-S", "-B", script, words, *request.command)
+    line = (*_LAUNCHER, words, *request.command)
     return Launch(line, environment=environment, folder=request.folder, is_supervised=True)
 
 
@@ -102,4 +122,7 @@ def environment() -> dict[str, str]:
         "PYTHONDONTWRITEBYTECODE": "1",
         **{name: os.environ[name] for name in _KERNELS if name in os.environ},
         **ONE_THREAD,
+        # Else the runtime of .NET makes named pipes for a debugger, or does not start. Two names: before 6, and since.
+        "COMPlus_EnableDiagnostics": "0",
+        "DOTNET_EnableDiagnostics": "0",
     }

@@ -35,6 +35,7 @@ def pick_user() -> int | None:
     given = os.environ.get("ARENA_SANDBOX_UID")
     if given:
         return int(given)
+    # Process ids are below 2**22, so the ids of all processes together are below 2**31.
     own = _FIRST + os.getpid() * _PER_PROCESS + next(_count) % _PER_PROCESS
     return own if _is_mapped(own) else NOBODY
 
@@ -50,6 +51,7 @@ def _is_mapped(user: int) -> bool:
             ranges = [tuple(map(int, line.split())) for line in file]
     except OSError:
         return False
+    # In a container the kernel refuses a change to an id outside these ranges.
     return any(first <= user < first + length for first, _, length in ranges)
 
 
@@ -89,6 +91,7 @@ def drop_line(user: int | None, *, reads_all: bool = False) -> tuple[str, ...]:
         raise FileNotFoundError("setpriv is not installed; install util-linux")
     if user is None:
         return (program, "--no-new-privs", "--pdeathsig", "KILL", "--")
+    # setpriv reads a list of changes: first remove all, then add.
     kept = "-all,+dac_override" if reads_all else "-all"
     return (
         program,

@@ -46,14 +46,14 @@ def be_attacked() -> None:
         with contextlib.suppress(OSError, ValueError):
             signal.signal(number, lambda number, _: got.append(number))
     for _ in sys.stdin:
-        found = {
+        state = {
             "priority": os.getpriority(os.PRIO_PROCESS, 0),
             "policy": os.sched_getscheduler(0),
             "cores": sorted(os.sched_getaffinity(0)),
             "limits": [resource.getrlimit(number) for number in range(resource.RLIMIT_RTPRIO + 1)],
             "signals": got,
         }
-        print(json.dumps(found), flush=True)
+        print(json.dumps(state), flush=True)
 
 
 # -- the attack ----------------------------------------------------------------------------------------------------
@@ -139,13 +139,13 @@ def _fork_often(times: int) -> int:
 
 def attack(port: int, path: str, processes: int, pids: list[int]) -> None:
     """Try all attacks and print the results as one line of JSON."""
-    found = {"user": os.getuid(), "connected": False, "wrote": False}
+    results = {"user": os.getuid(), "connected": False, "wrote": False}
     with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
-        found["connected"] = True
+        results["connected"] = True
     with contextlib.suppress(OSError), open(path, "w", encoding="ascii") as file:
         file.write("here")
-        found["wrote"] = True
-    print(json.dumps({**found, "reached": [*_reached(pids)], "children": _fork_often(2 * processes)}), flush=True)
+        results["wrote"] = True
+    print(json.dumps({**results, "reached": [*_reached(pids)], "children": _fork_often(2 * processes)}), flush=True)
 
 
 if sys.argv[1] == "sibling":

@@ -16,6 +16,7 @@ from collections.abc import Collection, Iterable, Iterator
 
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
+# Processes that fork without end must not keep the referee here for ever.
 _ROUNDS = 200
 KILL_TIMEOUT_S = 2.0
 """Time to wait for killed processes: freeing the memory of a big process takes a while."""
@@ -42,23 +43,24 @@ def wake_at_death_of_parent() -> bool:
 
 def children(pid: int | str = "self") -> set[int]:
     """List the process ids of the children of all threads of a process, by default of this one."""
-    found: set[int] = set()
+    pids: set[int] = set()
     with contextlib.suppress(OSError):
+        # The kernel lists a child under the thread that forked it.
         for task in os.listdir(f"/proc/{pid}/task"):
             with contextlib.suppress(OSError):
-                found.update(map(int, _content(f"/proc/{pid}/task/{task}/children").split()))
-    return found
+                pids.update(map(int, _content(f"/proc/{pid}/task/{task}/children").split()))
+    return pids
 
 
 def _content(path: str) -> bytes:
     """Read a file of the kernel without a file object, which would be slower: this is called after every game."""
     file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
-        found = data = os.read(file, 65_536)
+        content = data = os.read(file, 65_536)
         while data:
             data = os.read(file, 65_536)
-            found += data
-        return found
+            content += data
+        return content
     finally:
         os.close(file)
 
@@ -77,6 +79,7 @@ def kill_tree(pid: int) -> None:
     """
     _kill_trees({pid})
     with contextlib.suppress(ProcessLookupError, PermissionError):
+        # The caller has not reaped `pid`, so no other group can have this number.
         os.killpg(pid, signal.SIGKILL)
 
 
@@ -86,6 +89,7 @@ def kill_descendants(pid: int) -> None:
     The process must reap them itself; it is resumed if it was stopped.
     """
     _kill_trees({pid}, is_spared=True)
+    # It was stopped with its descendants, and has to reap them.
     _signal(pid, signal.SIGCONT)
 
 
@@ -111,6 +115,7 @@ def signal_groups(pids: Iterable[int], number: int) -> None:
     own, groups = os.getsid(0), set()
     for pid in pids:
         with contextlib.suppress(OSError):  # gone already
+            # A signal to a group of this process's session would reach this process, or the parent's others.
             if os.getsid(pid) != own:
                 groups.add(os.getpgid(pid))
     for group in groups:
@@ -122,6 +127,7 @@ def sweep(keep: set[int]) -> int:
     """Kill and reap the children of this process that are not in `keep`, with descendants; return their number."""
     killed: set[int] = set()
     deadline = time.monotonic() + KILL_TIMEOUT_S
+    # As this process is a subreaper, every round may bring the children of those just killed.
     while (strays := children() - keep) and time.monotonic() < deadline:
         _kill_trees(strays)
         for pid in strays:
@@ -134,15 +140,16 @@ def sweep(keep: set[int]) -> int:
 def _stop_trees(roots: Iterable[int]) -> set[int]:
     stopped: set[int] = set()
     for _ in range(_ROUNDS):
-        found = set(roots)
+        tree = set(roots)
         for root in roots:
-            found.update(descendants(root))
-        if found <= stopped:
+            tree.update(descendants(root))
+        # All that was found is stopped, and what is stopped cannot fork.
+        if tree <= stopped:
             break
-        signal_groups(found - stopped, signal.SIGSTOP)
-        for pid in found - stopped:
+        signal_groups(tree - stopped, signal.SIGSTOP)
+        for pid in tree - stopped:
             _signal(pid, signal.SIGSTOP)
-        stopped |= found
+        stopped |= tree
     return stopped
 
 
@@ -154,6 +161,7 @@ def _kill_trees(roots: Collection[int], *, is_spared: bool = False) -> None:
     waiting: list[int] = []
     for pid in doomed:
         with contextlib.suppress(OSError):  # gone already
+            # Before the kill: after it, the process may be reaped and its id used again.
             waiting.append(os.pidfd_open(pid))
     try:
         signal_groups(doomed, signal.SIGKILL)

@@ -6,9 +6,10 @@ The sandbox level `rlimits` is here too: another user, these limits and the syst
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 
 from referee.game.spec import BotLimits
-from referee.sandbox.launch import Launch, Request, environment, supervised
+from referee.sandbox.launch import Launch, Request, environment, filtered, supervised
 from referee.sandbox.privilege import is_shared, pick_user
 from referee.sandbox.seccomp import SyscallFilter
 
@@ -31,16 +32,16 @@ def bounds(limits: BotLimits, user: int | None, *, has_namespace: bool = False, 
     start. The kernel counts all processes of a user. Therefore the limit on processes is multiplied if other bots may
     run as the bot's user, and not set if the bot runs as the user of this process without a user namespace of its own.
     """
-    found = {"FSIZE": FILE_BYTES, "NOFILE": OPEN_FILES, "CPU": CPU_S, "CORE": 0, "MSGQUEUE": 0}
+    kernel_limits = {"FSIZE": FILE_BYTES, "NOFILE": OPEN_FILES, "CPU": CPU_S, "CORE": 0, "MSGQUEUE": 0}
     # The bot must not get the right to higher priorities that its user may have.
-    found |= {"RTPRIO": 0, "NICE": 0, "SIGPENDING": PENDING_SIGNALS}
+    kernel_limits |= {"RTPRIO": 0, "NICE": 0, "SIGPENDING": PENDING_SIGNALS}
     if limits.memory_bytes:
-        found["DATA"] = 2 * limits.memory_bytes
+        kernel_limits["DATA"] = 2 * limits.memory_bytes
     if limits.processes and (has_namespace or user is not None):
-        found["NPROC"] = limits.processes + spare
+        kernel_limits["NPROC"] = limits.processes + spare
         if is_shared(user) and not has_namespace:
-            found["NPROC"] *= _CROWD
-    return found
+            kernel_limits["NPROC"] *= _CROWD
+    return kernel_limits
 
 
 def limit_line(limits: BotLimits, user: int | None, *, has_namespace: bool = False, spare: int = 0) -> tuple[str, ...]:
@@ -51,18 +52,19 @@ def limit_line(limits: BotLimits, user: int | None, *, has_namespace: bool = Fal
     program = shutil.which("prlimit")
     if program is None:
         raise FileNotFoundError("prlimit is not installed; install util-linux")
-    found = bounds(limits, user, has_namespace=has_namespace, spare=spare)
-    return (program, *(f"--{name.lower()}={bound}" for name, bound in found.items()), "--")
+    kernel_limits = bounds(limits, user, has_namespace=has_namespace, spare=spare)
+    return (program, *(f"--{name.lower()}={bound}" for name, bound in kernel_limits.items()), "--")
 
 
 def wrap(request: Request) -> Launch:
     """Prefix the command with a change of user, if possible, and resource limits; no file is hidden from the bot."""
     user = pick_user()
+    program_filter, recorder = filtered(request, SyscallFilter(has_network=request.has_network))
     plan = {
         "user": user,
         "reads_all": request.reads_all,
         "is_locked": True,
-        "filter": SyscallFilter().program().hex(),
+        "filter": program_filter.hex(),
         "bounds": bounds(request.limits, user, spare=request.spare),
     }
-    return supervised(request, plan, environment())
+    return supervised(replace(request, command=(*recorder, *request.command)), plan, environment())

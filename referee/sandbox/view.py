@@ -1,4 +1,7 @@
-"""Files of this machine that a bot can see: the system's programs, the arena's Python, and its own files."""
+"""Files of this machine that a bot can see: the system's programs, the arena's Python, and its own files.
+
+What a bot's output or command names, and the sandbox's user may not read, is found for messages.
+"""
 
 from __future__ import annotations
 
@@ -7,17 +10,27 @@ import glob
 import os
 import re
 import shutil
+import stat
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from referee.families import BUILT_IN, folder, homes
 from referee.rules.cache import cache_root
+from referee.sandbox.privilege import closed_folder
 
 _SYSTEM = (
     *("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store", "/gnu/store"),
-    *("/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/alternatives", "/etc/java*", "/etc/localtime"),
+    *(
+        "/etc/ld.so.cache",
+        "/etc/ld.so.conf",
+        "/etc/ld.so.conf.d",
+        "/etc/alternatives",
+        "/etc/java*",
+        "/etc/mono",
+        "/etc/localtime",
+    ),
     "/etc/ssl/openssl.cnf",  # without it node does not start under Landlock
 )
 _PACKAGES = ("bots", "protocol", "referee")
@@ -63,6 +76,7 @@ def make_view(command: Sequence[str], folder: str | None) -> View:
 
 def _from_folder(word: str, folder: str) -> str:
     """Make paths in the bot's own folder relative, since the sandbox may show the folder at another path."""
+    # A path begins a word, or follows one of the signs that separate paths in arguments.
     return re.sub(rf"(?<![^=:,]){re.escape(folder.rstrip(os.sep))}{os.sep}(?=.)", "./", word)
 
 
@@ -110,19 +124,21 @@ def _surroundings(path: str) -> list[str]:
 
     For a folder, list the folder itself. Instead of a home folder or a large part of the machine, list the file alone.
     """
-    found = []
+    folders = []
     path = os.path.abspath(path)
+    # Links may form a circle.
     for _ in range(16):
         folder = path if os.path.isdir(path) else os.path.dirname(path)
+        # An interpreter in `bin` has its library in a sibling of that folder.
         if folder != path and os.path.basename(folder) == "bin" and not is_too_much(os.path.dirname(folder)):
             folder = os.path.dirname(folder)
         shown = path if is_too_much(folder) else folder
         if not _is_systems(path) and not is_too_much(shown):
-            found.append(shown)
+            folders.append(shown)
         if not os.path.islink(path):
             break
         path = os.path.normpath(os.path.join(os.path.dirname(path), os.readlink(path)))
-    return found
+    return folders
 
 
 def _is_systems(path: str) -> bool:
@@ -136,3 +152,34 @@ def _outermost(paths: Iterable[str]) -> list[str]:
         if not any(path == one or path.startswith(one + "/") for one in found):
             found.append(path)
     return found
+
+
+REFUSED_CALL = re.compile(r"function not implemented|ENOSYS", re.IGNORECASE)
+"""Message of a program that was refused a system call."""
+_WORD = re.compile(r"[^\s'\"`:;,=()\[\]<>]+")
+
+
+def closed_place(path: str) -> str:
+    """Return the path, or a folder above it, if not every user may read it; empty if all users may read the path."""
+    mode = os.stat(path).st_mode
+    needed = stat.S_IROTH | (stat.S_IXOTH if stat.S_ISDIR(mode) else 0)
+    return closed_folder(path) or (path if mode & needed != needed else "")
+
+
+def named_paths(text: str, command: Iterable[str], folder: str | None) -> Iterator[str]:
+    """Yield the existing files and folders that `text` names, then those that `command` names.
+
+    Those that every bot needs (of the system, of the arena) come last, and only if `text` names them.
+    """
+    here = folder or os.getcwd()
+    said, run = (
+        [path for word in _WORD.findall(words) if os.path.exists(path := os.path.normpath(os.path.join(here, word)))]
+        for words in (text, " ".join(command))
+    )
+    yield from (path for path in (*said, *run) if not is_shared(path))
+    yield from filter(is_shared, said)
+
+
+def closed_file(text: str, command: Iterable[str], folder: str | None) -> str:
+    """Return the first of the `named_paths` that not every user may read, or a folder above it; empty if none."""
+    return next((place for path in named_paths(text, command, folder) if (place := closed_place(path))), "")

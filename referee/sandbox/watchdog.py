@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import os
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 
 from referee.sandbox.kernel_memory import held_by_descriptors, held_by_network, held_by_processes
@@ -56,19 +56,25 @@ class WatchedTree:
     excess: str = ""
     """`memory` or `processes` if the bot was killed for exceeding that limit."""
     _slow_bytes: int = 0
-    """Last result of `_count_slowly`."""
+    """Last result of `_seldom`."""
     _slow_ns: int = 0
+
+    @property
+    def has_ended(self) -> bool:
+        """True if nothing but the sandbox itself is left of the tree: that ends too when its processes get to run."""
+        return sum(map(_has_memory, self._processes())) <= self.overhead
 
     def check(self) -> None:
         """Measure the tree, and kill all of it if it exceeds a limit."""
         if self.cgroup:
-            if self.cgroup.excess() == "memory":
-                # At the memory limit of a group the kernel kills one of its processes: kill the rest of the bot too.
+            # At the memory limit of a group the kernel kills one of its processes: kill the rest of the bot too. The
+            # group does not count the buffers of connections.
+            if self.cgroup.excess() == "memory" or 0 < self.memory_bytes < self._seldom(self._held_by_network):
                 self.excess = "memory"
                 self._kill()
             return
         census = take_census(self._processes())
-        slow_bytes = self._written() + self._count_slowly()
+        slow_bytes = self._written() + self._seldom(self._count_slowly)
         census = replace(census, memory_bytes=census.memory_bytes + slow_bytes)
         threads = census.threads - self.overhead
         are_many = 0 < self.processes < threads  # measuring all of them exactly takes too long
@@ -93,19 +99,24 @@ class WatchedTree:
 
     def _processes(self) -> tuple[int, ...]:
         """List the processes of the bot, and those of the sandbox around it except the supervisor."""
-        return (*(() if self.is_supervised else (self.pid,)), *descendants(self.pid))
+        pids = (*(() if self.is_supervised else (self.pid,)), *descendants(self.pid))
+        return tuple(map(_living_thread, pids))
 
-    def _count_slowly(self) -> int:
-        """Measure, at intervals, the memory of page tables, mappings, files watched by epoll, and connections in the
-        bot's network namespaces.
-        """
+    def _seldom(self, measure: Callable[[], int]) -> int:
+        """Return what `measure` counts, at intervals: between them the last count."""
         now = time.monotonic_ns()
         if now - self._slow_ns >= _THOROUGH_NS:
-            self._slow_bytes = held_by_processes(self._processes())
-            for child in children(self.pid) if self.scratch else ():
-                self._slow_bytes += held_by_network(child)
+            self._slow_bytes = measure()
             self._slow_ns = time.monotonic_ns()
         return self._slow_bytes
+
+    def _count_slowly(self) -> int:
+        """Measure the memory of page tables, mappings, files watched by epoll, and connections."""
+        return held_by_processes(self._processes()) + self._held_by_network()
+
+    def _held_by_network(self) -> int:
+        """Measure the memory of connections in the bot's network namespaces."""
+        return sum(map(held_by_network, children(self.pid))) if self.scratch else 0
 
     def _written(self) -> int:
         """Measure the files on the bot's memory file systems, with about a kilobyte of kernel memory for each."""
@@ -113,10 +124,11 @@ class WatchedTree:
         for child in children(self.pid) if self.scratch else ():
             for place in self.scratch:
                 with contextlib.suppress(OSError):
-                    found = f"/proc/{child}/root{place}"
-                    if os.stat(found).st_dev == _device(place):  # the bot's own file systems are not mounted yet
+                    path = f"/proc/{child}/root{place}"
+                    if os.stat(path).st_dev == _device(place):  # the bot's own file systems are not mounted yet
                         continue
-                    disk = os.statvfs(found)
+                    disk = os.statvfs(path)
+                    # An empty file has no blocks, but takes an inode of the kernel's memory.
                     total += (disk.f_blocks - disk.f_bfree) * disk.f_frsize + (disk.f_files - disk.f_ffree) * 1024
         return total
 
@@ -148,7 +160,25 @@ class Watchdog:
                 tree.check()
                 if tree.ponder_limiter:
                     tree.ponder_limiter.check()
+        # From the end of the check: on a busy machine checks must not follow each other without a pause.
         self.next_ns = time.monotonic_ns() + INTERVAL_NS
+
+
+def _living_thread(pid: int) -> int:
+    """Return the id of a thread through which `/proc` shows the memory of a process: its own id as a rule.
+
+    If the first thread has ended before the others, the files of the process show no memory and no open files.
+    """
+    with contextlib.suppress(OSError):
+        if not _has_memory(pid):
+            return next(filter(_has_memory, map(int, os.listdir(f"/proc/{pid}/task"))), pid)
+    return pid
+
+
+def _has_memory(thread: int) -> bool:
+    with contextlib.suppress(OSError), open(f"/proc/{thread}/statm", "rb") as file:
+        return not file.read().startswith(b"0 ")
+    return False
 
 
 def take_census(pids: Iterable[int]) -> Census:
@@ -157,12 +187,14 @@ def take_census(pids: Iterable[int]) -> Census:
     Memory that several processes share counts once for each of them.
     """
     resident = threads = kernel = 0
-    for one in pids:
+    for pid in pids:
         with contextlib.suppress(OSError, ValueError, IndexError):
-            with open(f"/proc/{one}/statm", "rb") as file:
+            with open(f"/proc/{pid}/statm", "rb") as file:
+                # The second field of statm is the resident memory in pages.
                 resident += int(file.read().split()[1]) * _PAGE
-            threads += os.stat(f"/proc/{one}/task").st_nlink - 2
-            kernel += held_by_descriptors(one)
+            # The folder has a link for each thread, its own `.` and the one in its parent: counted without listing it.
+            threads += os.stat(f"/proc/{pid}/task").st_nlink - 2
+            kernel += held_by_descriptors(pid)
     return Census(resident + kernel, threads, kernel)
 
 
@@ -177,14 +209,15 @@ def _device(place: str) -> int | None:
 def _shared_out(pids: Iterable[int]) -> int:
     """Sum the resident memory of processes. Shared pages count once, except in a process whose share is unreadable."""
     total = 0
-    for one in pids:
+    for pid in pids:
         try:
-            with open(f"/proc/{one}/smaps_rollup", "rb") as file:
+            with open(f"/proc/{pid}/smaps_rollup", "rb") as file:
                 for line in file:
+                    # Proportional set size: a page that n processes share counts 1/n in each.
                     if line.startswith(b"Pss:"):
                         total += int(line.split()[1]) * 1024
                         break
         except OSError:
-            with contextlib.suppress(OSError, ValueError, IndexError), open(f"/proc/{one}/statm", "rb") as file:
+            with contextlib.suppress(OSError, ValueError, IndexError), open(f"/proc/{pid}/statm", "rb") as file:
                 total += int(file.read().split()[1]) * _PAGE
     return total

@@ -10,8 +10,10 @@ from referee.game.spec import BotLimits, BotSpec, TimeControl
 
 HERE = Path(__file__).parent
 
-LIMITS = replace(BotLimits(), start_ms=8000, ready_ms=8000, quit_ms=150, grace_ms=200, output_bytes=2**21)
-LONG = TimeControl("clock", 8000, 0)
+LONG_MS = 200_000
+"""Far more than a judgement may take: who is found out only when this time is up is found out too late."""
+LIMITS = replace(BotLimits(), start_ms=LONG_MS, ready_ms=LONG_MS, grace_ms=LONG_MS, quit_ms=150, output_bytes=2**21)
+LONG = TimeControl("clock", LONG_MS, 0)
 SHORT = TimeControl("clock", 300, 0)
 MEMORY = 100 * 2**20
 
@@ -29,7 +31,6 @@ class Fault:
     limit_ms: int = 0
     words: tuple[str, ...] = ()
     limits: BotLimits = LIMITS
-    time: TimeControl = LONG
     confined: tuple[str, ...] = ()
     evidence: str = ""
     """What the record must say."""
@@ -42,6 +43,14 @@ class Fault:
         """Whether the program gets away with it."""
         return self.terminations == ("resigned",)
 
+    def expected(self, is_confined: bool) -> tuple[str, ...]:
+        """The terminations it may end in where the sandbox holds the bot's pipes open, or does not."""
+        return self.confined if is_confined and self.confined else self.terminations
+
+    def time(self, is_confined: bool) -> TimeControl:
+        """The clock: a short one where it is the clock that finds it out."""
+        return SHORT if {"stalled", "time"} & set(self.expected(is_confined)) else LONG
+
     @property
     def bot(self) -> BotSpec:
         """The program as a bot."""
@@ -51,17 +60,20 @@ class Fault:
         return BotSpec("bad", (sys.executable, "-S", "-E", str(HERE / f"{self.name}.py"), *self.words))
 
 
-def _clock(fault: str, *terminations: str, evidence: str = "") -> Fault:
+_BRIEF = replace(LIMITS, grace_ms=200)
+"""Soon over for who never answers."""
+_CLOCK_MS = SHORT.base_ms + _BRIEF.margin_ms + _BRIEF.grace_ms
+
+
+def _clock(fault: str, *terminations: str, confined: tuple[str, ...] = (), evidence: str = "") -> Fault:
     """A fault that is found out when the time is up."""
-    return Fault(fault, terminations, SHORT.base_ms + LIMITS.margin_ms + LIMITS.grace_ms, time=SHORT, evidence=evidence)
+    return Fault(fault, terminations, _CLOCK_MS, limits=_BRIEF, confined=confined, evidence=evidence)
 
 
 _AT_START = replace(LIMITS, start_ms=400)
 _AT_READY = replace(LIMITS, ready_ms=400)
 _SMALL = replace(LIMITS, memory_bytes=MEMORY)
 _FEW = replace(LIMITS, processes=24)
-_PATIENT = replace(LIMITS, grace_ms=5000)
-"""A late move is waited for until it comes, also where the machine is busy."""
 
 FAULTS: tuple[Fault, ...] = (
     # It ends.
@@ -82,7 +94,8 @@ FAULTS: tuple[Fault, ...] = (
     Fault("does_not_read", ("stalled",), 400, limits=_AT_READY),
     Fault("no_newline", ("stalled",), 400, limits=_AT_READY),
     _clock("drips", "stalled"),
-    replace(_clock("late", "time", evidence="came later"), limits=_PATIENT),
+    replace(_clock("late", "time", evidence="came later"), limits=LIMITS),
+    replace(_clock("dates_its_move", "time", evidence="came later"), limits=LIMITS),
     _clock("talks_past_its_time", "stalled"),
     Fault("talks_through_handshake", ("handshake-failed",), 400, limits=_AT_START),
     # It says what nobody asked for.
@@ -112,8 +125,8 @@ FAULTS: tuple[Fault, ...] = (
     Fault("talks_out_of_turn", ("resigned", "output-limit")),
     Fault("huge_info", ("resigned",), words=(str(LIMITS.line_bytes), str(LIMITS.output_bytes))),
     # It plays with its pipes and its processes.
-    Fault("closes_stdout", ("protocol-error",), 520, confined=("stalled",), time=SHORT),
-    Fault("closes_stdin", ("protocol-error",), 520, confined=("stalled",), time=SHORT),
+    _clock("closes_stdout", "protocol-error", confined=("stalled",)),
+    _clock("closes_stdin", "protocol-error", confined=("stalled",)),
     Fault("closes_stderr", ("resigned",)),
     Fault("child_holds_pipes", ("crashed",), evidence="exit code 9"),
     Fault("daemon", ("resigned",)),
@@ -121,7 +134,7 @@ FAULTS: tuple[Fault, ...] = (
     # It takes too much.
     Fault("memory_hog", ("memory-limit",), 600, limits=_SMALL),
     Fault("memory_hog_in_children", ("memory-limit",), 600, words=(str(MEMORY // 3),), limits=_SMALL),
-    Fault("fork_bomb", ("process-limit",), 800, limits=_FEW, time=SHORT),
     # Where nobody counts refusals, a bot that gives up at the first one has just crashed.
-    Fault("thread_bomb", ("process-limit",), 800, limits=_FEW, time=SHORT, confined=("process-limit", "crashed")),
+    Fault("fork_bomb", ("process-limit",), 800, limits=_FEW, confined=("process-limit", "crashed")),
+    Fault("thread_bomb", ("process-limit",), 800, limits=_FEW, confined=("process-limit", "crashed")),
 )

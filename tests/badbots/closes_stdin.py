@@ -7,9 +7,9 @@ from loop import Bot
 
 
 class Bad(Bot):
-    def go(self) -> None:
-        super().go()
+    def isready(self) -> None:
         os.close(0)
+        super().isready()
         while True:
             signal.pause()
 

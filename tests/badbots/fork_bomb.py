@@ -1,4 +1,4 @@
-"""Forks without end."""
+"""Forks without end, and gives up where it is not let."""
 
 import os
 import signal
@@ -8,11 +8,8 @@ from loop import Bot
 
 class Bad(Bot):
     def go(self) -> None:
-        while True:
-            try:
-                if not os.fork():
-                    break
-            except OSError:
+        for _ in range(500):  # far too many, but the machine bears them
+            if not os.fork():
                 break
         while True:
             signal.pause()

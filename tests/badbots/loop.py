@@ -41,6 +41,9 @@ class Bot:
     def go(self) -> None:
         say(f"bestmove {self.move}")
 
+    def stop(self) -> None:
+        pass
+
     def quit(self) -> None:
         sys.exit(0)
 
@@ -50,5 +53,5 @@ class Bot:
             word, *words = line.split()
             if word == "position":
                 self.plies = len(words[words.index("moves") + 1 :]) if "moves" in words else 0
-            elif word in ("ugi", "isready", "go", "quit"):
+            elif word in ("ugi", "isready", "go", "stop", "quit"):
                 getattr(self, word)()

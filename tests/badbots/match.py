@@ -8,7 +8,6 @@ import time
 from collections.abc import Container, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 
 from referee.game.record import GameRecord
 from referee.game.spec import GameSpec, PlannedGame
@@ -20,7 +19,7 @@ from tests.badbots.catalogue import LIMITS, LONG, Fault
 from tests.referee.conftest import scripted
 
 SLACK_S = 0.5
-"""How long after its limit a fault may take to be judged."""
+"""How long after its limit a fault may take to be judged where nothing else runs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +51,6 @@ class Verdict:
     record: GameRecord
     seconds: float
     clearing_s: float
-    starved_s: float = 0.0
-    """For how long meanwhile some program of this machine had to wait for a processor."""
 
 
 @contextmanager
@@ -66,27 +63,20 @@ def roster(sandbox: Sandbox) -> Iterator[Roster]:
     assert children() <= before, "processes are left over"
 
 
-def spec_of(fault: Fault, sequence: int = 0) -> GameSpec:
+def spec_of(fault: Fault, sequence: int = 0, *, is_confined: bool = False) -> GameSpec:
     """The game of a bad bot: it moves first, against one that plays two moves and resigns."""
     honest = scripted("honest", "h4f2", "resign")
-    return GameSpec("loa", "standard", fault.bot, honest, time=fault.time, limits=fault.limits, sequence=sequence)
+    time = fault.time(is_confined)
+    return GameSpec("loa", "standard", fault.bot, honest, time=time, limits=fault.limits, sequence=sequence)
 
 
 def judge(fault: Fault, found: Roster, sequence: int = 0) -> Verdict:
     """Play it."""
-    begin, starved_s = time.monotonic(), _starved_s()
-    record = play(PlannedGame.of(spec_of(fault, sequence)), found)
+    spec = spec_of(fault, sequence, is_confined=found.sandbox.name == "bwrap")
+    begin = time.monotonic()
+    record = play(PlannedGame.of(spec), found)
     end = time.monotonic()
-    return Verdict(record, end - begin, _clear(found), _starved_s() - starved_s)
-
-
-def _starved_s() -> float:
-    """Seconds since the start of the machine in which not all that could run did; 0 where the kernel does not say."""
-    try:
-        line = Path("/proc/pressure/cpu").read_text(encoding="ascii").splitlines()[0]
-    except OSError:
-        return 0.0
-    return int(line.rpartition("total=")[2]) / 1e6
+    return Verdict(record, end - begin, _clear(found))
 
 
 def _clear(found: Roster) -> float:
@@ -104,7 +94,7 @@ def play_honestly(found: Roster) -> GameRecord:
 def complaint(fault: Fault, verdict: Verdict, is_confined: bool) -> str:
     """What is wrong with the verdict; empty when nothing is."""
     record = verdict.record
-    expected = fault.confined if is_confined and fault.confined else fault.terminations
+    expected = fault.expected(is_confined)
     loser = "second" if record.termination == "resigned" else "first"
     if record.termination not in expected or record.loser != loser:
         return f"{record.loser} lost by {record.termination}, not by {' or '.join(expected)}: {record.detail}"
@@ -113,9 +103,8 @@ def complaint(fault: Fault, verdict: Verdict, is_confined: bool) -> str:
     return ""
 
 
-def is_late(fault: Fault, verdict: Verdict) -> str:
-    """By how much it took too long, time in which the machine was too busy aside; empty when it did not."""
-    slack_s = SLACK_S + verdict.starved_s
+def is_late(fault: Fault, verdict: Verdict, slack_s: float = SLACK_S) -> str:
+    """By how much it took too long; empty when it did not."""
     allowed = fault.limit_ms / 1000 + slack_s
     if verdict.seconds > allowed:
         return f"judged after {verdict.seconds:.3f} s, {allowed:.3f} s are allowed"

@@ -16,6 +16,11 @@ from tests.badbots import match
 from tests.badbots.catalogue import FAULTS, HERE, Fault
 from tests.referee.sandbox.levels import sandbox_or_skip
 
+PATIENCE_S = 60.0
+"""A busy machine is not an error; `python -m tests.badbots` measures how soon each is judged where nothing else runs.
+Still it is far less than any limit but the fault's own.
+"""
+
 
 @pytest.fixture(autouse=True)
 def _own_temporary_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -45,12 +50,9 @@ def roster(sandbox: Sandbox, is_warm: bool) -> Iterator[Roster]:
 def test_the_right_bot_loses_for_the_right_reason_and_in_time(fault: Fault, roster: Roster) -> None:
     others = children()
     before = match.Trace.take(others)
-    for _ in range(3):  # the machine may be busy with something else
-        verdict = match.judge(fault, roster)
-        if not match.is_late(fault, verdict):
-            break
+    verdict = match.judge(fault, roster)
     assert not match.complaint(fault, verdict, roster.sandbox.name == "bwrap")
-    assert not match.is_late(fault, verdict)
+    assert not match.is_late(fault, verdict, PATIENCE_S)
     assert verdict.record.sandbox == roster.sandbox.name
     assert match.play_honestly(roster).termination == "resigned"
     roster.close()

@@ -14,6 +14,8 @@ import pytest
 from referee.machine import helper
 from referee.machine.pool import MAX_FAILED_STARTS, JobError, SlotPool, SlotStartError, WorkerLostError
 
+pytestmark = pytest.mark.usefixtures("interpreted")
+
 
 def test_a_slot_that_cannot_be_started_fails_its_job_and_is_started_for_the_next(
     monkeypatch: pytest.MonkeyPatch,

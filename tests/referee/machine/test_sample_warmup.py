@@ -21,7 +21,7 @@ from referee.play.play import play
 from referee.play.roster import Roster
 from referee.rules.core import Termination
 from referee.sandbox import Sandbox
-from tests.referee.conftest import FAST, scripted
+from tests.referee.conftest import PATIENT, scripted
 
 SAMPLE = replace(read_bot("sample:greedy", "loa"), name="greedy")
 
@@ -110,7 +110,7 @@ def test_a_game_that_waits_for_it_can_be_called_off(machine: Path) -> None:
         with pytest.raises(Stopped):
             have_all_warm("loa", reader)
         with Roster(Sandbox("none"), stop_fd=reader) as roster:
-            spec = GameSpec("loa", "standard", SAMPLE, scripted("one"), limits=FAST)
+            spec = GameSpec("loa", "standard", SAMPLE, scripted("one"), limits=PATIENT)
             record = play(PlannedGame.of(spec), roster)
     finally:
         os.close(reader)
@@ -133,7 +133,7 @@ def test_everything_is_compiled_without_the_arena() -> None:
         "import sys; sys.modules['arena'] = None; from referee.machine.sample_warmup import main; main()",
     ]
     interpreted = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
-    found = subprocess.run(line, env=interpreted, capture_output=True, text=True, check=False)
-    assert found.returncode == 0, found.stderr
+    ended = subprocess.run(line, env=interpreted, capture_output=True, text=True, check=False)
+    assert ended.returncode == 0, ended.stderr
     for family in homes():
-        assert f"{family}: 0 functions compiled; sample bots ready" in found.stderr
+        assert f"{family}: 0 functions compiled; sample bots ready" in ended.stderr

@@ -40,9 +40,9 @@ def test_leaves_are_counted_until_the_time_is_over(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(speed, "time", SimpleNamespace(perf_counter=lambda: next(times), monotonic=lambda: 0.0))
     ruleset = load(families()[0]).settle()
     moves = ruleset.rules.kernel.count(ruleset.read(), ruleset.config)
-    found = speed.measure()
-    assert found == pytest.approx(2 * moves / 0.5), "twice within the time"
-    assert speed.lately() == found, "and not once more"
+    leaves = speed.measure()
+    assert leaves == pytest.approx(2 * moves / 0.5), "twice within the time"
+    assert speed.lately() == leaves, "and not once more"
 
 
 def test_who_was_measured_lately_is_not_measured_again(monkeypatch: pytest.MonkeyPatch) -> None:

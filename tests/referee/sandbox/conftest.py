@@ -9,23 +9,23 @@ import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
 from referee.game.record import GameRecord
-from referee.game.spec import BotLimits, BotSpec, GameSpec, PlannedGame, TimeControl
+from referee.game.spec import BotSpec, GameSpec, PlannedGame, TimeControl
 from referee.play.play import play
 from referee.play.roster import Roster
 from referee.sandbox import Sandbox
 from tests.badbots import match
-from tests.referee.conftest import scripted
+from tests.referee.conftest import PATIENT, PATIENT_TIME, scripted
 from tests.referee.sandbox.levels import sandbox_or_skip
 
 ATTACKS = Path(__file__).parent / "attacks"
-LIMITS = replace(
-    BotLimits(), start_ms=8000, ready_ms=8000, quit_ms=150, grace_ms=200, processes=24, memory_bytes=150 * 2**20
-)
+LIMITS = replace(PATIENT, quit_ms=150, processes=24, memory_bytes=150 * 2**20)
+FOUND_OUT_LATE = {"time": TimeControl("clock", 5000, 0), "limits": replace(LIMITS, grace_ms=5000)}
+"""Where the kernel refuses a bot more processes, the referee notices when the bot's time is up: time enough to fork."""
 Attack = Callable[..., tuple[GameRecord, dict[str, Any]]]
 
 
@@ -70,13 +70,15 @@ def attacker(bundle: Path, name: str, *words: object) -> BotSpec:
 def attack(bundle: Path, roster: Roster) -> Attack:
     """Play an attacker against an honest bot that resigns at its second move; the record and what the attacker got."""
 
-    def run(name: str, *words: object, **changes: Any) -> tuple[GameRecord, dict[str, Any]]:
+    def run(
+        name: str, *words: object, network: Literal["", "loopback"] = "", **changes: Any
+    ) -> tuple[GameRecord, dict[str, Any]]:
         spec = GameSpec(
             "loa",
             "standard",
-            attacker(bundle, name, *words),
+            replace(attacker(bundle, name, *words), network=network),
             scripted("honest", "h4f2", "resign"),
-            time=TimeControl("clock", 8000, 0),
+            time=PATIENT_TIME,
             limits=LIMITS,
         )
         record = play(PlannedGame.of(replace(spec, **changes)), roster)

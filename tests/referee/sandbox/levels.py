@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import sys
+
 import pytest
 
 from referee.sandbox import LEVELS, Sandbox, assess, open_sandbox
+from referee.sandbox.privilege import is_passable
 
 
 def sandbox_or_skip(name: str, *, uses_groups: bool = True) -> Sandbox:
@@ -18,3 +22,8 @@ def sandbox_or_skip(name: str, *, uses_groups: bool = True) -> Sandbox:
 def working(*names: str) -> list[str]:
     """Those of the levels that work here, all unless named; for what is tested wherever it can be."""
     return [name for name in names or LEVELS if assess(name).works]
+
+
+def public_python() -> str:
+    """A Python that every user may run: this one, unless it is in a folder of root's."""
+    return sys.executable if is_passable(os.path.realpath(sys.executable)) else "/usr/bin/python3"

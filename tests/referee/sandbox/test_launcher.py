@@ -113,13 +113,13 @@ def test_processes_that_fork_all_the_time_do_not_outlive_a_killed_referee(name: 
 
 def processes_with(word: str) -> list[int]:
     """List the processes with a word in their command line."""
-    found = []
+    pids = []
     for path in Path("/proc").glob("[0-9]*/cmdline"):
         with contextlib.suppress(OSError):
             words = path.read_bytes().split(b"\0")
             if word.encode() in words:
-                found.append(int(path.parent.name))
-    return found
+                pids.append(int(path.parent.name))
+    return pids
 
 
 @pytest.mark.usefixtures("strays")
@@ -139,6 +139,26 @@ def test_how_a_bot_ended_is_told_through_its_supervisor(name: str, script: str, 
     try:
         assert child.exits_within(WAIT_TIMEOUT_MS)
         assert child.how_it_ended() == end
+    finally:
+        child.end()
+
+
+@pytest.mark.usefixtures("strays")
+@pytest.mark.parametrize("name", LEVELS)
+def test_a_bot_has_ended_though_its_sandbox_is_held_up(name: str) -> None:
+    child = start(name, "echo ready; read line; exit 7")
+    try:
+        select.select([child.stdout], [], [], WAIT_TIMEOUT_MS / 1000)
+        os.kill(child.pid, signal.SIGSTOP)
+        assert not child._watched.has_ended
+        child.hang_up()
+        deadline = time.monotonic() + WAIT_TIMEOUT_MS / 1000
+        while not child._watched.has_ended:
+            assert time.monotonic() < deadline, "it does not end"
+        assert not child.has_exited
+        os.kill(child.pid, signal.SIGCONT)
+        assert child.ends_within(0)
+        assert child.how_it_ended() == "exit code 7"
     finally:
         child.end()
 

@@ -15,11 +15,11 @@ from referee.play import sandbox_choice
 from referee.play.play import play
 from referee.play.roster import Roster
 from referee.play.sandbox_choice import choose, why_not
-from referee.sandbox import LEVELS, Sandbox, assess, assessment, cgroup, landlock, level, open_sandbox, refusal
+from referee.sandbox import LEVELS, Sandbox, assess, cgroup, landlock, level, open_sandbox, refusal
 from referee.sandbox.cgroup import Cgroup, CgroupParent, find_cgroup_parent
 from referee.sandbox.cgroup import _unified_parent as unified_place
 from referee.sandbox.launch import environment
-from referee.sandbox.selftest import test as examine
+from referee.sandbox.level import attack as examine
 from referee.sandbox.view import make_view
 from tests.badbots import match
 from tests.badbots.catalogue import HERE, LIMITS
@@ -74,23 +74,23 @@ def test_trusted_bots_fall_back_to_where_they_start_with_a_note(open_folder: Pat
     everywhere = script(open_folder, "everywhere")
     nosy = script(open_folder, "nosy", "{ read line < /etc/passwd; } 2>/dev/null || { echo no users >&2; exit 3; }")
     broken = script(open_folder, "broken", "exit 4")
-    found, notes = choose("auto", [everywhere, broken], LIMITS)
-    assert (found.name, notes) == (working()[0], ())
-    found, notes = choose("auto", [everywhere, nosy], LIMITS)
-    assert found.name == working("rlimits", "none")[0]
-    if working()[0] in assessment.STRONG:
+    chosen, notes = choose("auto", [everywhere, broken], LIMITS)
+    assert (chosen.name, notes) == (working()[0], ())
+    chosen, notes = choose("auto", [everywhere, nosy], LIMITS)
+    assert chosen.name == working("rlimits", "none")[0]
+    if working()[0] in level.STRONG:
         assert len(notes) == 1
         assert notes[0].startswith(f"bot 'nosy' runs in rlimits: it does not start in {working()[0]} (no users)")
         assert "; show it what it needs: " in notes[0]
-    found, notes = choose("none", [nosy], LIMITS)
-    assert (found.name, notes) == ("none", ())
+    chosen, notes = choose("none", [nosy], LIMITS)
+    assert (chosen.name, notes) == ("none", ())
 
 
 @pytest.fixture
 def strong_or_nothing(monkeypatch: pytest.MonkeyPatch) -> str:
     """A machine with one level beside `none`, and its name."""
     strong = working()[0]
-    monkeypatch.setattr(sandbox_choice, "assess", lambda name: assessment.Assessment(name, name in (strong, "none")))
+    monkeypatch.setattr(sandbox_choice, "assess", lambda name: level.Assessment(name, name in (strong, "none")))
     return strong
 
 
@@ -149,7 +149,7 @@ def test_files_for_their_owner_alone_are_closed_to_bots_of_strangers(
 
 
 def test_a_machine_without_any_sandbox_is_spoken_of(open_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sandbox_choice, "assess", lambda name: assessment.Assessment(name, name == "none"))
+    monkeypatch.setattr(sandbox_choice, "assess", lambda name: level.Assessment(name, name == "none"))
     sandbox, notes = choose("auto", [script(open_folder, "everywhere")], LIMITS)
     assert sandbox.name == "none"
     assert notes == ("no sandbox works here, bots run without one; arena doctor says how to get one",)
@@ -216,8 +216,8 @@ def test_confined_kernels_come_from_the_cache_and_do_not_go_there(
     before = {path: path.stat().st_mtime_ns for path in cache.rglob("*")}
     launch = sandbox_or_skip("bwrap", uses_groups=False).confine((*command, "thrice"), None, BotLimits())
     line = [word for word in launch.line if word not in ("--seccomp", "{filter}")]
-    found = subprocess.run(line, capture_output=True, text=True, check=False, env=launch.environment)
-    assert found.stdout == "[1, 0]\n", found.stderr
+    ended = subprocess.run(line, capture_output=True, text=True, check=False, env=launch.environment)
+    assert ended.stdout == "[1, 0]\n", ended.stderr
     assert {path: path.stat().st_mtime_ns for path in cache.rglob("*")} == before
 
 
@@ -237,6 +237,7 @@ def test_a_group_of_version_2_is_asked_to_hand_its_controllers_down(tmp_path: Pa
         cgroup_controllers="cpu memory pids",
         cgroup_subtree_control="",
         cgroup_procs=f"{os.getpid()}\n",
+        cgroup_type="domain",
     )
     fake_group(own / "arena-referee")
     place = unified_place(str(own))
@@ -249,10 +250,72 @@ def test_a_group_of_version_2_is_asked_to_hand_its_controllers_down(tmp_path: Pa
     assert bounds == {"memory.max": str(2**28), "memory.swap.max": "0", "pids.max": "14"}
 
 
+WITH_A_STRANGER = {
+    "cgroup_controllers": "memory pids",
+    "cgroup_subtree_control": "",
+    "cgroup_procs": f"{os.getpid()}\n1\n",
+}
+
+
+def test_all_processes_of_a_container_move_to_the_leaf(tmp_path: Path) -> None:
+    own = fake_group(tmp_path, **WITH_A_STRANGER, cgroup_type="domain")
+    moved = fake_group(own / "arena-referee") / "cgroup.procs"
+    assert unified_place(str(own), is_namespace=True) == CgroupParent({"memory": str(own), "pids": str(own)}, True)
+    assert moved.read_text() in {str(os.getpid()), "1"}, "a file keeps what was written last; the kernel moves both"
+    assert (own / "cgroup.subtree_control").read_text()
+
+
+def test_no_process_leaves_the_outermost_group_of_the_machine(tmp_path: Path) -> None:
+    """It may have processes and hand down controllers, unlike all others."""
+    own = fake_group(tmp_path, **WITH_A_STRANGER)
+    assert unified_place(str(own)) == CgroupParent({"memory": str(own), "pids": str(own)}, is_unified=True)
+    assert not (own / "arena-referee").exists()
+
+
+def test_limits_without_accounting_of_swap(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the kernel lacks the file of swap, all processes of the group still end together."""
+    write = cgroup._write
+
+    def refuse(folder: str, name: str, text: str) -> None:
+        if name == "memory.swap.max":
+            raise FileNotFoundError(name)
+        write(folder, name, text)
+
+    monkeypatch.setattr(cgroup, "_write", refuse)
+    group = CgroupParent({"memory": str(tmp_path), "pids": str(tmp_path)}, is_unified=True).make(BotLimits(), 0)
+    assert (Path(group.folders["memory"]) / "memory.oom.group").read_text() == "1"
+
+
+def test_groups_are_found_from_the_memberships_and_mounts_of_a_container(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = fake_group(tmp_path, **WITH_A_STRANGER, cgroup_type="domain")
+    monkeypatch.setattr(cgroup, "_memberships", lambda: {"": "/"})
+    monkeypatch.setattr(cgroup, "_mounts", lambda: {"unified": ("/", str(own))})
+    place = find_cgroup_parent()
+    assert isinstance(place, CgroupParent)
+    assert place.is_unified
+    assert place.folders["memory"] == str(own)
+
+
+@pytest.mark.parametrize(
+    ("existing", "user", "advice"),
+    [
+        ("/run/systemd/system", 0, "systemd-run --scope -p Delegate=yes"),
+        ("/run/systemd/system", 1000, "systemd-run --user --scope -p Delegate=yes"),
+        ("/run/.containerenv", 0, "unmask=/sys/fs/cgroup"),
+        ("", 0, "run as root"),
+    ],
+)
+def test_remedy_fits_the_machine(existing: str, user: int, advice: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os.path, "isdir", lambda path: path == existing)
+    monkeypatch.setattr(os.path, "exists", lambda path: path == existing)
+    monkeypatch.setattr(os, "geteuid", lambda: user)
+    assert advice in cgroup.remedy()
+
+
 def test_a_group_with_strangers_in_it_is_left_alone(tmp_path: Path) -> None:
-    own = fake_group(
-        tmp_path, cgroup_controllers="memory pids", cgroup_subtree_control="", cgroup_procs=f"{os.getpid()}\n1\n"
-    )
+    own = fake_group(tmp_path, **WITH_A_STRANGER, cgroup_type="domain")
     assert "shared with other programs" in unified_place(str(own))
     assert "lacks the memory or pids" in unified_place(str(fake_group(tmp_path / "bare", cgroup_controllers="cpu")))
 

@@ -22,86 +22,73 @@ REFUSED = {
     "unshare": (272, 97),
     "setns": (308, 268),
     "mount": (165, 40),
-    "umount2": (166, 39),
-    "pivot_root": (155, 41),
     "chroot": (161, 51),
-    "move_mount": (429, 429),
-    "open_tree": (428, 428),
-    "fsopen": (430, 430),
-    "fsconfig": (431, 431),
-    "fsmount": (432, 432),
-    "fspick": (433, 433),
-    "mount_setattr": (442, 442),
-    "open_tree_attr": (467, 467),
     "ptrace": (101, 117),
     "process_vm_readv": (310, 270),
     "process_vm_writev": (311, 271),
-    "process_madvise": (440, 440),
-    "process_mrelease": (448, 448),
     "ioprio_set": (251, 30),
-    "kcmp": (312, 272),
-    "pidfd_getfd": (438, 438),
-    "add_key": (248, 217),
-    "request_key": (249, 218),
-    "keyctl": (250, 219),
-    "bpf": (321, 280),
     "perf_event_open": (298, 241),
-    "userfaultfd": (323, 282),
-    "kexec_load": (246, 104),
-    "kexec_file_load": (320, 294),
-    "init_module": (175, 105),
-    "finit_module": (313, 273),
-    "delete_module": (176, 106),
-    "quotactl": (179, 60),
-    "quotactl_fd": (443, 443),
-    "swapon": (167, 224),
-    "swapoff": (168, 225),
-    "reboot": (169, 142),
-    "acct": (163, 89),
-    "settimeofday": (164, 170),
-    "clock_settime": (227, 112),
-    "clock_adjtime": (305, 266),
-    "adjtimex": (159, 171),
-    "syslog": (103, 116),
-    "vhangup": (153, 58),
-    "name_to_handle_at": (303, 264),
-    "open_by_handle_at": (304, 265),
-    "fanotify_init": (300, 262),
     "personality": (135, 92),
-    "shmget": (29, 194),
-    "shmat": (30, 196),
-    "shmctl": (31, 195),
-    "semget": (64, 190),
-    "semop": (65, 193),
-    "semtimedop": (220, 192),
-    "semctl": (66, 191),
-    "msgget": (68, 186),
-    "msgsnd": (69, 189),
-    "msgrcv": (70, 188),
-    "msgctl": (71, 187),
-    "mq_open": (240, 180),
-    "mq_unlink": (241, 181),
-    "vmsplice": (278, 75),
+    "seccomp": (317, 277),
+    "sched_setattr": (314, 274),
+    "mlock": (149, 228),
+    "fchownat": (260, 54),
     "sendmsg": (46, 211),
     "sendmmsg": (307, 269),
 }
 ABSENT = {
     "clone3": (435, 435),
     "io_uring_setup": (425, 425),
-    "io_uring_enter": (426, 426),
-    "io_uring_register": (427, 427),
+    "io_setup": (206, 0),
     "memfd_create": (319, 279),
     "memfd_secret": (447, 447),
     "landlock_create_ruleset": (444, 444),
-    "landlock_add_rule": (445, 445),
-    "landlock_restrict_self": (446, 446),
     "pidfd_open": (434, 434),
+    "pidfd_getfd": (438, 438),
+    "pidfd_send_signal": (424, 424),
     "timer_create": (222, 107),
-    "inotify_init": (253, 26),
     "inotify_init1": (294, 26),
-    "io_setup": (206, 0),
+    "fanotify_init": (300, 262),
+    "setxattr": (188, 5),
+    "fsetxattr": (190, 7),
+    "setxattrat": (463, 463),
+    "shmget": (29, 194),
+    "semget": (64, 190),
+    "msgget": (68, 186),
+    "mq_open": (240, 180),
+    "vmsplice": (278, 75),
+    "splice": (275, 76),
+    "tee": (276, 77),
+    "add_key": (248, 217),
+    "keyctl": (250, 219),
+    "bpf": (321, 280),
+    "userfaultfd": (323, 282),
+    "process_madvise": (440, 440),
+    "kcmp": (312, 272),
+    "name_to_handle_at": (303, 264),
+    "open_tree": (428, 428),
+    "fsopen": (430, 430),
+    "mount_setattr": (442, 442),
+    "clock_settime": (227, 112),
+    "adjtimex": (159, 171),
+    "syslog": (103, 116),
+    "reboot": (169, 142),
+    "migrate_pages": (256, 238),
+    "move_pages": (279, 239),
+    "signalfd4": (289, 74),
 }
-IGNORED = {"sched_setaffinity": (203, 122), "setsid": (112, 157), "setpgid": (109, 154)}
+IGNORED = {
+    "sched_setaffinity": (203, 122),
+    "setsid": (112, 157),
+    "setpgid": (109, 154),
+}
+
+
+def all_tables(*, with_absent: bool = False) -> list[dict[str, tuple[int, int]]]:
+    """The tables of calls that the filter names."""
+    tables = [*(group.calls for group in seccomp.GROUPS), seccomp._CLOCKS, seccomp._CONNECTIONS, seccomp._METADATA]
+    tables += [seccomp._ABSENT] if with_absent else []
+    return [*tables, seccomp._REFUSED, seccomp._IGNORED, seccomp._OF_A_PROCESS, seccomp._SIGNALS, seccomp._CHECKED]
 
 
 def verdict(program: bytes, architecture: int, number: int, *arguments: int) -> int:
@@ -158,7 +145,7 @@ def test_dangerous_calls_are_refused(machine: tuple[int, str]) -> None:
 def test_clone_makes_processes_and_threads_but_no_namespaces(machine: tuple[int, str]) -> None:
     column, name = machine
     program = SyscallFilter().program(name)
-    clone = seccomp._CLONE[column]
+    clone = seccomp._CHECKED["clone"][column]
     assert verdict(program, MACHINES[name], clone, 17) == 0
     assert verdict(program, MACHINES[name], clone, 0x3D0F00) == 0, "a thread"
     assert verdict(program, MACHINES[name], clone, 0x3D0B00) == errno.EPERM, "a thread with open files of its own"
@@ -166,22 +153,81 @@ def test_clone_makes_processes_and_threads_but_no_namespaces(machine: tuple[int,
         assert verdict(program, MACHINES[name], clone, 17 | flag) == errno.EPERM
 
 
-def test_sockets_by_family(machine: tuple[int, str]) -> None:
+def test_what_is_not_listed_is_refused(machine: tuple[int, str]) -> None:
+    """Whatever a kernel will have: of a thousand numbers those pass that a table of the filter names."""
     column, name = machine
-    number = seccomp._SOCKET[column]
-    inside, outside = SyscallFilter().program(name), SyscallFilter(77).program(name)
+    named = [numbers[column] for calls in all_tables() for numbers in calls.values() if numbers[column] >= 0]
+    assert len(named) == len(set(named)), "each call is in one table"
+    for chosen in (SyscallFilter(), SyscallFilter(77), SyscallFilter(77, allows_signals=False)):
+        program = chosen.program(name)
+        for number in set(range(1000)) - set(named):
+            assert verdict(program, MACHINES[name], number) == errno.ENOSYS
+
+
+def test_refusals_are_reported_or_answered_as_before(machine: tuple[int, str]) -> None:
+    """The filter of a recorded bot lets through nothing that the other one refuses."""
+    _, name = machine
+    for chosen in (SyscallFilter(), SyscallFilter(77), SyscallFilter(has_network=True)):
+        plain, reporting = chosen.program(name), chosen.reporting_program(name)
+        returns = {struct.unpack_from("=HBBI", plain, place)[3] for place in range(0, len(plain), 8)}
+        for place in range(0, len(plain), 8):
+            before, after = plain[place : place + 8], reporting[place : place + 8]
+            if before != after:
+                assert struct.unpack("=HBBI", before) in (
+                    (6, 0, 0, ERRNO | errno.EPERM),
+                    (6, 0, 0, ERRNO | errno.ENOSYS),
+                )
+                assert struct.unpack("=HBBI", after) == (6, 0, 0, 0x7FC00000)
+        assert ERRNO | errno.ENOSYS in returns
+    known, absent = seccomp.call_names(name)
+    assert not (known.keys() & absent.keys()) - {-1}
+    assert {known.get(numbers[machine[0]]) for numbers in COMMON.values()} == set(COMMON)
+
+
+def test_clocks_are_everybodys_or_its_own(machine: tuple[int, str]) -> None:
+    column, name = machine
+    program = SyscallFilter().program(name)
+    for numbers in seccomp._CLOCKS.values():
+        for clock in (0, 1, 2, 3, 7, 11, -6 & 0xFFFFFFFF, -2 & 0xFFFFFFFF, (~77 << 3 | 6) & 0xFFFFFFFF):
+            assert verdict(program, MACHINES[name], numbers[column], clock) == 0
+        for pid in (1, 77, 2**22):
+            assert verdict(program, MACHINES[name], numbers[column], (~pid << 3 | 2) & 0xFFFFFFFF) == errno.EINVAL
+
+
+def test_documentation_has_the_groups_with_their_reasons() -> None:
+    text = Path("docs/explanation/sandbox.md").read_text()
+    for group in seccomp.GROUPS:
+        assert f"| {group.name} | {group.reason} |" in text
+
+
+def test_sockets_by_family_type_and_protocol(machine: tuple[int, str]) -> None:
+    column, name = machine
+    number, pair = seccomp._CHECKED["socket"][column], seccomp._CHECKED["socketpair"][column]
+    inside, outside = SyscallFilter(has_network=True).program(name), SyscallFilter(77, has_network=True).program(name)
     for family in range(50):
-        expected = 0 if family in (1, 2, 10) else errno.EAFNOSUPPORT
-        assert verdict(inside, MACHINES[name], number, family, 1) == expected
-        assert verdict(outside, MACHINES[name], number, family, 1) == errno.EACCES
+        expected = 0 if family in (2, 10) else errno.EAFNOSUPPORT
+        assert verdict(inside, MACHINES[name], number, family, 0x80801) == expected
+        for refusing in (outside, SyscallFilter().program(name)):
+            assert verdict(refusing, MACHINES[name], number, family, 1) == errno.EACCES
+        expected = 0 if family == 1 else errno.EAFNOSUPPORT
+        assert verdict(outside, MACHINES[name], pair, family, 0x80001) == expected
+    for kind in (2, 3, 5):
+        assert verdict(inside, MACHINES[name], number, 2, kind) == errno.EACCES
+        assert verdict(inside, MACHINES[name], pair, 1, kind) == errno.EPERM
+    assert verdict(inside, MACHINES[name], number, 2, 1, 6) == 0
+    assert verdict(inside, MACHINES[name], number, 2, 1, 262) == errno.EPROTONOSUPPORT
+    for numbers in seccomp._CONNECTIONS.values():
+        assert verdict(inside, MACHINES[name], numbers[column], 3) == 0
+        assert verdict(outside, MACHINES[name], numbers[column], 3) == errno.ENOSYS
 
 
 def test_terminals_signals_and_modes(machine: tuple[int, str]) -> None:
     column, name = machine
     program = SyscallFilter().program(name)
-    assert verdict(program, MACHINES[name], seccomp._IOCTL[column], 0, 0x5401) == 0
+    for request in (0x5401, 0x5413, 0x541B, 0x5421):
+        assert verdict(program, MACHINES[name], seccomp._CHECKED["ioctl"][column], 0, request) == 0
     for request in (0x5412, 0x541C, 0x5452, 0x8901, 0x8902):
-        assert verdict(program, MACHINES[name], seccomp._IOCTL[column], 0, request) == errno.EPERM
+        assert verdict(program, MACHINES[name], seccomp._CHECKED["ioctl"][column], 0, request) == errno.ENOTTY
     scoped, alone = SyscallFilter(77).program(name), SyscallFilter(77, allows_signals=False).program(name)
     for numbers in seccomp._SIGNALS.values():
         assert verdict(program, MACHINES[name], numbers[column], 1, 9) == 0
@@ -190,8 +236,9 @@ def test_terminals_signals_and_modes(machine: tuple[int, str]) -> None:
         assert verdict(alone, MACHINES[name], numbers[column], 0, 6) == 0, "its own group"
         for pid in (1, 76, 78, 0xFFFFFFFF):
             assert verdict(alone, MACHINES[name], numbers[column], pid, 9) == errno.EPERM
-    assert verdict(alone, MACHINES[name], seccomp._PIDFD_SEND_SIGNAL[column], 3, 9) == errno.EPERM
     for numbers in seccomp._METADATA.values():
+        if numbers[column] < 0:
+            continue
         assert verdict(program, MACHINES[name], numbers[column]) == 0
         assert verdict(alone, MACHINES[name], numbers[column]) == errno.EPERM
 
@@ -199,26 +246,28 @@ def test_terminals_signals_and_modes(machine: tuple[int, str]) -> None:
 def test_without_namespaces_nobody_else_is_named(machine: tuple[int, str]) -> None:
     column, name = machine
     inside, outside = SyscallFilter().program(name), SyscallFilter(77).program(name)
-    assert {"prlimit64", "sched_setscheduler", "sched_setparam", "sched_setattr"} <= set(seccomp._OF_A_PROCESS)
+    assert {"prlimit64", "sched_setscheduler", "sched_setparam", "getpgid", "getsid"} <= set(seccomp._OF_A_PROCESS)
     for numbers in seccomp._OF_A_PROCESS.values():
         assert verdict(inside, MACHINES[name], numbers[column], 1234) == 0, "there it is one of its own"
         assert {verdict(outside, MACHINES[name], numbers[column], pid) for pid in (0, 77)} == {0}
         for pid in (1, 76, 78, 0xFFFFFFFF):
             assert verdict(outside, MACHINES[name], numbers[column], pid) == errno.EPERM
-    one, group, user = 0, 1, 2
-    set_priority, prctl = seccomp._SET_PRIORITY[column], seccomp._PRCTL[column]
-    assert verdict(outside, MACHINES[name], set_priority, one, 0) == 0
-    assert verdict(outside, MACHINES[name], set_priority, one, 77) == 0
-    for what in ((one, 78), (group, 0), (user, 0), (user, 77)):
-        assert verdict(outside, MACHINES[name], set_priority, *what) == errno.EPERM
-    assert verdict(outside, MACHINES[name], prctl, 62, 1) == errno.EPERM
+    process, group, user = 0, 1, 2
+    set_priority, prctl = seccomp._CHECKED["setpriority"][column], seccomp._CHECKED["prctl"][column]
+    assert verdict(outside, MACHINES[name], set_priority, process, 0) == 0
+    assert verdict(outside, MACHINES[name], set_priority, process, 77) == 0
+    for target in ((process, 78), (group, 0), (user, 0), (user, 77)):
+        assert verdict(outside, MACHINES[name], set_priority, *target) == errno.EPERM
+    for option in (4, 22, 36, 41, 62, 67, 0x53564D41, 0x59616D61):
+        for program in (inside, outside):
+            assert verdict(program, MACHINES[name], prctl, option, 1) == errno.EINVAL
     assert verdict(outside, MACHINES[name], prctl, 1, 9) == 0
 
 
 def test_files_send_no_signals_and_hold_no_more_than_they_do(machine: tuple[int, str]) -> None:
     column, name = machine
     program = SyscallFilter().program(name)
-    fcntl = seccomp._FCNTL[column]
+    fcntl = seccomp._CHECKED["fcntl"][column]
     owner, lease, copy, pipe, seals, hints = (9, 11, 16), (1025, 1027), 1030, 1032, 1034, (1035, 1036, 1037, 1038)
     for command in (0, 1, 2, 3, 5, 36, *owner, *lease, copy, pipe, seals, *hints):
         assert verdict(program, MACHINES[name], fcntl, 3, command, 0x2000) == 0
@@ -226,15 +275,23 @@ def test_files_send_no_signals_and_hold_no_more_than_they_do(machine: tuple[int,
         assert verdict(program, MACHINES[name], fcntl, 3, command) == errno.EPERM
     for command in (6, 7, 37, 38):
         assert verdict(program, MACHINES[name], fcntl, 3, command) == errno.ENOLCK
-    assert verdict(program, MACHINES[name], seccomp._LOCK[column], 3, 1) == errno.ENOLCK
+    assert verdict(program, MACHINES[name], seccomp._CHECKED["flock"][column], 3, 1) == errno.ENOLCK
     assert verdict(program, MACHINES[name], fcntl, 3, 4, 0x800) == 0, "not to be waited for"
     assert verdict(program, MACHINES[name], fcntl, 3, 4, 0x2800) == errno.EPERM, "a signal when there is something"
-    size = seccomp._SET_SOCKET_OPTION[column]
+    size = seccomp._CHECKED["setsockopt"][column]
     for option in (7, 8, 32, 33):
         assert verdict(program, MACHINES[name], size, 3, 1, option) == -1
-        assert verdict(program, MACHINES[name], size, 3, 6, option) == 0, "another protocol's"
-    assert verdict(program, MACHINES[name], size, 3, 1, 2) == 0
-    close = seccomp._CLOSE_RANGE[column]
+        assert verdict(program, MACHINES[name], size, 3, 6, option) == errno.ENOPROTOOPT, "another protocol's"
+    for level, option in ((1, 2), (1, 20), (6, 1), (41, 26)):
+        assert verdict(program, MACHINES[name], size, 3, level, option) == 0
+    zero_copy, upper_layer, filters = (1, 60), (6, 31), (1, 26)
+    for level, option in (zero_copy, upper_layer, filters, (0, 1)):
+        assert verdict(program, MACHINES[name], size, 3, level, option) == errno.ENOPROTOOPT
+    advise = seccomp._CHECKED["madvise"][column]
+    assert [verdict(program, MACHINES[name], advise, 0, 4096, advice) for advice in (4, 14, 12, 25)] == [
+        *(0, 0, errno.EINVAL, errno.EINVAL)
+    ]
+    close = seccomp._CHECKED["close_range"][column]
     assert verdict(program, MACHINES[name], close, 3, 99, 4) == 0
     assert verdict(program, MACHINES[name], close, 3, 99, 2) == errno.EPERM
 
@@ -246,15 +303,15 @@ def test_files_send_no_signals_and_hold_no_more_than_they_do(machine: tuple[int,
 def test_memory_is_private_or_a_files(machine: tuple[int, str], flags: int, expected: int) -> None:
     column, name = machine
     for chosen in (SyscallFilter(), SyscallFilter(77)):
-        found = verdict(chosen.program(name), MACHINES[name], seccomp._MAP[column], 0, 4096, 3, flags)
+        found = verdict(chosen.program(name), MACHINES[name], seccomp._CHECKED["mmap"][column], 0, 4096, 3, flags)
         assert found == (errno.EPERM if expected else 0)
 
 
 def test_no_process_hides_from_the_watchdog(machine: tuple[int, str]) -> None:
     column, name = machine
     for chosen in (SyscallFilter(), SyscallFilter(77)):
-        assert verdict(chosen.program(name), MACHINES[name], seccomp._PRCTL[column], 4, 0) == errno.EPERM
-        assert verdict(chosen.program(name), MACHINES[name], seccomp._PRCTL[column], 3) == 0
+        assert verdict(chosen.program(name), MACHINES[name], seccomp._CHECKED["prctl"][column], 4, 0) == errno.EINVAL
+        assert verdict(chosen.program(name), MACHINES[name], seccomp._CHECKED["prctl"][column], 3) == 0
 
 
 def test_another_interface_of_the_machine_is_refused_whole() -> None:
@@ -273,19 +330,8 @@ def test_the_numbers_are_the_kernels() -> None:
             continue
         text = Path(path).read_text()
         known = {name: int(number) for name, number in re.findall(r"#define __NR(?:3264)?_(\w+)\s+(\d+)", text)}
-        single = {"fcntl": seccomp._FCNTL, "setpriority": seccomp._SET_PRIORITY, "prctl": seccomp._PRCTL}
-        single |= {"setsockopt": seccomp._SET_SOCKET_OPTION, "close_range": seccomp._CLOSE_RANGE}
-        single |= {"mmap": seccomp._MAP, "flock": seccomp._LOCK}
-        single |= {"clone": seccomp._CLONE, "socket": seccomp._SOCKET, "ioctl": seccomp._IOCTL}
-        tables = (
-            seccomp._REFUSED,
-            seccomp._ABSENT,
-            seccomp._IGNORED,
-            seccomp._SIGNALS,
-            seccomp._METADATA,
-            seccomp._OF_A_PROCESS,
-            single,
-        )
-        for name, numbers in (pair for table in tables for pair in table.items()):
-            if name in known:
-                assert known[name] == numbers[column], name
+        only_on_some = {"stat", "lstat"}  # 64-bit machines with the new numbers have no call of this name
+        for calls in all_tables(with_absent=True):
+            for name, numbers in calls.items():
+                if name in known and not (column and name in only_on_some):
+                    assert known[name] == numbers[column], name

@@ -13,7 +13,7 @@ INIT = 1
 
 def attack() -> dict[str, Any]:
     names = ["/etc/passwd", "/etc/shadow", "/etc/hostname", "/root", "/home", "/var/log", "/sys/kernel", "/proc/kcore"]
-    found = {
+    results = {
         name: error_of(lambda name=name: os.listdir(name) if os.path.isdir(name) else Path(name).read_bytes()[:9])
         for name in [*names, *SECRETS]
     }
@@ -29,7 +29,7 @@ def attack() -> dict[str, Any]:
         )
     }
     return {
-        "found": found,
+        "found": results,
         "own": own,
         "environment": dict(os.environ),
         "raw environment": Path("/proc/self/environ").read_text(),

@@ -2,7 +2,8 @@
 
     hog.py KIND
 
-Run as text of a command line: standard library only, and no file of its own. What it holds is a lower bound.
+Run as text of a command line: standard library only, and no file of its own. What it holds is a lower bound. For every
+megabyte it reads a byte from standard input: what is tested is what the watchdog sees, not how fast it is.
 """
 
 import array
@@ -17,19 +18,17 @@ import signal
 import socket
 import struct
 import sys
-import time
+import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
 COLUMN = 1 if platform.machine() == "aarch64" else 0
 STEP = 2**20
 READ, WRITE, PRIVATE, SHARED, ANONYMOUS, UNRESERVED = 1, 2, 2, 1, 0x20, 0x4000
-DONT_NEED, NO_HUGE_PAGES = 4, 15
+DONT_NEED, MERGEABLE, HUGE_PAGES, NO_HUGE_PAGES = 4, 12, 14, 15
 FILES = 120
 """Open files of one process for a purpose: fewer than half of what it may have."""
 CHILDREN = 8
-PAUSE_S = 0.008
-"""Pause for every megabyte: what is tested is what the watchdog sees, not how fast it is."""
 _libc = ctypes.CDLL(None, use_errno=True)
 _libc.mmap.restype = ctypes.c_void_p
 _libc.mmap.argtypes = (ctypes.c_void_p, ctypes.c_size_t, *(ctypes.c_int,) * 3, ctypes.c_long)
@@ -75,8 +74,8 @@ def in_children(take: Callable[[], Iterator[int]]) -> Iterator[int]:
                 signal.pause()
     os.close(writer)
     os.write(next_turn, bytes(CHILDREN))
-    while found := os.read(reader, 8):
-        yield struct.unpack("=q", found)[0]
+    while number := os.read(reader, 8):
+        yield struct.unpack("=q", number)[0]
         os.write(next_turn, b"x")
     raise OSError("in all children")
 
@@ -322,25 +321,173 @@ def timers() -> Iterator[int]:
         yield 256
 
 
+def attributes(name: bytes = b"user.x", value: bytes = bytes(60_000)) -> Iterator[int]:
+    """Attributes of files in the bot's memory file system."""
+    for number in range(10**6):
+        place = b"/dev/shm/hog-%d-%d" % (os.getpid(), number)
+        os.close(os.open(place, os.O_RDWR | os.O_CREAT))
+        check(_libc.setxattr(place, name, value, len(value), 0))
+        yield len(value)
+
+
+def access_lists() -> Iterator[int]:
+    """Access control lists: rights of many users to a file."""
+    users = b"".join(struct.pack("=HHI", 2, 7, number) for number in range(8000))
+    value = struct.pack("=IHHI", 2, 1, 7, 2**32 - 1) + users + struct.pack("=HHIHHIHHI", 4, 7, 0, 16, 7, 0, 32, 7, 0)
+    yield from attributes(b"system.posix_acl_access", value)
+
+
+def names_of_mappings() -> Iterator[int]:
+    """A name of its own for every second page."""
+    start = mapped(2**28, READ | WRITE, PRIVATE | ANONYMOUS | UNRESERVED)
+    for number, place in enumerate(range(start, start + 2**28, 2 * mmap.PAGESIZE)):
+        name = ctypes.create_string_buffer(b"%d" % number + bytes(70))
+        check(_libc.prctl(0x53564D41, 0, ctypes.c_ulong(place), ctypes.c_ulong(mmap.PAGESIZE), name))
+        yield 80 + 200
+
+
+def without_leader() -> Iterator[int]:
+    """A process whose first thread has ended: the kernel shows no memory of it."""
+    reader, writer = os.pipe()
+    turns, next_turn = os.pipe()
+    if not os.fork():
+        os.close(next_turn)
+        threading.Thread(target=_go_on, args=(writer, turns)).start()
+        call((60, 93), 0)  # ends this thread only
+    os.close(writer)
+    while taken := os.read(reader, 8):
+        yield struct.unpack("=q", taken)[0]
+        os.write(next_turn, b"x")
+
+
+def _go_on(writer: int, turns: int) -> None:
+    while True:
+        kept.append(bytearray(b"x") * STEP)
+        os.write(writer, struct.pack("=q", STEP))
+        os.read(turns, 1)
+
+
+def huge_pages() -> Iterator[int]:
+    """Parts of huge pages: the kernel keeps the whole of each."""
+    while True:
+        start = mapped(2**26, READ | WRITE, PRIVATE | ANONYMOUS)
+        check(_libc.madvise(start, 2**26, HUGE_PAGES))
+        ctypes.memset(start, 1, 2**26)
+        with open("/proc/self/smaps_rollup", encoding="ascii") as file:
+            huge = next(int(line.split()[1]) for line in file if line.startswith("AnonHugePages"))
+        if not huge:
+            raise OSError("no huge pages")
+        for place in range(-start % 2**21 + start, start + 2**26 - 2**21, 2**21):
+            check(_libc.madvise(place + mmap.PAGESIZE, 2**21 - mmap.PAGESIZE, DONT_NEED))
+            yield 2**21
+
+
+def merged_pages() -> Iterator[int]:
+    """Pages that the kernel is to merge: it keeps an entry of each."""
+    while True:
+        start = mapped(STEP, READ | WRITE, PRIVATE | ANONYMOUS)
+        check(_libc.madvise(start, STEP, MERGEABLE))
+        yield STEP // mmap.PAGESIZE * 64
+
+
+def backlog() -> Iterator[int]:
+    """Connections with data that nobody accepts."""
+    while True:
+        server = socket.create_server(("127.0.0.1", 0), backlog=64)
+        kept.append(server)
+        for _ in range(64):
+            with socket.create_connection(server.getsockname()) as client:
+                yield fill(client)
+
+
+def datagrams() -> Iterator[int]:
+    """Datagrams that nobody reads, of senders that are closed."""
+    while True:
+        reader = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        reader.bind("")
+        kept.append(reader)
+        for _ in range(8):
+            with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as writer, contextlib.suppress(BlockingIOError):
+                writer.setblocking(False)
+                writer.connect(reader.getsockname())
+                yield writer.send(bytes(100_000))
+
+
+def zero_copy() -> Iterator[int]:
+    """Pages on their way through a connection, which are unmapped meanwhile."""
+    server = socket.create_server(("127.0.0.1", 0))
+    while True:
+        client = socket.create_connection(server.getsockname())
+        kept.append((client, server.accept()))
+        client.setsockopt(socket.SOL_SOCKET, 60, 1)
+        client.setblocking(False)
+        with mmap.mmap(-1, STEP, mmap.MAP_PRIVATE | ANONYMOUS) as pages:
+            pages.write(bytes(STEP))
+            yield client.send(pages, 0x4000000)
+
+
+def pidfds() -> Iterator[int]:
+    """Descriptors of processes."""
+    while True:
+        kept.append(os.pidfd_open(os.getpid()))
+        yield 300
+
+
+def _clocks() -> Iterator[int]:
+    """Timers that are files."""
+    while True:
+        kept.append(check(_libc.timerfd_create(1, 0)))
+        yield 400
+
+
+def clocks() -> Iterator[int]:
+    yield from in_children(_clocks)
+
+
+def links() -> Iterator[int]:
+    """Many names of one file, and links with long texts."""
+    os.close(os.open(f"/dev/shm/hog-{os.getpid()}", os.O_RDWR | os.O_CREAT))
+    for number in range(10**6):
+        os.link(f"/dev/shm/hog-{os.getpid()}", f"/dev/shm/hog-{os.getpid()}-link-{number}")
+        os.symlink("x" * 100, f"/dev/shm/hog-{os.getpid()}-text-{number}")
+        yield 700
+
+
+def _signals() -> Iterator[int]:
+    """Signals that are waiting."""
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGRTMIN})
+    while True:
+        check(_libc.sigqueue(os.getpid(), int(signal.SIGRTMIN), None))
+        yield 200
+
+
+def signals() -> Iterator[int]:
+    yield from in_children(_signals)
+
+
 KINDS = {
     take.__name__: take
     for take in (
         *(unmapped_pages, trimmed, zero, memory_files, segments, disk),
         *(pairs, in_flight, pipes, watches, netlink, network),
         *(page_tables, mappings, chains, filters, rulesets, locks, locks_of_files, timers),
+        *(attributes, access_lists, links, names_of_mappings, without_leader, huge_pages, merged_pages),
+        *(backlog, datagrams, zero_copy, pidfds, clocks, signals),
     )
 }
 
 
 def main() -> None:
-    """Take, and print what is held, every megabyte."""
+    """Take, and print what is held, every megabyte, until standard input ends."""
     held = told = 0
     try:
         for taken in KINDS[sys.argv[1]]():
             held += taken
             if held - told >= STEP:
                 os.write(1, b"held %d\n" % held)
-                time.sleep(PAUSE_S * (held - told) / STEP)
+                for _ in range(told // STEP, held // STEP):
+                    if not os.read(0, 1):
+                        return
                 told = held
     except (OSError, AttributeError) as error:
         os.write(1, f"held {held}\nrefused: {error}\n".encode())

@@ -32,14 +32,14 @@ def port() -> str:
 
 
 def attack() -> dict[str, Any]:
-    found = {place: error_of(lambda place=place: Path(place).read_text()) for place in PLACES}
-    found["abstract"] = error_of(connect)
-    found["tcp"] = error_of(lambda: socket.create_connection(("127.0.0.1", 4711), 1).close())
+    results = {place: error_of(lambda place=place: Path(place).read_text()) for place in PLACES}
+    results["abstract"] = error_of(connect)
+    results["tcp"] = error_of(lambda: socket.create_connection(("127.0.0.1", 4711), 1).close())
     for place in PLACES:
         error_of(lambda place=place: Path(place).write_text("here I am"))
     error_of(listen)
     error_of(port)
-    return {"found": found, "processes": len([name for name in os.listdir("/proc") if name.isdigit()])}
+    return {"found": results, "processes": len([name for name in os.listdir("/proc") if name.isdigit()])}
 
 
 run(attack)

@@ -38,7 +38,7 @@ kept: list[socket.socket] = []
 
 
 def attack() -> dict[str, Any]:
-    found = {
+    results = {
         "tcp to the referee": error_of(lambda: tcp("127.0.0.1", int(PORT))),
         "tcp to this machine": error_of(lambda: tcp(ADDRESS, int(PORT))),
         "tcp out": error_of(lambda: tcp("192.0.2.1", 80)),
@@ -50,8 +50,8 @@ def attack() -> dict[str, Any]:
         "listen": error_of(listen),
     }
     for name, number in FAMILIES.items():
-        found[name] = error_of(lambda number=number: strange(number))
-    return found
+        results[name] = error_of(lambda number=number: strange(number))
+    return results
 
 
 run(attack)
