@@ -42,6 +42,7 @@ class FittedStrength:
         """Convert to a JSON object."""
         return {
             "name": self.name,
+            # Adding 0 turns a rounded -0.0 into 0.0.
             "elo": round(self.elo, 2) + 0.0,
             "interval": round(self.interval, 2),
             "games": self.games,
@@ -99,18 +100,18 @@ def fit(
         return StrengthFit((), 0.0, 0.0, 0.0, 0)
     index = {name: number for number, name in enumerate(names)}
     pairs = sorted(table)
-    one = np.array([index[first] for first, _ in pairs], dtype=np.int64)
-    two = np.array([index[second] for _, second in pairs], dtype=np.int64)
+    firsts = np.array([index[first] for first, _ in pairs], dtype=np.int64)
+    seconds = np.array([index[second] for _, second in pairs], dtype=np.int64)
     counts = np.array([table[pair] for pair in pairs], dtype=np.float64)  # wins of first, draws, wins of second
-    model = _Model(len(names), one, two, counts, with_advantage=with_advantage, prior=prior)
+    model = _Model(len(names), firsts, seconds, counts, with_advantage=with_advantage, prior=prior)
     values, covariance = model.solve()
     size = len(names)
     centre = np.eye(size) - np.full((size, size), 1 / size)
     theta = centre @ values[:size]
     spread = centre @ covariance[:size, :size] @ centre
     totals = np.zeros(size)
-    np.add.at(totals, one, counts.sum(axis=1))
-    np.add.at(totals, two, counts.sum(axis=1))
+    np.add.at(totals, firsts, counts.sum(axis=1))
+    np.add.at(totals, seconds, counts.sum(axis=1))
     strengths = [
         FittedStrength(
             name,
@@ -130,7 +131,7 @@ def fit(
         tie / (2 + tie),
         float(ELO * gain),
         Z95 * ELO * error,
-        _groups(size, one.tolist(), two.tolist()),
+        _groups(size, firsts.tolist(), seconds.tolist()),
         ELO**2 * spread[np.ix_(order, order)],
     )
 
@@ -140,11 +141,12 @@ def superiority(fitted: StrengthFit) -> _Floats:
 
     LOS is the probability, by the normal approximation of the fit, that the bot's strength is the greater one.
     """
-    elo = np.array([one.elo for one in fitted.strengths])
+    elo = np.array([strength.elo for strength in fitted.strengths])
     own = np.diag(fitted.covariance)
+    # A bot's difference to itself has variance 0, and rounding may make others slightly negative.
     variance = np.maximum(own[:, None] + own[None, :] - 2 * fitted.covariance, 1e-12)
     deviations = (elo[:, None] - elo[None, :]) / np.sqrt(variance)
-    return np.array([[0.5 * math.erfc(-one / math.sqrt(2)) for one in row] for row in deviations.tolist()])
+    return np.array([[0.5 * math.erfc(-deviation / math.sqrt(2)) for deviation in row] for row in deviations.tolist()])
 
 
 class _Model:
@@ -155,19 +157,19 @@ class _Model:
     """
 
     def __init__(
-        self, size: int, one: _Ints, two: _Ints, counts: _Floats, *, with_advantage: bool, prior: float
+        self, size: int, firsts: _Ints, seconds: _Ints, counts: _Floats, *, with_advantage: bool, prior: float
     ) -> None:
-        self.size, self.one, self.two, self.counts = size, one, two, counts
+        self.size, self.counts = size, counts
         self.has_draws = bool(counts[:, 1].any())
         self.with_advantage = with_advantage
         self.length = size + self.has_draws + with_advantage
         self.prior = np.full(self.length, prior)
-        rows, games = len(one), counts.sum(axis=1)
+        rows, games = len(firsts), counts.sum(axis=1)
         self.total = games
         # The derivatives of the log-weights of the outcomes by the parameters, as sparse rows: (columns, coefficients).
         used = [True, True, self.has_draws, with_advantage]
         others = [np.full(rows, number) for number in range(size, self.length)]
-        self.columns = np.stack([one, two, *others], axis=1)
+        self.columns = np.stack([firsts, seconds, *others], axis=1)
         self.coefficients = np.array([[1, 0, 0, 0.5], [0.5, 0.5, 1, 0], [0, 1, 0, -0.5]])[:, used]
         self.squares = np.einsum("oa,ob->oab", self.coefficients, self.coefficients).reshape(3, -1)
         # Cells of the information matrix to which each row adds. `bincount` is ten times as fast as `np.add.at`.
@@ -220,14 +222,15 @@ class _Model:
         return gradient, information
 
 
-def _groups(size: int, one: list[int], two: list[int]) -> int:
+def _groups(size: int, firsts: list[int], seconds: list[int]) -> int:
     parent = list(range(size))
 
     def root(member: int) -> int:
         while parent[member] != member:
+            # Halving the paths on the way keeps them short.
             parent[member] = member = parent[parent[member]]
         return member
 
-    for left, right in zip(one, two, strict=True):
+    for left, right in zip(firsts, seconds, strict=True):
         parent[root(left)] = root(right)
     return len({root(member) for member in range(size)})

@@ -98,11 +98,11 @@ class CycleFindings:
             "games": self.games,
             "chance": round(self.chance, 4),
             "is_cyclic": self.is_cyclic,
-            "cycles": [list(one) for one in self.cycles],
+            "cycles": [list(cycle) for cycle in self.cycles],
             "shares": [{"name": name, "share": round(share, 4)} for name, share in self.shares],
             "surprises": [
-                {key: round(value, 3) if isinstance(value, float) else value for key, value in asdict(one).items()}
-                for one in self.surprises
+                {key: round(value, 3) if isinstance(value, float) else value for key, value in asdict(surprise).items()}
+                for surprise in self.surprises
             ],
         }
 
@@ -135,17 +135,9 @@ def analyse_cycles(results: Sequence[tuple[str, str, float]], fit: StrengthFit, 
         chance=test.chance,
         is_cyclic=test.is_cyclic,
         cycles=tuple(_named_cycles(test)) if test.is_cyclic else (),
-        shares=tuple(sorted(((name, one) for name, one in weights if one >= 0.005), key=lambda one: -one[1])),
+        shares=tuple(sorted(((name, share) for name, share in weights if share >= 0.005), key=lambda share: -share[1])),
         surprises=tuple(_surprises(test)),
     )
-
-
-def cyclic_part(results: Sequence[tuple[str, str, float]], fit: StrengthFit, seed: int = 0) -> Floats | None:
-    """Estimate what cycles add to the difference of strength of every pair, in theta; None without a cycle."""
-    if len(fit.strengths) < MIN_BOTS:
-        return None
-    test = _test_cycles(results, fit, seed)
-    return _low_rank(test, fit) if test.is_cyclic else None
 
 
 class _Field:
@@ -167,8 +159,8 @@ class _Field:
         whole = np.block([[information, column[:, None]], [column[None, :], np.array([[slope.sum()]])]])
         self.inverse = np.linalg.pinv(whole, hermitian=True)
         threes = np.array(list(itertools.combinations(range(size), 3)), dtype=np.int32)
-        one, two, three = threes.T
-        sides = self.variance[one, two], self.variance[two, three], self.variance[three, one]
+        first, second, third = threes.T
+        sides = self.variance[first, second], self.variance[second, third], self.variance[third, first]
         have_met = (sides[0] > 0) & (sides[1] > 0) & (sides[2] > 0)
         self.threes = threes[have_met]
         self.around = np.sqrt(sides[0] + sides[1] + sides[2])[have_met]
@@ -183,8 +175,8 @@ class _Field:
         slopes = np.concatenate([residual.sum(axis=2), rows.sum(axis=1)[:, None]], axis=1)
         step = slopes @ self.inverse
         theta, gain = step[:, :size], step[:, size, None, None]
-        found: Floats = residual - self.variance * (theta[:, :, None] - theta[:, None, :]) - self.turned * gain
-        return found
+        excess: Floats = residual - self.variance * (theta[:, :, None] - theta[:, None, :]) - self.turned * gain
+        return excess
 
     def circles(self, residual: Floats) -> Floats:
         """Sum the points beyond expectation around every triple of bots that have met, in standard deviations.
@@ -215,7 +207,7 @@ class _Field:
             left -= count
             counts = rng.multinomial(games, self.plain.chances, size=(count, len(games))).astype(np.float64)
             parts.append(self.statistics(self.excess_points(counts)))
-        return _Statistics(*(np.concatenate([getattr(one, name) for one in parts]) for name in _Statistics.__slots__))
+        return _Statistics(*(np.concatenate([getattr(part, name) for part in parts]) for name in _Statistics.__slots__))
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,7 +258,7 @@ def _low_rank(test: _CycleTest, fit: StrengthFit) -> Floats:
     for _ in range(_STEPS):
         before = matrix
         added = moved[:, None] - moved[None, :] + matrix
-        difference = (strengths[:, None] - strengths[None, :] + added)[met.one, met.two]
+        difference = (strengths[:, None] - strengths[None, :] + added)[met.firsts, met.seconds]
         chances = Expectation(outcomes(difference + fit.advantage / ELO, fit.draw))
         residual = met.against(points - games * chances.points)
         weight = met.both(games * chances.variance).sum(axis=1)
@@ -275,8 +267,8 @@ def _low_rank(test: _CycleTest, fit: StrengthFit) -> Floats:
         matrix = (left * np.maximum(0, singular - width * penalty)) @ right
         if float(np.abs(matrix - before).max()) < 1e-4:
             break
-    found: Floats = moved[:, None] - moved[None, :] + matrix
-    return found
+    total: Floats = moved[:, None] - moved[None, :] + matrix
+    return total
 
 
 def lottery(expected: Floats, rounds: int = 10_000) -> Floats:
@@ -295,8 +287,8 @@ def lottery(expected: Floats, rounds: int = 10_000) -> Floats:
         gain = payoff @ weights
         log_weights = log_weights + _RATE * (2 * gain - before)
         before = gain
-    found: Floats = total / total.sum()
-    return found
+    average: Floats = total / total.sum()
+    return average
 
 
 def _named_cycles(test: _CycleTest) -> list[tuple[str, ...]]:
@@ -308,16 +300,16 @@ def _named_cycles(test: _CycleTest) -> list[tuple[str, ...]]:
     met, threes, bound = test.field.met, test.field.threes, _critical_value(test.simulated.circle)
     points, games = met.points, met.games
     around = test.field.circles(test.residual)
-    found: list[tuple[int, ...]] = []
+    cycles: list[tuple[int, ...]] = []
     for place in np.argsort(-np.abs(around), kind="stable").tolist():
-        if found and (len(found) == MAX_NAMED or abs(around[place]) <= bound):
+        if cycles and (len(cycles) == MAX_NAMED or abs(around[place]) <= bound):
             break
-        one, two, three = threes[place].tolist()
-        turn = (one, two, three) if around[place] > 0 else (one, three, two)
-        beats = all(2 * points[here, there] > games[here, there] for here, there in itertools.pairwise((*turn, one)))
-        if beats and all(len(set(turn) & set(other)) < 2 for other in found):
-            found.append(turn)
-    return [tuple(met.names[number] for number in turn) for turn in found]
+        first, second, third = threes[place].tolist()
+        turn = (first, second, third) if around[place] > 0 else (first, third, second)
+        beats = all(2 * points[here, there] > games[here, there] for here, there in itertools.pairwise((*turn, first)))
+        if beats and all(len(set(turn) & set(other)) < 2 for other in cycles):
+            cycles.append(turn)
+    return [tuple(met.names[number] for number in turn) for turn in cycles]
 
 
 def _surprises(test: _CycleTest) -> list[Surprise]:
@@ -326,8 +318,8 @@ def _surprises(test: _CycleTest) -> list[Surprise]:
     around = residual / test.field.deviation
     points, games = met.points, met.games
     is_surprise = (around > _critical_value(test.simulated.single)) & (residual > _MIN_SURPRISE_POINTS)
-    one, two = np.nonzero(is_surprise)
-    order = np.argsort(-around[one, two], kind="stable")[:MAX_NAMED]
+    rows, columns = np.nonzero(is_surprise)
+    order = np.argsort(-around[rows, columns], kind="stable")[:MAX_NAMED]
     return [
         Surprise(
             met.names[i],
@@ -337,5 +329,5 @@ def _surprises(test: _CycleTest) -> list[Surprise]:
             float(points[i, j] - residual[i, j]),
             float(around[i, j]),
         )
-        for i, j in zip(one[order].tolist(), two[order].tolist(), strict=True)
+        for i, j in zip(rows[order].tolist(), columns[order].tolist(), strict=True)
     ]

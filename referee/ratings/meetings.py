@@ -23,14 +23,14 @@ POINTS = np.array([1.0, 0.5, 0.0])
 
 @dataclass(frozen=True, slots=True)
 class Meetings:
-    """Results by the bot that moved first: a row for each pair with games in which `one` moved first and `two` second.
+    """Results by the bot that moved first: a row for each pair with games in which one of `firsts` moved first.
 
     `counts` are the wins, draws and losses of the bot that moved first.
     """
 
     names: tuple[str, ...]
-    one: Ints
-    two: Ints
+    firsts: Ints
+    seconds: Ints
     counts: Floats
 
     @property
@@ -46,10 +46,10 @@ class Meetings:
         return found + self.matrix(self.counts.sum(axis=1) - scored).T
 
     def matrix(self, rows: Floats) -> Floats:
-        """Return a matrix with the value of each row at (`one`, `two`), 0 elsewhere. Leading axes are kept."""
+        """Return a matrix with the value of each row at (`firsts`, `seconds`), 0 elsewhere. Leading axes are kept."""
         size = len(self.names)
         found = np.zeros((*rows.shape[:-1], size, size))
-        found[..., self.one, self.two] = rows
+        found[..., self.firsts, self.seconds] = rows
         return found
 
     def both(self, rows: Floats) -> Floats:
@@ -95,8 +95,8 @@ def meetings(results: Iterable[tuple[str, str, float]], names: Iterable[str]) ->
     pairs = sorted(table)
     return Meetings(
         order,
-        np.array([one for one, _ in pairs], dtype=np.int64),
-        np.array([two for _, two in pairs], dtype=np.int64),
+        np.array([first for first, _ in pairs], dtype=np.int64),
+        np.array([second for _, second in pairs], dtype=np.int64),
         np.array([table[pair] for pair in pairs], dtype=np.float64).reshape(-1, 3),
     )
 
@@ -117,16 +117,16 @@ def outcomes(difference: Floats, draw: float) -> Floats:
         return np.stack([0 * difference, 1 + 0 * difference, 0 * difference], axis=-1)
     half = np.clip(difference, -60, 60) / 2
     weights = np.stack([np.exp(half), np.full_like(half, tie), np.exp(-half)], axis=-1)
-    found: Floats = weights / weights.sum(axis=-1, keepdims=True)
-    return found
+    chances: Floats = weights / weights.sum(axis=-1, keepdims=True)
+    return chances
 
 
 def expectation(met: Meetings, fit: StrengthFit, cyclic: Floats | None = None) -> Expectation:
     """Compute the results that a fit expects; `cyclic` is added to the difference of strength of every pair."""
     theta = theta_of(fit)
-    difference = theta[met.one] - theta[met.two] + fit.advantage / ELO
+    difference = theta[met.firsts] - theta[met.seconds] + fit.advantage / ELO
     if cyclic is not None:
-        difference = difference + cyclic[met.one, met.two]
+        difference = difference + cyclic[met.firsts, met.seconds]
     return Expectation(outcomes(difference, fit.draw))
 
 
@@ -164,11 +164,11 @@ class Comparison:
     """
 
     def __init__(self, results: Iterable[tuple[str, str, float]], fit: StrengthFit, sided: StrengthFit) -> None:
-        met = meetings(results, [one.name for one in sided.strengths])
+        met = meetings(results, [strength.name for strength in sided.strengths])
         plain, games = expectation(met, sided), met.counts.sum(axis=1)
         share = met.against(games * (plain.points - 0.5))
         self._places = {name: place for place, name in enumerate(met.names)}
-        self._surely_places = {one.name: place for place, one in enumerate(fit.strengths)}
+        self._surely_places = {strength.name: place for place, strength in enumerate(fit.strengths)}
         # Lists, not arrays: a page reads thousands of single numbers, which takes longer from an array.
         self._points, self._games = met.points.tolist(), met.games.tolist()
         self._expected = (share + met.games / 2).tolist()
@@ -177,13 +177,17 @@ class Comparison:
 
     def of(self, bot: str, rival: str) -> PairFigures | None:
         """Return the `PairFigures` of `bot` against `rival`; None if one of them is not among the rated bots."""
-        one, two = self._places.get(bot), self._places.get(rival)
-        if one is None or two is None:
+        row, column = self._places.get(bot), self._places.get(rival)
+        if row is None or column is None:
             return None
-        points, expected, deviation = self._points[one][two], self._expected[one][two], self._deviation[one][two]
+        points, expected, deviation = (
+            self._points[row][column],
+            self._expected[row][column],
+            self._deviation[row][column],
+        )
         return PairFigures(
             points,
-            int(self._games[one][two]),
+            int(self._games[row][column]),
             expected,
             (points - expected) / deviation if deviation > 1e-6 else 0.0,
             self._superiority[self._surely_places[bot]][self._surely_places[rival]],

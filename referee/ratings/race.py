@@ -88,15 +88,16 @@ class RaceState:
         """Convert to a JSON object with players by name, best first."""
         return {
             "state": "settled" if self.is_settled else "open",
-            "leaders": [names[one] for one in self.ranked(self.leaders)],
-            "undecided": [names[one] for one in self.ranked(self.undecided)],
-            "others": [names[one] for one in self.ranked(self.others)],
+            "leaders": [names[player] for player in self.ranked(self.leaders)],
+            "undecided": [names[player] for player in self.ranked(self.undecided)],
+            "others": [names[player] for player in self.ranked(self.others)],
             "bound": round(self.bound, 2),
             "doubts": [
-                {"one": names[one.one], "two": names[one.two], "wealth": round(one.wealth, 4)} for one in self.doubts
+                {"one": names[doubt.one], "two": names[doubt.two], "wealth": round(doubt.wealth, 4)}
+                for doubt in self.doubts
             ],
-            "shares": {names[one]: round(self.shares[one], 4) for one in self.ranked(self.shares)},
-            "cycles": {names[one]: self.cycles[one] for one in self.ranked(self.shares)},
+            "shares": {names[player]: round(self.shares[player], 4) for player in self.ranked(self.shares)},
+            "cycles": {names[player]: self.cycles[player] for player in self.ranked(self.shares)},
         }
 
     def ranked(self, players: Iterable[int]) -> list[int]:
@@ -113,15 +114,18 @@ def evaluate_race(race: Race, players: Sequence[int], scores: Mapping[Pairing, S
     """
     size = len(players)
     place = {player: number for number, player in enumerate(players)}
-    known = {pairing: one for pairing, one in scores.items() if pairing[0] in place and pairing[1] in place}
+    known = {
+        pairing: pair_scores for pairing, pair_scores in scores.items() if pairing[0] in place and pairing[1] in place
+    }
     longest = max(map(len, known.values()), default=0)
     table = np.zeros((size, size, longest))
     met = np.zeros((size, size), dtype=np.int64)
     for (low, high), shares in known.items():
-        one, two = place[low], place[high]
-        table[one, two, : len(shares)] = shares
-        table[two, one, : len(shares)] = 1 - np.asarray(shares)
-        met[one, two] = met[two, one] = len(shares)
+        row, column = place[low], place[high]
+        table[row, column, : len(shares)] = shares
+        table[column, row, : len(shares)] = 1 - np.asarray(shares)
+        met[row, column] = met[column, row] = len(shares)
+    # No player meets itself: the diagonal must not be the minimum of its row.
     np.fill_diagonal(met, longest)
     cycles = met.min(axis=1, initial=longest)
     means = np.where(met > 0, table.sum(axis=2) / np.maximum(met, 1), 0.5)
@@ -130,19 +134,21 @@ def evaluate_race(race: Race, players: Sequence[int], scores: Mapping[Pairing, S
     bound = race.bound(size)
     now, ever = _wealth(table, cycles)
     leaders, others = _settle(race.first, ever >= math.log(bound))
-    undecided = [one for one in range(size) if one not in leaders and one not in others]
-    ranked = sorted(undecided, key=lambda one: (-share[one], one))
+    undecided = [index for index in range(size) if index not in leaders and index not in others]
+    ranked = sorted(undecided, key=lambda index: (-share[index], index))
     left = race.first - len(leaders)
     doubts = [
-        Doubt(players[one], players[two], math.exp(now[one, two])) for one in ranked[:left] for two in ranked[left:]
+        Doubt(players[ahead], players[behind], math.exp(now[ahead, behind]))
+        for ahead in ranked[:left]
+        for behind in ranked[left:]
     ]
     return RaceState(
-        tuple(players[one] for one in sorted(leaders)),
-        tuple(players[one] for one in sorted(others)),
-        tuple(players[one] for one in undecided),
+        tuple(players[index] for index in sorted(leaders)),
+        tuple(players[index] for index in sorted(others)),
+        tuple(players[index] for index in undecided),
         {player: float(share[number]) for player, number in place.items()},
         {player: int(cycles[number]) for player, number in place.items()},
-        tuple(sorted(doubts, key=lambda one: (one.wealth, one.one, one.two))),
+        tuple(sorted(doubts, key=lambda doubt: (doubt.wealth, doubt.one, doubt.two))),
         bound,
     )
 
@@ -156,15 +162,15 @@ def _wealth(
     size = len(table)
     now, ever = np.zeros((size, size)), np.zeros((size, size))
     quarters = np.rint(table * _STEPS).astype(np.int64)
-    for one in range(size):
-        for two in range(one + 1, size):
-            count = int(min(cycles[one], cycles[two]))
+    for row in range(size):
+        for column in range(row + 1, size):
+            count = int(min(cycles[row], cycles[column]))
             if not count:
                 continue
-            seen = quarters[one, :, :count] - quarters[two, :, :count]
-            seen[one] = 0
-            seen[two] = 2 * quarters[one, two, :count] - _STEPS
-            for sign, (ahead, behind) in ((1, (one, two)), (-1, (two, one))):
+            seen = quarters[row, :, :count] - quarters[column, :, :count]
+            seen[row] = 0
+            seen[column] = 2 * quarters[row, column, :count] - _STEPS
+            for sign, (ahead, behind) in ((1, (row, column)), (-1, (column, row))):
                 logs = _GAINS[:, sign * seen + _STEPS].sum(axis=1).cumsum(axis=1)
                 most = logs.max(axis=0)
                 mixed = most + np.log(np.exp(logs - most).mean(axis=0))
@@ -183,8 +189,8 @@ def _settle(first: int, ahead: npt.NDArray[np.bool_]) -> tuple[set[int], set[int
     others: set[int] = set()
     while open_:
         left = first - len(leaders)
-        inside = {one for one in open_ if sum(ahead[one, rival] for rival in open_) >= len(open_) - left}
-        outside = {one for one in open_ if sum(ahead[rival, one] for rival in open_) >= left}
+        inside = {player for player in open_ if sum(ahead[player, rival] for rival in open_) >= len(open_) - left}
+        outside = {player for player in open_ if sum(ahead[rival, player] for rival in open_) >= left}
         if not inside and not outside:
             break
         leaders |= inside

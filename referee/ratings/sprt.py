@@ -3,6 +3,11 @@
 The log-likelihood ratio (LLR) is that of the normal approximation of the generalised SPRT:
 N (s1 - s0) (2 m - s0 - s1) / (2 v), with m, v the mean and variance of the score per game over N pairs
 (M. Van den Bergh, "A practical introduction to the GSPRT"). The bounds are Wald's.
+
+Elo has one of two models. Logistic Elo is a score: 1 / (1 + 10^(-Elo/400)). Normalised Elo is a score in units of the
+standard deviation of a game, sqrt(2 v): Elo = (score - 1/2) / sqrt(2 v) * 800 / ln 10. A test in normalised Elo takes
+about as many games whatever the share of draws and the balance of the openings; fishtest and fastchess offer both. The
+models agree on small differences of bots without draws, in independent games.
 """
 
 from __future__ import annotations
@@ -10,23 +15,30 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
-from referee.ratings.scored import ScoredGame
-from referee.rules.core import Kind
-
-MAX_ELO = 1000
-"""Maximum absolute Elo of a hypothesis."""
+MIN_ESTIMATE_PAIRS = 8
+"""Pairs after which the number of games left is estimated."""
+Model: TypeAlias = Literal["logistic", "normalised"]
+"""What one Elo is."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sprt:
-    """The hypotheses in logistic Elo, with type I error `alpha` and type II error `beta`."""
+    """The hypotheses in Elo of the `model`, with type I error `alpha` and type II error `beta`."""
 
     elo0: float = 0.0
     elo1: float = 10.0
     alpha: float = 0.05
     beta: float = 0.05
+    model: Model = "logistic"
+
+    def scores(self, variance: float) -> tuple[float, float]:
+        """Return the points per game of both hypotheses. `variance` is that of the points per game of a pair."""
+        if self.model == "logistic":
+            return _score(self.elo0), _score(self.elo1)
+        unit = math.sqrt(2 * variance) * math.log(10) / 800
+        return 0.5 + self.elo0 * unit, 0.5 + self.elo1 * unit
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,59 +65,8 @@ class SprtVerdict:
         }
 
 
-def read_sprt(text: str) -> Sprt:
-    """Parse `elo0=0,elo1=10,alpha=.05,beta=.05`, each part optional. Raises ValueError with the invalid part."""
-    values: dict[str, float] = {}
-    for part in text.split(","):
-        name, _, value = part.strip().partition("=")
-        try:
-            if name not in ("elo0", "elo1", "alpha", "beta"):
-                raise ValueError(name)
-            values[name] = float(value)
-        except ValueError:
-            raise ValueError(f"invalid part {part!r} of --sprt: expected elo0=0,elo1=10,alpha=.05,beta=.05") from None
-    test = Sprt(**values)
-    if not (-MAX_ELO <= test.elo0 < test.elo1 <= MAX_ELO and 0 < test.alpha < 0.5 and 0 < test.beta < 0.5):
-        raise ValueError(
-            f"invalid --sprt: expected elo0 < elo1, from -{MAX_ELO} to {MAX_ELO}, and alpha, beta between 0 and 0.5"
-        )
-    return test
-
-
 def _score(elo: float) -> float:
     return 1 / (1 + 10 ** (-elo / 400))
-
-
-class RunningTest:
-    """The test of the bot `name` against its only opponent, updated as games end; the first decision is final.
-
-    A pair counts when both its games have a result; void games are ignored.
-    """
-
-    def __init__(self, test: Sprt, name: str, records: Iterable[ScoredGame] = ()) -> None:
-        self._test, self._name = test, name
-        self._halves: dict[int, float] = {}
-        """Points of the first game of each incomplete pair."""
-        self._counts = [0] * 5
-        self.verdict = _evaluate(test, self._counts)
-        for record in records:
-            self.add(record)
-
-    @property
-    def is_decided(self) -> bool:
-        """True if the test has ended, so that further games are not counted."""
-        return self.verdict.state != "continue"
-
-    def add(self, record: ScoredGame) -> None:
-        """Count a game that has ended."""
-        if record.kind is Kind.VOID or self.is_decided:
-            return
-        points = record.points[0 if record.first == self._name else 1]
-        if record.pair not in self._halves:
-            self._halves[record.pair] = points
-            return
-        self._counts[round(2 * (self._halves.pop(record.pair) + points))] += 1
-        self.verdict = _evaluate(self._test, self._counts)
 
 
 def evaluate_points(test: Sprt, points: Iterable[float]) -> SprtVerdict:
@@ -113,31 +74,62 @@ def evaluate_points(test: Sprt, points: Iterable[float]) -> SprtVerdict:
 
     The pairs are in the order of their completion.
     """
-    return history(test, points)[-1]
+    return history(test, points)[0]
 
 
-def history(test: Sprt, points: Iterable[float]) -> list[SprtVerdict]:
-    """Return the state of the test before the first pair and after each of them, up to its decision."""
-    counts = [0] * 5
-    found = [_evaluate(test, counts)]
-    for pair in points:
-        counts[round(2 * pair)] += 1
-        found.append(_evaluate(test, counts))
-        if found[-1].state != "continue":
-            break
-    return found
-
-
-def _evaluate(test: Sprt, counts: Sequence[int]) -> SprtVerdict:
-    pairs = sum(counts)
+def history(test: Sprt, points: Iterable[float]) -> tuple[SprtVerdict, list[float]]:
+    """Return the state of the test after all pairs, or its first decision, and the log-likelihood ratio on the way
+    there: before the first pair and after each.
+    """
+    # Bounds and scores are computed once: a test of thousands of pairs is evaluated again after each of them.
     lower, upper = math.log(test.beta / (1 - test.alpha)), math.log((1 - test.beta) / test.alpha)
-    five = (counts[0], counts[1], counts[2], counts[3], counts[4])
-    # Prior of a quarter pair per result: without it, the zero variance after the first pair would decide the test.
-    weights = [count + 0.25 for count in counts]
-    total = sum(weights)
-    mean = sum(weight * half / 4 for half, weight in enumerate(weights)) / total
-    variance = sum(weight * (half / 4 - mean) ** 2 for half, weight in enumerate(weights)) / total
-    s0, s1 = _score(test.elo0), _score(test.elo1)
-    llr = pairs * (s1 - s0) * (2 * mean - s0 - s1) / (2 * variance) if pairs else 0.0
+    fixed = test.scores(0.0) if test.model == "logistic" else None
+    counts, ratios = [0] * 5, [0.0]
+    for pairs, pair in enumerate(points, 1):
+        counts[round(2 * pair)] += 1
+        mean, variance = _moments(counts)
+        s0, s1 = fixed or test.scores(variance)
+        ratios.append(pairs * (s1 - s0) * (2 * mean - s0 - s1) / (2 * variance))
+        if not lower < ratios[-1] < upper:
+            break
+    llr = ratios[-1]
     state: Literal["H0", "H1", "continue"] = "H1" if llr >= upper else "H0" if llr <= lower else "continue"
-    return SprtVerdict(state, llr, lower, upper, pairs, five)
+    five = (counts[0], counts[1], counts[2], counts[3], counts[4])
+    return SprtVerdict(state, llr, lower, upper, sum(counts), five), ratios
+
+
+def games_left(test: Sprt, verdict: SprtVerdict) -> int | None:
+    """Estimate the games until the decision if the bots continue as before; None: it is decided, or pairs are too few.
+
+    The ratio is taken for a random walk with the drift and the variance of the pairs so far (Wald's expected sample
+    size, from the present ratio on).
+    """
+    if verdict.state != "continue" or verdict.pairs < MIN_ESTIMATE_PAIRS:
+        return None
+    mean, variance = _moments(verdict.pentanomial)
+    s0, s1 = test.scores(variance)
+    drift = (s1 - s0) * (2 * mean - s0 - s1) / (2 * variance)
+    spread = (s1 - s0) ** 2 / variance
+    down, up = verdict.llr - verdict.lower, verdict.upper - verdict.llr
+    slope = 2 * drift / spread
+    if abs(slope) * (down + up) < 1e-6:
+        return round(2 * up * down / spread)
+    # the probability of reaching the upper bound first; expm1 of negative numbers cannot overflow
+    if slope > 0:
+        rise = math.expm1(-slope * down) / math.expm1(-slope * (down + up))
+    else:
+        rise = 1 - math.expm1(slope * up) / math.expm1(slope * (down + up))
+    return round(2 * (rise * up - (1 - rise) * down) / drift)
+
+
+def _moments(counts: Sequence[int]) -> tuple[float, float]:
+    """Return mean and variance of the points per game of a pair.
+
+    A prior of a quarter pair per result is added: without it, the zero variance after the first pair would decide the
+    test.
+    """
+    lost, half, even, more, won = (count + 0.25 for count in counts)
+    total = lost + half + even + more + won
+    mean = (half + 2 * even + 3 * more + 4 * won) / (4 * total)
+    squares = (half + 4 * even + 9 * more + 16 * won) / (16 * total)
+    return mean, squares - mean * mean

@@ -8,13 +8,11 @@ deviation of one game, so that it does not depend on openings and draws.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from referee.ratings.bradley_terry import ELO, Z95
-from referee.ratings.scored import ScoredGame
-from referee.rules.core import Kind
 
 NORMALISED = 800 / math.log(10)
 """Normalised Elo per standard deviation of one game."""
@@ -28,11 +26,6 @@ def elo_of(score: float) -> float:
     """Return the logistic Elo difference of an expected score, which is first limited to `FLOOR` … 1 - `FLOOR`."""
     bounded = min(max(score, FLOOR), 1 - FLOOR)
     return ELO * math.log(bounded / (1 - bounded))
-
-
-def score_of(elo: float) -> float:
-    """Return the expected score of a logistic Elo difference."""
-    return 1 / (1 + math.exp(-elo / ELO))
 
 
 def elo_words(elo: float, low: float, high: float) -> str:
@@ -124,23 +117,6 @@ def estimate_counts(pairs_by_points: Sequence[int], singles_by_points: Sequence[
         NORMALISED * (score - 0.5) / math.sqrt(game_variance),
         _phi((score - 0.5) / error),
     )
-
-
-def estimates(records: Iterable[ScoredGame], names: Sequence[str]) -> dict[str, Estimate]:
-    """Estimate each of `names` from its games against all others. Void games are ignored."""
-    points: dict[str, dict[int, list[float]]] = {name: {} for name in names}
-    for record in records:
-        if record.kind is not Kind.VOID:
-            for name, scored in zip((record.first, record.second), record.points, strict=True):
-                if name in points:
-                    points[name].setdefault(record.pair, []).append(scored)
-    return {
-        name: estimate(
-            [sum(scored) for scored in pairs.values() if len(scored) == 2],
-            [scored[0] for scored in pairs.values() if len(scored) == 1],
-        )
-        for name, pairs in points.items()
-    }
 
 
 def _total(counts: Sequence[int]) -> float:

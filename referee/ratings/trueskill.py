@@ -6,7 +6,7 @@ by a good part of sigma, so live ratings and rebuilds use the same order. TrueSk
 
 from __future__ import annotations
 
-import contextlib
+import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
@@ -76,33 +76,56 @@ def start(predecessor: TrueSkillRating | None = None) -> TrueSkillRating:
 
 
 @lru_cache(maxsize=16)
-def _environment(draw_probability: float) -> Any:
+def _model(draw_probability: float) -> tuple[Any, float]:
+    """Return the package's model for this probability of a draw, and its draw margin for two players."""
     import warnings
 
     with warnings.catch_warnings():
+        # trueskill 0.4.5 has an invalid escape sequence in a docstring, of which Python 3.12 and newer warn.
         warnings.simplefilter("ignore", SyntaxWarning)
         import trueskill
 
-    return trueskill.TrueSkill(MU, SIGMA, BETA, TAU, draw_probability)
+    model = trueskill.TrueSkill(MU, SIGMA, BETA, TAU, draw_probability)
+    return model, trueskill.calc_draw_margin(draw_probability, 2, model)
 
 
 def update(
-    first: TrueSkillRating, second: TrueSkillRating, points: float, draw_probability: float
+    first: TrueSkillRating, second: TrueSkillRating, points: float, draw_probability: float, weight: float = 1.0
 ) -> tuple[TrueSkillRating, TrueSkillRating]:
-    """Compute both ratings after one game in which the first bot scored `points` (1, 0.5 or 0)."""
-    environment = _environment(draw_probability)
-    one = environment.create_rating(first.mu, first.sigma)
-    two = environment.create_rating(second.mu, second.sigma)
-    ranks = [0, 0] if points == 0.5 else [1 - points, points]
-    # An upset of some 50 betas underflows in the package: the ratings then stay the same.
-    with contextlib.suppress(FloatingPointError):
-        ((one,), (two,)) = environment.rate([(one,), (two,)], ranks)
-    return counted(first, float(one.mu), float(one.sigma), points), counted(
-        second, float(two.mu), float(two.sigma), 1 - points
-    )
+    """Compute both ratings after one game in which the first bot scored `points` (1, 0.5 or 0).
+
+    A `weight` below 1 moves both ratings by that share.
+
+    Between two players the messages of the factor graph end after one pass: the equations of Herbrich, Minka, Graepel
+    2006, section 3, whose functions V and W are the package's. Its `rate_1vs1` gives the same, in twenty times the
+    time.
+    """
+    model, margin = _model(draw_probability)
+    variance = 2 * BETA**2 + first.sigma**2 + second.sigma**2
+    scale = math.sqrt(variance)
+    sign = -1 if points == 0 else 1
+    lead = sign * (first.mu - second.mu) / scale
+    v, w = (model.v_draw, model.w_draw) if points == 0.5 else (model.v_win, model.w_win)
+    try:
+        shift, shrinkage = sign * v(lead, margin / scale) / scale, w(lead, margin / scale) / variance
+    except FloatingPointError:  # an upset of some 50 betas underflows in the package: the ratings then stay the same
+        shift = shrinkage = 0.0
+    shift, shrinkage = shift * weight, shrinkage * weight
+    return _moved(first, shift, shrinkage, points), _moved(second, -shift, shrinkage, 1 - points)
 
 
-Update: TypeAlias = Callable[[TrueSkillRating, TrueSkillRating, float, float], tuple[TrueSkillRating, TrueSkillRating]]
+def _moved(before: TrueSkillRating, shift: float, shrinkage: float, points: float) -> TrueSkillRating:
+    """Return the rating after a game that moves mu by `shift` and reduces the variance by `shrinkage`, both relative
+    to the variance.
+    """
+    variance = before.sigma**2
+    sigma = before.sigma * math.sqrt(1 - shrinkage * variance)
+    return counted(before, before.mu + shift * variance, sigma, points)
+
+
+Update: TypeAlias = Callable[
+    [TrueSkillRating, TrueSkillRating, float, float, float], tuple[TrueSkillRating, TrueSkillRating]
+]
 """Type of `update`."""
 
 

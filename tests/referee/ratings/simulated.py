@@ -15,11 +15,11 @@ DRAW, FIRST = 0.2, 0.1
 def play(strengths: Floats, cyclic: Floats, games: int, rng: np.random.Generator) -> list[tuple[str, str, float]]:
     """A round robin of so many games a pairing, half of them from each side."""
     results: list[tuple[str, str, float]] = []
-    for one, two in np.argwhere(~np.eye(len(strengths), dtype=bool)).tolist():
-        chances = outcomes(np.array(strengths[one] - strengths[two] + FIRST + cyclic[one, two]), DRAW)
+    for first, second in np.argwhere(~np.eye(len(strengths), dtype=bool)).tolist():
+        chances = outcomes(np.array(strengths[first] - strengths[second] + FIRST + cyclic[first, second]), DRAW)
         counts = rng.multinomial(games // 2, chances)
         for points, count in zip((1.0, 0.5, 0.0), counts.tolist(), strict=True):
-            results += [(f"bot {one}", f"bot {two}", points)] * count
+            results += [(f"bot {first}", f"bot {second}", points)] * count
     return results
 
 

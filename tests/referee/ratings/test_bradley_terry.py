@@ -14,13 +14,13 @@ def games(strengths: dict[str, float], count: int, seed: int, tie: float = 0.0) 
     """Random results by the model; strengths in Elo, `tie` = v."""
     rng = random.Random(seed)
     names = list(strengths)
-    found = []
+    results = []
     for _ in range(count):
-        one, two = rng.sample(names, 2)
-        p, q = np.exp(strengths[one] / ELO), np.exp(strengths[two] / ELO)
+        first, second = rng.sample(names, 2)
+        p, q = np.exp(strengths[first] / ELO), np.exp(strengths[second] / ELO)
         weights = [p, tie * np.sqrt(p * q), q]
-        found.append((one, two, rng.choices([1.0, 0.5, 0.0], weights)[0]))
-    return found
+        results.append((first, second, rng.choices([1.0, 0.5, 0.0], weights)[0]))
+    return results
 
 
 FIELD = {f"bot {number}": 60.0 * (number - 4.5) for number in range(10)}
@@ -32,12 +32,14 @@ def test_without_draws_it_is_what_choix_finds(prior: float) -> None:
 
     results = games(FIELD, 600, seed=1)
     index = {name: number for number, name in enumerate(sorted(FIELD))}
-    data = [(index[one], index[two]) if points else (index[two], index[one]) for one, two, points in results]
+    data = [
+        (index[first], index[second]) if points else (index[second], index[first]) for first, second, points in results
+    ]
     # choix's penalty is alpha theta^2, ours half of the prior's weight times theta^2.
     expected = choix.opt_pairwise(len(FIELD), data, alpha=prior / 2, tol=1e-12)
     expected = ELO * (expected - expected.mean())
-    found = {strength.name: strength.elo for strength in fit(results, prior=prior).strengths}
-    assert max(abs(found[name] - expected[number]) for name, number in index.items()) < 1e-2
+    elos = {strength.name: strength.elo for strength in fit(results, prior=prior).strengths}
+    assert max(abs(elos[name] - expected[number]) for name, number in index.items()) < 1e-2
 
 
 def test_the_order_of_the_games_changes_nothing_at_all() -> None:
@@ -51,8 +53,8 @@ def test_the_order_of_the_games_changes_nothing_at_all() -> None:
 def test_intervals_cover_the_truth_as_often_as_they_say() -> None:
     hits = total = 0
     for seed in range(60):
-        found = fit(games(FIELD, 500, seed, tie=0.6))
-        for strength in found.strengths:
+        fitted = fit(games(FIELD, 500, seed, tie=0.6))
+        for strength in fitted.strengths:
             hits += abs(strength.elo - FIELD[strength.name]) <= strength.interval
             total += 1
     assert 0.92 <= hits / total <= 0.98
@@ -81,12 +83,12 @@ def test_the_advantage_of_moving_first_is_found() -> None:
     rng = random.Random(4)
     results = []
     for _ in range(4000):
-        one, two = rng.sample(sorted(FIELD), 2)
-        chance = 1 / (1 + np.exp(-(FIELD[one] - FIELD[two] + 50) / ELO))
-        results.append((one, two, 1.0 if rng.random() < chance else 0.0))
-    found = fit(results, with_advantage=True)
-    assert abs(found.advantage - 50) < found.advantage_interval + 5
-    assert found.advantage_interval < 20
+        first, second = rng.sample(sorted(FIELD), 2)
+        chance = 1 / (1 + np.exp(-(FIELD[first] - FIELD[second] + 50) / ELO))
+        results.append((first, second, 1.0 if rng.random() < chance else 0.0))
+    fitted = fit(results, with_advantage=True)
+    assert abs(fitted.advantage - 50) < fitted.advantage_interval + 5
+    assert fitted.advantage_interval < 20
 
 
 def test_fields_that_never_met_are_counted() -> None:
@@ -101,13 +103,13 @@ def test_nothing_is_nothing_and_nonsense_is_refused() -> None:
 
 
 def test_as_json_the_strengths_come_with_what_was_asked_for() -> None:
-    found = fit(games(FIELD, 200, seed=5, tie=0.5), with_advantage=True)
-    said = found.as_json()
-    assert [line["name"] for line in said.pop("strengths")] == [strength.name for strength in found.strengths]
+    fitted = fit(games(FIELD, 200, seed=5, tie=0.5), with_advantage=True)
+    said = fitted.as_json()
+    assert [line["name"] for line in said.pop("strengths")] == [strength.name for strength in fitted.strengths]
     assert said == {
-        "draw": pytest.approx(found.draw, abs=1e-4),
-        "advantage": pytest.approx(found.advantage, abs=1e-2),
-        "advantage_interval": pytest.approx(found.advantage_interval, abs=1e-2),
+        "draw": pytest.approx(fitted.draw, abs=1e-4),
+        "advantage": pytest.approx(fitted.advantage, abs=1e-2),
+        "advantage_interval": pytest.approx(fitted.advantage_interval, abs=1e-2),
         "groups": 1,
     }
 
@@ -115,13 +117,13 @@ def test_as_json_the_strengths_come_with_what_was_asked_for() -> None:
 def test_the_likelihood_of_superiority_is_right_as_often_as_it_says() -> None:
     said = right = 0.0
     for seed in range(40):
-        found = fit(games(FIELD, 150, seed, tie=0.6), prior=1e-3)
-        chances = superiority(found)
+        fitted = fit(games(FIELD, 150, seed, tie=0.6), prior=1e-3)
+        chances = superiority(fitted)
         assert chances + chances.T == pytest.approx(np.ones_like(chances))
-        names = [one.name for one in found.strengths]
-        for one, two in ((0, 9), (0, 4), (3, 5), (4, 5), (5, 6), (2, 8)):
-            said += chances[one, two]
-            right += FIELD[names[one]] > FIELD[names[two]]
+        names = [strength.name for strength in fitted.strengths]
+        for row, column in ((0, 9), (0, 4), (3, 5), (4, 5), (5, 6), (2, 8)):
+            said += chances[row, column]
+            right += FIELD[names[row]] > FIELD[names[column]]
     assert right / 240 == pytest.approx(said / 240, abs=0.05)
     assert 0.7 < said / 240 < 0.99
 

@@ -10,8 +10,8 @@ import pytest
 from referee.ratings.bradley_terry import StrengthFit, fit
 from referee.ratings.cycle import CYCLE_SIGNIFICANCE, CycleFindings, analyse_cycles, lottery
 from referee.ratings.meetings import expectation, meetings
-from tests.bench.ratings import held_out
 from tests.referee.ratings import simulated
+from tests.tools.bench.ratings import held_out
 
 BOTS = 6
 
@@ -23,23 +23,23 @@ def tournament(seed: int, edge: float, games: int = 40) -> tuple[StrengthFit, Cy
         strengths[:3] = strengths[:3].mean()
     results = simulated.play(strengths, simulated.trio(BOTS, edge), games, rng)
     fitted = fit(results, with_advantage=True)
-    found = analyse_cycles(results, fitted, seed)
-    assert found is not None
-    return fitted, found
+    findings = analyse_cycles(results, fitted, seed)
+    assert findings is not None
+    return fitted, findings
 
 
 def test_planted_cycles_are_found_and_named() -> None:
-    found = [tournament(seed, 1.5)[1] for seed in range(6)]
-    assert all(one.is_cyclic for one in found)
+    findings = [tournament(seed, 1.5)[1] for seed in range(6)]
+    assert all(finding.is_cyclic for finding in findings)
     turns = {("bot 0", "bot 1", "bot 2"), ("bot 1", "bot 2", "bot 0"), ("bot 2", "bot 0", "bot 1")}
-    assert all(one.cycles[0] in turns for one in found)
+    assert all(finding.cycles[0] in turns for finding in findings)
     assert all(
         any(
-            (one.bot, one.rival) in set(itertools.pairwise((*turn, turn[0])))
+            (surprise.bot, surprise.rival) in set(itertools.pairwise((*turn, turn[0])))
             for turn in turns
-            for one in each.surprises
+            for surprise in finding.surprises
         )
-        for each in found
+        for finding in findings
     )
 
 
@@ -106,7 +106,7 @@ def test_expected_points_are_those_played_in_sum() -> None:
     rng = np.random.default_rng(5)
     results = simulated.play(rng.normal(0, 1, 5), simulated.nothing(5), 8, rng)
     fitted = fit(results, with_advantage=True)
-    met = meetings(results, [one.name for one in fitted.strengths])
+    met = meetings(results, [strength.name for strength in fitted.strengths])
     assert met.games.sum() == 2 * len(results)
     expected = met.counts.sum(axis=1) * expectation(met, fitted).points
     assert expected.sum() == pytest.approx(sum(points for _, _, points in results), abs=1e-3)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from referee.ratings.interval import elo_of, wilson
+from referee.ratings.interval import wilson
 
 
 @pytest.mark.parametrize(
@@ -28,10 +28,3 @@ def test_an_interval_holds_as_often_as_it_says() -> None:
         bounds = {points: wilson(points, 60) for points in range(61)}
         held = [bounds[int(won)][0] <= share <= bounds[int(won)][1] for won in rng.binomial(60, share, 4000)]
         assert 0.93 < np.mean(held) < 0.975
-
-
-def test_elo() -> None:
-    assert elo_of(0.5) == pytest.approx(0)
-    assert elo_of(0.64) == pytest.approx(100, abs=1)
-    assert elo_of(0.36) == pytest.approx(-elo_of(0.64))
-    assert elo_of(1.0) < 2500

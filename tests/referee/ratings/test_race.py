@@ -22,11 +22,11 @@ def test_a_share_weighs_all_opponents_alike() -> None:
 
 
 def test_the_wealth_of_two_grows_with_every_pair_one_of_them_wins() -> None:
-    found = evaluate_race(Race(1, 0.05), [4, 7], {(4, 7): [1.0, 0.75, 1.0]})
+    doubtful = evaluate_race(Race(1, 0.05), [4, 7], {(4, 7): [1.0, 0.75, 1.0]})
     wealth = sum((1 + stake) ** 2 * (1 + stake / 2) for stake in STAKES) / len(STAKES)
-    assert [(one.one, one.two) for one in found.doubts] == [(4, 7)]
-    assert found.doubts[0].wealth == pytest.approx(wealth)
-    assert found.bound == pytest.approx(20)
+    assert [(doubt.one, doubt.two) for doubt in doubtful.doubts] == [(4, 7)]
+    assert doubtful.doubts[0].wealth == pytest.approx(wealth)
+    assert doubtful.bound == pytest.approx(20)
     assert evaluate_race(Race(1, 0.05), [4, 7], {(4, 7): [1.0] * 5}).leaders == ()
     won = evaluate_race(Race(1, 0.05), [4, 7], {(4, 7): [1.0] * 8})
     assert (won.leaders, won.others, won.undecided, won.doubts) == ((4,), (7,), (), ())
@@ -44,10 +44,10 @@ def test_common_opponents_count_as_far_as_both_have_met_them() -> None:
     even = all_play({(0, 1): 0.5, (0, 2): 1.0, (1, 2): 0.5}, 30)
     assert evaluate_race(race, [0, 1, 2], even).leaders == (0,)
     halfway = even | {(1, 2): [0.5] * 2}
-    found = evaluate_race(race, [0, 1, 2], halfway)
-    assert (found.leaders, found.cycles) == ((), {0: 30, 1: 2, 2: 2})
+    undecided = evaluate_race(race, [0, 1, 2], halfway)
+    assert (undecided.leaders, undecided.cycles) == ((), {0: 30, 1: 2, 2: 2})
     wealth = sum((1 + stake / 2) ** 2 for stake in STAKES) / len(STAKES)
-    doubt = next(one for one in found.doubts if (one.one, one.two) == (0, 1))
+    doubt = next(candidate for candidate in undecided.doubts if (candidate.one, candidate.two) == (0, 1))
     assert doubt.wealth == pytest.approx(wealth), "in each of two cycles 0 was half a point better against 2"
 
 

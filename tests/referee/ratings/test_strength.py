@@ -8,25 +8,25 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from referee.ratings.strength import elo_of, elo_words, estimate, estimates, pentanomial, score_of
+from referee.ratings.strength import elo_of, elo_words, estimate, pentanomial
 from referee.ratings.trueskill import SUCCESSOR_SIGMA, TrueSkillRating, start
 from referee.rules.core import Kind, Termination
 from tests.referee.conftest import a_record
+from tests.referee.tournament.rehearsal import table_of
 
 PAIRS = st.lists(st.sampled_from([0.0, 0.5, 1.0, 1.5, 2.0]), max_size=60)
 
 
 def test_known_values() -> None:
     assert elo_of(0.75) == pytest.approx(190.85, abs=0.01)
-    assert score_of(elo_of(0.31)) == pytest.approx(0.31)
     assert pentanomial([0, 0.5, 1, 1, 1.5, 2, 2]) == (1, 1, 2, 1, 2)
-    found = estimate([1.5] * 60 + [1.0] * 20 + [0.5] * 20)
+    estimated = estimate([1.5] * 60 + [1.0] * 20 + [0.5] * 20)
     scores = [0.75] * 60 + [0.5] * 20 + [0.25] * 20
     mean = sum(scores) / 100
     deviation = math.sqrt(sum((score - mean) ** 2 for score in scores) / 100)
-    assert found.score == pytest.approx(mean)
-    assert found.normalised_elo == pytest.approx(800 / math.log(10) * (mean - 0.5) / (deviation * math.sqrt(2)))
-    assert found.los == pytest.approx(0.5 * math.erfc(-(mean - 0.5) / (deviation / 10) / math.sqrt(2)))
+    assert estimated.score == pytest.approx(mean)
+    assert estimated.normalised_elo == pytest.approx(800 / math.log(10) * (mean - 0.5) / (deviation * math.sqrt(2)))
+    assert estimated.los == pytest.approx(0.5 * math.erfc(-(mean - 0.5) / (deviation / 10) / math.sqrt(2)))
 
 
 @pytest.mark.parametrize(
@@ -77,16 +77,16 @@ def test_the_pairs_of_each_bot_are_its_own() -> None:
         for number, (first, second, winner, pair) in enumerate([*lines, ("b", "c", "second", 3)])
     ]
     void = a_record(first="c", second="b", winner=None, kind=Kind.VOID, termination=Termination.STOPPED, pair=3)
-    found = estimates([*records, void], ["a", "b", "c"])
-    assert found["a"] == estimate([1.5, 1.0])
-    assert found["b"] == estimate([0.5], [0.0])
-    assert found["c"] == estimate([1.0], [1.0])
+    players = table_of([*records, void], ["a", "b", "c"]).scores.players
+    assert players[0].estimate == estimate([1.5, 1.0])
+    assert players[1].estimate == estimate([0.5], [0.0])
+    assert players[2].estimate == estimate([1.0], [1.0])
 
 
 def test_plain_data_is_rounded() -> None:
-    found = estimate([1.5, 1.0, 2.0], [0.5])
+    estimated = estimate([1.5, 1.0, 2.0], [0.5])
     # Pairs of 0.75, 0.5 and 1 a game: a game deviates by the root of 1/12, the mean of seven by 0.1091 from 5/7.
-    assert found.as_json() == {
+    assert estimated.as_json() == {
         "games": 7,
         "pairs": 3,
         "pentanomial": [0, 0, 1, 1, 1],

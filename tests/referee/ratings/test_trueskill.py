@@ -1,7 +1,9 @@
-"""What is counted beside a rating, who is counted, how they are ordered; the numbers are in `test_standings`."""
+"""What is counted beside a rating, who is counted, how they are ordered, and the update beside the package's own."""
 
 from __future__ import annotations
 
+import random
+import warnings
 from dataclasses import replace
 
 import pytest
@@ -21,10 +23,16 @@ from referee.ratings.trueskill import (
 )
 from referee.rules import load
 from referee.rules.core import Kind, Termination
-from tests.referee.conftest import a_record
+from tests.conftest import EFFORT
+from tests.referee.conftest import a_record, results
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore", SyntaxWarning)
+    import trueskill
 
 DRAWS = 0.1
 """How likely a draw is between equals."""
+FEW_DRAWS = 0.02
 
 
 def counts(rating: TrueSkillRating) -> tuple[int, int, int, int]:
@@ -143,3 +151,41 @@ def test_a_pool_is_a_class_of_rules(family: str, variant: str | None, options: d
     ruleset = load(family).settle(variant, options)
     assert pool_of(ruleset) == pool
     assert pool_of(ruleset, "remote") == f"{pool}/remote"
+
+
+def rated_by_package(
+    first: TrueSkillRating, second: TrueSkillRating, points: float, chance: float
+) -> tuple[float, float, float, float]:
+    """Mu and sigma of both after a game, by the factor graph of the package."""
+    environment = trueskill.TrueSkill(25.0, 25.0 / 3, 25.0 / 6, 0.0, chance)
+    players = [environment.create_rating(rating.mu, rating.sigma) for rating in (first, second)]
+    if points == 0:
+        players.reverse()
+    rated = list(trueskill.rate_1vs1(*players, drawn=points == 0.5, env=environment))
+    if points == 0:
+        rated.reverse()
+    return rated[0].mu, rated[0].sigma, rated[1].mu, rated[1].sigma
+
+
+def test_updates_are_those_of_the_package() -> None:
+    rng = random.Random(1)
+    for _ in range(2_000 * EFFORT):
+        first = TrueSkillRating(rng.uniform(10, 40), rng.uniform(0.5, 8.4))
+        second = TrueSkillRating(rng.uniform(10, 40), rng.uniform(0.5, 8.4))
+        points, chance = rng.choice([0.0, 0.5, 1.0]), rng.choice([0.02, 0.1, 0.25])
+        a, b = update(first, second, points, chance)
+        package = rated_by_package(first, second, points, chance)
+        assert (a.mu, a.sigma, b.mu, b.sigma) == pytest.approx(package, rel=1e-12)
+
+
+def test_impossible_upsets_do_not_crash() -> None:
+    a, b = update(TrueSkillRating(1000, 1), TrueSkillRating(-1000, 1), 0.0, 0.1)
+    assert (a.losses, b.wins) == (1, 1)
+
+
+def test_a_fold_is_the_same_at_once_and_in_parts() -> None:
+    records = results(*(f"{'abc'[n % 3]} {'bca'[n % 3]} {['1-0', '=', '0-1'][n % 5 % 3]}" for n in range(40)))
+    assert fold(records[20:], FEW_DRAWS, fold(records[:20], FEW_DRAWS)) == fold(records, FEW_DRAWS)
+    order = [line["name"] for line in leaderboard(fold(records, FEW_DRAWS))]
+    table = fold(records, FEW_DRAWS)
+    assert order == sorted(table, key=lambda name: -(table[name].mu - 3 * table[name].sigma))
