@@ -7,11 +7,12 @@ A package defines a family by an entry point of the group `arena.families`: the 
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
+
+from referee.entry_points import entry_points
 
 GROUP = "arena.families"
 BUILT_IN = "referee.rules"
@@ -25,9 +26,10 @@ class FamilyPackageError(RuntimeError):
 @cache
 def homes() -> Mapping[str, str]:
     """Map the name of every family to the name of its module, sorted by family. Raises FamilyPackageError."""
-    found = {name: f"{BUILT_IN}.{name}" for name in _folders()}
-    owners = dict.fromkeys(found, "the arena itself")
-    for name, module, package in _packages():
+    modules = {name: f"{BUILT_IN}.{name}" for name in _folders()}
+    owners = dict.fromkeys(modules, "the arena itself")
+    for entry in entry_points(GROUP):
+        name, package = entry.name, entry.package
         if not is_name(name):
             raise FamilyPackageError(
                 f"{package} names a family {name!r}: a name has lower-case letters and digits; fix or uninstall it"
@@ -36,8 +38,8 @@ def homes() -> Mapping[str, str]:
             raise FamilyPackageError(
                 f"{package} brings a family {name!r}, which {owners[name]} has as well; uninstall one of them"
             )
-        found[name], owners[name] = module, package
-    return dict(sorted(found.items()))
+        modules[name], owners[name] = entry.module, package
+    return dict(sorted(modules.items()))
 
 
 def is_name(text: str) -> bool:
@@ -69,30 +71,3 @@ def _folders() -> Iterator[str]:
     spec = find_spec(BUILT_IN)
     places = spec.submodule_search_locations if spec is not None else None
     return (module.name for module in pkgutil.iter_modules(places) if module.ispkg)
-
-
-def _packages() -> Iterator[tuple[str, str, str]]:
-    """Yield name, module and distribution of every entry point of the group, without duplicates."""
-    if not _is_any_named():
-        return
-    from importlib.metadata import distributions
-
-    seen = set()
-    for package in distributions():
-        name = package.metadata["Name"]
-        for entry in package.entry_points:
-            if entry.group == GROUP and (name, entry.name) not in seen:
-                seen.add((name, entry.name))
-                yield entry.name, entry.module, name
-
-
-def _is_any_named() -> bool:
-    """Return whether any package names the entry point group: a quick search, before all metadata is parsed."""
-    for place in dict.fromkeys(sys.path):
-        for file in Path(place or ".").glob("*.*-info/entry_points.txt"):
-            try:
-                if GROUP in file.read_text(errors="replace"):
-                    return True
-            except OSError:
-                continue
-    return False

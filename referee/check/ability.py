@@ -11,99 +11,105 @@ from dataclasses import replace
 
 from protocol.capabilities import CLOCKS_OPTION, shorten_movetime
 from referee.check.examinee import BotUnderTest, Unfit
-from referee.check.timing import MOVE_TIMES_MS
+from referee.check.report import MOVE_TIMES_MS
 from referee.game.failure import BotError
+from referee.rules.core import Termination
 from referee.rules.position import Position
 
 ANSWER_TIMEOUT_MS = 5000
 """Time for an answer that no clock limits; longer for a bot that is known to be slower."""
+QUERY_TIMEOUT_MS = 1000
+"""Time for the answer to `query`, which games do without."""
 COSTLY_READY_MS = 250
 """A bot that takes longer for every `isready`, not only for the first, is sent only one."""
 _WALK = 60
 """Plies of a random game from which positions are taken."""
 
 
-def positions(one: BotUnderTest) -> str:
+def positions(examinee: BotUnderTest) -> str:
     """Find whether the bot can set up positions; otherwise it is sent games as moves from the start."""
     rng = random.Random(2)
-    one.go_home()
-    assert one.history
-    told_ms, timeout_ms = shorten_movetime(one.fit_from_ms, one.found.overshoot_ms), 2 * MOVE_TIMES_MS[-1]
-    by_habit = one.ask(f"movetime {told_ms}", timeout_ms).move or ""
-    one.learn(startpos_only=True)
-    ruleset = one.history.ruleset
+    examinee.go_home()
+    assert examinee.history
+    told_ms, timeout_ms = (
+        shorten_movetime(examinee.fit_from_ms, examinee.capabilities.overshoot_ms),
+        2 * MOVE_TIMES_MS[-1],
+    )
+    by_habit = examinee.ask(f"movetime {told_ms}", timeout_ms).move or ""
+    examinee.learn(startpos_only=True)
+    ruleset = examinee.history.ruleset
     asked, position = 0, Position.start(ruleset)
     for ply in range(_WALK):
         if asked == 2 or position.outcome is not None:
             break
         if ply >= 2 and (ply == 20 or not _is_legal(position, by_habit)):  # else its move in the start is legal too
-            one.ask(f"movetime {told_ms}", timeout_ms, position)
+            examinee.ask(f"movetime {told_ms}", timeout_ms, position)
             asked += 1
         position = position.play(position.moves[rng.randrange(len(position.moves))])
-    one.learn(startpos_only=False)
+    examinee.learn(startpos_only=False)
     return f"set up {asked}"
 
 
-def clocks(one: BotUnderTest) -> str:
+def clocks(examinee: BotUnderTest) -> str:
     """Find whether the bot supports clocks, by its announcement or else by a try."""
-    option = one.bot.options.get(CLOCKS_OPTION)
+    option = examinee.bot.options.get(CLOCKS_OPTION)
     if option is not None and not option.is_default("true"):
-        one.learn(clocks=False)
+        examinee.learn(clocks=False)
         raise Unfit(f"announces `{option}`")
-    clock_ms = max(1000, 20 * one.fit_from_ms)
+    clock_ms = max(1000, 20 * examinee.fit_from_ms)
     words = f"p1time {clock_ms} p2time {clock_ms} p1inc {clock_ms // 20} p2inc {clock_ms // 20}"
-    return f"answered after {_can(one, 'clocks', words, max(1000, 3 * one.fit_from_ms))} of {clock_ms} ms"
+    return f"answered after {_can(examinee, 'clocks', words, max(1000, 3 * examinee.fit_from_ms))} of {clock_ms} ms"
 
 
-def depth(one: BotUnderTest) -> str:
+def depth(examinee: BotUnderTest) -> str:
     """Find whether the bot's search can be limited by depth."""
-    return f"depth 1 in {_can(one, 'depth', 'depth 1', _timeout_ms(one))} ms"
+    return f"depth 1 in {_can(examinee, 'depth', 'depth 1', _timeout_ms(examinee))} ms"
 
 
-def nodes(one: BotUnderTest) -> str:
+def nodes(examinee: BotUnderTest) -> str:
     """Find whether the bot's search can be limited by nodes."""
-    return f"100 nodes in {_can(one, 'nodes', 'nodes 100', _timeout_ms(one))} ms"
+    return f"100 nodes in {_can(examinee, 'nodes', 'nodes 100', _timeout_ms(examinee))} ms"
 
 
-def _timeout_ms(one: BotUnderTest) -> int:
-    return max(ANSWER_TIMEOUT_MS, 2 * one.fit_from_ms)
+def _timeout_ms(examinee: BotUnderTest) -> int:
+    return max(ANSWER_TIMEOUT_MS, 2 * examinee.fit_from_ms)
 
 
-def _can(one: BotUnderTest, capability: str, words: str, allowance_ms: float) -> str:
+def _can(examinee: BotUnderTest, capability: str, words: str, allowance_ms: float) -> str:
     """Record the capability if the bot answers `go WORDS`; return the milliseconds that the answer took."""
-    one.go_home()
-    one.learn(**{capability: False})
-    thought = one.ask(words, allowance_ms)
-    one.learn(**{capability: True})
+    examinee.go_home()
+    examinee.learn(**{capability: False})
+    thought = examinee.ask(words, allowance_ms)
+    examinee.learn(**{capability: True})
     return f"{thought.ms:.0f}"
 
 
-def stop(one: BotUnderTest) -> str:
+def stop(examinee: BotUnderTest) -> str:
     """Check that the bot answers `stop` during an infinite search."""
-    one.go_home()
-    one.renew()
-    bot = one.bot
-    one.learn(stop=False)
+    examinee.go_home()
+    examinee.renew()
+    bot = examinee.bot
+    examinee.learn(stop=False)
     bot.grace_ms = 2000
     bot.capabilities = replace(bot.capabilities, stop=True)
     begin = time.monotonic()
     try:
-        bot.think(one.question + b"\ngo infinite\n", 200)
+        bot.think(examinee.question + b"\ngo infinite\n", 200)
     except BotError as error:
-        if error.termination != "time":
+        if error.termination is not Termination.TIME or not bot.process.is_running:
             raise Unfit(f"go infinite, then stop: {error.detail}") from None
         bot.process.is_sound = True
     finally:
-        bot.grace_ms = one.limits.grace_ms
-    one.learn(stop=True)
+        bot.grace_ms = examinee.limits.grace_ms
+    examinee.learn(stop=True)
     waited = 1000 * (time.monotonic() - begin) - 200
     return f"answered {waited:.0f} ms after `stop`" if waited > 0 else "answered before `stop`"
 
 
-def ready_again(one: BotUnderTest) -> str:
+def ready_again(examinee: BotUnderTest) -> str:
     """Find whether the bot answers every `isready`, not only the first, without taking long each time."""
-    bot = one.bot
-    one.learn(repeated_isready=False)
+    bot = examinee.bot
+    examinee.learn(repeated_isready=False)
     bot.capabilities = replace(bot.capabilities, repeated_isready=True)
     times = []
     for _ in range(2):
@@ -112,33 +118,39 @@ def ready_again(one: BotUnderTest) -> str:
         times.append(1000 * (time.monotonic() - begin))
     if min(times) > COSTLY_READY_MS:
         raise Unfit(f"takes {min(times):.0f} ms each time, so `isready` is sent once per process")
-    one.learn(repeated_isready=True)
+    examinee.learn(repeated_isready=True)
     return "answered twice"
 
 
-def query(one: BotUnderTest) -> str:
+def query(examinee: BotUnderTest) -> str:
     """Find how the bot answers `query`, if at all."""
-    one.go_home()
-    one.learn(query="none")
-    answer, is_bare = one.bot.query(one.question + b"\n", "gameover", 1000)
-    one.learn(query="bare" if is_bare else "response")
+    examinee.go_home()
+    examinee.learn(query="none")
+    try:
+        answer, is_bare = examinee.bot.query(examinee.question + b"\n", "gameover", QUERY_TIMEOUT_MS)
+    except BotError as error:
+        if error.termination is not Termination.STALLED:
+            raise
+        examinee.bot.process.is_sound = True
+        return "not answered, and that is right: games do without it"
+    examinee.learn(query="bare" if is_bare else "response")
     if answer != "false":
         raise Unfit(f"answers {answer!r} for a game that has just begun")
     return "bare answer" if is_bare else "response"
 
 
-def memory(one: BotUnderTest) -> str:
+def memory(examinee: BotUnderTest) -> str:
     """Return the bot's peak memory, and its limit, in words."""
-    peak = max(one.report.peak_bytes, one.bot.process.peak_bytes)
-    allowed = f" of {one.limits.memory_bytes / 2**20:,.0f} allowed" if one.limits.memory_bytes else ""
+    peak = max(examinee.report.peak_bytes, examinee.bot.process.peak_bytes)
+    allowed = f" of {examinee.limits.memory_bytes / 2**20:,.0f} allowed" if examinee.limits.memory_bytes else ""
     return f"{peak / 2**20:,.1f} MB at most{allowed}"
 
 
-def leaves(one: BotUnderTest) -> str:
+def leaves(examinee: BotUnderTest) -> str:
     """Check that the bot exits by itself on `quit`."""
-    begin, bot = time.monotonic(), one.bot
+    begin, bot = time.monotonic(), examinee.bot
     if not bot.quit():
-        raise Unfit(f"still running {one.limits.quit_ms} ms after `quit`; it will be killed")
+        raise Unfit(f"still running {examinee.limits.quit_ms} ms after `quit`; it will be killed")
     assert bot.process.child
     how = bot.process.child.how_it_ended()
     if how.startswith("killed"):

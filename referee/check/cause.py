@@ -6,6 +6,7 @@ standard error. Only its author may see its standard error.
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 from collections.abc import Callable, Sequence
@@ -17,7 +18,8 @@ from referee.bot.bridge import BRIDGES
 from referee.game.failure import BotError
 from referee.game.spec import BotLimits, BotSpec
 from referee.rules.core import Termination
-from referee.sandbox.closed import closed_file
+from referee.sandbox.launcher import REPORT_LINE
+from referee.sandbox.view import REFUSED_CALL, closed_file
 
 _NO_MEMORY = re.compile(
     r"MemoryError|bad_alloc|Out ?Of ?Memory|insufficient memory|memory exhausted|heap limit|memory allocation|"
@@ -28,6 +30,11 @@ _NO_MEMORY = re.compile(
 _SIZE = re.compile(r"(\d[\d.,]*)[ -]?(bytes?|[KMGT]i?B)\b", re.IGNORECASE)
 _UNITS = {"b": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
 _DENIED = re.compile(r"permission denied|not permitted|cannot be read|access ?denied|EACCES|unable to access", re.I)
+_SOCKET = re.compile(r"socket|\blisten\b|\bconnect\b", re.IGNORECASE)
+REFUSED = "the sandbox refused the system call"
+_ALLOWED = "do without it; docs/explanation/sandbox.md lists the calls that are allowed"
+_DONE_WITHOUT = frozenset({"clone3", "io_uring_setup", "get_mempolicy", "set_mempolicy", "mbind"})
+"""Refused calls that the libraries of many programs try, and do without."""
 _COLOUR = re.compile(r"\\x1b\[[0-9;?]*[A-Za-z]")
 """Terminal codes as the transcript shows them."""
 _ANSWERS = {"> go": "bestmove", "> isready": "readyok", "> ugi": "ugiok"}
@@ -36,6 +43,21 @@ _LIKE = 0.7
 _LINES = 6
 """Lines of standard error that are quoted."""
 _SHOWN = 60
+_ADAPTER = (
+    "let it speak UGI (protocol/SPEC.md), or connect it by an adapter: docs/how-to/connect-an-existing-program.md"
+)
+_FOREIGN = (
+    (re.compile(r"feature |Error \(unknown command\)"), "XBoard"),
+    (re.compile(r"uciok\b"), "UCI"),
+    (re.compile(r"[?=]\d* "), "GTP"),
+    (re.compile(r".*(?:unknown|unrecogni[sz]ed|invalid|illegal) (?:command|input)", re.IGNORECASE), "another protocol"),
+)
+"""The beginning of lines by which programs of other protocols are recognised."""
+FOREIGN_GREETINGS = b"uci\nxboard\nprotover 2\n"
+"""How other protocols begin: sent to a program that gave no answer to `ugi`, before its input is closed."""
+_RESIGNS = re.compile(r"\b(?:i |we )?(?:resign|give up|surrender)", re.IGNORECASE)
+_UNEXPECTED = frozenset({"info", "id", "option", "bestmove", "response", "ugiok", "readyok"})
+"""Words of the protocol: a line that begins with another one is quoted if no answer came."""
 _FOUND = ("put the program, its interpreter and its libraries where the bot is, or name what the sandbox has",)
 
 
@@ -57,7 +79,7 @@ class Evidence:
     """The evidence of a failure.
 
     `lines` are those exchanged in the step. `unfinished` is output without a line end, `at_end` the lines that the bot
-    wrote only when its input was closed. `log` is the bot's standard error.
+    wrote only when its input was closed. `log` is the bot's standard error. `has_answered`: it has answered a `go`.
     """
 
     error: BotError
@@ -67,6 +89,7 @@ class Evidence:
     unfinished: str = ""
     at_end: Sequence[str] = ()
     log: str = ""
+    has_answered: bool = False
 
     @property
     def said(self) -> str:
@@ -102,7 +125,8 @@ def _memory(evidence: Evidence) -> Cause | None:
     if asked := max(sizes, default=0):
         detail = f"out of memory (asked for {asked:,} MB, {allowed:,} MB allowed): {evidence.error}"
         if asked > allowed:
-            advice = f"use less memory, or allow it more: --memory {asked + max(256, asked // 4)}"
+            least = asked + max(256, asked // 4)
+            advice = f"use less memory, or allow it more and try again: at least --memory {least}"
     return Cause(detail, advice)
 
 
@@ -135,25 +159,143 @@ def _missing(evidence: Evidence) -> Cause | None:
     return None
 
 
+def _sockets(evidence: Evidence) -> Cause | None:
+    """Recognise a program that ended because the sandbox refused it a socket."""
+    line = _complaint(evidence, _DENIED)
+    if not line or not any(map(_SOCKET.search, evidence.log.splitlines())):
+        return None
+    return Cause(
+        f"the sandbox refused a socket: `{line}`",
+        'for connections between its own programs write network = "loopback" in bot.toml; others are not allowed',
+    )
+
+
+def _refused_call(evidence: Evidence) -> Cause | None:
+    """Recognise a program that ended because the sandbox refused it a system call: its library has no fallback.
+
+    Many programs continue after a refused call. So the calls are the cause only if the program complained of that, or
+    ended without a word.
+    """
+    lines = evidence.log.splitlines()
+    reports = [text.removeprefix(REPORT_LINE) for text in lines if text.startswith(REPORT_LINE)]
+    is_recorded, is_silent = bool(reports) and has_ended(evidence.error.detail), len(lines) == len(reports)
+    calls = [name for name in reports if name not in _DONE_WITHOUT]
+    line = _complaint(evidence, REFUSED_CALL) or (is_recorded and _complaint(evidence, _DENIED)) or ""
+    if not line and not (is_recorded and is_silent and calls):
+        return None
+    refused = f"{REFUSED} {calls[-1]}" if is_recorded and calls else "the sandbox refused a system call"
+    return Cause(f"{refused}: {f'`{line}`' if line else evidence.error}", _ALLOWED)
+
+
+def has_ended(how: str) -> bool:
+    """Return whether a failure is that the bot's process ended."""
+    return "exit code" in how or "killed by" in how
+
+
+def _complaint(evidence: Evidence, pattern: re.Pattern[str]) -> str:
+    """Return the last line with this pattern on standard error of a program that ended by itself; empty if none."""
+    if not has_ended(evidence.error.detail):
+        return ""
+    lines = (line for line in reversed(evidence.log.splitlines()) if not line.startswith("sandbox: "))
+    return next((line.strip()[:_SHOWN] for line in lines if pattern.search(line)), "")
+
+
 def _bridge(evidence: Evidence) -> Cause | None:
     """Recognise an ended bridge to another protocol: its last line explains the error of the program behind it."""
     is_bridge = any(word == f"bots.bridges.{module}" for word in evidence.spec.command for module in BRIDGES.values())
     last = evidence.said.rpartition("\n")[2]
     if is_bridge and last and "exit code" in evidence.error.detail:
+        if "course" in evidence.spec.command and "--filter" not in evidence.spec.command and "chose" in last:
+            return Cause(
+                f"{last} ({evidence.error}); the rules of the course know no check",
+                "add --filter to the bridge: it replaces an illegal choice by a legal move",
+            )
         return Cause(f"{last} ({evidence.error})", "fix the program behind the bridge, or its command")
     return None
+
+
+def _not_run(evidence: Evidence) -> Cause | None:
+    """Recognise a program that could not be started: no such file, not executable, or Windows line ends."""
+    how, program = evidence.error.detail, evidence.spec.command[0]
+    path = os.path.join(evidence.spec.folder or "", program)
+    if has_carriage_return(path) and (_has_not_started(how)):
+        return Cause(
+            f"its first line ends with a carriage return, so no interpreter is found: {path}",
+            f"write Unix line ends: sed -i 's/\\r$//' {shlex.quote(path)}",
+        )
+    if "not an executable file" in how:
+        if os.path.isdir(path):
+            return Cause(f"a folder, not a program: {path}", "name the program in it, or write a bot.toml there")
+        return Cause(f"not an executable file: {path}", f"chmod +x {shlex.quote(path)}")
+    if "no such file" in how or "no such program" in how:
+        return Cause(str(evidence.error), "correct the command, or build the program")
+    return None
+
+
+def _has_not_started(how: str) -> bool:
+    return any(words in how for words in ("exit code 126", "exit code 127", "cannot be started", "not an executable"))
+
+
+def has_carriage_return(path: str) -> bool:
+    """Return whether a file is a script whose first line ends with a carriage return."""
+    try:
+        with open(path, "rb") as file:
+            line = file.readline(200)
+    except OSError:
+        return False
+    return line.startswith(b"#!") and line.endswith(b"\r\n")
+
+
+def _foreign(evidence: Evidence) -> Cause | None:
+    """Recognise a program that speaks another protocol, by what it wrote instead of `ugiok`."""
+    if not is_late(evidence.error) or _expected(evidence)[1] != "ugiok":
+        return None
+    for line in (*_answers(evidence), *evidence.at_end):
+        for pattern, protocol in _FOREIGN:
+            if pattern.match(line):
+                return Cause(f"it speaks {protocol}, not UGI: it wrote `{line[:_SHOWN]}`", _ADAPTER)
+    return None
+
+
+def _resigning(evidence: Evidence) -> Cause | None:
+    """Recognise a resignation in other words than the protocol's."""
+    if is_late(evidence.error) and _expected(evidence)[1] == "bestmove":
+        for line in _answers(evidence):
+            if _RESIGNS.match(line.strip()) and not line.startswith("info"):
+                return Cause(f"`{line[:_SHOWN]}` is no answer to `go`", "resign by `bestmove resign`")
+    return None
+
+
+def _said_otherwise(evidence: Evidence) -> Cause | None:
+    """Quote the last line that is not of the protocol, if no answer came."""
+    if not is_late(evidence.error):
+        return None
+    others = [line for line in _answers(evidence) if line.strip() and line.split()[0] not in _UNEXPECTED]
+    if not others:
+        return None
+    return Cause(f"{evidence.error}; it wrote `{others[-1][:_SHOWN]}`", "", is_certain=False)
+
+
+def _expected(evidence: Evidence) -> tuple[str, str]:
+    """Return the last question in the lines, and the word that answers it; empty if there is none."""
+    asked = next((line for line in reversed(evidence.lines) if line.startswith("> ") and line != "> stop"), "")
+    return asked, next((answer for question, answer in _ANSWERS.items() if asked.startswith(question)), "")
+
+
+def _answers(evidence: Evidence) -> list[str]:
+    """Return the lines that the bot wrote after the last question, the latest first."""
+    asked = _expected(evidence)[0]
+    since = takewhile(lambda line: line != asked, reversed(evidence.lines))
+    return [line[2:] for line in since if line.startswith("< ")]
 
 
 def _spelling(evidence: Evidence) -> Cause | None:
     """Recognise an answer in a wrong form: misspelt, coloured, not first in its line, or a move without `bestmove`."""
     if not is_late(evidence.error):
         return None
-    asked = next((line for line in reversed(evidence.lines) if line.startswith("> ") and line != "> stop"), "")
-    expected = next((answer for question, answer in _ANSWERS.items() if asked.startswith(question)), "")
+    expected, answers = _expected(evidence)[1], _answers(evidence)
     if not expected:
         return None
-    since = takewhile(lambda line: line != asked, reversed(evidence.lines))
-    answers = [line[2:] for line in since if line.startswith("< ")]
     if cause := next(filter(None, (_misspelt(line, expected) for line in answers)), None):
         return cause
     if expected == "bestmove" and answers and (move := answers[0].strip()) and " " not in move:
@@ -190,17 +332,28 @@ def _buffered(evidence: Evidence) -> Cause | None:
 
 def _breach(evidence: Evidence) -> Cause | None:
     """Recognise a line or an amount of output that the protocol does not allow."""
-    if evidence.error.termination in (Termination.PROTOCOL_ERROR, Termination.OUTPUT_LIMIT):
-        return Cause(str(evidence.error), "write no other lines than the protocol has: protocol/SPEC.md")
+    error, limits = evidence.error, evidence.limits
+    if error.termination is Termination.PROCESS_LIMIT:
+        advice = f"start at most {limits.processes} processes and threads together: `processes` in [limits] of bot.toml"
+        return Cause(str(error), advice)
+    if error.termination is Termination.OUTPUT_LIMIT and "a line of" in error.detail:
+        return Cause(str(error), f"end every line with a newline before {limits.line_bytes:,} bytes")
+    if error.termination is Termination.OUTPUT_LIMIT:
+        return Cause(str(error), "write less: fewer `info` lines and less standard error")
+    if error.termination is Termination.PROTOCOL_ERROR:
+        return Cause(str(error), "write no other lines than the protocol has: protocol/SPEC.md")
     return None
 
 
 def _ended(evidence: Evidence) -> Cause | None:
     """Recognise a program that ended by itself, or was killed."""
     how = evidence.error.detail
+    if "exit code 0" in how and evidence.has_answered:
+        advice = "read lines until `quit`; or have it started for every move: bridge:command PROGRAM"
+        return Cause(f"starts, but ends: {evidence.error}", advice)
     if "exit code 0" in how:
         return Cause(f"starts, but ends: {evidence.error}", "read lines until `quit`, and do not end before")
-    if "exit code" in how or "killed by" in how:
+    if has_ended(how):
         is_told = bool(evidence.said)
         return Cause(
             str(evidence.error),
@@ -210,6 +363,21 @@ def _ended(evidence: Evidence) -> Cause | None:
 
 
 _CAUSES: tuple[Callable[[Evidence], Cause | None], ...] = (
-    *(_memory, _unreadable, _missing, _bridge, _spelling, _buffered, _breach, _ended),
+    *(
+        _memory,
+        _sockets,
+        _refused_call,
+        _unreadable,
+        _not_run,
+        _missing,
+        _bridge,
+        _foreign,
+        _resigning,
+        _spelling,
+        _buffered,
+        _breach,
+        _ended,
+    ),
+    _said_otherwise,
 )
 """The causes in the order in which they are looked for: the first that holds is named."""

@@ -10,9 +10,8 @@ from typing import Any
 from protocol.capabilities import Capabilities
 from referee.bot.bot import LocalBot
 from referee.bot.seat import Thought
-from referee.check.cause import Cause, Evidence, cause_of, is_late
-from referee.check.report import CheckReport, CheckStep
-from referee.check.timing import MOVE_TIMES_MS
+from referee.check.cause import FOREIGN_GREETINGS, Cause, Evidence, cause_of, has_ended, is_late
+from referee.check.report import MOVE_TIMES_MS, CheckReport, CheckStep
 from referee.game.failure import BotError
 from referee.game.history import GameHistory
 from referee.game.record import Ply
@@ -37,24 +36,48 @@ class Unfit(Exception):  # noqa: N818 - a finding, not an error
         self.advice, self.said, self.is_late = advice, said, is_late
 
 
+def _wrong_answer(thought: Thought, error: ValueError) -> Unfit:
+    """Return what is wrong with a `bestmove` that has no legal move."""
+    if thought.offer == "resign":
+        return Unfit("answered `bestmove resign`, though there are legal moves", LEGAL)
+    if not thought.move:
+        return Unfit("answered `bestmove` without a move", LEGAL)
+    if thought.move.casefold().startswith("resign"):
+        return Unfit(f"answered `bestmove {thought.move[:60]}`, not a move", "resign by `bestmove resign`")
+    return Unfit(f"played {thought.move!r}: {error}", LEGAL)
+
+
 class BotUnderTest:
     """The bot under test and its known capabilities.
 
-    `found` are its capabilities. `home` is the first variant that it can play: steps that are about no particular
-    variant use it. `history` is the present game, whose positions the bot is sent.
+    `capabilities` are what it has shown so far. `home` is the first variant that it can play: steps that are about no
+    particular variant use it. `history` is the present game, whose positions the bot is sent.
     """
 
     def __init__(self, spec: BotSpec, rulesets: Sequence[Ruleset], sandbox: Sandbox, limits: BotLimits) -> None:
         self.limits = limits
         self.report = CheckReport(spec.command, rulesets[0].rules.family)
-        self.found = Capabilities.default()
+        self.capabilities = Capabilities.default()
         self.home: Ruleset | None = None
         self.spec = spec
+        self.ready_ms = 0.0
+        self.has_ended = False
+        """True if the last failure that was explained is the end of the bot's process."""
         self._default, self._sandbox = rulesets[0], sandbox
         self._bot: LocalBot | None = None
-        self._is_known = self._was_asked = False
+        self._is_known = self._was_asked = self._has_answered = False
         self._player: Player | None = None
         self.history: GameHistory | None = None
+
+    @property
+    def is_filtered(self) -> bool:
+        """True if the bot's sandbox refuses system calls."""
+        return self._sandbox.name != "none"
+
+    def record_refusals(self, is_recorded: bool) -> None:
+        """Choose whether the sandbox of the next process writes refused system calls to standard error."""
+        self.close()
+        self._sandbox = replace(self._sandbox, is_recorded=is_recorded)
 
     @property
     def bot(self) -> LocalBot:
@@ -62,9 +85,9 @@ class BotUnderTest:
         assert self._bot
         return self._bot
 
-    def learn(self, **found: Any) -> None:
+    def learn(self, **capabilities: Any) -> None:
         """Record capabilities."""
-        self.found = replace(self.found, **found)
+        self.capabilities = replace(self.capabilities, **capabilities)
 
     @property
     def fit_from_ms(self) -> int:
@@ -73,16 +96,16 @@ class BotUnderTest:
 
     def shake_hands(self) -> str:
         """Start the bot, shake hands and describe what it announced. Raises BotError and SandboxError."""
-        spec = replace(self.spec, capabilities=self.found.as_json() if self._is_known else {})
+        spec = replace(self.spec, capabilities=self.capabilities.as_json() if self._is_known else {})
         bot = LocalBot(spec, self.limits, self._sandbox)
-        self._bot, self._was_asked = bot, False
+        self._bot, self._was_asked, self._has_answered = bot, False, False
         bot.wire.transcript = []
         begin = time.monotonic()
         bot.start()
         bot.handshake()
         session = bot.session
         self.report.name, self.report.author, self._is_known = session.name, session.author, True
-        self.found = session.merge_capabilities()
+        self.capabilities = session.merge_capabilities()
         return (
             f"{session.name or 'no name'} by {session.author or 'nobody'}, {len(session.options)} options, "
             f"{1000 * (time.monotonic() - begin):.0f} ms"
@@ -94,17 +117,20 @@ class BotUnderTest:
             self.shake_hands()
             self.prepare()
 
-    def restart(self, **found: Any) -> None:
+    def restart(self, **capabilities: Any) -> None:
         """Record these capabilities and start a new process; the transcript of the step continues."""
         lines = self.bot.wire.transcript
-        self.learn(**found)
+        self.learn(**capabilities)
         self.report.log = self.bot.log or self.report.log
         self.bot.close()
         self.shake_hands()
         self.bot.wire.transcript = lines
 
     def prepare(self, ruleset: Ruleset | None = None) -> None:
-        """Begin a game by these rules, by default those of the home variant. Raises BotError."""
+        """Begin a game by these rules, by default those of the home variant. Raises BotError.
+
+        Set `ready_ms`, the time that the bot itself took to get ready.
+        """
         if self._is_used_up:
             self.restart()
         ruleset = ruleset or self.home or self._default
@@ -114,8 +140,11 @@ class BotUnderTest:
     def _take_up(self, history: GameHistory) -> None:
         """Prepare the process for this game, which may have moves already. Raises BotError."""
         self.history = None
+        self.report.log = self.bot.log or self.report.log  # a new game forgets it
+        begin = time.monotonic()
         self._player = Player(self.bot, history)
         self.bot.ready()
+        self.ready_ms = 1000 * (time.monotonic() - begin)
         self.history = history
         self._pass()
 
@@ -170,12 +199,12 @@ class BotUnderTest:
         assert self.history
         question = self.question if fen is None else f"position fen {fen}".encode()
         thought = self.bot.think(question + f"\ngo {words}\n".encode(), allowance_ms)
+        self._has_answered = True
         position = fen or self.history.line.position()
         try:
             position.read(thought.move or "")
         except ValueError as error:
-            problem = f"played {thought.move!r}: {error}" if thought.move else "answered `bestmove` without a move"
-            raise Unfit(problem, LEGAL) from None
+            raise _wrong_answer(thought, error) from None
         return thought
 
     def time(self, told_ms: int, timeout_ms: float) -> float:
@@ -185,12 +214,14 @@ class BotUnderTest:
 
     def explain(self, error: BotError, lines: Sequence[str], advice: str) -> Cause:
         """Return the cause of a failure. This may close the bot's input: do not use its process afterwards."""
-        evidence = Evidence(error, self.spec, self.limits, lines, log=self.report.log)
+        self.has_ended = has_ended(error.detail)
+        evidence = Evidence(error, self.spec, self.limits, lines, log=self.report.log, has_answered=self._has_answered)
         if self._bot and (bot := self._bot).process.child:
-            evidence = replace(evidence, log=bot.log, unfinished=bot.wire.unfinished)
+            evidence = replace(evidence, log=bot.wire.log, unfinished=bot.wire.unfinished)
             if is_late(error) and bot.process.is_running:
                 bot.wire.transcript, kept = None, bot.wire.transcript
-                evidence = replace(evidence, at_end=bot.wire.last_lines(self.limits.quit_ms))
+                greetings = b"" if bot.has_shaken_hands else FOREIGN_GREETINGS
+                evidence = replace(evidence, at_end=bot.wire.last_lines(self.limits.quit_ms, greetings))
                 bot.wire.transcript = kept
         return cause_of(evidence, advice)
 

@@ -21,7 +21,7 @@ from referee.check.check import check
 from referee.game.failure import BotError, SandboxError
 from referee.game.spec import BotLimits, BotSpec, TimeControl
 from referee.machine.warmup import get_ready
-from referee.play.negotiation import negotiate
+from referee.play.player import negotiate
 from referee.play.roster import Roster
 from referee.play.slot import roster
 from referee.rules import load
@@ -63,7 +63,7 @@ class GameConditions:
         also: Iterable[Ruleset] = (),
     ) -> GameConditions:
         """Return the conditions of games by `ruleset`; `also` are further rules, used in some games."""
-        rules = tuple((each.variant.name, each.overrides) for each in (ruleset, *also))
+        rules = tuple((settled.variant.name, settled.overrides) for settled in (ruleset, *also))
         return cls(ruleset.rules.family, rules, limits, control, is_shown)
 
     def rulesets(self) -> list[Ruleset]:
@@ -105,13 +105,13 @@ def probe_all(guests: Sequence[Candidate], terms: GameConditions) -> tuple[BotSp
     Duplicate names get the suffix `-2`, `-3` …. An error is returned, not raised, so that it reaches the process that
     submitted this job.
     """
-    found: list[BotSpec] = []
+    specs: list[BotSpec] = []
     try:
         for begin in range(0, len(guests), TOGETHER):
-            found += _introduced(guests[begin : begin + TOGETHER], terms, roster(), found)
+            specs += _introduced(guests[begin : begin + TOGETHER], terms, roster(), specs)
     except (ProbeError, IneligibleError) as error:
         return error
-    return tuple(found)
+    return tuple(specs)
 
 
 def _introduced(
@@ -130,10 +130,10 @@ def _introduced(
         slot.discard(bots)
         raise
     known = [_is_known(bot, terms) for bot in bots]
-    found: list[BotSpec] = []
+    specs: list[BotSpec] = []
     for spec in met:
-        found.append(_unique(spec, {other.name for other in (*others, *found)}))
-    for bot, spec, is_known in zip(bots, found, known, strict=True):
+        specs.append(_unique(spec, {other.name for other in (*others, *specs)}))
+    for bot, spec, is_known in zip(bots, specs, known, strict=True):
         if is_known:
             slot.rename(bot, spec)
         else:
@@ -141,7 +141,7 @@ def _introduced(
     slot.release([bot for bot, is_known in zip(bots, known, strict=True) if is_known])
     return [
         _limited(spec if is_known else _examined(spec, terms, slot.sandbox), terms)
-        for spec, is_known in zip(found, known, strict=True)
+        for spec, is_known in zip(specs, known, strict=True)
     ]
 
 
@@ -165,11 +165,11 @@ def _meet(bot: LocalBot, guest: Candidate, terms: GameConditions) -> BotSpec:
             if isinstance(plan, Ineligible):
                 raise IneligibleError(f"bot {name!r} cannot play this: {plan.reason}")
         announced = bot.session.options
-        unknown = {one for one, _ in guest.each if one not in announced and not is_of_game(one)}
-        unknown -= {one for one, _ in guest.typed}
-        if problem := wrong_option(announced, [*guest.typed, *(one for one in guest.each if one[0] not in unknown)]):
+        unknown = {option for option, _ in guest.each if option not in announced and not is_of_game(option)}
+        unknown -= {option for option, _ in guest.typed}
+        if problem := wrong_option(announced, [*guest.typed, *(pair for pair in guest.each if pair[0] not in unknown)]):
             raise IneligibleError(f"bot {name!r} {problem}")
-        options = tuple(one for one in spec.options if one[0] not in unknown)
+        options = tuple(pair for pair in spec.options if pair[0] not in unknown)
         return replace(spec, name=name, version=_clean(bot.session.merge_capabilities().name), options=options)
 
 

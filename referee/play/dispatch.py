@@ -6,16 +6,15 @@ The executor is any `concurrent.futures.Executor` whose workers are game slots.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Executor, Future, wait
 from itertools import groupby
 
 from referee.game.record import GameRecord
 from referee.game.spec import PlannedGame
-from referee.game.unplayed import void_record
+from referee.game.unplayed import Suspension, void_record
 from referee.machine.pool import WorkerLostError
 from referee.play.slot import play_games
-from referee.play.suspension import Suspension
 from referee.rules.core import Kind, Termination
 
 ATTEMPTS = 3
@@ -25,7 +24,8 @@ ATTEMPTS = 3
 class Dispatcher:
     """Runs games. `stop` and `abort` may be called from a signal handler or another thread.
 
-    `suspension` tracks the suspended bots; `on_suspend` is called with the name of each.
+    `suspension` tracks the suspended bots; `on_suspend` is called with the name of each, `on_void` with the record of
+    each game that stays void.
     """
 
     def __init__(
@@ -36,12 +36,14 @@ class Dispatcher:
         *,
         suspension: Suspension | None = None,
         on_suspend: Callable[[str], None] = lambda name: None,
+        on_void: Callable[[GameRecord], None] = lambda record: None,
     ) -> None:
         self._executor = executor
         self._in_flight = in_flight
         self._on_record = on_record
         self._suspension = suspension or Suspension(0)
         self._on_suspend = on_suspend
+        self._on_void = on_void
         self._running: dict[Future[list[GameRecord]], list[PlannedGame]] = {}
         self._recalled: set[Future[list[GameRecord]]] = set()
         """Jobs called off because a bot was suspended: their remaining games are forfeited."""
@@ -64,24 +66,34 @@ class Dispatcher:
         """True once `stop` or `abort` was called."""
         return self._stopping
 
-    def run(self, games: Iterable[PlannedGame], is_enough: Callable[[], bool] | None = None) -> list[GameRecord]:
+    def run(
+        self,
+        games: Iterable[PlannedGame],
+        more: Callable[[], Sequence[PlannedGame]] = lambda: (),
+        is_enough: Callable[[], bool] = lambda: False,
+    ) -> list[GameRecord]:
         """Play all games. The two games of a pair run in one slot, one after the other, with the same processes.
 
-        `on_record` gets every final record, in order of completion. As soon as `is_enough` returns True, running
-        games are called off. Returns the games that stayed void.
+        `more` is asked for further games whenever a slot is free and none wait. `on_record` gets every final record, in
+        order of completion. As soon as `is_enough` returns True, running games are called off. Returns the games that
+        stayed void.
         """
-        waiting, is_decided = deque(_pairs(games)), is_enough or (lambda: False)
+        waiting = deque(_pairs(games))
         again: list[list[PlannedGame]] = []
         running = self._running
         given_up: list[GameRecord] = []
+        self._is_over = False
         while True:
-            while len(running) < self._in_flight and not self._stopping and not is_decided():
+            while len(running) < self._in_flight and not self._stopping and not is_enough():
+                if not again and not waiting:
+                    waiting.extend(_pairs(more()))
                 if not again and not waiting:
                     break
                 if job := self._left_of(again.pop() if again else waiting.popleft()):
                     running[self._executor.submit(play_games, job)] = job
             if not running:
                 return given_up
+            # `stop` only sets a flag, so the loop must look at it although no game ends.
             done, _ = wait(running, timeout=0.5, return_when=FIRST_COMPLETED)
             if self._stopping:
                 for future in running:
@@ -89,7 +101,7 @@ class Dispatcher:
             for future in done:
                 job = running.pop(future)
                 again += _pairs(self._take(future, job, given_up))
-            if not self._is_over and is_decided():
+            if not self._is_over and is_enough():
                 self._is_over = True
                 for future in running:
                     self._call_off(future)
@@ -101,6 +113,7 @@ class Dispatcher:
             if record := self._suspension.forfeit(game):
                 self._keep(record)
             else:
+                self._suspension.begin(game)
                 left.append(game)
         return left
 
@@ -131,6 +144,8 @@ class Dispatcher:
         except CancelledError:
             return job if future in self._recalled else []
         except WorkerLostError as error:
+            # The records of the job died with the slot. Its first game counts as tried, so that a deadly game cannot
+            # repeat for ever.
             records = [void_record(job[0], Termination.WORKER_LOST, str(error))]
         left = []
         for game, record in zip(job, records, strict=False):
@@ -142,8 +157,11 @@ class Dispatcher:
             tries = self._voids[game.id] = self._voids.get(game.id, 0) + 1
             if self._aborting or tries >= ATTEMPTS:
                 given_up.append(record)
+                if not self._aborting:
+                    self._on_void(record)
             else:
                 left.append(game)
+        # After a game that was called off, the slot returns without having begun the others.
         return left if self._aborting else left + job[len(records) :]
 
 

@@ -1,12 +1,13 @@
 """Plays one game: sends the position and `go`, waits for the move, checks it and the clock, and adjudicates.
 
-The code is synchronous and waits in blocking polls on the bots' pipes.
+The code is synchronous and waits in blocking polls on the bots' pipes. A game ends by the rules, by adjudication, or by
+a failure or resignation of a bot.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from protocol.messages import UgiResult
@@ -14,18 +15,52 @@ from referee.bot.seat import Seat, Thought
 from referee.game.adjudication import Adjudicator, answered_for
 from referee.game.clock import GameClock
 from referee.game.failure import BotError, SandboxError, Stopped
-from referee.game.history import GameHistory, Watch
-from referee.game.move_text import move_texts
+from referee.game.history import GameHistory, Watch, move_texts
 from referee.game.record import GameRecord, Ply, now
-from referee.game.score import centipawns
+from referee.game.score import centipawns, kept_variation
 from referee.game.spec import PlannedGame
 from referee.game.unplayed import record_of
-from referee.game.variation import kept
 from referee.machine.sample_warmup import have_warm
-from referee.play.ending import Ending, by_failure, by_illegal_move, by_outcome, by_resignation
 from referee.play.player import Player
 from referee.play.roster import Roster
 from referee.rules.core import SIDES, Outcome, Termination, Winner
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """The winner (None: the game is void), the reason, and one sentence of evidence.
+
+    `at_start`: the game ended before play because a bot did not get ready.
+    """
+
+    winner: Winner | None
+    termination: Termination
+    detail: str = ""
+    at_start: bool = False
+
+
+def by_outcome(outcome: Outcome) -> Ending:
+    """Return the ending for an outcome by the rules or by adjudication."""
+    return Ending(outcome.winner, outcome.reason)
+
+
+def by_resignation(history: GameHistory, side: int) -> Ending:
+    """Return the ending of a game in which `side` (0 first, 1 second) resigned."""
+    return Ending(SIDES[1 - side], Termination.RESIGNED, f"{SIDES[side]} resigned at ply {len(history.moves) + 1}")
+
+
+def by_failure(history: GameHistory, side: int, bot: Seat, error: BotError) -> Ending:
+    """Return the ending of a game in which the bot of `side` failed; its process will play no other game."""
+    bot.condemn()
+    detail = f"{SIDES[side]} ({bot.spec.name}) lost at ply {len(history.moves) + 1}: {error.detail}"
+    return Ending(SIDES[1 - side], error.termination, detail)
+
+
+def by_illegal_move(history: GameHistory, side: int, bot: Seat, text: str | None) -> Ending:
+    """Return the ending of a game in which the bot of `side` answered with an illegal move."""
+    shown = "no move" if text is None else repr(text[:80])
+    return by_failure(history, side, bot, BotError(Termination.ILLEGAL_MOVE, f"{shown} in {history.position}"))
+
 
 _RESULTS: dict[Winner, Literal["p1win", "p2win", "draw"]] = {"first": "p1win", "second": "p2win", "draw": "draw"}
 
@@ -59,10 +94,12 @@ def play(
     except BaseException:
         roster.discard(bots)
         raise
+    # Before the result is announced: a suspended bot could not read it.
     out_of_turn_ms = roster.rouse(bots)
     if ending.winner is not None:
         for bot in bots:
             bot.announce(UgiResult(_RESULTS[ending.winner], ending.termination.value))
+    # Before the release, which ends processes that play no other game.
     logs: dict[str, str] = {side: log for side, bot in zip(SIDES, bots, strict=True) if (log := bot.log)}
     roster.release(bots)
     extra = {"sandbox": roster.sandbox.name, "pondering": spec.pondering, "out_of_turn_ms": out_of_turn_ms}
@@ -78,6 +115,8 @@ def _get_ready(history: GameHistory, bots: Sequence[Seat]) -> list[Player] | End
         lambda bot: players.append(Player(bot, history)),
         lambda bot: bot.ready(),
     )
+    for bot in bots:  # also if the other one fails before this one is sent anything
+        bot.begin_game()
     for stage in stages:
         for side, bot in enumerate(bots):  # both bots start, and get ready, at the same time
             try:
@@ -101,8 +140,8 @@ def _contest(history: GameHistory, players: Sequence[Player]) -> Ending:
         player = players[side]
         if history.is_in_phase and player.passes_phase:
             history.push_pass()
-            for each in players:
-                each.follow(history)
+            for follower in players:
+                follower.follow(history)
             continue
         try:
             thought = player.ask(clock, side, codes)
@@ -119,8 +158,8 @@ def _contest(history: GameHistory, players: Sequence[Player]) -> Ending:
         if thought.offer == "draw" and spec.adjudication.draw_agreement:
             players[1 - side].bot.hear_offer()
         _push(history, names.get(code) or texts.write(code), code, thought, charged_ms if is_timed[side] else 0.0)
-        for each in players:
-            each.follow(history)
+        for follower in players:
+            follower.follow(history)
         if line.outcome is None:
             score = centipawns(thought.info) if thought.info else None
             outcome = adjudicator.ply(side, len(history.moves), score, thought.offer == "draw")
@@ -142,7 +181,7 @@ def _without_move(history: GameHistory, side: int, thought: Thought) -> Ending |
 def _push(history: GameHistory, text: str, code: int, thought: Thought, charged_ms: float) -> None:
     times_ms = round(thought.ms, 3), round(charged_ms, 3), round(thought.lag_ms, 3)
     if info := thought.info:
-        ply = Ply(*times_ms, centipawns(info), info.depth, info.nodes, pv=kept(info.pv))
+        ply = Ply(*times_ms, centipawns(info), info.depth, info.nodes, pv=kept_variation(info.pv))
     else:
         ply = Ply(*times_ms)
     history.push(text, ply, code)
@@ -152,6 +191,7 @@ def _clock(history: GameHistory) -> GameClock:
     """Return the clocks after the plies already played."""
     spec, line = history.spec, history.line
     clock = GameClock(spec.controls[0], spec.limits.margin_ms, second=spec.controls[1])
+    # The side to move at the start, counted back from the present one: sides alternate at every ply.
     side = history.ruleset.rules.side(line.state, history.ruleset.config) ^ (len(history.plies) & 1)
     for ply in history.plies:
         if ply.ms and not ply.book:  # the referee's passes take no time

@@ -10,19 +10,18 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from cachetools import LRUCache
+
 from referee.bot.bot import LocalBot, expected_of
-from referee.bot.overshoot import Overshoot
-from referee.bot.seat import Seat
+from referee.bot.seat import Overshoot, Seat
 from referee.game.spec import BotLimits, BotSpec, Pondering
 from referee.rules.core import UnknownNameError
 from referee.sandbox import Sandbox
 from referee.sandbox.reaper import children, sweep
 from referee.sandbox.watchdog import Watchdog
 
-_REMEMBERED = 64
+MAX_REMEMBERED = 64
 """Number of bots whose lateness is remembered."""
-
-
 IDLE_S = 60.0
 """Seconds after which an idle bot is ended."""
 
@@ -49,7 +48,7 @@ class Roster:
         """Functions that open seats which are not processes of this slot, by place."""
         self._idle: list[LocalBot] = []
         self._idle_since: dict[LocalBot, float] = {}
-        self._overshoots: dict[tuple[str, ...], Overshoot] = {}
+        self._overshoots: LRUCache[tuple[str, ...], Overshoot] = LRUCache(MAX_REMEMBERED)
         """Lateness of bots that played here recently, kept longer than their processes."""
         self._watchdog = Watchdog()
         self._others = children() if is_reaper else set()
@@ -62,6 +61,7 @@ class Roster:
         """
         seated: list[Seat] = []
         for spec in specs:
+            # The limits are built into the process's sandbox: under others it must be a new process.
             bot = next((bot for bot in self._idle if _can_be(bot, spec) and bot.limits == limits), None)
             if bot is not None:
                 self._idle.remove(bot)
@@ -103,25 +103,17 @@ class Roster:
 
     def _overshoot_of(self, spec: BotSpec) -> Overshoot:
         """Return how late a bot answers: as measured so far, for a new bot as expected."""
-        overshoot = self._overshoots.pop(_key(spec), None) or expected_of(spec)
-        self._remember(spec, overshoot)
+        overshoot = self._overshoots.get(_key(spec))
+        if overshoot is None:
+            overshoot = self._overshoots[_key(spec)] = expected_of(spec)
         return overshoot
-
-    def _remember(self, spec: BotSpec, overshoot: Overshoot) -> None:
-        self._overshoots[_key(spec)] = overshoot
-        if len(self._overshoots) > _REMEMBERED:
-            del self._overshoots[next(iter(self._overshoots))]
 
     def rename(self, bot: LocalBot, spec: BotSpec) -> None:
         """Rename a seated bot after its handshake."""
+        # The bot was measured under its former name: keep the measurement under the new one.
         self._overshoots.pop(_key(bot.spec), None)
         bot.spec = spec
-        self._remember(spec, bot.overshoot)
-
-    @property
-    def idle(self) -> tuple[LocalBot, ...]:
-        """The bots that wait for their next game."""
-        return tuple(self._idle)
+        self._overshoots[_key(spec)] = bot.overshoot
 
     def begin(self, bots: Sequence[Seat], pondering: Pondering) -> None:
         """Set the limits on pondering for a game of these bots. With one core, `pinned` becomes `frozen`."""
@@ -129,6 +121,7 @@ class Roster:
         is_pinned = pondering == "pinned" and len(cores) > 1
         for side, bot in enumerate(bots):
             if isinstance(bot, LocalBot) and (limiter := bot.process.ponder_limiter):
+                # Two neighbouring cores for each slot, so that opponents never share one.
                 own = cores[(2 * self._number + side) % len(cores)]
                 limiter.pin(frozenset({own}) if is_pinned else frozenset())
                 limiter.start_game("frozen" if pondering == "pinned" and not is_pinned else pondering)

@@ -15,8 +15,7 @@ from referee.game.failure import BotError, SandboxError
 from referee.game.spec import BotLimits, BotSpec
 from referee.machine.sample_warmup import SAMPLES
 from referee.sandbox import LEVELS, Sandbox, assess, open_sandbox
-from referee.sandbox.closed import closed_place, named_paths
-from referee.sandbox.view import make_view
+from referee.sandbox.view import closed_place, make_view, named_paths
 
 
 @dataclass(frozen=True, slots=True)

@@ -60,6 +60,7 @@ def roster() -> Roster:
 @cache
 def _keep_for_good() -> None:
     """Exclude all objects that exist after the first game from garbage collection."""
+    # They live as long as the process: every full collection would walk over them in the middle of some move.
     gc.freeze()
 
 
@@ -146,6 +147,7 @@ def main() -> None:
 def _serve_slot(socket: int, sandbox: str, core: int, spare: int, number: int, *, is_own: bool, is_heard: bool) -> None:
     """Serve jobs from a socket; send events if `is_heard`. `is_own` as for `open_slot`."""
     connection = Connection(socket)
+    # Before any bot is started: the kernel lets children inherit the binding.
     if core >= 0:
         os.sched_setaffinity(0, {core})
     outbox = EventOutbox(connection.send)
@@ -165,6 +167,7 @@ def _serve(connection: Connection, roster: Roster, outbox: EventOutbox) -> None:
             job = connection.recv()
         except (EOFError, OSError):
             return
+        # It arrived after the game that it was meant for had ended.
         if job == "abort":
             continue
         function, arguments = job

@@ -1,20 +1,24 @@
-"""Finds and grades problems in games: positions with a short forced win whose first move is not obvious.
+"""Finds, proves and grades problems: positions with a short forced win whose first move is not obvious.
 
-A position qualifies if the side to move wins, the length of the win is within the limits, and the main line does not
-begin with a recapture of the piece that has just captured. If the same win is possible in several positions of a game,
-only the first of them is kept.
+A position of a game qualifies if the side to move wins, the length of the win is within the limits, and the main line
+does not begin with a recapture of the piece that has just captured. If the same win is possible in several positions of
+a game, only the first of them is kept. Of a problem that a user has submitted, the length, the grade and the tree of
+solutions are proved.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
+from referee.rules import load
+from referee.rules.core import SIDES
 from referee.rules.position import Position
 from referee.rules.rules import Ruleset
-from referee.solver.proofs import WinProblem
+from referee.solver.proofs import Condition, WinProblem
 from referee.solver.solver import Solution, solve
+from referee.solver.tree import Tree, solution_tree
 
 Level = Literal["easy", "medium", "hard"]
 
@@ -121,3 +125,63 @@ def _tries(position: Position, solution: Solution) -> int:
     scores = {move: -int(kernel.evaluate(position.play(move).state, config)) for move in position.moves}
     best = max(scores[key] for key in solution.keys)
     return sum(score >= best for move, score in scores.items() if move not in solution.keys)
+
+
+MAX_PROOF_NODES = 40_000_000
+"""Limit of the moves that the solver plays for a problem, which takes about ten seconds."""
+PROOF_TABLE_BYTES = 64 << 20
+
+
+class UnprovedProblemError(ValueError):
+    """A problem without a proved win within its limits."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProblemStatement:
+    """The claim of a problem: in `position` the side to move wins within `max_moves` of its moves."""
+
+    family: str
+    variant: str
+    options: Mapping[str, Any]
+    position: str
+    max_moves: int
+    condition: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ProvedProblem:
+    """The solution and the grade of a problem (see `MinedProblem`); `moves` is the length of its shortest win."""
+
+    moves: int
+    is_unique: bool
+    is_quiet: bool
+    tries: int
+    level: str
+    tree: Tree
+
+
+def prove(statement: ProblemStatement, max_nodes: int = MAX_PROOF_NODES) -> ProvedProblem:
+    """Prove the claim of a problem.
+
+    Raise UnprovedProblemError if the claim is wrong or remains unproved; ValueError for a position or condition that
+    the rules reject; TooManySolutionsError.
+    """
+    ruleset = load(statement.family).settle(statement.variant, statement.options)
+    state = ruleset.read(statement.position)
+    side = SIDES[ruleset.rules.side(state, ruleset.config)]
+    limit = Condition.read(statement.condition) if statement.condition else None
+    problem = WinProblem(ruleset, state, side, statement.max_moves, limit, max_nodes=max_nodes)
+    solution = solve(problem, table_bytes=PROOF_TABLE_BYTES)
+    if solution.moves is None or not solution.is_complete:
+        known = f"there is no win in {solution.refuted}" if solution.refuted else "nothing is proved"
+        spent = "" if solution.result == "no-win" else f" within {max_nodes:,} moves of search"
+        raise UnprovedProblemError(f"{known}{spent}")
+    graded = grade(Position(ruleset, state), solution)
+    return ProvedProblem(
+        solution.moves,
+        solution.is_unique,
+        graded.is_quiet,
+        graded.tries,
+        graded.level,
+        solution_tree(problem, solution.moves),
+    )

@@ -125,8 +125,8 @@ def _extend(line: list[int], first: int | None, proofs: Proofs, moves: int) -> N
         moves -= attacks
         # The attacker needs a move that still wins in time, the defender one that does not lose any sooner.
         allowed = moves if attacks else moves - 1
-        found = proofs.legal(line)
-        line.append(next((move for move in found if proofs.wins((*line, move), allowed) == attacks), found[0]))
+        legal = proofs.legal(line)
+        line.append(next((move for move in legal if proofs.wins((*line, move), allowed) == attacks), legal[0]))
 
 
 def _no_win(problem: WinProblem, proofs: Proofs) -> Solution:

@@ -61,9 +61,9 @@ def check_conformance(rules: Rules, positions: int, seed: int) -> Iterator[Invar
 
 def _check(invariant: Callable[..., None], cases: Sequence[tuple[object, ...]]) -> InvariantResult:
     name = invariant.__name__.replace("_", " ")
-    for number, one in enumerate(cases, 1):
+    for number, case in enumerate(cases, 1):
         try:
-            invariant(*one)
+            invariant(*case)
         except Exception as error:
             kind = "" if isinstance(error, AssertionError) else f"{type(error).__name__}: "
             return InvariantResult(name, number, f"{kind}{error}" or "violated")
@@ -77,7 +77,7 @@ def _place(rules: Rules, rng: random.Random) -> tuple[Ruleset, State]:
     """
     options: dict[str, Value] = {}
     if rng.random() < 0.5:
-        options = {one.name: rng.choice(values(one)) for one in rules.options if rng.random() < 0.5}
+        options = {option.name: rng.choice(values(option)) for option in rules.options if rng.random() < 0.5}
     ruleset = rules.settle(rng.choice(rules.variants).name, options)
     state = walk(ruleset, rng.randrange(2**32), rng.randrange(MAX_PLIES))
     if rng.random() < 1 / 3:

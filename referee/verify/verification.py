@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from referee.game.adjudication import Adjudicator
-from referee.game.move_text import move_texts
+from referee.game.history import move_texts
 from referee.game.record import GameRecord, RecordError, positions, read_record
 from referee.game.spec import MAX_SCALE, MIN_SCALE, Adjudication, GameSpec
 from referee.rules import load
@@ -101,21 +101,21 @@ class _Starts:
     """A cache of rules and start positions by their names in records, since most games of a tournament share them."""
 
     def __init__(self) -> None:
-        self._found: dict[str, tuple[Ruleset, State, str]] = {}
+        self._cached: dict[str, tuple[Ruleset, State, str]] = {}
 
     def find(
         self, family: str, variant: str, options: Mapping[str, Value], position: str | None
     ) -> tuple[Ruleset, State, str]:
         """Return the rules, the start position, and its text. Raises UnknownNameError, ParseError."""
         key = repr((family, variant, sorted(options.items()), position))
-        found = self._found.get(key)
-        if found is None:
+        start = self._cached.get(key)
+        if start is None:
             ruleset = load(family).settle(variant, options)
             state = ruleset.read(position)
-            if len(self._found) >= _MAX_STARTS:
-                self._found.clear()
-            found = self._found[key] = ruleset, state, ruleset.write(state)
-        return found
+            if len(self._cached) >= _MAX_STARTS:
+                self._cached.clear()
+            start = self._cached[key] = ruleset, state, ruleset.write(state)
+        return start
 
 
 def problem_of(line: str | bytes, spec: GameSpec | None = None, name: str | None = None) -> str:
@@ -131,8 +131,8 @@ def problem_of(line: str | bytes, spec: GameSpec | None = None, name: str | None
 def _compare(record: GameRecord, spec: GameSpec, starts: _Starts) -> None:
     """Check that a record agrees with the spec of its game. Raises RecordError, UnknownNameError, ParseError."""
 
-    def refuse(what: str, claim: object, plan: object) -> None:
-        raise RecordError(f"game {record.id}: {what} is {claim}, but the plan has {plan}")
+    def refuse(subject: str, claim: object, plan: object) -> None:
+        raise RecordError(f"game {record.id}: {subject} is {claim}, but the plan has {plan}")
 
     ruleset, _, start = starts.find(spec.family, spec.variant, spec.options, spec.position)
     for name in _PLANNED:
@@ -157,9 +157,9 @@ def _judge(record: GameRecord, outcome: Outcome | None, final: str) -> None:
     claim = (record.winner, record.termination)
     if record.kind is Kind.RULES and record.termination is not Termination.MAX_PLIES:
         if outcome is None or (outcome.winner, outcome.reason) != claim:
-            found = f"{outcome.winner} by {outcome.reason}" if outcome else "no end of the game"
+            verdict = f"{outcome.winner} by {outcome.reason}" if outcome else "no end of the game"
             raise RecordError(
-                f"game {record.id}: claims {claim[0]} by {claim[1]}, but the rules give {found} in {final}"
+                f"game {record.id}: claims {claim[0]} by {claim[1]}, but the rules give {verdict} in {final}"
             )
     elif outcome is not None and (outcome.winner, outcome.reason) != claim:
         raise RecordError(f"game {record.id}: claims {claim[1]}, but the rules ended it by {outcome.reason} in {final}")
@@ -194,20 +194,21 @@ def _adjudicate(
     of the last position by the rules.
     """
     adjudicator = Adjudicator(rule)
-    found: Outcome | None = None
+    verdict: Outcome | None = None
     judged: dict[str, int] = {}
     """The last ply that the bot of each side chose, except one by which the rules ended the game."""
     is_asked = record.termination in _ADJUDICATED or rule.resign_moves or rule.draw_moves or rule.max_plies
     count = len(record.plies) if is_asked else 0
     for number, (side, ply) in enumerate(zip(sides, record.plies[:count], strict=False), 1):
-        if found is not None:
+        if verdict is not None:
             raise RecordError(
-                f"game {record.id}: adjudication ends it by {found.reason} after ply {number - 1}, the record continues"
+                f"game {record.id}: adjudication ends it by {verdict.reason} after ply {number - 1}, "
+                "the record continues"
             )
         is_last = outcome is not None and number == count
         if not is_last and not ply.book and not (passed and passed[number - 1]):
             judged[side] = number
-            found = adjudicator.ply(SIDES.index(side), number, ply.score, offers_draw=False)
+            verdict = adjudicator.ply(SIDES.index(side), number, ply.score, offers_draw=False)
     claim = (record.winner, record.termination)
     if record.termination is Termination.DRAW_AGREED:
         if not rule.draw_agreement or record.winner != "draw":
@@ -215,14 +216,14 @@ def _adjudicate(
         if len(judged) < len(SIDES) or max(judged.values()) < len(record.moves):
             raise RecordError(f"game {record.id}: claims a draw agreed, but not with moves of both bots")
     elif record.termination in _BY_SCORE_OR_LENGTH and outcome is None:
-        if found is None or (found.winner, found.reason) != claim:
-            said = f"{found.winner} by {found.reason}" if found else "no end of the game"
+        if verdict is None or (verdict.winner, verdict.reason) != claim:
+            said = f"{verdict.winner} by {verdict.reason}" if verdict else "no end of the game"
             plies = len(record.moves)
             raise RecordError(
                 f"game {record.id}: claims {claim[0]} by {claim[1]}, but adjudication gives {said} after {plies} plies"
             )
-    elif found is not None:
-        raise RecordError(f"game {record.id}: claims {claim[1]}, but adjudication ends it by {found.reason}")
+    elif verdict is not None:
+        raise RecordError(f"game {record.id}: claims {claim[1]}, but adjudication ends it by {verdict.reason}")
 
 
 def _is_passed(before: Position, after: Position, ms: float) -> bool:

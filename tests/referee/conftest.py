@@ -20,7 +20,11 @@ HERE = Path(__file__).parent
 BLACK = ["b1b3", "d1a4", "e1c3"]
 WHITE = ["h4f2", "h2e2", "a5c3"]
 
-FAST = replace(BotLimits(), start_ms=5000, ready_ms=5000, move_ms=3000, quit_ms=2000)
+PATIENT = replace(BotLimits(), start_ms=120_000, ready_ms=120_000, grace_ms=120_000, quit_ms=60_000)
+"""For bots that do what they are asked for: none of them fails because a busy machine holds it up."""
+BRIEF = replace(PATIENT, grace_ms=150)
+"""For a bot that lets its clock run down: nobody waits long for what never comes."""
+PATIENT_TIME = TimeControl("clock", 120_000, 0)
 
 
 def scripted(name: str, *words: str) -> BotSpec:
@@ -39,14 +43,14 @@ def roster() -> Iterator[Roster]:
 def game() -> Callable[..., PlannedGame]:
     """A Lines of Action game between two scripted bots; keywords replace fields of the spec."""
 
-    def build(one: list[str], two: list[str], **changes: Any) -> PlannedGame:
+    def build(first_words: list[str], second_words: list[str], **changes: Any) -> PlannedGame:
         spec = GameSpec(
             "loa",
             "standard",
-            scripted("one", *one),
-            scripted("two", *two),
-            time=TimeControl("clock", 5000, 0),
-            limits=FAST,
+            scripted("one", *first_words),
+            scripted("two", *second_words),
+            time=PATIENT_TIME,
+            limits=PATIENT,
         )
         return PlannedGame.of(replace(spec, **changes))
 
@@ -76,3 +80,22 @@ def a_record(**changes: Any) -> GameRecord:
         pair=1,
     )
     return replace(record, **changes)
+
+
+def results(*lines: str) -> list[GameRecord]:
+    """Records from lines such as `a b 1-0`."""
+    winners = {"1-0": "first", "0-1": "second", "=": "draw"}
+    records = []
+    for number, line in enumerate(lines):
+        first, second, result = line.split()
+        records.append(
+            a_record(
+                id=f"{number:016x}",
+                first=first,
+                second=second,
+                winner=winners[result],
+                sequence=number + 1,
+                pair=number // 2 + 1,
+            )
+        )
+    return records

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from referee.game.openings import is_dealt, openings
-from referee.game.plan import TournamentPlan, pairs_of, schedule
-from referee.game.spec import BotSpec, PlannedGame
+from referee.game.openings import openings
+from referee.game.spec import PlannedGame
 from referee.play.play import play
 from referee.play.roster import Roster
 from referee.rules import load
 from referee.rules.position import Position
 from referee.rules.rules import Ruleset
+from referee.tournament.document import read
+from referee.tournament.ledger import Ledger
+from referee.tournament.openings import draw, size
 from referee.verify.verification import verify
-from tests.referee.conftest import FAST, scripted
+from tests.referee.conftest import PATIENT, scripted
 
 PIJERSI = load("pijersi")
 KNOWS_SETUPS = ("--option", "option name Setup type string default standard")
@@ -21,12 +23,23 @@ DEALT = PIJERSI.settle("half-random")
 STANDARD = PIJERSI.settle()
 
 
-def planned(ruleset: Ruleset, source: str, bots: int = 2, games: int = 4, **changes: object) -> list[PlannedGame]:
+def planned(ruleset: Ruleset, source: str, bots: int = 2, games: int = 4) -> list[PlannedGame]:
     """Games of so many bots, who all know set-ups by name and give up when asked to move."""
-    specs = tuple(scripted(f"bot{number}", "--echo", *KNOWS_SETUPS, "resign") for number in range(bots))
-    count = pairs_of(bots, "round-robin", games) if is_dealt(ruleset, source) else (games + 1) // 2
-    found = tuple(openings(ruleset, source, count, seed=1))
-    return schedule(TournamentPlan(ruleset, specs, found, games, limits=FAST, **changes))  # type: ignore[arg-type]
+    specs = [scripted(f"bot{number}", "--echo", *KNOWS_SETUPS, "resign") for number in range(bots)]
+    document = read(
+        {
+            "name": "deals",
+            "family": ruleset.rules.family,
+            "variant": ruleset.variant.name,
+            "games": games,
+            "openings": source,
+            "seed": 1,
+            "entries": {"bots": [spec.name for spec in specs]},
+            "limits": {"start_ms": PATIENT.start_ms, "ready_ms": PATIENT.ready_ms, "move_ms": PATIENT.move_ms},
+        }
+    )
+    ledger = Ledger(document, specs, draw(document, size(document, bots)))
+    return ledger.plan(ledger.next_step().matches)
 
 
 @pytest.mark.parametrize(
@@ -59,7 +72,7 @@ def test_every_pair_of_games_gets_a_deal_of_its_own(source: str) -> None:
     starts: dict[int, set[str]] = {}
     for spec in games:
         starts.setdefault(spec.pair, set()).add(str(spec.position))
-    assert [len(each) for each in starts.values()] == [1] * 9
+    assert [len(positions) for positions in starts.values()] == [1] * 9
     assert len(set.union(*starts.values())) == 9
     sample = DEALT.variant.position
     for spec in games:
@@ -75,11 +88,8 @@ def test_every_pair_of_games_gets_a_deal_of_its_own(source: str) -> None:
 
 
 def test_openings_of_a_book_are_the_same_for_every_pairing() -> None:
-    plan = TournamentPlan(
-        STANDARD, tuple(BotSpec(name, ("./bot",)) for name in "abc"), tuple(openings(STANDARD, "auto", 2, 1)), 4
-    )
     moves: dict[int, set[tuple[str, ...]]] = {}
-    for game in schedule(plan):
+    for game in planned(STANDARD, "auto", bots=3):
         moves.setdefault((game.spec.sequence - 1) // 6, set()).add(game.spec.opening)
     assert [len(each) for each in moves.values()] == [1, 1]
 

@@ -18,22 +18,22 @@ from referee.rules import load
 from referee.rules.core import Termination
 from referee.rules.position import Position
 from referee.sandbox import Sandbox
-from tests.referee.conftest import FAST, scripted
+from tests.referee.conftest import PATIENT, PATIENT_TIME, scripted
 
 PLIES = 40
 
 
 def cycle(position: Position) -> list[int]:
     """Four moves that lead back to the position."""
-    for one in position.moves[:3]:
-        first = position.play(one)
-        for two in first.moves[:3]:
-            second = first.play(two)
-            for three in second.moves:
-                third = second.play(three)
-                for four in third.moves:
-                    if third.play(four).key == position.key:
-                        return [one, two, three, four]
+    for move in position.moves[:3]:
+        first = position.play(move)
+        for reply in first.moves[:3]:
+            second = first.play(reply)
+            for retreat in second.moves:
+                third = second.play(retreat)
+                for return_move in third.moves:
+                    if third.play(return_move).key == position.key:
+                        return [move, reply, retreat, return_move]
     raise AssertionError("no way back")
 
 
@@ -50,9 +50,11 @@ def some_moves(count: int = PLIES) -> list[str]:
 def replayed(family: str, moves: list[str], heard: Path | None = None, **changes: Any) -> PlannedGame:
     """A game in which two bots replay these moves; what each hears is kept in `0` and `1` of a folder."""
     words = [["--hear", str(heard / str(side))] if heard else [] for side in (0, 1)]
-    one, two = (scripted(f"bot{side}", *words[side], *moves[side::2]) for side in (0, 1))
+    bots = [scripted(f"bot{side}", *words[side], *moves[side::2]) for side in (0, 1)]
     adjudication = Adjudication(max_plies=len(moves))
-    spec = GameSpec(family, load(family).variants[0].name, one, two, limits=FAST, adjudication=adjudication)
+    spec = GameSpec(
+        family, load(family).variants[0].name, *bots, time=PATIENT_TIME, limits=PATIENT, adjudication=adjudication
+    )
     return PlannedGame.of(replace(spec, **changes))
 
 
@@ -123,9 +125,9 @@ def test_what_is_said_between_two_answers_is_heard(
     word: str, text: str, termination: Termination, roster: Roster
 ) -> None:
     moves = some_moves()
-    one, two = (scripted(f"bot{side}", *moves[side::2]) for side in (0, 1))
-    two = replace(two, command=(*two.command, word, "8", text))
-    record = play(replayed("loa", moves, first=one, second=two), roster)
+    quiet, talker = (scripted(f"bot{side}", *moves[side::2]) for side in (0, 1))
+    talker = replace(talker, command=(*talker.command, word, "8", text))
+    record = play(replayed("loa", moves, first=quiet, second=talker), roster)
     assert record.termination is termination, record.detail
     if termination is Termination.PROTOCOL_ERROR:
         assert record.winner == "first"

@@ -8,7 +8,7 @@ from referee.game.spec import Adjudication, GameSpec, PlannedGame
 from referee.play.play import play
 from referee.play.roster import Roster
 from referee.verify.verification import verify
-from tests.referee.conftest import FAST, scripted
+from tests.referee.conftest import PATIENT, PATIENT_TIME, scripted
 
 KNOWS = ("--option", "option name SwapPhase type check default false")
 SWAP = "(a1a4)"
@@ -22,7 +22,7 @@ def heard(log: str) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("one", "two", "opening", "moves", "one_heard", "two_heard"),
+    ("first_moves", "second_moves", "opening", "moves", "first_heard", "second_heard"),
     [
         ([*KNOWS, SWAP], [*KNOWS, "()"], (), (SWAP, "()"), ["", f"{SWAP} ()"], [SWAP]),
         ([*KNOWS, SWAP], [], (), (SWAP, "()"), ["", f"{SWAP} ()"], []),
@@ -34,19 +34,31 @@ def heard(log: str) -> list[str]:
     ],
 )
 def test_who_knows_no_swaps_sees_the_position_after_them(
-    one: list[str],
-    two: list[str],
+    first_moves: list[str],
+    second_moves: list[str],
     opening: tuple[str, ...],
     moves: tuple[str, ...],
-    one_heard: list[str],
-    two_heard: list[str],
+    first_heard: list[str],
+    second_heard: list[str],
     roster: Roster,
 ) -> None:
-    first, second = scripted("one", "--echo", *one, "resign"), scripted("two", "--echo", *two, "resign")
-    spec = GameSpec("pijersi", "standard", first, second, options={"swap_phase": True}, opening=opening, limits=FAST)
+    first, second = (
+        scripted("one", "--echo", *first_moves, "resign"),
+        scripted("two", "--echo", *second_moves, "resign"),
+    )
+    spec = GameSpec(
+        "pijersi",
+        "standard",
+        first,
+        second,
+        options={"swap_phase": True},
+        opening=opening,
+        time=PATIENT_TIME,
+        limits=PATIENT,
+    )
     record = play(PlannedGame.of(spec), roster)
     assert (record.winner, record.termination, record.moves) == ("second", "resigned", moves)
-    for side, expected in (("first", one_heard), ("second", two_heard)):
+    for side, expected in (("first", first_heard), ("second", second_heard)):
         lines = [line if line == AFTER else f"{STARTPOS} moves {line}" if line else STARTPOS for line in expected]
         assert heard(record.logs.get(side, "")) == lines
 
@@ -54,7 +66,16 @@ def test_who_knows_no_swaps_sees_the_position_after_them(
 def test_what_the_referee_passes_is_not_adjudicated(roster: Roster) -> None:
     first, second = scripted("one", "resign"), scripted("two", "resign")
     adjudication = Adjudication(max_plies=1)
-    spec = GameSpec("pijersi", "standard", first, second, {"swap_phase": True}, adjudication=adjudication, limits=FAST)
+    spec = GameSpec(
+        "pijersi",
+        "standard",
+        first,
+        second,
+        {"swap_phase": True},
+        adjudication=adjudication,
+        time=PATIENT_TIME,
+        limits=PATIENT,
+    )
     record = play(PlannedGame.of(spec), roster)
     assert (record.termination, record.moves) == ("resigned", ("()", "()"))
     verify(record, spec)

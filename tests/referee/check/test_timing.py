@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from referee.check.timing import MOVE_TIMES_MS, Timing, find
+from referee.check.report import MOVE_TIMES_MS, Timing, find_timing
 
 LADDERS = [(*(ms for ms in MOVE_TIMES_MS if ms < most), most) for most in (2700, 3000, 5000, 15_000, 60_000)]
 
@@ -49,22 +49,22 @@ def test_the_shortest_move_time_kept(
     took: Callable[[int, int], float], fit_from_ms: int, overshoot_ms: int, first_ms: int
 ) -> None:
     asked = Asked(took)
-    found = find(asked)
+    found = find_timing(asked)
     assert (found.fit_from_ms, found.overshoot_ms, found.first_overshoot_ms) == (fit_from_ms, overshoot_ms, first_ms)
     assert asked.total_ms <= 90_000
 
 
 def test_a_bot_that_keeps_none_says_how_long_it_takes() -> None:
     with pytest.raises(TimeoutError):
-        find(Asked(lambda told, number: 15_021))
-    found = find(Asked(lambda told, number: 5021), (5000,))
+        find_timing(Asked(lambda told, number: 15_021))
+    found = find_timing(Asked(lambda told, number: 5021), (5000,))
     assert (found.fit_from_ms, found.least_ms) == (None, 5021)
 
 
 @pytest.mark.parametrize("least_ms", range(100, 15_001, 700))
 def test_the_whole_is_bounded_however_slow_the_bot(least_ms: int) -> None:
     asked = Asked(lambda told, number: least_ms)
-    found = find(asked)
+    found = find_timing(asked)
     assert found.fit_from_ms
     assert least_ms - 20 <= found.fit_from_ms <= 1.1 * least_ms + 50
     assert asked.total_ms <= 90_000
@@ -72,15 +72,15 @@ def test_the_whole_is_bounded_however_slow_the_bot(least_ms: int) -> None:
 
 @pytest.mark.parametrize("took_ms", [3, 130, 900, 1300, 2400])
 def test_find_whatever_the_longest_time_gives_the_same_pace(took_ms: int) -> None:
-    paces = {find(Asked(lambda told, number: took_ms), times).fit_from_ms for times in LADDERS}
+    paces = {find_timing(Asked(lambda told, number: took_ms), times).fit_from_ms for times in LADDERS}
     assert len(paces) == 1, paces
 
 
 def test_most_answers_decide() -> None:
     late: Iterator[bool] = iter([False, True, False, True, False, True, False, False])
-    found = find(Asked(lambda told, number: told + (100 if next(late, False) else 0)), (200,))
+    found = find_timing(Asked(lambda told, number: told + (100 if next(late, False) else 0)), (200,))
     assert found.fit_from_ms == 200
-    found = find(Asked(lambda told, number: 230 if number % 2 else 200), (200,))
+    found = find_timing(Asked(lambda told, number: 230 if number % 2 else 200), (200,))
     assert found.fit_from_ms is None
 
 

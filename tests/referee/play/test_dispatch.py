@@ -20,6 +20,7 @@ from referee.play.slot import play_games
 from referee.rules.core import Kind, Termination
 from tests.referee.conftest import a_record
 
+pytestmark = pytest.mark.usefixtures("interpreted")
 LONG = TimeControl("clock", 600_000, 0)
 """For games that end when they are called off, and not before."""
 
@@ -56,14 +57,16 @@ def test_void_games_are_played_again_and_only_they(game: Callable[..., PlannedGa
     failures = {2: 2}
 
     def reply(job: list[PlannedGame]) -> list[GameRecord]:
-        found = []
-        for one in job:
-            if failures.get(one.spec.sequence, 0) > 0:
-                failures[one.spec.sequence] -= 1
-                found.append(replace(done(one), winner=None, kind=Kind.VOID, termination=Termination.SANDBOX_FAILED))
+        records = []
+        for planned in job:
+            if failures.get(planned.spec.sequence, 0) > 0:
+                failures[planned.spec.sequence] -= 1
+                records.append(
+                    replace(done(planned), winner=None, kind=Kind.VOID, termination=Termination.SANDBOX_FAILED)
+                )
             else:
-                found.append(done(one))
-        return found
+                records.append(done(planned))
+        return records
 
     kept: list[int] = []
     executor = Scripted(reply)
@@ -76,7 +79,7 @@ def test_a_game_that_kills_its_worker_is_given_up_charged_to_nobody(game: Callab
     def reply(job: list[PlannedGame]) -> list[GameRecord]:
         if job[0].spec.sequence == 1:
             raise WorkerLostError("killed")
-        return [done(one) for one in job]
+        return [done(planned) for planned in job]
 
     kept: list[int] = []
     executor = Scripted(reply)
@@ -91,7 +94,7 @@ def test_no_game_is_played_for_nothing_where_it_may_be_enough_after_any(game: Ca
     executor = Scripted(lambda job: [done(one) for one in job])
     kept: list[int] = []
     dispatcher = Dispatcher(executor, 1, lambda record: kept.append(record.sequence))
-    assert dispatcher.run(planned_games(game, 12), lambda: len(kept) >= 6) == []
+    assert dispatcher.run(planned_games(game, 12), is_enough=lambda: len(kept) >= 6) == []
     assert executor.jobs == [[1, 2], [3, 4], [5, 6]]
 
 
@@ -128,7 +131,7 @@ def test_every_game_once_though_slots_are_killed(game: Callable[..., PlannedGame
                 os.kill(pid, signal.SIGKILL)
 
         assert Dispatcher(pool, 4, keep).run(games) == []
-    assert sorted(kept) == sorted(one.id for one in games)
+    assert sorted(kept) == sorted(planned.id for planned in games)
     assert left_to_play(games, [a_record(id=game_id) for game_id in kept]) == []
 
 
@@ -184,7 +187,7 @@ def test_as_soon_as_it_is_enough_what_runs_is_called_off_and_not_played_again(
 ) -> None:
     executor, kept = Held(3), list[int]()
     dispatcher = Dispatcher(executor, 3, lambda record: kept.append(record.sequence))
-    assert dispatcher.run(planned_games(game, 20), lambda: len(kept) >= 2) == []
+    assert dispatcher.run(planned_games(game, 20), is_enough=lambda: len(kept) >= 2) == []
     assert executor.jobs == [[1, 2], [3, 4], [5, 6]]
     assert sorted(executor.called_off) == [[3, 4], [5, 6]]
     assert sorted(kept) == [1, 2, 3, 5], "a game that had ended stands"

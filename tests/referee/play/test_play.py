@@ -17,12 +17,13 @@ from referee.game.spec import Adjudication, PlannedGame, TimeControl
 from referee.play.play import play
 from referee.play.roster import Roster
 from referee.verify.verification import verify
-from tests.referee.conftest import BLACK, FAST, WHITE, scripted
+from tests.badbots.catalogue import FAULTS
+from tests.referee.conftest import BLACK, BRIEF, PATIENT, WHITE, scripted
 
 VECTORS = Path(__file__).parents[2] / "data" / "vectors" / "loa.json"
 Build = Callable[..., PlannedGame]
-SOON = TimeControl("clock", 1000, 0)
-"""For games in which somebody never answers: long enough for the others, busy as the machine may be."""
+SOON = TimeControl("clock", 300, 0)
+"""For a bot that never answers."""
 
 
 def short_games() -> list[dict[str, object]]:
@@ -58,7 +59,7 @@ def test_every_ply_says_what_it_took(game: Build, roster: Roster) -> None:
     record = play(game([*BLACK, "resign"], WHITE), roster)
     assert (record.winner, record.termination, record.moves) == ("second", "resigned", tuple(_mixed(BLACK, WHITE)))
     for ply in record.plies:
-        assert 0 <= ply.charged_ms <= ply.ms < 5000, "0: it has answered before the clock was started"
+        assert 0 <= ply.charged_ms <= ply.ms, "0: it has answered before the clock was started"
         assert ply.lag_ms == pytest.approx(ply.ms - ply.charged_ms, abs=0.002)
     assert max(ply.charged_ms for ply in record.plies) > 0
 
@@ -79,6 +80,34 @@ def test_scores_are_recorded_and_forced_wins_are_large(game: Build, roster: Rost
 
 
 @pytest.mark.parametrize(
+    "further",
+    [
+        "info depth 6 score cp -900 upperbound nodes 900",
+        "info depth 6 score cp 900 lowerbound nodes 900",
+        "info depth 5 multipv 2 score cp -900 nodes 900 pv a3a4",
+        "info nodes 900",
+    ],
+)
+def test_scores_that_are_bounds_or_of_other_moves_are_not_recorded(further: str, game: Build, roster: Roster) -> None:
+    exact = "info depth 5 multipv 1 score cp 10 nodes 700 pv b1b3"
+    rule = Adjudication(resign_moves=1, resign_score=600)
+    bounded = ["--say", exact, "--say", further, "--say", "info string done", *BLACK, "resign"]
+    record = play(game(bounded, WHITE, adjudication=rule), roster)
+    assert record.termination == "resigned"
+    ply = record.plies[0]
+    assert (ply.score, ply.depth, ply.nodes, ply.pv) == (10, 5, 900, "b1b3")
+    alone = play(game(["--say", further, *BLACK, "resign"], WHITE, adjudication=rule), roster)
+    assert (alone.plies[0].score, alone.plies[0].nodes, alone.plies[0].pv) == (None, 900, "")
+
+
+@pytest.mark.parametrize(("said", "score"), [("3", 29_997), ("-3", -29_997), ("+3", 29_997), ("0", -30_000)])
+@pytest.mark.parametrize("word", ["mate", "win"])
+def test_forced_wins_keep_their_sign(word: str, said: str, score: int, game: Build, roster: Roster) -> None:
+    record = play(game(["--say", f"info score {word} {said}", *BLACK, "resign"], WHITE), roster)
+    assert record.plies[0].score == score
+
+
+@pytest.mark.parametrize(
     ("answer", "termination"),
     [("a1a9", "illegal-move"), ("b1b4", "illegal-move"), ("------", "illegal-move"), ("hello", "illegal-move")],
 )
@@ -92,13 +121,13 @@ def test_a_bad_move_loses_with_the_evidence(answer: str, termination: str, game:
 
 
 def test_no_answer_at_all_is_a_stall_and_says_so(game: Build, roster: Roster) -> None:
-    record = play(game(BLACK[:1], WHITE, time=SOON), roster)
+    record = play(game([], WHITE, time=SOON, limits=BRIEF), roster)
     assert (record.winner, record.termination) == ("second", "stalled")
     assert "no bestmove" in record.detail
 
 
 def test_without_a_clock_the_longest_wait_ends_it(game: Build, roster: Roster) -> None:
-    planned = game(BLACK[:1], WHITE, time=TimeControl("depth", 0, 0, 3), limits=replace(FAST, move_ms=1000))
+    planned = game([], WHITE, time=TimeControl("depth", 0, 0, 3), limits=replace(PATIENT, move_ms=300))
     assert play(planned, roster).termination == "stalled"
 
 
@@ -120,8 +149,8 @@ def test_a_crash_names_its_exit_code_and_keeps_the_log(game: Build, roster: Rost
 def test_a_draw_is_agreed_by_two_offers_in_a_row(game: Build, roster: Roster) -> None:
     record = play(game([BLACK[0], f"{BLACK[1]}_draw"], [WHITE[0], f"{WHITE[1]}_draw"]), roster)
     assert (record.winner, record.termination, len(record.moves)) == ("draw", "draw-agreed", 4)
-    planned = game([BLACK[0], f"{BLACK[1]}_draw"], WHITE[:2], time=SOON)
-    assert play(planned, roster).termination == "stalled"
+    planned = game([BLACK[0], f"{BLACK[1]}_draw", "resign"], WHITE[:2])
+    assert play(planned, roster).termination == "resigned"
 
 
 def test_scores_adjudicate(game: Build, roster: Roster) -> None:
@@ -164,12 +193,50 @@ def test_variants_that_change_the_start_only_come_as_a_position(game: Build, ros
     assert "position startpos" in record.logs["first"]
 
 
-def test_a_bot_that_asks_is_told_the_result(game: Build, roster: Roster) -> None:
-    asks = ["--echo", "--option", "option name UGI_Result type check default true"]
-    planned = game([*asks, "resign"], [])
+def test_a_bot_that_asks_is_told_the_result(game: Build, roster: Roster, tmp_path: Path) -> None:
+    heard = tmp_path / "heard.txt"
+    asks = ["--hear", str(heard), "--option", "option name UGI_Result type check default true"]
+    play(game([*asks, "resign"], []), roster)
+    roster.close()
+    assert "result p2win resigned\nquit\n" in heard.read_text()
+
+
+@pytest.mark.parametrize("value", ["", "true"])
+def test_a_button_is_pressed_without_a_value(value: str, game: Build, roster: Roster) -> None:
+    button = ["--echo", "--option", "option name Clear Hash type button", "resign"]
+    planned = game(button, [], first=replace(scripted("one", *button), options=(("Clear Hash", value),)))
+    assert "setoption name Clear Hash\n" in play(planned, roster).logs["first"]
+    left = replace(planned.spec, first=replace(planned.spec.first, options=(("Clear Hash", "false"),)))
+    assert "Clear Hash" not in play(PlannedGame.of(left), roster).logs["first"]
+
+
+MARKED = ["--echo", *BLACK[:1], "resign"]
+
+
+def test_the_log_of_a_game_holds_its_own_lines_for_both_bots(game: Build, roster: Roster) -> None:
+    """The processes are kept: what they wrote in the game before is not shown again, their start is in the first."""
+    planned = game(MARKED, ["--echo", *WHITE])
+    records = [play(PlannedGame.of(replace(planned.spec, sequence=number)), roster) for number in (1, 2, 3)]
+    for side, moves in (("first", 2), ("second", 1)):
+        logs = [record.logs[side].splitlines() for record in records]
+        assert [log.count("uginewgame") for log in logs] == [1, 1, 1]
+        assert [sum(line.startswith("go ") for line in log) for log in logs] == [moves] * 3
+        assert [log[0] for log in logs] == ["ugi", "uginewgame", "uginewgame"]
+
+
+def test_the_log_of_a_game_that_cannot_begin_is_not_that_of_the_game_before(game: Build, roster: Roster) -> None:
+    planned = game(["--echo", "resign"], WHITE)
     play(planned, roster)
-    record = play(PlannedGame.of(replace(planned.spec, sequence=2)), roster)
-    assert "result p2win resigned" in record.logs["first"]
+    gone = replace(scripted("gone"), command=("/no/such/bot",))
+    record = play(PlannedGame.of(replace(planned.spec, second=gone, sequence=2)), roster)
+    assert (record.termination, record.loser) == ("handshake-failed", "second")
+    assert "go " not in record.logs.get("first", "")
+
+
+def test_a_game_counts_its_own_anomalies(game: Build, roster: Roster) -> None:
+    planned = game(["--say", "ugiok", *MARKED], WHITE)
+    records = [play(PlannedGame.of(replace(planned.spec, sequence=number)), roster) for number in (1, 2)]
+    assert [record.anomalies for record in records] == [(2, 0), (2, 0)]
 
 
 def test_a_bot_without_clocks_gets_a_move_time(game: Build, roster: Roster) -> None:
@@ -237,7 +304,7 @@ def test_processes_are_used_again_between_games_unless_they_misbehaved(game: Bui
     quiet = game(["--echo", "resign"], ["--echo"])
     play(quiet, roster)
     again = play(PlannedGame.of(replace(quiet.spec, sequence=2)), roster)
-    assert again.logs["first"].count("uginewgame") == 2, "a sound process plays on"
+    assert again.logs["first"].count("ugi\n") == 0, "a sound process plays on"
 
 
 def test_a_process_plays_on_with_other_values_of_its_options(game: Build, roster: Roster) -> None:
@@ -248,11 +315,9 @@ def test_a_process_plays_on_with_other_values_of_its_options(game: Build, roster
         bot = replace(planned.spec.first, options=options)
         return play(PlannedGame.of(replace(planned.spec, first=bot, sequence=number)), roster).logs["first"]
 
-    played(1, ("Skill", "3"))
-    log = played(2, ("Skill", "7"))
-    assert log.count("uginewgame") == 2
-    assert log.index("setoption name Skill value 3") < log.index("setoption name Skill value 7")
-    assert played(3).count("uginewgame") == 1, "an option that was set is not left as it is"
+    assert played(1, ("Skill", "3")).startswith("ugi\nsetoption name Skill value 3\n")
+    assert played(2, ("Skill", "7")).startswith("setoption name Skill value 7\n")
+    assert played(3).startswith("ugi\n"), "an option that was set is not left as it is"
 
 
 def test_nothing_is_left_behind(game: Build) -> None:
@@ -295,7 +360,8 @@ def test_what_waits_to_be_told_is_told_before_a_bot_is_waited_for(game: Build, r
     told: list[int] = []
     seen: list[tuple[int, str]] = []
     roster.on_wait = lambda: told.append(len(seen))
-    record = play(game(BLACK[:1], WHITE, time=SOON), roster, watch_of(seen))
+    silent = replace(scripted("one"), time=SOON)
+    record = play(game([], WHITE, first=silent, opening=tuple(BLACK[:1]), limits=BRIEF), roster, watch_of(seen))
     assert (record.termination, told[-1], len(seen)) == ("stalled", 2, 2)
 
 
@@ -318,8 +384,8 @@ def test_both_bots_get_ready_at_the_same_time(
 def test_a_bot_that_was_getting_ready_when_the_other_failed_plays_on(
     game: Callable[..., PlannedGame], roster: Roster
 ) -> None:
-    limits = replace(FAST, ready_ms=1000)
-    failed = play(game(["--ignore", "isready"], ["resign"], limits=limits), roster)
-    assert (failed.loser, failed.termination) == ("first", "stalled")
-    record = play(game(["b1b3", "b1b4"], ["resign"], limits=limits), roster)
+    ends = next(fault.bot for fault in FAULTS if fault.name == "exits_on_isready")
+    failed = play(game([], ["resign"], first=ends), roster)
+    assert (failed.loser, failed.termination) == ("first", "crashed")
+    record = play(game(["b1b3", "b1b4"], ["resign"]), roster)
     assert (record.loser, record.termination) == ("second", "resigned")

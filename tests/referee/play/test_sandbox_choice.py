@@ -16,20 +16,20 @@ TOOL = BotSpec("tool", ("/opt/tool",))
 @pytest.fixture
 def tried(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Levels and programs that were tried, in that order. `tool` starts in no sandbox but the weakest."""
-    found: list[str] = []
+    names: list[str] = []
 
     def assess(name: str) -> Assessment:
-        found.append(name)
+        names.append(name)
         return Assessment(name, works=True)
 
     def why_not(spec: BotSpec, sandbox: Sandbox, limits: BotLimits) -> Complaint | None:
-        found.append(f"{spec.name or spec.command[3]} in {sandbox.name}")
+        names.append(f"{spec.name or spec.command[3]} in {sandbox.name}")
         return Complaint("no library") if spec is TOOL and sandbox.name in ("bwrap", "landlock") else None
 
     monkeypatch.setattr(sandbox_choice, "assess", assess)
     monkeypatch.setattr(sandbox_choice, "why_not", why_not)
     monkeypatch.setattr(sandbox_choice, "open_sandbox", lambda name, is_own=False: Sandbox(name, reads_all=is_own))
-    return found
+    return names
 
 
 def test_samples_are_one_program_and_weaker_sandboxes_are_left_alone(tried: list[str]) -> None:

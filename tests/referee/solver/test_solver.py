@@ -10,8 +10,7 @@ from referee.rules import families, load
 from referee.rules.core import SIDES, ParseError, UnknownNameError
 from referee.rules.position import Position
 from referee.rules.random_walk import legal
-from referee.solver.condition import Condition
-from referee.solver.proofs import WinProblem
+from referee.solver.proofs import Condition, WinProblem
 from referee.solver.solver import FinishedPositionError, Solution, solve
 from tests.referee.solver.sampled import brute_force, brute_force_child, late_position, rulesets
 
@@ -37,7 +36,7 @@ def solved(family: str, position: str, side: str | None = None, moves: int = 3, 
 @pytest.mark.long
 @pytest.mark.parametrize("family", families())
 def test_solver_on_random_positions_equals_plain_search(family: str) -> None:
-    rng, found = random.Random(5), []
+    rng, wins = random.Random(5), []
     for number, ruleset in zip(range(40), rulesets(family, 5), strict=False):
         state = late_position(load(family).settle() if number % 2 else ruleset, rng, rng.randrange(1, 4))
         ruleset = load(family).settle() if number % 2 else ruleset
@@ -54,8 +53,8 @@ def test_solver_on_random_positions_equals_plain_search(family: str) -> None:
             if solution.moves and side == mover:
                 keys = [m for m in legal(ruleset, state) if brute_force_child(ruleset, state, m, side, lengths[0] - 1)]
                 assert list(solution.keys) == keys, where
-            found.append(solution.moves)
-    assert {None, 1} <= set(found)
+            wins.append(solution.moves)
+    assert {None, 1} <= set(wins)
 
 
 @pytest.mark.parametrize("options", [{"repetition_result": "loss"}, {"repetition": 2, "repetition_result": "loss"}])

@@ -10,8 +10,8 @@ from referee.rules import load
 from referee.rules.core import SIDES
 from referee.rules.position import Position
 from referee.solver import tree as module
+from referee.solver.mining import ProblemStatement, UnprovedProblemError, prove
 from referee.solver.proofs import WinProblem
-from referee.solver.proving import ProblemStatement, UnprovedProblemError, prove
 from referee.solver.solver import solve
 from referee.solver.tree import TooManySolutionsError, Tree, main_line, solution_tree, tree_text
 
@@ -33,9 +33,9 @@ def lines(tree: Tree) -> Iterator[tuple[str, ...]]:
 def test_every_line_of_the_tree_ends_with_the_win_in_time() -> None:
     problem = problem_of(IN_THREE, 3)
     tree = solution_tree(problem, 3)
-    found = list(lines(tree))
-    assert len(found) > 1
-    for line in found:
+    branches = list(lines(tree))
+    assert len(branches) > 1
+    for line in branches:
         end = Position.start(problem.ruleset, IN_THREE).play_all(line)
         assert end.outcome is not None, line
         assert end.outcome.winner == "first", line

@@ -36,7 +36,7 @@ def record_of(
     for number, move in enumerate(MOVES[:plies]):
         score = scores[number] if number < len(scores) else None
         course.push_text(move, Ply(5.0, score=score, book=number < len(spec.opening)))
-    found = a_record(
+    claim = a_record(
         position=course.start,
         final_position=course.position,
         winner=winner,
@@ -47,8 +47,8 @@ def record_of(
         adjudication=spec.adjudication.changes,
         **changes,
     )
-    verify(replace(found, adjudication=None))  # nothing else is wrong with it
-    return found
+    verify(replace(claim, adjudication=None))  # nothing else is wrong with it
+    return claim
 
 
 def refused(record: GameRecord, spec: GameSpec, words: str) -> None:
@@ -164,6 +164,8 @@ def test_what_a_record_says_of_its_adjudication_survives() -> None:
     record = replace(
         record_of(planned(Adjudication(max_plies=4, resign_both=False)), Termination.MAX_PLIES, "draw", 4),
         at_start=True,
+        network={"second": {"latency_ms": 12.5}},
+        clock_scale=1.5,
     )
     assert record.adjudication == {"max_plies": 4, "resign_both": False}
     assert read_record(record.line()) == record
