@@ -134,6 +134,7 @@ class CourseAgent(Agent):
                 call_agent(prepare, "opponent")
         side = WHITE if position.side == "first" else BLACK
         state = self.state_class(board_of(position), side)
+        # Some agents play on the board that they are given.
         answer = call_agent(self.make_move, copy.deepcopy(state), self.remark, max(0.05, budget_ms(clock) / 1000))
         try:
             (move, _), remark = answer

@@ -126,7 +126,7 @@ class Bridge:
             UgiOk(),
         )
 
-    def start(self, roles: Sequence[str], seconds: int, timeout_s: float = CONNECT_TIMEOUT_S) -> None:
+    def start(self, roles: Sequence[str], seconds: int) -> None:
         """Start a client for each of `roles`, then wait in that order until each has sent its name.
 
         Raises BridgeError.
@@ -134,7 +134,7 @@ class Bridge:
         for role in roles:
             self.clients[role] = TablutClient(self.command, role, seconds)
         for role in roles:
-            self.clients[role].wait_for_name(timeout_s)
+            self.clients[role].wait_for_name(self.stop_fd)
             self.console.send(Info(text=f"the {role} client is {self.clients[role].name}"))
 
     def go(self, message: Go) -> None:
@@ -148,25 +148,42 @@ class Bridge:
         role = COLOURS[position.side]
         clock = Clock(message, 0 if position.side == "first" else 1)
         self.console.begin(clock)
-        while select.select([self.stop_fd], (), (), 0)[0]:
-            os.read(self.stop_fd, 16)
+        self.forget_stop()
         clock.on_stop(self.wake)
         fen, moves = self.asked
         if self.shown not in (None, (fen, moves[:-1])):
             self.close()
-        if role not in self.clients:
-            move_ms = message.movetime or 1000 * CONNECT_TIMEOUT_S
-            seconds = self.seconds or max(1, int(move_ms - START_MS) // 1000)
-            self.start([role], seconds, min(CONNECT_TIMEOUT_S, move_ms / 1000))
-        for other in [name for name in self.clients if name != role]:
-            self.clients.pop(other).close()
-        move = self.ask(self.clients[role], position, clock)
+        try:
+            if role not in self.clients:
+                move_ms = message.movetime or 1000 * CONNECT_TIMEOUT_S
+                self.start([role], self.seconds or max(1, int(move_ms - START_MS) // 1000))
+            for other in [name for name in self.clients if name != role]:
+                self.clients.pop(other).close()
+            move = self.ask(self.clients[role], position, clock)
+        except BridgeError as error:
+            if error.code is not BridgeExit.LATE or clock.remaining_ms() > 0:
+                raise
+            self.give_up(error)
+            return
         self.console.send(BestMove(move))
         self.console.end()
         with contextlib.suppress(ValueError):  # the referee reports an illegal move
             self.board = position.play(move)
             self.clients[role].send(state_frame(self.board))
         self.shown = fen, (*moves, move)
+
+    def give_up(self, error: BridgeError) -> None:
+        """Answer without a move and end the client: the referee, which alone measures the time, sent `stop`."""
+        print(f"bologna bridge: {error}", file=sys.stderr, flush=True)
+        self.console.send(BestMove("------"))  # first: the referee waits only a moment
+        self.console.end()
+        self.close()
+        self.forget_stop()
+
+    def forget_stop(self) -> None:
+        """Empty the pipe that a `stop` has filled."""
+        while select.select([self.stop_fd], (), (), 0)[0]:
+            os.read(self.stop_fd, 16)
 
     def wake(self) -> None:
         """End the wait for the client's move, because the referee sent `stop`."""

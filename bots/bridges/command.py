@@ -3,7 +3,7 @@
 The program reads the position from the first line of its standard input and the legal moves from the second. Its move
 is the last non-empty line of its standard output. Environment variables: `ARENA_FAMILY`, `ARENA_VARIANT`, `ARENA_SIDE`
 (first or second), `ARENA_TIME_MS` (time it may take), `ARENA_PLY`. Its standard error becomes that of the bot. The
-bridge waits a little longer than the clock lasts, because the referee decides about losses on time.
+bridge measures no time: it waits for the program until the referee sends `stop`, and then answers without a move.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import select
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -25,9 +26,8 @@ from referee.rules.position import Position
 
 MAX_OUTPUT_BYTES = 65_536
 """Longest output of a program before its move; more is an error."""
-MAX_THINKING_MS = 600_000.0
-GRACE_MS = 1000.0
-"""Time to wait beyond the end of the clock, and after a `stop`, which the program does not receive."""
+POLL_INTERVAL_S = 0.1
+"""Within this time a `stop` is noticed; less than the referee waits after it."""
 EXIT_TIMEOUT_S = 0.2
 
 
@@ -40,10 +40,12 @@ class ProgramBot(Bot):
         super().__init__()
         self.command = tuple(command)
 
-    def choose(self, position: Position, clock: Clock) -> int:
-        """Return the program's move. Raises BridgeError if it is illegal or far too late."""
-        limit_ms = min(MAX_THINKING_MS, clock.remaining_ms())
-        output = self.ask(position, clock, limit_ms)
+    def choose(self, position: Position, clock: Clock) -> int | None:
+        """Return the program's move; None if the referee sent `stop` before it came. Raises BridgeError."""
+        output = self.ask(position, clock, clock.remaining_ms())
+        if output is None:
+            print(f"{self.command[0]} had no move after {clock.elapsed_ms():.0f} ms", file=sys.stderr, flush=True)
+            return None
         lines = [line.strip() for line in output.decode("utf-8", "replace").splitlines() if line.strip()]
         if not lines:
             raise BridgeError(BridgeExit.ANSWER, f"{self.command[0]} wrote no move")
@@ -52,8 +54,8 @@ class ProgramBot(Bot):
         except ValueError as error:
             raise BridgeError(BridgeExit.ANSWER, f"{self.command[0]} wrote {shown(lines[-1])}: {error}") from None
 
-    def ask(self, position: Position, clock: Clock, limit_ms: float) -> bytes:
-        """Run the program once and return its output. Raises BridgeError."""
+    def ask(self, position: Position, clock: Clock, limit_ms: float) -> bytes | None:
+        """Run the program once and return its output; None after a `stop`. Raises BridgeError."""
         environment = os.environ | {
             "ARENA_FAMILY": position.ruleset.rules.family,
             "ARENA_VARIANT": position.ruleset.variant.name,
@@ -79,9 +81,7 @@ class ProgramBot(Bot):
                 os.killpg(process.pid, signal.SIGKILL)  # and its children
             process.kill()  # in a sandbox it has no process group of its own
             code = process.wait()
-        if output is None:
-            raise BridgeError(BridgeExit.LATE, f"{self.command[0]} had no move after {clock.elapsed_ms():.0f} ms")
-        if code not in (0, -signal.SIGKILL):
+        if output is not None and code not in (0, -signal.SIGKILL):
             how = f"was killed by signal {-code}" if code < 0 else f"ended with exit code {code}"
             raise BridgeError(BridgeExit.BROKEN, f"{self.command[0]} {how}")
         return output
@@ -95,9 +95,9 @@ def _plies(position: Position) -> int:
 
 
 def _converse(process: subprocess.Popen[bytes], request: bytes, clock: Clock) -> bytes | None:
-    """Write the request and read to the end of the output; return None if that takes too long. Raises BridgeError."""
-    last_ms = [_timeout_ms(clock)]
-    clock.on_stop(lambda: last_ms.append(clock.elapsed_ms() + GRACE_MS))
+    """Write the request and read to the end of the output; return None after a `stop`. Raises BridgeError."""
+    is_stopped = threading.Event()
+    clock.on_stop(is_stopped.set)
     assert process.stdin
     assert process.stdout
     source, sink = process.stdout.fileno(), process.stdin.fileno()
@@ -105,8 +105,7 @@ def _converse(process: subprocess.Popen[bytes], request: bytes, clock: Clock) ->
     output = bytearray()
     with process.stdin, process.stdout:
         while True:
-            left_s = (min(last_ms) - clock.elapsed_ms()) / 1000
-            wait_s = max(0.0, min(0.1, left_s))  # a `stop` is noticed within this time
+            wait_s = 0.0 if is_stopped.is_set() else POLL_INTERVAL_S
             readable, writable, _ = select.select([source], [sink] if request else [], (), wait_s)
             if writable:
                 try:
@@ -123,17 +122,8 @@ def _converse(process: subprocess.Popen[bytes], request: bytes, clock: Clock) ->
                 output += data
                 if len(output) > MAX_OUTPUT_BYTES:
                     raise BridgeError(BridgeExit.ANSWER, f"the program wrote more than {MAX_OUTPUT_BYTES} bytes")
-            elif left_s <= 0:
+            elif is_stopped.is_set():
                 return None
-
-
-def _timeout_ms(clock: Clock) -> float:
-    """Return the time to wait for a program: all time left on the clock and GRACE_MS, not only the usual budget."""
-    if clock.movetime_ms is not None:
-        return clock.movetime_ms + GRACE_MS
-    if clock.infinite or clock.time_left_ms is None:
-        return MAX_THINKING_MS
-    return clock.time_left_ms + GRACE_MS
 
 
 def _wait_for_exit(process: subprocess.Popen[bytes]) -> None:

@@ -32,21 +32,21 @@ from bots.sdk import families, run
 APIS = ("position", "text", "course")
 
 
-def find(what: str) -> tuple[ModuleType, Any]:
+def find(reference: str) -> tuple[ModuleType, Any]:
     """Import the module of `module:name` or `file.py:name`; return it and the object of that name.
 
     If no name is given, the object is the module itself. Raises BridgeError.
     """
-    place, _, name = what.rpartition(":") if not what.endswith(".py") else (what, "", "")
+    place, _, name = reference.rpartition(":") if not reference.endswith(".py") else (reference, "", "")
     if not place:
-        place, name = what, ""
+        place, name = reference, ""
     try:
         module = _from_file(Path(place)) if place.endswith(".py") else _by_name(place)
     except BridgeError:
         raise
     except ModuleNotFoundError as error:
         raise BridgeError(
-            BridgeExit.MISSING, f"no module {error.name!r} for {what!r}; write module:name or file.py:name"
+            BridgeExit.MISSING, f"no module {error.name!r} for {reference!r}; write module:name or file.py:name"
         ) from None
     except Exception as error:
         traceback.print_exc()
@@ -54,7 +54,7 @@ def find(what: str) -> tuple[ModuleType, Any]:
     if not name:
         return module, module
     if not hasattr(module, name):
-        near = ", ".join(found for found in vars(module) if not found.startswith("_"))[:200]
+        near = ", ".join(attribute for attribute in vars(module) if not attribute.startswith("_"))[:200]
         raise BridgeError(BridgeExit.MISSING, f"no {name!r} in {place}; it has {near or 'nothing'}")
     return module, getattr(module, name)
 
@@ -86,14 +86,14 @@ def _from_file(path: Path) -> ModuleType:
     return module
 
 
-def build(what: str, api: str, filters: bool, name: str) -> Agent:
+def build(reference: str, api: str, filters: bool, name: str) -> Agent:
     """Return the bot that a command line describes. Raises BridgeError."""
     if api == "course":
-        provide_state_module(Path(what.split(":", maxsplit=1)[0]))
-        module, target = find(what)
+        provide_state_module(Path(reference.split(":", maxsplit=1)[0]))
+        module, target = find(reference)
         agent: Agent = CourseAgent(target, filters)
     else:
-        module, target = find(what)
+        module, target = find(reference)
         agent = Agent(target, api, filters)
         agent.player() if not inspect.isclass(target) else None
     type(agent).name = name or str(getattr(target, "name", "") or getattr(target, "__name__", "") or module.__name__)

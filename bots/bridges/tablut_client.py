@@ -34,6 +34,7 @@ PLACEHOLDERS = ("{role}", "{seconds}", "{server}")
 def listen(role: str) -> socket.socket:
     """Listen on the fixed port of the role. Raises BridgeError, for example if another game uses the port."""
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    # The kernel keeps the port of a closed connection for a minute: without this, the next game could not use it.
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((SERVER, PORTS[role]))
@@ -55,12 +56,12 @@ def command_line(command: Sequence[str], role: str, seconds: int) -> list[str]:
     values = dict(zip(PLACEHOLDERS, (role, str(seconds), SERVER), strict=True))
     if not any(place in word for word in command for place in PLACEHOLDERS):
         return [*command, *values.values()]
-    found = []
+    words = []
     for word in command:
         for place, value in values.items():
             word = word.replace(place, value)
-        found.append(word)
-    return found
+        words.append(word)
+    return words
 
 
 class TablutClient:
@@ -80,22 +81,31 @@ class TablutClient:
             line = [re.sub(r"(?<![^=:,])\.\./", f"{os.path.dirname(os.getcwd())}/", word) for word in line]
         try:
             self._process = subprocess.Popen(
-                line, stdin=subprocess.DEVNULL, stdout=sys.stderr.fileno(), start_new_session=True, cwd=folder
+                # The client may print; standard output belongs to the protocol.
+                line,
+                stdin=subprocess.DEVNULL,
+                stdout=sys.stderr.fileno(),
+                start_new_session=True,
+                cwd=folder,
             )
         except OSError as error:
             self._leaving.close()
             self._listener.close()
             raise BridgeError(BridgeExit.MISSING, f"cannot start the client {line[0]!r}: {error.strerror}") from None
 
-    def wait_for_name(self, timeout_s: float = CONNECT_TIMEOUT_S) -> None:
-        """Wait until the client has connected and sent its name. Raises BridgeError."""
-        deadline = time.monotonic() + timeout_s
-        self._wait(self._listener, deadline, f"connect to port {PORTS[self.role]}")
+    def wait_for_name(self, stop_fd: int) -> None:
+        """Wait until the client has connected and sent its name.
+
+        Raises BridgeError: `LATE` after CONNECT_TIMEOUT_S, and if the descriptor `stop_fd` becomes readable first.
+        """
+        deadline = time.monotonic() + CONNECT_TIMEOUT_S
+        self._wait(self._listener, stop_fd, deadline, f"connect to port {PORTS[self.role]}")
         self._connection, _ = self._listener.accept()
         self._listener.close()
+        # Boards are small: the kernel would hold one back until the client has acknowledged the one before.
         self._connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         while not self._payloads:
-            self._wait(self._connection, deadline, "send its name")
+            self._wait(self._connection, stop_fd, deadline, "send its name")
             self._receive("before it sent its name")
         self.name = read_name(self._payloads.pop(0))
 
@@ -144,17 +154,21 @@ class TablutClient:
             return f" and ended with {f'signal {-code}' if code < 0 else f'exit code {code}'}"
         return ""
 
-    def _wait(self, source: socket.socket, deadline: float, what: str) -> None:
+    def _wait(self, source: socket.socket, stop_fd: int, deadline: float, action: str) -> None:
         """Wait until `source` is readable, the client has ended, or the time is up. Raises BridgeError."""
         while (left_s := deadline - time.monotonic()) > 0:
             code = self._process.poll()  # a sandbox offers no descriptor of a process to select on
-            if select.select([source], (), (), min(left_s, POLL_INTERVAL_S) if code is None else 0.0)[0]:
+            sources: list[Any] = [source, stop_fd]
+            ready = select.select(sources, (), (), min(left_s, POLL_INTERVAL_S) if code is None else 0.0)[0]
+            if source in ready:
                 return
+            if stop_fd in ready:
+                break
             if code is not None:
                 raise BridgeError(
-                    BridgeExit.BROKEN, f"the {self.role} client ended with code {code} and did not {what}"
+                    BridgeExit.BROKEN, f"the {self.role} client ended with code {code} and did not {action}"
                 )
-        raise BridgeError(BridgeExit.LATE, f"the {self.role} client did not {what} in time")
+        raise BridgeError(BridgeExit.LATE, f"the {self.role} client did not {action} in time")
 
     def close(self) -> None:
         """Close the connection; kill a client that does not end, with its children."""
@@ -163,6 +177,7 @@ class TablutClient:
             with contextlib.suppress(OSError):
                 self._connection.shutdown(socket.SHUT_RDWR)
             self._connection.close()
+        # Only a client that was connected notices the end of its connection.
         if self.name:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self._process.wait(CLOSE_TIMEOUT_S)

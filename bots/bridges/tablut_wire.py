@@ -56,7 +56,7 @@ class Frames:
     def feed(self, data: bytes) -> list[bytes]:
         """Return the payloads completed by these bytes. Raises BridgeError for an impossible length."""
         self._buffer += data
-        found = []
+        payloads = []
         while len(self._buffer) >= _HEAD.size:
             (size,) = _HEAD.unpack_from(self._buffer)
             if not 0 < size <= MAX_FRAME_BYTES:
@@ -65,19 +65,19 @@ class Frames:
                 )
             if len(self._buffer) < _HEAD.size + size:
                 break
-            found.append(bytes(self._buffer[_HEAD.size : _HEAD.size + size]))
+            payloads.append(bytes(self._buffer[_HEAD.size : _HEAD.size + size]))
             del self._buffer[: _HEAD.size + size]
-        return found
+        return payloads
 
 
 def read_name(payload: bytes) -> str:
     """Read a client's name: a JSON string, or the bare text that some clients send."""
     text = payload.decode("utf-8", "replace").strip()
     try:
-        found = json.loads(text)
+        value = json.loads(text)
     except (ValueError, RecursionError):
-        found = text
-    name = found if isinstance(found, str) else text
+        value = text
+    name = value if isinstance(value, str) else text
     return "".join(letter for letter in name if letter.isprintable()).strip()[:MAX_NAME_CHARACTERS] or "nameless"
 
 

@@ -24,13 +24,14 @@ CLOSE_TIMEOUT_S = 0.4
 def connect(host: str, port: int, timeout_s: float = CONNECT_TIMEOUT_S) -> socket.socket:
     """Open a connection. Raises BridgeError."""
     try:
-        found = socket.create_connection((host, port), timeout_s)
+        connection = socket.create_connection((host, port), timeout_s)
     except (OSError, UnicodeError) as error:
         reason = getattr(error, "strerror", None) or error
         raise BridgeError(BridgeExit.UNREACHABLE, f"cannot connect to {host}:{port}: {reason}") from None
-    found.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    found.settimeout(None)
-    return found
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    # The timeout of the connection attempt stays on the socket; a bot may think longer.
+    connection.settimeout(None)
+    return connection
 
 
 def relay(connection: socket.socket, source: int = 0, sink: int = 1) -> None:
@@ -41,6 +42,7 @@ def relay(connection: socket.socket, source: int = 0, sink: int = 1) -> None:
         ready, _, _ = select.select(waiting, (), (), None if source in waiting else CLOSE_TIMEOUT_S)
         if source in ready:
             data = os.read(source, CHUNK_BYTES)
+            # Enough to recognise `quit`, also if it arrives in two pieces.
             sent = (sent + data)[-8:]
             try:
                 if data:
@@ -61,6 +63,7 @@ def relay(connection: socket.socket, source: int = 0, sink: int = 1) -> None:
                     raise BridgeError(BridgeExit.BROKEN, "the other end closed the connection")
                 return
             while data:
+                # A pipe may take a part only.
                 data = data[os.write(sink, data) :]
         if not ready:
             return

@@ -23,15 +23,15 @@ def writable_folder() -> Iterator[str | None]:
         yield None
         return
     try:
-        found = tempfile.mkdtemp(prefix="client-")
+        folder = tempfile.mkdtemp(prefix="client-")
     except OSError:
         yield None
         return
     try:
-        _mirror(here, found)
-        yield found
+        _mirror(here, folder)
+        yield folder
     finally:
-        shutil.rmtree(found, ignore_errors=True)
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _mirror(source: str, target: str) -> None:

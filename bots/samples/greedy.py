@@ -38,8 +38,8 @@ def loses_at_once(ruleset: Ruleset, state: State, mover: int) -> bool:
 
     kernel, config = ruleset.rules.kernel, ruleset.config
     replies = np.empty(kernel.MAX_MOVES, dtype=np.int64)
-    found = kernel.legal(state, config, replies)
-    after_all = successors(ruleset, state, tuple(replies[:found].tolist()))
+    count = kernel.legal(state, config, replies)
+    after_all = successors(ruleset, state, tuple(replies[:count].tolist()))
     return any(int(kernel.result(after, config, 1, 0)) % 4 == 2 - mover for after in after_all)
 
 

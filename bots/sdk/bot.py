@@ -80,8 +80,11 @@ class Bot:
     def _values(self) -> dict[str, str]:
         return {option.name: option.default or "" for option in self.options}
 
-    def choose(self, position: Position, clock: Clock) -> int | str:
-        """Return the move to play, as a code of `position.moves` or as text. Called only if there is a legal move."""
+    def choose(self, position: Position, clock: Clock) -> int | str | None:
+        """Return the move to play, as a code of `position.moves` or as text; None if there is none after a `stop`.
+
+        Called only if there is a legal move.
+        """
         raise NotImplementedError("write the method choose")
 
     def warm_up(self, position: Position) -> None:
@@ -267,13 +270,22 @@ class _Session:
             self.console.end()
             return
         clock = Clock(
-            message, 0 if position.side == "first" else 1, started=self.console.received_at, lag_ms=self.lag.ms
+            # From the arrival on: the referee's clock runs while the message waits for this thread.
+            message,
+            0 if position.side == "first" else 1,
+            started=self.console.received_at,
+            lag_ms=self.lag.ms,
         )
         self.bot._clock = clock
         self.console.begin(clock)
         chosen = self.bot.choose(position, clock)
         if clock.infinite:
+            # An infinite search is answered only after `stop`, even if the bot is done.
             clock.wait()
+        if chosen is None:
+            self.console.send(BestMove("------"))
+            self.console.end()
+            return
         move = position.read(chosen) if isinstance(chosen, str) else chosen
         if move not in position.moves:
             raise ValueError(f"{type(self.bot).__name__}.choose returned {move}, which is not legal in {position}")
@@ -284,10 +296,11 @@ class _Session:
             best = BestMove(text, "draw" if self.bot.offers_draw(position, move) else None)
         self.bot._clock = None
         self.console.send(best)
+        # After the answer, since the referee's clock runs until then.
         self.lag.add(clock.overrun_ms())
         self.console.end()
 
-    def answer(self, what: str) -> None:
+    def answer(self, question: str) -> None:
         """Answer `query gameover|p1turn|result`."""
         position = self.game.position if self.game is not None and not self.complaint else None
         if position is None:
@@ -300,10 +313,10 @@ class _Session:
             "p1turn": "true" if position.side == "first" else "false",
             "result": results[outcome.winner] if outcome else "none",
         }
-        if what in answers:
-            self.console.send(Response(answers[what]))
+        if question in answers:
+            self.console.send(Response(answers[question]))
         else:
-            self.console.report_error(BadOption("query", what, answers))
+            self.console.report_error(BadOption("query", question, answers))
 
 
 def _arguments(bot: Bot, argv: Sequence[str] | None) -> tuple[str, ...]:

@@ -116,6 +116,7 @@ class Console:
             self.report_error(error)
             return True
         match message:
+            # The main loop is busy with the search, and the referee may ask meanwhile.
             case IsReady() if self._received_gos > self._answered_gos:
                 self.send(ReadyOk())
             case Stop():

@@ -29,22 +29,22 @@ def declarations(families: Iterable[str]) -> list[OptionDecl]:
     An option of several families takes the values of all. It has a default only if all families have the same one;
     without a default, the referee sets the option for every game.
     """
-    found: dict[str, list[OptionDecl]] = {}
+    by_name: dict[str, list[OptionDecl]] = {}
     for family in families:
         for option in GameState(family).declarations():
-            found.setdefault(option.name, []).append(option)
-    return [_merge(options) for options in found.values()]
+            by_name.setdefault(option.name, []).append(option)
+    return [_merge(options) for options in by_name.values()]
 
 
 def _merge(options: Sequence[OptionDecl]) -> OptionDecl:
-    one, *others = options
-    default = one.default if all(option.default == one.default for option in others) else None
-    if any(option.type != one.type for option in others):
-        return OptionDecl(one.name, "string", default)
+    first, *others = options
+    default = first.default if all(option.default == first.default for option in others) else None
+    if any(option.type != first.type for option in others):
+        return OptionDecl(first.name, "string", default)
     lows, highs = ([getattr(option, bound) for option in options] for bound in ("minimum", "maximum"))
     return OptionDecl(
-        one.name,
-        one.type,
+        first.name,
+        first.type,
         default,
         None if None in lows else min(lows),
         None if None in highs else max(highs),
@@ -82,13 +82,13 @@ class GameState:
     def declarations(self) -> list[OptionDecl]:
         """Return the options that announce every variant and rule of the family."""
         variants = tuple(variant.name for variant in self.rules.variants)
-        found = [OptionDecl("Variant", "combo", variants[0], values=variants)]
-        found += map(_declaration, self.rules.options)
+        options = [OptionDecl("Variant", "combo", variants[0], values=variants)]
+        options += map(_declaration, self.rules.options)
         if self.rules.notation.read_setup is not None:
-            found.append(OptionDecl("Setup", "string", variants[0]))
+            options.append(OptionDecl("Setup", "string", variants[0]))
         if self.rules.phase is not None:
-            found.append(OptionDecl(self.rules.phase.announced_by, "check", "false"))
-        return found
+            options.append(OptionDecl(self.rules.phase.announced_by, "check", "false"))
+        return options
 
     def has_option(self, name: str) -> bool:
         """Return whether the family has an option of that name."""

@@ -487,6 +487,7 @@ def negamax(  # noqa: C901, PLR0911, PLR0912, PLR0915 - a kernel: compiled as on
     hash_move, forced = -1, 0
     is_pv = beta - alpha > 1
     if ply == 0:
+        # The root's entry may have been overwritten; the best move of the last iteration is known anyway.
         hash_move = work[BEST_MOVE]
     else:
         move, value, meta = probe(st, ply)
@@ -502,6 +503,7 @@ def negamax(  # noqa: C901, PLR0911, PLR0912, PLR0915 - a kernel: compiled as on
                     return value
     static = st.plies[ply, STATIC]
     may_prune = (
+        # A static score proves nothing: it must not cut off the proof of a win or of the only defence.
         ply > 0 and not is_pv and forced == 0 and alpha > -PROVEN_WIN and beta < PROVEN_WIN and abs(static) < WIN_IN_ONE
     )
     if (
@@ -564,6 +566,7 @@ def negamax(  # noqa: C901, PLR0911, PLR0912, PLR0915 - a kernel: compiled as on
             return 0
         at, rank, child_eval = RANKS + i, ZERO, UNKNOWN
         if i >= hash_moves:
+            # Sorting all moves would be wasted where one of the first causes a cutoff.
             best_left = pick_best(row, RANKS + hash_moves, RANKS + count)
             at, rank = INDEX_MASK - (best_left & INDEX_MASK), best_left >> RANK_SHIFT
             if evaluates_children:
@@ -630,6 +633,8 @@ def negamax(  # noqa: C901, PLR0911, PLR0912, PLR0915 - a kernel: compiled as on
             score += noise
         if score > best:
             best, best_move = score, move
+            # A score at or below alpha is a bound only and names no best move; until one is found, the first move
+            # stands in.
             if ply == 0 and (score > original_alpha or i == 0):
                 work[BEST_MOVE], work[SCORE] = move, score
         alpha = max(alpha, score)
@@ -639,6 +644,7 @@ def negamax(  # noqa: C901, PLR0911, PLR0912, PLR0915 - a kernel: compiled as on
             if st.plies[ply, KILLER] != move:
                 st.plies[ply, SECOND_KILLER] = st.plies[ply, KILLER]
                 st.plies[ply, KILLER] = move
+            # Cutoffs near the root save more than those near the leaves.
             st.history[side, history_index(move)] += depth * depth
             if features & NO_COUNTERMOVES == 0 and ply > 0 and st.plies[ply, LAST_MOVE] >= 0:
                 st.history[2 + side, history_index(st.plies[ply, LAST_MOVE])] = move
@@ -665,6 +671,7 @@ def start_search(st: SearchState, earlier: npt.NDArray[np.uint64], root: State, 
     st.keys[0] = digest(root, KEY_SIZE, STATE_SIZE, st.game_keys[last])
     work[ROOT_INDEX], work[ROOT_SIDE] = last, side
     work[NODES], work[ABORTED], work[BEST_MOVE], work[SCORE] = 0, 0, first_move, 0
+    # Entries of earlier searches are replaced first.
     work[AGE] += 1
     st.plies[:, :MOVES] = -1
     st.history[:2], st.history[2:] = 0, -1
@@ -680,6 +687,7 @@ def search_iteration(st: SearchState, config: Config, depth: int) -> None:
     work[ITERATION] = depth
     middle, width = int(work[SCORE]), 2 * int(st.maps[0, EVAL_MARGIN])
     low, high = -INFINITY, INFINITY
+    # With noise, the scores of root moves differ from those of their positions, which a narrow window would cut off.
     if depth >= 4 and abs(middle) < PROVEN_WIN and st.maps[0, SEARCH_FEATURES] & ASPIRATION and not work[NOISE]:
         low, high = middle - width, middle + width
     while True:

@@ -153,6 +153,7 @@ def update_accumulator(st: Any, ply: int) -> None:
     before, state = st.states[ply - 1], st.states[ply]
     earlier, seen_from = st.accumulators[ply - 1], maps[0, SEEN_FROM]
     offset = maps[0, STRIDE] * np.int64(state[seen_from])
+    # All features are relative to the anchor cell: after its move none of the sums can be kept.
     if maps[0, STRIDE] != 0 and before[seen_from] != state[seen_from]:
         refresh_accumulator(accumulators, rows, maps, state)
         return

@@ -35,6 +35,7 @@ def repetition_count(game_keys: Any, last: int) -> tuple[int, int]:
     plies since its previous occurrence (0 if there is none).
     """
     times, gap = 1, 0
+    # The side to move belongs to a position, so it can recur only after an even number of plies.
     for back in range(2, last + 1, 2):
         if game_keys[np.uint64(last - back)] == game_keys[last]:
             times += 1

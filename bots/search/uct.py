@@ -74,6 +74,7 @@ class Tree(NamedTuple):
 
 def new_tree(nodes: int) -> Tree:
     """Allocate a tree of `nodes` nodes of 56 bytes. The system commits memory only as the tree grows."""
+    # The last expansion begins below the limit and may add as many children as there can be moves.
     room = nodes + _kernel.MAX_MOVES + 1
     return Tree(
         work=np.zeros(16, dtype=np.int64),

@@ -33,7 +33,7 @@ def search_scores(ruleset: Ruleset, net: Net, states: npt.NDArray[Any]) -> Score
     """
     rules, config = ruleset.rules, ruleset.config
     s, evaluation = search("alphabeta", rules.family), search("evaluation", rules.family)
-    search_state, found = s.new_search_state(TABLE_BYTES, net._replace(maps=net.maps.copy())), []
+    search_state, score_rows = s.new_search_state(TABLE_BYTES, net._replace(maps=net.maps.copy())), []
     search_state.maps[0, SEARCH_FEATURES] &= NET | LINEAR_EVAL
     search_state.maps[0, TEMPO], search_state.maps[0, LMR_FIRST_MOVE] = 0, NEVER
     search_state.work[s.NODE_LIMIT] = 2**62
@@ -53,8 +53,8 @@ def search_scores(ruleset: Ruleset, net: Net, states: npt.NDArray[Any]) -> Score
             s.search_iteration(search_state, config, depth)
             scores.append(int(search_state.work[s.SCORE]))
         if max(map(abs, scores)) < s.WIN_IN_ONE:
-            found.append(scores)
-    return np.array(found, dtype=np.int64).reshape(len(found), MAX_DEPTH + 1)
+            score_rows.append(scores)
+    return np.array(score_rows, dtype=np.int64).reshape(len(score_rows), MAX_DEPTH + 1)
 
 
 def measure(ruleset: Ruleset, net: Net, states: npt.NDArray[Any]) -> tuple[int, int]:

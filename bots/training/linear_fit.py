@@ -62,12 +62,12 @@ def linear_features_of(ruleset: Ruleset) -> LinearFeatures:
 def active_features(ruleset: Ruleset, states: npt.NDArray[Any]) -> ActiveFeatures:
     """Compute the features of some positions."""
     kernel = linear_features_of(ruleset)
-    found = np.zeros(kernel.MAX_LINEAR_FEATURES, dtype=np.int64)
+    buffer = np.zeros(kernel.MAX_LINEAR_FEATURES, dtype=np.int64)
     active = np.full((len(states), kernel.MAX_LINEAR_FEATURES), kernel.LINEAR_FEATURE_COUNT, dtype=np.int32)
     counts = np.zeros(len(states), dtype=np.int64)
     for row, state in enumerate(states):
-        counts[row] = count = kernel.linear_features(state, ruleset.config, found)
-        active[row, : max(count, 0)] = kernel.TIED_FEATURES[found[: max(count, 0)]]
+        counts[row] = count = kernel.linear_features(state, ruleset.config, buffer)
+        active[row, : max(count, 0)] = kernel.TIED_FEATURES[buffer[: max(count, 0)]]
     rows = np.flatnonzero(counts >= 0)
     return ActiveFeatures(rows, active[rows])
 

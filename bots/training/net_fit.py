@@ -50,36 +50,36 @@ WEIGHT_DECAY = 1e-6
 
 def active_features(features: Features, states: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
     """Return which features each position has, shape [position, feature]."""
-    found = np.zeros((len(states), feature_count(features)), dtype=np.bool_)
+    active = np.zeros((len(states), feature_count(features)), dtype=np.bool_)
     for element, plane, cells in features.boards:
         words = states[:, element].astype(np.uint64)
         for bit, cell in enumerate(cells):
             if cell >= 0:
-                found[:, plane * features.cells + cell] |= (words >> np.uint64(bit)) & np.uint64(1) != 0
+                active[:, plane * features.cells + cell] |= (words >> np.uint64(bit)) & np.uint64(1) != 0
     every, ways, first = np.arange(len(states)), direction_count(features), plane_count(features) * features.cells
     if ways:
         seen_from = states[:, features.seen_from].astype(np.int64)
         directions = np.array(features.directions)
         for plane in range(board_plane_count(features)):
             for cell in range(features.cells):
-                there = found[:, plane * features.cells + cell]
-                found[every[there], first + plane * ways + directions[seen_from[there], cell]] = True
+                there = active[:, plane * features.cells + cell]
+                active[every[there], first + plane * ways + directions[seen_from[there], cell]] = True
     for element, plane, shift in features.places:
         at = states[:, element].astype(np.int64) - shift
         there = at >= 0
-        found[every[there], plane * features.cells + at[there]] = True
+        active[every[there], plane * features.cells + at[there]] = True
     first += board_plane_count(features) * ways
     for element, most in features.counts:
-        found[every, first + np.clip(states[:, element].astype(np.int64), 0, most)] = True
+        active[every, first + np.clip(states[:, element].astype(np.int64), 0, most)] = True
         first += most + 1
-    return found
+    return active
 
 
 def feature_images(features: Features, ruleset: Ruleset) -> list[tuple[npt.NDArray[np.int64], int]]:
     """Return the symmetries of a position, each as a permutation of features, with 1 if it swaps sides, else 0."""
     symmetry, every = ruleset.rules.symmetry, tuple(range(plane_count(features)))
     counts = tuple(range(len(features.counts)))
-    found = [(np.arange(feature_count(features)), 0)]
+    images = [(np.arange(feature_count(features)), 0)]
     steps = list(features.images)
     for image in symmetry.images(ruleset.config) if symmetry is not None else ():
         if image.symbols == tuple(range(len(image.symbols))) and len(image.cells) == features.cells:
@@ -88,29 +88,29 @@ def feature_images(features: Features, ruleset: Ruleset) -> list[tuple[npt.NDArr
         (_feature_order(features, replace(step, counts=step.counts or counts)), int(step.changes_sides))
         for step in steps
     ]
-    known = {found[0][0].tobytes()}
-    for before, sides in found:  # grows during the loop: images of images are images
+    known = {images[0][0].tobytes()}
+    for before, sides in images:  # grows during the loop: images of images are images
         for order, changes in orders:
             if (both := before[order]).tobytes() not in known:
                 known.add(both.tobytes())
-                found.append((both, sides ^ changes))
-    return found
+                images.append((both, sides ^ changes))
+    return images
 
 
 def _feature_order(features: Features, image: FeatureImage) -> npt.NDArray[np.int64]:
     """Return the permutation of features that belongs to a symmetric image of the board."""
     cells = np.array(image.cells or range(features.cells))
-    found = [plane * features.cells + cells for plane in image.planes]
+    blocks = [plane * features.cells + cells for plane in image.planes]
     ways, first = direction_count(features), len(image.planes) * features.cells
     if ways:
         directions = np.array(features.directions)
         turned = np.zeros(ways, dtype=np.int64)
         turned[directions] = directions[np.ix_(cells, cells)]
-        found += [first + plane * ways + turned for plane in image.planes[: board_plane_count(features)]]
+        blocks += [first + plane * ways + turned for plane in image.planes[: board_plane_count(features)]]
     sizes = [most + 1 for _, most in features.counts]
     firsts = np.cumsum([first + board_plane_count(features) * ways, *sizes])
-    found += [firsts[count] + np.arange(sizes[count]) for count in image.counts]
-    return np.concatenate(found)
+    blocks += [firsts[count] + np.arange(sizes[count]) for count in image.counts]
+    return np.concatenate(blocks)
 
 
 class _Net:

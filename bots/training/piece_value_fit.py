@@ -52,16 +52,16 @@ def quiet_positions(ruleset: Ruleset, states: States) -> npt.NDArray[np.bool_]:
     assert features is not None
     element, bit = features.mover
     moves, gains = np.zeros((2, ruleset.rules.kernel.MAX_MOVES), dtype=np.int64)
-    found = np.ones(len(states), dtype=np.bool_)
+    quiet = np.ones(len(states), dtype=np.bool_)
     other = states.copy()
     other[:, element] ^= states.dtype.type(bit)
     for seen in (states, other):
-        for row in np.flatnonzero(found):
+        for row in np.flatnonzero(quiet):
             state = seen[row]
-            found[row] = not kernel.in_check(state, config) and not kernel.captures(
+            quiet[row] = not kernel.in_check(state, config) and not kernel.captures(
                 state, config, kernel.PIECE_VALUES, moves, gains
             )
-    return found
+    return quiet
 
 
 def piece_counts(ruleset: Ruleset, states: States) -> Floats:
@@ -90,15 +90,15 @@ def expand_groups(kernel: Tactics, groups: npt.NDArray[Any]) -> npt.NDArray[np.i
 
 def train(counts: Floats, truth: Floats, prior: Floats) -> Floats:
     """Fit piece values to the piece counts and the expected results of positions, with a Gaussian `prior`."""
-    known, found = counts.astype(np.float64), prior.astype(np.float64)
+    known, values = counts.astype(np.float64), prior.astype(np.float64)
     for _ in range(NEWTON_STEPS):
-        prediction = 1 / (1 + np.exp(-known @ found))
-        gradient = known.T @ (prediction - truth) / len(known) + PRIOR_STRENGTH * (found - prior)
+        prediction = 1 / (1 + np.exp(-known @ values))
+        gradient = known.T @ (prediction - truth) / len(known) + PRIOR_STRENGTH * (values - prior)
         hessian = (known * (prediction * (1 - prediction))[:, np.newaxis]).T @ known / len(
             known
-        ) + PRIOR_STRENGTH * np.eye(len(found))
-        found -= np.linalg.solve(hessian, gradient)
-    return found.astype(np.float32)
+        ) + PRIOR_STRENGTH * np.eye(len(values))
+        values -= np.linalg.solve(hessian, gradient)
+    return values.astype(np.float32)
 
 
 def td_lambda_targets(
@@ -111,11 +111,11 @@ def td_lambda_targets(
     of each position's game; the positions of a game are adjacent, in order of play. `second` is true where the second
     side is to move.
     """
-    own, found = np.where(second, 1 - score, score), np.where(second, 1 - result, result)
-    for row in range(len(found) - 1, -1, -1):
-        after = found[row + 1] if row + 1 < len(found) and game[row + 1] == game[row] else found[row]
-        found[row] = (1 - result_weight) * own[row] + result_weight * after
-    return np.asarray(np.where(second, 1 - found, found), dtype=np.float32)
+    own, targets = np.where(second, 1 - score, score), np.where(second, 1 - result, result)
+    for row in range(len(targets) - 1, -1, -1):
+        after = targets[row + 1] if row + 1 < len(targets) and game[row + 1] == game[row] else targets[row]
+        targets[row] = (1 - result_weight) * own[row] + result_weight * after
+    return np.asarray(np.where(second, 1 - targets, targets), dtype=np.float32)
 
 
 def fit_piece_values(

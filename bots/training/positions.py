@@ -60,11 +60,11 @@ class TrainingPositions:
                     game = kept["game"].astype(np.int64) + (number << FOLDER_SHIFT)
                     static = static_scores(rulesets[-1], kept["state"])
                     parts.append(cls(kept["state"], kept["score"], kept["result"], game, static))
-        if len({(one.rules.family, has_features(one)) for one in rulesets}) != 1:
+        if len({(ruleset.rules.family, has_features(ruleset)) for ruleset in rulesets}) != 1:
             raise ValueError(
                 "the folders hold positions of several families or boards; give folders of one family and board"
             )
-        whole = cls(*(np.concatenate([getattr(part, one.name) for part in parts]) for one in fields(cls)))
+        whole = cls(*(np.concatenate([getattr(part, field.name) for part in parts]) for field in fields(cls)))
         return rulesets[0], whole.take(np.abs(whole.score) < DECIDED_SCORE), origins
 
     def take(self, rows: npt.NDArray[Any]) -> TrainingPositions:
@@ -117,13 +117,13 @@ def fit_scale(scores: Floats, result: Floats, sides: Floats | None) -> tuple[flo
     """
     columns = [scores / np.float32(MAX_SCORE), *([] if sides is None else [sides])]
     known = np.column_stack(columns).astype(np.float64)
-    found = np.zeros(len(columns))
+    weights = np.zeros(len(columns))
     for _ in range(NEWTON_STEPS):
-        guess = 1 / (1 + np.exp(-known @ found))
+        guess = 1 / (1 + np.exp(-known @ weights))
         bend = (known * (guess * (1 - guess))[:, np.newaxis]).T @ known + 1e-3 * np.eye(len(columns))
-        found += np.linalg.solve(bend, known.T @ (result - guess))
-    scale = float(MAX_SCORE / np.clip(found[0], 1, MAX_SCORE / MIN_SCALE))
-    return scale, 0.0 if sides is None else float(found[1]) * scale
+        weights += np.linalg.solve(bend, known.T @ (result - guess))
+    scale = float(MAX_SCORE / np.clip(weights[0], 1, MAX_SCORE / MIN_SCALE))
+    return scale, 0.0 if sides is None else float(weights[1]) * scale
 
 
 def expected_results(data: TrainingPositions, result: Floats, sides: Floats | None) -> Floats:
@@ -137,14 +137,14 @@ def score_logits(data: TrainingPositions, given: Floats, result: Floats, sides: 
 
     The scale is fitted to the search scores of the position's folder.
     """
-    found, score = np.empty_like(result), np.clip(data.score, -MAX_SCORE, MAX_SCORE).astype(np.float32)
+    logits, score = np.empty_like(result), np.clip(data.score, -MAX_SCORE, MAX_SCORE).astype(np.float32)
     folder = data.game >> FOLDER_SHIFT
     for number in np.unique(folder):
         rows = folder == number
         own = None if sides is None else sides[rows]
         scale, offset = fit_scale(score[rows], result[rows], own)
-        found[rows] = (given[rows] + (0 if own is None else own * np.float32(offset))) / np.float32(scale)
-    return found
+        logits[rows] = (given[rows] + (0 if own is None else own * np.float32(offset))) / np.float32(scale)
+    return logits
 
 
 def split_validation(

@@ -58,7 +58,7 @@ class ChampionSelfPlay:
     def play(self, number: int) -> dict[str, list[Any]]:
         """Play a game and return the columns of its positions that have a search score."""
         rng, line = random.Random(f"lesson {self._settings.seed} {number}"), LineOfPlay(self._ruleset)
-        found: dict[str, list[Any]] = {name: [] for name in ("state", "side", "score", "game", "ply")}
+        columns: dict[str, list[Any]] = {name: [] for name in ("state", "side", "score", "game", "ply")}
         opening = rng.randint(*OPENING_PLIES)
         while line.outcome is None and line.plies < MAX_PLIES:
             self._keys[line.plies] = self._search.key_of(line.state)
@@ -70,13 +70,13 @@ class ChampionSelfPlay:
             move, score = self._search_move(line, int(moves[0]), len(moves))
             if score is not None:
                 row = (line.state.copy(), int(line.side == "second"), score, number, line.plies)
-                for column, value in zip(found.values(), row, strict=True):
+                for column, value in zip(columns.values(), row, strict=True):
                     column.append(value)
             line.push(move)
         winner = None if line.outcome is None else line.outcome.winner
         won = {"first": 1, "second": -1}.get(winner or "", 0)
-        found["result"] = [-won if side else won for side in found["side"]]
-        return found
+        columns["result"] = [-won if side else won for side in columns["side"]]
+        return columns
 
     def _search_move(self, line: LineOfPlay, first: int, count: int) -> tuple[int, int | None]:
         """Return the best move, and the score of the last finished iteration."""

@@ -26,7 +26,7 @@ def works(program: str) -> bool:
     """Whether a program is there and says its version: the launcher of a compiler may have nothing behind it."""
     word = "-version" if program.startswith("java") else "--version"
     try:
-        done = subprocess.run([program, word], capture_output=True, check=False, timeout=60)
+        done = subprocess.run([program, word], capture_output=True, check=False, timeout=500)
     except OSError:
         return False
     return done.returncode == 0
@@ -42,6 +42,6 @@ def build(language: str, folder: Path) -> list[str]:
         shutil.copytree(ROOT / "bots" / "examples" / language, place, ignore=shutil.ignore_patterns("bin"))
     if language == "javascript":
         return [str(place / "loa_bot.js")]
-    subprocess.run(["make", "-s", "-C", str(place)], check=True, timeout=200)
+    subprocess.run(["make", "-s", "-C", str(place)], check=True, timeout=500)
     binary = str(place / "bin")
     return ["java", "-cp", binary, "LoaBot"] if language == "java" else [f"{binary}/loa_bot"]

@@ -131,9 +131,9 @@ def test_nonsense_is_said_and_survived(bot: Driver) -> None:
 
 def test_the_end_of_the_input_ends_it_after_the_answer(program: str) -> None:
     script = "ugi\nposition startpos\ngo depth 2\nposition startpos moves b1b3\ngo depth 2\n"
-    done = subprocess.run([program], input=script, capture_output=True, text=True, timeout=60, check=True)
+    done = subprocess.run([program], input=script, capture_output=True, text=True, timeout=500, check=True)
     assert done.stdout.count("bestmove") == 2
-    assert subprocess.run([program], input="", capture_output=True, timeout=60, check=True).stdout == b""
+    assert subprocess.run([program], input="", capture_output=True, timeout=500, check=True).stdout == b""
 
 
 def test_the_header_alone_compiles_without_a_warning(tmp_path: Path) -> None:
@@ -143,4 +143,4 @@ def test_the_header_alone_compiles_without_a_warning(tmp_path: Path) -> None:
     source.write_text('#include "ugi.h"\nint main(void) { return 0; }\n')
     header = ROOT / "bots" / "examples" / "c"
     flags = ["-std=c11", "-O2", "-Wall", "-Wextra", "-Wpedantic", "-Werror", f"-I{header}"]
-    subprocess.run(["cc", *flags, "-c", str(source), "-o", str(tmp_path / "alone.o")], check=True, timeout=60)
+    subprocess.run(["cc", *flags, "-c", str(source), "-o", str(tmp_path / "alone.o")], check=True, timeout=500)

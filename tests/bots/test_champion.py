@@ -57,12 +57,12 @@ def test_a_weaker_one_looks_at_less_and_errs_more() -> None:
     position = Position.start(load("abalone").settle())
     bot = Champion()
     bot._values["Strength"] = "0"
-    found = set()
+    moves = set()
     for seed in range(12):
         bot._values["Seed"] = str(seed)
-        found.add(choose(bot, position, 5_000))
+        moves.add(choose(bot, position, 5_000))
         assert int(bot._search_state.work[bot._search.NODES]) <= 40
-    assert len(found) > 1
+    assert len(moves) > 1
 
 
 def test_it_is_sure_when_it_finds_the_same_again() -> None:
@@ -210,9 +210,9 @@ def settled(state: State, config: Config, alpha: int, beta: int, left: int) -> i
     if left == 0:
         return best
     moves, gains = np.zeros((2, kernel.MAX_MOVES), dtype=np.int64)
-    found = s.kernel_captures(state, config, kernel.PIECE_VALUES, moves, gains)
+    count = s.kernel_captures(state, config, kernel.PIECE_VALUES, moves, gains)
     for gain, move in sorted(
-        zip(gains[:found].tolist(), moves[:found].tolist(), strict=True), key=lambda x: (-x[0], x[1])
+        zip(gains[:count].tolist(), moves[:count].tolist(), strict=True), key=lambda x: (-x[0], x[1])
     ):
         if best >= beta or stand + gain + s.DELTA_MARGIN <= alpha:
             break
@@ -240,17 +240,17 @@ def test_leaves_are_settled_by_what_takes_something() -> None:
 
 
 def test_settling_changes_nothing_in_a_family_that_does_not_tell_what_takes_something() -> None:
-    ruleset, s, found = load("loa").settle(), search("alphabeta", "loa"), []
+    ruleset, s, results = load("loa").settle(), search("alphabeta", "loa"), []
     position = Position.start(ruleset)
     for technique in (0, QUIESCENCE):
         search_state = s.new_search_state(1 << 16, empty_net(ruleset.rules.features, (technique, 0, 0, 12)))
         s.start_search(search_state, np.zeros(0, dtype=np.uint64), position.state, 0, position.moves[0])
         search_state.work[s.GENERATION], search_state.work[s.NODE_LIMIT] = 1, 20_000
         s.search_iteration(search_state, ruleset.config, 2)
-        found.append(
+        results.append(
             (int(search_state.work[s.BEST_MOVE]), int(search_state.work[s.SCORE]), int(search_state.work[s.NODES]))
         )
-    assert found[0] == found[1]
+    assert results[0] == results[1]
 
 
 def test_a_variant_with_weights_of_its_own_gets_them() -> None:

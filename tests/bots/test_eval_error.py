@@ -16,14 +16,14 @@ RULESET = load("loa").settle()
 def positions(count: int) -> list[Position]:
     """Those of random games."""
     rng = np.random.default_rng(1)
-    found: list[Position] = []
+    drawn: list[Position] = []
     position = Position.start(RULESET)
-    while len(found) < count:
+    while len(drawn) < count:
         position = position.play(position.moves[rng.integers(len(position.moves))])
         if position.outcome is not None:
             position = Position.start(RULESET)
-        found.append(position)
-    return found
+        drawn.append(position)
+    return drawn
 
 
 def test_tempo_is_what_odd_depths_find_more_and_error_what_two_plies_change() -> None:
@@ -41,13 +41,13 @@ def test_a_search_of_one_ply_is_the_best_of_the_static_scores_behind_it() -> Non
         if position.outcome is not None:
             continue
         next_ones = [position.play(move) for move in position.moves]
-        if any(one.outcome for one in next_ones):
+        if any(after.outcome for after in next_ones):
             continue
         (scores,) = search_scores(RULESET, empty_net(None), position.state[None]).tolist() or [None]
         if scores is None:  # decided further on
             continue
         assert scores[0] == evaluate(position.state, config)
-        assert scores[1] == max(-evaluate(one.state, config) for one in next_ones)
+        assert scores[1] == max(-evaluate(after.state, config) for after in next_ones)
 
 
 def test_what_is_over_says_nothing() -> None:

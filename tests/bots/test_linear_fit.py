@@ -42,12 +42,12 @@ def sample() -> TrainingPositions:
 
 def test_what_was_planted_is_learned_and_the_search_adds_it_up() -> None:
     some = sample()
-    found = fit_linear(RULESET, some, result_weight=0.5, epochs=150, validation_split=0.2, seed=1)
-    assert found.after < 0.9 * found.before
+    fitted = fit_linear(RULESET, some, result_weight=0.5, epochs=150, validation_split=0.2, seed=1)
+    assert fitted.after < 0.9 * fitted.before
     s, features = search("alphabeta", "loa"), RULESET.rules.features
     assert features is not None
-    search_state = s.new_search_state(1 << 16, linear_net(features, found.weights, LEARNED))
-    worth, seen = found.weights.ravel(), np.zeros(linear_features_of(RULESET).MAX_LINEAR_FEATURES, dtype=np.int64)
+    search_state = s.new_search_state(1 << 16, linear_net(features, fitted.weights, LEARNED))
+    worth, seen = fitted.weights.ravel(), np.zeros(linear_features_of(RULESET).MAX_LINEAR_FEATURES, dtype=np.int64)
     for state in some.state[::40]:
         count = linear_features_of(RULESET).linear_features(state, RULESET.config, seen)
         search_state.states[0] = state

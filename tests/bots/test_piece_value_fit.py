@@ -120,8 +120,8 @@ def test_what_games_have_found_becomes_weights(tmp_path: Path) -> None:
     train(["--tuned", str(file), "--out", str(out), "--search-features", str(QUIESCENCE)])
     net, kernel = load_net(RULESET, out), tactics_of(RULESET)
     frozen = [round(10.4 * 7 * price / 12) for price in kernel.PIECE_VALUES[6:12].tolist()]
-    found = net.maps[0, FIRST_PIECE_VALUE : FIRST_PIECE_VALUE + COUNT].tolist()
-    assert found == [10, 21, 31, 42, 52, 62, *frozen, 83, 94, 104]
+    prices = net.maps[0, FIRST_PIECE_VALUE : FIRST_PIECE_VALUE + COUNT].tolist()
+    assert prices == [10, 21, 31, 42, 52, 62, *frozen, 83, 94, 104]
     assert net.maps[0, SEARCH_FEATURES] == QUIESCENCE | TUNED_PIECE_VALUES
 
 

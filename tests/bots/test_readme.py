@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -14,14 +15,17 @@ from pathlib import Path
 
 import pytest
 
-from arena.submission import manifest
+from arena.submission.bundle_store import read_manifest
 from arena.submission.unpack import Contents
-from arena.tournaments import settings
+from docs.extensions.file_reference import bot_file_keys
 from protocol.capabilities import Capabilities
+from referee import toml
 from referee.bot import file as bot_file
+from referee.tournament import document as settings
 from tests.bots.compilers import build
 from tests.bots.driver import ROOT
 from tests.conftest import INTERPRETED
+from tests.program import arena
 
 GUIDES = (
     *(
@@ -66,10 +70,10 @@ def test_the_page_has_a_bot_and_commands() -> None:
     assert len(COMMANDS) >= 6
 
 
-def test_every_key_of_a_bots_file_is_explained_and_no_other() -> None:
+def test_every_key_of_a_bots_file_is_explained() -> None:
     tables: dict[str, set[str]] = {}
     heading = ""
-    for line in BOT_FILES.splitlines():
+    for line in BOT_FILES.replace("```{include} bot-file-keys.md\n```", bot_file_keys()).splitlines():
         cells = [cell.strip() for cell in line.strip("|").split("|")] if line.startswith("|") else []
         if not cells:
             heading = ""
@@ -78,8 +82,8 @@ def test_every_key_of_a_bots_file_is_explained_and_no_other() -> None:
         else:
             tables.setdefault(heading, set()).update(re.findall(r"`(\w+)`", cells[0]))
     assert {heading: keys for heading, keys in tables.items() if keys} == {
-        "key": {*manifest.KEYS, *manifest.REMARKS, *bot_file.KEYS},
-        "in `limits`": set(manifest.NEEDS),
+        "key": set(bot_file.KEYS),
+        "in `limits`": set(bot_file.NEEDS),
         "in `capabilities`": {field.name for field in fields(Capabilities)} - bot_file.SAID,
     }
 
@@ -88,20 +92,16 @@ def test_the_example_is_a_bot_here_and_uploaded(tmp_path: Path) -> None:
     (text,) = (text for _, name, text in BLOCKS if name == "bot.toml")
     (tmp_path / "bot.toml").write_text(text, encoding="utf-8")
     (tmp_path / "zeta").write_text("#!/bin/sh\n", encoding="utf-8")
-    here = bot_file.read_bot_file(tmp_path, "loa")
-    uploaded = manifest.read_manifest(Contents("zip", tmp_path, ("bot.toml", "zeta"), 0))
-    assert (here.name, here.command, dict(here.options)) == (
-        uploaded.name,
-        tuple(word.replace("{family}", "loa") for word in uploaded.command),
-        dict(uploaded.options),
-    )
+    here = bot_file.read_bot_file(tmp_path)
+    assert read_manifest(Contents("zip", tmp_path, ("bot.toml", "zeta"), 0)) == here
+    assert bot_file.read_local_bot(tmp_path, "loa").command == ("./zeta", "--game=loa")
     assert here.capabilities == {"clocks": False}
-    assert (uploaded.families, uploaded.limits) == (("loa", "tablut"), {"memory_bytes": 500_000_000})
+    assert (here.families, here.limits) == (("loa", "tablut"), {"memory_bytes": 500_000_000})
 
 
 def test_the_gauntlet_against_the_champion_is_a_schedule() -> None:
     (text,) = (text for _, name, text in BLOCKS if name == "champion.toml")
-    found = settings.read_toml(text)
+    found = settings.read(toml.read(text))
     assert found.format == "gauntlet"
     assert (found.entries.bots, found.entries.newest) == (["champion"], True)
     assert found.schedule
@@ -109,15 +109,18 @@ def test_the_gauntlet_against_the_champion_is_a_schedule() -> None:
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_command_of_the_page_works(command: str, folder: Path) -> None:
-    if found := re.search("examples/([a-z]+)", command):
-        build(found[1], folder / "bots" / "examples")
+    if example := re.search("examples/([a-z]+)", command):
+        build(example[1], folder / "bots" / "examples")
     path = f"{folder / 'tools'}{os.pathsep}{os.environ['PATH']}"
     environment = os.environ | {"PATH": path, "PYTHONPATH": str(ROOT)}
     if command.startswith("arena check"):
         environment |= INTERPRETED
-    done = subprocess.run(
-        ["sh", "-c", command], cwd=folder, env=environment, capture_output=True, text=True, timeout=200, check=False
-    )
+    if command.startswith("arena "):
+        done = arena(shlex.split(command)[1:], environment, folder)
+    else:
+        done = subprocess.run(
+            ["sh", "-c", command], cwd=folder, env=environment, capture_output=True, text=True, timeout=500, check=False
+        )
     assert done.returncode == 0, done.stdout + done.stderr
     if command.startswith("printf"):
         assert re.search(r"^bestmove [a-h1-8]{4}$", done.stdout, re.MULTILINE), done.stdout + done.stderr

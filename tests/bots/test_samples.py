@@ -163,15 +163,15 @@ def test_a_win_is_taken_and_a_loss_avoided(family: str) -> None:
     assert wins
 
 
-def points(one: Bot, two: Bot, family: str, openings: int, go: Go, plies: int = 2) -> float:
-    """Points of `one`: each opening is played with both sides."""
+def points(bot: Bot, rival: Bot, family: str, openings: int, go: Go, plies: int = 2) -> float:
+    """Points of `bot`: each opening is played with both sides."""
     score = 0.0
     for seed in range(openings):
         for side in ("first", "second"):
             position = opening(family, seed, plies)
             played = 0
             while position.outcome is None and played < 400:
-                position = position.play(choose(one if position.side == side else two, position, go))
+                position = position.play(choose(bot if position.side == side else rival, position, go))
                 played += 1
             winner = position.outcome.winner if position.outcome is not None else "draw"
             score += 1.0 if winner == side else 0.5 if winner == "draw" else 0.0
@@ -200,20 +200,25 @@ def test_infinite_is_searched_until_stop() -> None:
 
 
 def test_a_thousand_milliseconds_and_fifty_more_a_move_are_enough() -> None:
-    """Alpha-beta against itself: a referee knows how long a busy machine made it wait."""
-    one, two = (BotSpec(name, tuple(sample("alphabeta", "--family", "loa")), str(ROOT)) for name in ("one", "two"))
+    """Alpha-beta against itself: all moves keep to the clock but the slowest, which may have been held up."""
+    first, second = (BotSpec(name, tuple(sample("alphabeta", "--family", "loa")), str(ROOT)) for name in ("one", "two"))
     spec = GameSpec(
         "loa",
         "standard",
-        one,
-        two,
+        first,
+        second,
         time=TimeControl("clock", 1000, 50),
-        limits=replace(BotLimits(), start_ms=60_000, ready_ms=200_000, margin_ms=0),
+        limits=replace(BotLimits(), start_ms=60_000, ready_ms=200_000, margin_ms=60_000),
         adjudication=Adjudication(max_plies=40),
     )
     with Roster(Sandbox("none")) as roster:
         record = play(PlannedGame.of(spec), roster)
     assert record.kind in ("rules", "adjudication"), record.detail
+    for side in (0, 1):
+        charged_ms = [ply.charged_ms for ply in record.plies[side::2]]
+        charged_ms.remove(max(charged_ms))
+        for count in range(1, len(charged_ms) + 1):
+            assert sum(charged_ms[:count]) <= 1000 + 50 * (count - 1), charged_ms
 
 
 def test_a_repetition_is_seen_coming() -> None:

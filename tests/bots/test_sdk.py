@@ -14,7 +14,7 @@ from bots.sdk.game_state import GameState, declarations
 from protocol.negotiation import Agreement
 from protocol.options import OptionDecl, parse_option
 from referee import rules
-from referee.play.negotiation import negotiate_options
+from referee.play.player import negotiate_options
 from referee.rules.core import ParseError, UnknownNameError
 from referee.rules.position import IllegalMoveError, Position
 from referee.rules.rules import Option, Ruleset
@@ -45,8 +45,8 @@ def test_a_stop_that_comes_with_the_go_counts_and_a_late_one_does_not() -> None:
         bot.shake_hands()
         bot.send("position startpos", "go infinite", "stop", "stop", "stop")
         bot.expect("bestmove")
-        bot.send("go movetime 400")
         began = time.monotonic()
+        bot.send("go movetime 400")
         bot.expect("bestmove")
         assert time.monotonic() - began > 0.15  # at least half of its time, whatever it keeps in reserve
 

@@ -20,10 +20,10 @@ from referee.rules.position import Position
 
 
 def test_a_search_has_a_module_of_its_own_per_family() -> None:
-    one, two = search("alphabeta", "loa"), search("alphabeta", "tablut")
-    assert one is not two
-    assert one.legal is not two.legal
-    assert search("alphabeta", "loa") is one
+    loa, tablut = search("alphabeta", "loa"), search("alphabeta", "tablut")
+    assert loa is not tablut
+    assert loa.legal is not tablut.legal
+    assert search("alphabeta", "loa") is loa
     with pytest.raises(UnknownNameError):
         search("alphabeta", "chess")
     with pytest.raises(ImportError, match="needs a family"):
@@ -54,17 +54,17 @@ def test_recurrence_counts_and_measures() -> None:
 @pytest.mark.parametrize("family", families())
 def test_digests_tell_positions_apart_as_their_keys_do(family: str) -> None:
     position = GameState(family).start()
-    found = search("alphabeta", family)
+    module = search("alphabeta", family)
     keys: dict[int, bytes] = {}
     for move in position.moves:
         after = position.play(move)
         for reply in after.moves[:20]:
             state = after.play(reply).state
             key = state[: position.ruleset.rules.kernel.KEY_SIZE].tobytes()
-            assert keys.setdefault(int(found.key_of(state)), key) == key
+            assert keys.setdefault(int(module.key_of(state)), key) == key
     assert len(keys) == len(set(keys.values())) > 300
     again = position.play(position.moves[0])
-    assert earlier_keys(again, found).tolist() == [int(found.key_of(position.state))]
+    assert earlier_keys(again, module).tolist() == [int(module.key_of(position.state))]
 
 
 def test_a_digest_depends_on_its_part_alone() -> None:
@@ -77,15 +77,15 @@ def test_a_digest_depends_on_its_part_alone() -> None:
 
 
 def test_the_line_expected_is_played_by_the_rules_and_begins_with_the_best_move() -> None:
-    found, position = search("alphabeta", "loa"), Position.start(load("loa").settle())
-    search_state = found.new_search_state(1 << 20, empty_net(None))
-    search_state.work[found.GENERATION], search_state.work[found.NODE_LIMIT] = 1, 20_000
-    found.start_search(search_state, np.array([], dtype=np.uint64), position.state, 0, position.moves[0])
+    module, position = search("alphabeta", "loa"), Position.start(load("loa").settle())
+    search_state = module.new_search_state(1 << 20, empty_net(None))
+    search_state.work[module.GENERATION], search_state.work[module.NODE_LIMIT] = 1, 20_000
+    module.start_search(search_state, np.array([], dtype=np.uint64), position.state, 0, position.moves[0])
     lines = []
     for depth in (1, 2, 3):
-        found.search_iteration(search_state, position.ruleset.config, depth)
-        line = found.principal_variation(search_state, position.ruleset.config, depth)
-        assert line[0] == search_state.work[found.BEST_MOVE]
+        module.search_iteration(search_state, position.ruleset.config, depth)
+        line = module.principal_variation(search_state, position.ruleset.config, depth)
+        assert line[0] == search_state.work[module.BEST_MOVE]
         at = position
         for code in line:
             at = at.play(code)  # raises for a move that is not legal

@@ -41,11 +41,11 @@ def test_tasks_are_answered_line_by_line(monkeypatch: pytest.MonkeyPatch, capsys
     task |= {"max_plies": 40, "seeds": ["1", "2", "1"]}
     monkeypatch.setattr("sys.stdin", io.StringIO(json.dumps(task) + "\n" + json.dumps({**task, "key": "j"}) + "\n"))
     selfplay.main()
-    one, two = (json.loads(line) for line in capsys.readouterr().out.splitlines())
-    assert (one["key"], two["key"]) == ("k", "j")
-    assert one["games"] == two["games"]
-    assert one["games"][0] == one["games"][2]
-    assert all(result in (1, 2, 3) and 3 < plies <= 40 and reason for result, plies, reason in one["games"])
+    first, second = (json.loads(line) for line in capsys.readouterr().out.splitlines())
+    assert (first["key"], second["key"]) == ("k", "j")
+    assert first["games"] == second["games"]
+    assert first["games"][0] == first["games"][2]
+    assert all(result in (1, 2, 3) and 3 < plies <= 40 and reason for result, plies, reason in first["games"])
 
 
 def test_random_plies_leave_the_game_open() -> None:

@@ -36,9 +36,9 @@ def made(folder: Path, *more: str) -> Path:
 
 
 def test_the_same_arguments_make_the_same_positions_and_none_twice(tmp_path: Path) -> None:
-    one, same, other = (made(tmp_path / name, "--seed", seed) for name, seed in (("a", "1"), ("b", "1"), ("c", "2")))
-    assert (one / FILE).read_bytes() == (same / FILE).read_bytes() != (other / FILE).read_bytes()
-    with np.load(one / FILE) as kept:
+    folder, same, other = (made(tmp_path / name, "--seed", seed) for name, seed in (("a", "1"), ("b", "1"), ("c", "2")))
+    assert (folder / FILE).read_bytes() == (same / FILE).read_bytes() != (other / FILE).read_bytes()
+    with np.load(folder / FILE) as kept:
         assert len(np.unique(keys_of(RULESET, kept["state"]))) == COUNT
         assert set(np.unique(kept["result"])) <= {-1, 0, 1}
         for game in np.unique(kept["game"]):

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from bots.sdk import families
-from tests.bots.strength import PARTS, Match, main, matches, mcts, row
+from tests.tools.strength import PARTS, Match, main, matches, mcts, row
 
 
 def games(*winners: str, termination: str = "goal") -> list[dict[str, str]]:
@@ -45,4 +45,4 @@ def test_two_games_are_played(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     for _ in range(2):  # the second run reads the games of the first
         main(words)
         assert "| loa | greedy v random | `nodes:1` | 2 | " in capsys.readouterr().out
-    assert f"python -m tests.bots.strength {' '.join(words)}" in page.read_text(encoding="utf-8")
+    assert f"python -m tests.tools.strength {' '.join(words)}" in page.read_text(encoding="utf-8")

@@ -59,16 +59,16 @@ def sample() -> TrainingPositions:
 
 
 def test_it_learns_what_was_planted_and_the_search_agrees() -> None:
-    found = fit_net(RULESET, sample(), result_weight=0.5, epochs=150, validation_split=0.2, seed=1)
-    assert found.after < 0.8 * found.before
+    fitted = fit_net(RULESET, sample(), result_weight=0.5, epochs=150, validation_split=0.2, seed=1)
+    assert fitted.after < 0.8 * fitted.before
     features = RULESET.rules.features
     assert features is not None
-    net, s = build_net(features, found.weights), search("evaluation", "loa")
+    net, s = build_net(features, fitted.weights), search("evaluation", "loa")
     for state in sample().state[:40]:
         sums = np.zeros(net.rows.shape[1], dtype=np.int32)
         s.refresh_accumulator(sums, net.rows, net.maps, state)
         here = active_features(features, state[None])[0]
-        assert (sums == found.weights[BIAS] + found.weights[HEAD + 2 :][here].sum(axis=0)).all()
+        assert (sums == fitted.weights[BIAS] + fitted.weights[HEAD + 2 :][here].sum(axis=0)).all()
 
 
 def test_folders_without_positions_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -81,16 +81,16 @@ def seen_as(features: Features, state: State, image: tuple[npt.NDArray[np.int64]
     """The state that looks as this one does in an image, where a state is what it shows."""
     order, changes = image
     shown = active_features(features, state[None])[0][order]
-    found = state.copy()
+    seen = state.copy()
     for element, plane, cells in features.boards:
         bits = [bit for bit, cell in enumerate(cells) if cell >= 0 and shown[plane * features.cells + cell]]
-        found[element] = sum(1 << bit for bit in bits)
+        seen[element] = sum(1 << bit for bit in bits)
     first = len(shown) - sum(most + 1 for _, most in features.counts)
     for element, most in features.counts:
-        (found[element],) = np.flatnonzero(shown[first : first + most + 1])
+        (seen[element],) = np.flatnonzero(shown[first : first + most + 1])
         first += most + 1
-    found[features.mover[0]] ^= found.dtype.type(changes * features.mover[1])
-    return found
+    seen[features.mover[0]] ^= seen.dtype.type(changes * features.mover[1])
+    return seen
 
 
 @pytest.mark.parametrize(("family", "count"), [("abalone", 24), ("baroque", 16), ("loa", 16), ("pijersi", 12)])
@@ -98,13 +98,13 @@ def test_an_image_is_worth_the_same_and_has_as_many_moves(family: str, count: in
     ruleset, rng = load(family).settle(), np.random.default_rng(1)
     features, kernel = ruleset.rules.features, ruleset.rules.kernel
     assert features is not None
-    found = feature_images(features, ruleset)
-    assert len(found) == count
+    images = feature_images(features, ruleset)
+    assert len(images) == count
     moves, position = np.zeros(kernel.MAX_MOVES, dtype=np.int64), Position.start(ruleset)
     for _ in range(12):
         position = position.play(position.moves[rng.integers(len(position.moves))])
         score = kernel.evaluate(position.state, ruleset.config)
-        for image in found:
+        for image in images:
             state = seen_as(features, position.state, image)
             assert kernel.legal(state, ruleset.config, moves) == len(position.moves)
             assert abs(kernel.evaluate(state, ruleset.config) - score) <= ROUNDED
@@ -163,10 +163,10 @@ def test_an_image_turns_what_lies_around_the_king() -> None:
     ruleset = load("tablut").settle()
     features = ruleset.rules.features
     assert features is not None
-    found = feature_images(features, ruleset)
-    assert len(found) == 8
+    images = feature_images(features, ruleset)
+    assert len(images) == 8
     for state in random_states(ruleset, 30)[::10]:
-        for order, _ in found:
+        for order, _ in images:
             shown, image = active_features(features, state[None])[0][order], state.copy()
             planes = shown[: 3 * CELLS].reshape(3, SIZE, SIZE)
             for rank in range(SIZE):

@@ -77,10 +77,10 @@ class Board:
         """Where a single cube may go, and whether it builds there."""
         for step in STEPS:
             end = beside(cell, step)
-            found = self.cells.get(end or "")
+            held = self.cells.get(end or "")
             if self._lands(end, cube):
                 yield str(end), False
-            elif found and self._owns(found) and len(found) == 1 and (cube.upper() != "W" or found.upper() == "W"):
+            elif held and self._owns(held) and len(held) == 1 and (cube.upper() != "W" or held.upper() == "W"):
                 yield str(end), True
 
     def _stack_ends(self, cell: str, cubes: str) -> Iterator[str]:

@@ -83,8 +83,8 @@ def played(double: Sequence[str], time: TimeControl, games: int) -> Match:
     """Games of a double against one that answers at once."""
     engine = BotSpec("engine", (sys.executable, "-S", "-E", str(HERE / f"{double[0]}.py"), *double[1:]))
     other = BotSpec("other", (sys.executable, "-S", "-E", str(HERE / "habit.py")))
-    found = check(engine, [load("pijersi").settle()], Sandbox("none"), is_quick=True).capabilities
-    engine = replace(engine, capabilities=found.as_json())
+    capabilities = check(engine, [load("pijersi").settle()], Sandbox("none"), is_quick=True).capabilities
+    engine = replace(engine, capabilities=capabilities.as_json())
     lost = 0
     with _Listening() as roster:
         for number in range(games):
@@ -112,8 +112,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.write(f"{name:<34}")
         for control in controls:
             time = read_time_control(control)
-            found = match(row, time, given.games) if isinstance(row, Habit) else played(row, time, given.games)
-            sys.stdout.write(f"{cell(found):<{width}}")
+            outcome = match(row, time, given.games) if isinstance(row, Habit) else played(row, time, given.games)
+            sys.stdout.write(f"{cell(outcome):<{width}}")
             sys.stdout.flush()
         sys.stdout.write("\n")
     return 0

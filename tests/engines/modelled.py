@@ -97,7 +97,9 @@ class Modelled:
     def nothing(self, *_: Any) -> None:
         """What is said to it has no effect."""
 
-    start = handshake = tell = new_game = ready = announce = begin_turn = end_turn = condemn = close = nothing
+    start = handshake = tell = begin_game = new_game = ready = announce = begin_turn = end_turn = condemn = close = (
+        nothing
+    )
 
     def think(self, question: bytes, allowance_ms: float, known: Container[bytes] = ()) -> Thought:
         """Its answer after the time it takes. Raises BotError (`time`)."""
@@ -171,10 +173,10 @@ def match(habit: Habit, time: TimeControl, games: int, moves: Sequence[str] = MO
     """Games of an engine against one that spends its clock as the champion does, or is told the same time per move."""
     table = Table(habit, NATIVE if time.kind == "clock" else replace(NATIVE, has_clocks=False), moves=moves)
     lost, share = 0, 0.0
-    one, other = table.bots
+    tested, other = table.bots
     for _ in range(games):
-        one.used_ms = other.used_ms = 0.0
+        tested.used_ms = other.used_ms = 0.0
         record = table.play(time)
         lost += record.termination is Termination.TIME and record.winner == "second"
-        share += one.used_ms / (other.used_ms or one.used_ms)
-    return Match(tuple(one.offered_ms), lost, share / games)
+        share += tested.used_ms / (other.used_ms or tested.used_ms)
+    return Match(tuple(tested.offered_ms), lost, share / games)

@@ -27,14 +27,14 @@ def fail(problem: str) -> None:
 
 def position(board: Board, words: list[str]) -> Board:
     text = START if words[1:2] == ["startpos"] else " ".join(words[2:6])
-    found = Board(text)
+    changed = Board(text)
     if "moves" in words:
         for turn in words[words.index("moves") + 1 :]:
-            if turn not in found.turns():
+            if turn not in changed.turns():
                 fail(f"Illegal move: {turn}")
                 return board
-            found.play(turn)
-    return found
+            changed.play(turn)
+    return changed
 
 
 def go(board: Board, words: list[str]) -> None:

@@ -20,12 +20,12 @@ from bots.samples.champion import Champion
 from bots.sdk.clock import Clock
 from protocol.capabilities import movetime_for, shares_of_game
 from protocol.messages import Go
-from referee.bot.overshoot import UNKNOWN_MS
+from referee.bot.seat import UNKNOWN_MS
 from referee.game.spec import TimeControl, read_time_control
 from referee.rules import families, load
 from referee.rules.position import Position
 from referee.rules.rules import Ruleset
-from tests.bots.strength import PLIES
+from tests.tools.strength import PLIES
 
 CONTROLS = ("2+0.1", "10+0.1", "60+0.6")
 NODES_PER_MS = 10
@@ -109,9 +109,9 @@ def main(argv: Sequence[str] | None = None) -> None:
     for family in given.family or families():
         ruleset, cells = load(family).settle(given.variant), []
         for control in CONTROLS:
-            found = games(ruleset, control, given.games)
-            used = found.champion_ms / found.planned_ms
-            cells.append(f"{control} {found.share:.0%} ({found.moves / given.games:.0f} moves, {used:.0%} used)")
+            use = games(ruleset, control, given.games)
+            used = use.champion_ms / use.planned_ms
+            cells.append(f"{control} {use.share:.0%} ({use.moves / given.games:.0f} moves, {used:.0%} used)")
         sys.stdout.write(f"{family:<10}{'  '.join(cells)}\n")
         sys.stdout.flush()
 

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 import referee.check.check as checking
-from referee.bot.file import read_bot_file, saved_capabilities
+from referee.bot.file import read_bot_file
+from referee.bot.file_writer import saved_capabilities
 from referee.check import ability
 from referee.check.check import check
 from referee.check.report import CheckReport
@@ -20,9 +21,10 @@ from referee.play.roster import Roster
 from referee.rules import load
 from referee.rules.core import Termination
 from referee.sandbox import Sandbox
+from tests.referee.check.pace import keep_pace
 
 HERE = Path(__file__).parent
-LIMITS = replace(BotLimits(), start_ms=8000, ready_ms=8000, quit_ms=300, grace_ms=150, margin_ms=40)
+LIMITS = replace(BotLimits(), start_ms=60_000, ready_ms=60_000, quit_ms=300, grace_ms=150, margin_ms=40)
 NONE = Sandbox("none")
 RULES = load("pijersi").settle()
 
@@ -157,43 +159,50 @@ def test_a_check_of_a_slow_bot_ends(monkeypatch: pytest.MonkeyPatch) -> None:
 NO_MARGIN = replace(LIMITS, margin_ms=0)
 
 
-def test_the_pace_it_keeps_and_how_late_it_is() -> None:
+def test_the_pace_it_keeps_and_how_late_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     """A first answer that is slow is told apart."""
-    report = examined(habit("--late", "5", "--first", "150"))
+    with monkeypatch.context() as patch:
+        keep_pace(patch, lambda told_ms, number: told_ms + 5 + (150 if number == 1 else 0))
+        report = examined(habit())
     assert report.timing.fit_from_ms == 50
-    assert 5 <= report.capabilities.overshoot_ms < 100 < report.capabilities.first_overshoot_ms
-    slow = examined(habit("--needs", "70"), limits=NO_MARGIN)
+    assert (report.capabilities.overshoot_ms, report.capabilities.first_overshoot_ms) == (5, 155)
+    keep_pace(monkeypatch, lambda told_ms, number: 70)
+    slow = examined(habit(), limits=NO_MARGIN)
     assert slow.timing.fit_from_ms == slow.capabilities.fit_from_ms == 100
-    found = slow.as_json()
-    assert found["fit_from_ms"] == 100
-    assert found["overshoot_ms"] == {"p50": 0, "p95": 0}
+    data = slow.as_json()
+    assert data["fit_from_ms"] == 100
+    assert data["overshoot_ms"] == {"p50": 0, "p95": 0}
 
 
-def test_at_a_time_control_of_its_own() -> None:
-    report = examined(habit("--needs", "110"), move_ms=60, limits=NO_MARGIN)
+def test_at_a_time_control_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    needed_ms = 110
+    keep_pace(monkeypatch, lambda told_ms, number: needed_ms)
+    report = examined(habit(), move_ms=60, limits=NO_MARGIN)
     assert report.fault
     assert report.fault.name == "time for a move"
     assert "needs 0.1 s for a move; 0.06 s are allowed" in report.fault.detail
-    report = examined(habit("--needs", "110"), move_ms=250, limits=NO_MARGIN)
-    assert report.is_fit
-    assert report.timing.fit_from_ms in (150, 200), "the fastest pace, whatever was asked"
-    report = examined(habit("--needs", "210"), move_ms=250, limits=NO_MARGIN)
+    report = examined(habit(), move_ms=250, limits=NO_MARGIN)
+    assert (report.is_fit, report.timing.fit_from_ms) == (True, 150), "the fastest pace, whatever was asked"
+    needed_ms = 210
+    report = examined(habit(), move_ms=250, limits=NO_MARGIN)
     assert (report.is_fit, report.timing.fit_from_ms) == (True, 250)
 
 
 def test_what_is_found_again_takes_the_place_of_what_was_saved(tmp_path: Path) -> None:
     file = tmp_path / "engine.toml"
+    (tmp_path / "x").touch()
     before = '# mine\ncommand = ["./x"]\n\n[capabilities]\novershoot_ms = 300\n\n[options]\nHash = 1\n'
     file.write_text(before)
     saved_capabilities(file).write({"clocks": False, "overshoot_ms": 12})
     assert read_bot_file(file).capabilities == {"clocks": False, "overshoot_ms": 12}
-    assert read_bot_file(file).options == (("Hash", "1"),)
+    assert read_bot_file(file).options == {"Hash": "1"}
     assert file.read_text().startswith("# mine\n")
     file.write_text('command = ["./x"]\n')
     saved_capabilities(file).write({"stop": False})
     assert read_bot_file(file).capabilities == {"stop": False}
-    file.write_text('command = ["x"]\ncapabilities = "report.json"\n')
-    with pytest.raises(ValueError, match=r"table \[capabilities\]"):
-        saved_capabilities(file)
+    for other in ('capabilities = "report.json"', "capabilities.stop = false", "[capabilities] # measured"):
+        file.write_text(f'command = ["x"]\n{other}\n')
+        with pytest.raises(ValueError, match=r"table \[capabilities\]"):
+            saved_capabilities(file)
     with pytest.raises(ValueError, match="--write-config FILE"):
         saved_capabilities(Path(os.devnull))

@@ -14,10 +14,12 @@ from referee.play.play import play
 from referee.play.roster import Roster
 from referee.sandbox import Sandbox
 from tests.conftest import INTERPRETED
+from tests.referee.conftest import PATIENT
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[2]
-LIMITS = replace(BotLimits(), start_ms=20_000, ready_ms=40_000, quit_ms=600, grace_ms=600, margin_ms=500)
+LIMITS = replace(PATIENT, quit_ms=600, margin_ms=30_000)
+"""With a margin that a busy machine does not use up."""
 
 
 def has_networks() -> bool:
@@ -47,12 +49,13 @@ def meet(
     opening: Sequence[str] = (),
     time: TimeControl | None = None,
     sandbox: Sandbox | None = None,
+    limits: BotLimits = LIMITS,
 ) -> GameRecord:
     """One game. `options` are rules, such as a limit of plies."""
     from referee.rules import load
 
     name = variant or load(family).variants[0].name
     control = time or TimeControl("clock", 20_000, 100)
-    rules = {"options": dict(options), "opening": tuple(opening), "time": control, "limits": LIMITS}
+    rules = {"options": dict(options), "opening": tuple(opening), "time": control, "limits": limits}
     with Roster(sandbox or Sandbox("none")) as roster:
         return play(PlannedGame.of(GameSpec(family, name, first, second, **rules)), roster)

@@ -105,8 +105,8 @@ def bridged(*habits: str, seconds: int = 3, command: Sequence[str] = ()) -> Iter
         bridge.handle(IsReady())
         yield bridge
     finally:
-        for one in bridge.clients.values():
-            one.close()
+        for running in bridge.clients.values():
+            running.close()
 
 
 def asked(bridge: Bridge, *moves: str) -> str:
@@ -201,6 +201,7 @@ def test_check_of_a_client_asks_every_question_of_a_new_process(monkeypatch: pyt
         pytest.skip("no network namespaces here")
     monkeypatch.setattr(checking, "LEGAL_S", 0.0)
     monkeypatch.setattr(checking, "ABILITIES", ())
+    monkeypatch.setattr(checking, "MOVE_TIMES_MS", (50, 1000, checking.MOVE_TIMES_MS[-1]))
     report = check(threads(), [ASHTON], Sandbox("none"), LIMITS, move_ms=2000)
     assert report.is_fit, report.fault
     assert not report.capabilities.clocks
@@ -225,7 +226,7 @@ def test_match_of_a_java_client_has_no_forfeit(tmp_path: Path) -> None:
             pytest.skip(f"{OPTIONAL}no {program} here")
     if not has_networks():
         pytest.skip("no network namespaces here")
-    subprocess.run(["javac", "-d", str(tmp_path), str(HERE / "TablutThreads.java")], check=True, timeout=200)
+    subprocess.run(["javac", "-d", str(tmp_path), str(HERE / "TablutThreads.java")], check=True, timeout=500)
     java = bridge("bologna", "--seconds", "3", "--", "java", "-Xmx64m", "-cp", str(tmp_path), "TablutThreads")
     record = meet(java, threads(), "tablut", variant="ashton", time=SLOW, opening=OPENING, options=[("max_plies", 16)])
     assert record.kind == "rules", (record.detail, record.logs)
@@ -241,24 +242,41 @@ def test_match_of_a_java_client_has_no_forfeit(tmp_path: Path) -> None:
         ("huge", 3, BridgeExit.ANSWER, "a frame of 1073741824 bytes"),
         ("hangs-up", 3, BridgeExit.BROKEN, "closed its connection while it was to move and ended with exit code 7"),
         ("early-exit", 3, BridgeExit.BROKEN, "ended with code 9 and did not connect to port"),
-        ("absent", 0, BridgeExit.LATE, "did not connect to port"),
-        ("silent", 3, BridgeExit.LATE, "had no move after"),
     ],
 )
 def test_a_client_that_misbehaves_is_named(
-    habit: str, seconds: int, code: BridgeExit, evidence: str, ports: None, monkeypatch: pytest.MonkeyPatch
+    habit: str, seconds: int, code: BridgeExit, evidence: str, ports: None
 ) -> None:
-    monkeypatch.setattr(Desk, "is_impatient", habit == "silent")
-
     def play() -> None:
         with bridged(habit, seconds=seconds) as bridge:
             bridge.handle(SetPosition())
-            bridge.handle(Go(movetime=300 if habit == "absent" else 8000))
+            bridge.handle(Go(movetime=8000))
 
     with pytest.raises(BridgeError) as error:
         play()
     assert error.value.code is code
     assert evidence in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("habit", "seconds", "evidence"),
+    [("absent", 0, "did not connect to port"), ("silent", 3, "had no move after")],
+)
+def test_a_late_client_is_ended_by_stop_alone(
+    habit: str,
+    seconds: int,
+    evidence: str,
+    ports: None,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(Desk, "is_impatient", True)
+    with bridged(habit, seconds=seconds) as bridge:
+        bridge.handle(SetPosition())
+        bridge.handle(Go(movetime=50))
+        assert bridge.console.said[-1] == "bestmove ------"  # type: ignore[attr-defined]
+        assert not bridge.clients
+    assert evidence in capfd.readouterr().err
 
 
 def test_the_referee_shows_how_a_client_ended() -> None:
@@ -355,10 +373,10 @@ def test_bad_moves(payload: bytes) -> None:
 
 def test_frames_come_in_any_pieces() -> None:
     whole = pack_frame("one") + pack_frame({"two": 2})
-    frames, found = Frames(), []
+    frames, payloads = Frames(), []
     for place in range(len(whole)):
-        found += frames.feed(whole[place : place + 1])
-    assert found == [b'"one"', b'{"two":2}']
+        payloads += frames.feed(whole[place : place + 1])
+    assert payloads == [b'"one"', b'{"two":2}']
     for head in (b"\xff\xff\xff\xff", b"\0\0\0\0", b"\x7f\0\0\0"):
         with pytest.raises(BridgeError, match="frame of"):
             Frames().feed(head)
@@ -397,22 +415,22 @@ def test_a_workplace_mirrors_a_folder_that_cannot_be_written_to(
     (tmp_path / "logs" / "old.txt").write_text("old", encoding="utf-8")
     (tmp_path / "client.jar").write_text("jar", encoding="utf-8")
     monkeypatch.chdir(tmp_path)
-    with writable_folder() as found:
-        assert found is None, "the present folder will do"
+    with writable_folder() as folder:
+        assert folder is None, "the present folder will do"
     access = os.access
     monkeypatch.setattr(os, "access", lambda path, mode: mode != os.W_OK and access(path, mode))
-    with writable_folder() as found:
-        assert found
-        here = Path(found)
+    with writable_folder() as folder:
+        assert folder
+        here = Path(folder)
         assert (here / "client.jar").read_text(encoding="utf-8") == "jar"
         (here / "logs" / "new.txt").write_text("new", encoding="utf-8")
         assert sorted(os.listdir(here / "logs")) == ["new.txt", "old.txt"]
     assert not here.exists()
     assert os.listdir(tmp_path / "logs") == ["old.txt"]
     monkeypatch.setattr("bots.bridges.writable_folder.MAX_LINKS", 0)
-    with writable_folder() as found:
-        assert found
-        assert all(Path(entry.path).is_symlink() for entry in os.scandir(found))
+    with writable_folder() as folder:
+        assert folder
+        assert all(Path(entry.path).is_symlink() for entry in os.scandir(folder))
 
 
 def test_a_tournament_by_the_command_line() -> None:
@@ -421,13 +439,13 @@ def test_a_tournament_by_the_command_line() -> None:
         pytest.skip("no network namespaces here")
     command = f"bridge:bologna --seconds 3 -- {' '.join(client('upper'))}"
     words = ["play", f"bologna={command}", "sample:random", "--family", "tablut", "--variant", "ashton", "--games", "2"]
-    words += ["--concurrency", "2", "--tc", "8/move", "--sandbox", "none", "--max-plies", "12", "--json"]
+    words += ["--concurrency", "2", "--tc", "60/move", "--sandbox", "none", "--max-plies", "12", "--json"]
     done = subprocess.run(
         [sys.executable, "-m", "arena", *words],
         capture_output=True,
         cwd=ROOT,
         env=os.environ | INTERPRETED,
-        timeout=120,
+        timeout=500,
         check=True,
     )
     games = json.loads(done.stdout)["games"]

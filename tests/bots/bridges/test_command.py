@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+import threading
+from dataclasses import replace
 
 import pytest
 
@@ -11,9 +13,10 @@ from bots.bridges.command import ProgramBot
 from bots.bridges.failure import BridgeError, BridgeExit
 from bots.sdk.clock import Clock
 from protocol.messages import Go
+from referee.game.spec import TimeControl
 from referee.rules import load
 from referee.rules.position import Position
-from tests.bots.bridges.table import bridge, honest, meet
+from tests.bots.bridges.table import LIMITS, bridge, honest, meet
 
 FIRST = "import sys; position, moves = sys.stdin.read().splitlines(); print(len(position)); print(moves.split()[0])"
 START = Position.start(load("loa").settle())
@@ -64,14 +67,23 @@ def test_a_program_that_misbehaves_is_named(code: str, exit_code: BridgeExit, ev
     assert evidence in str(error)
 
 
-def test_a_program_that_is_late_is_named() -> None:
-    error = ask("import signal; signal.pause()", 150)
-    assert error.code is BridgeExit.LATE
-    assert "had no move after" in str(error)
+@pytest.mark.parametrize("go", [Go(movetime=150), Go(infinite=True), Go(p1time=150, p2time=150)])
+def test_a_program_is_ended_by_stop_alone(go: Go, capsys: pytest.CaptureFixture[str]) -> None:
+    clock = Clock(go, 0)
+    threading.Timer(0.3, clock.stop).start()
+    assert ProgramBot([sys.executable, "-S", "-E", "-c", "import signal; signal.pause()"]).choose(START, clock) is None
+    assert "had no move after" in capsys.readouterr().err
 
 
-def test_a_program_may_use_all_its_clock_and_the_referee_says_what_is_late(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(command, "GRACE_MS", 60_000.0)
+def test_a_late_program_loses_on_time() -> None:
+    time = TimeControl("movetime", 150)
+    late = bridge("command", *program("import signal; signal.pause()"))
+    record = meet(late, honest("h4f2"), "loa", time=time, limits=replace(LIMITS, margin_ms=0))
+    assert (record.termination, record.loser) == ("time", "first"), record.detail
+    assert "had no move after" in record.logs["first"]
+
+
+def test_a_program_may_use_all_its_clock_and_the_referee_says_what_is_late() -> None:
     slow = "import time; time.sleep(0.3); print('b1b3')"
     choose = ProgramBot([sys.executable, "-S", "-E", "-c", slow]).choose
     assert choose(START, Clock(Go(movetime=50), 0)) == START.read("b1b3")

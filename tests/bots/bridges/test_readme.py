@@ -17,9 +17,10 @@ import pytest
 from bots.bridges.failure import BridgeExit
 from bots.bridges.python_agent import APIS
 from referee.bot.bridge import BRIDGES
-from referee.bot.file import read_bot_file
+from referee.bot.file import read_local_bot
 from tests.bots.bridges.table import HERE, ROOT, bridge, has_networks, honest, meet
 from tests.conftest import INTERPRETED
+from tests.program import arena
 
 PAGE = (ROOT / "docs" / "how-to" / "connect-an-existing-program.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"```(\w+)\n(.*?)```", PAGE, re.DOTALL)
@@ -42,16 +43,21 @@ def test_every_call_and_variable_is_named() -> None:
 def test_every_bridge_is_there_and_explains_itself(name: str) -> None:
     assert f"bots.bridges.{name}" in PAGE
     words = [sys.executable, "-m", f"bots.bridges.{name}", "--help"]
-    done = subprocess.run(words, capture_output=True, text=True, cwd=ROOT, timeout=100, check=True)
+    done = subprocess.run(words, capture_output=True, text=True, cwd=ROOT, timeout=500, check=True)
     assert f"bots.bridges.{name}" in done.stdout
 
 
 def test_the_bot_file_is_one(tmp_path: Path) -> None:
     (text,) = (block for kind, block in BLOCKS if kind == "toml")
     assert tomllib.loads(text)["capabilities"]
-    (tmp_path / "bot.toml").write_text(text, encoding="utf-8")
-    spec = read_bot_file(tmp_path)
-    assert (spec.name, spec.folder, spec.options) == ("engine", "/opt/engine", (("threads", "2"),))
+    (tmp_path / "engine").touch()
+    (tmp_path / "bot.toml").write_text(text.replace("/opt/engine", str(tmp_path)), encoding="utf-8")
+    spec = read_local_bot(tmp_path)
+    assert (spec.name, spec.folder, spec.options) == (
+        "engine",
+        str(tmp_path),
+        (("threads", "2"), ("Clear Hash", "true")),
+    )
     assert spec.capabilities == {"clocks": False, "setoption": "bare", "overshoot_ms": 300}
 
 
@@ -90,15 +96,7 @@ def folder(tmp_path: Path) -> Path:
 def typed(line: str, folder: Path) -> subprocess.CompletedProcess[str]:
     """A command typed in the folder, once it has ended."""
     path = f"{folder / 'tools'}{os.pathsep}{os.environ['PATH']}"
-    return subprocess.run(
-        ["sh", "-c", line],
-        cwd=folder,
-        env=os.environ | INTERPRETED | {"PATH": path, "PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        timeout=150,
-        check=False,
-    )
+    return arena(shlex.split(line)[1:], INTERPRETED | {"PATH": path, "PYTHONPATH": str(ROOT)}, folder)
 
 
 def plays(line: str, folder: Path) -> None:

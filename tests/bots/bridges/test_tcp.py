@@ -90,5 +90,5 @@ for answer in ("id name x\\nugiok", "", "readyok", "", ""):
 def test_the_relay_ends_with_its_input() -> None:
     with served([sys.executable, "-S", "-E", "-c", "import sys; sys.stdout.write(sys.stdin.read())"]) as port:
         spec: BotSpec = bridge("tcp", "127.0.0.1", str(port))
-        done = subprocess.run(spec.command, input=b"one\ntwo\n", capture_output=True, cwd=ROOT, timeout=60, check=True)
+        done = subprocess.run(spec.command, input=b"one\ntwo\n", capture_output=True, cwd=ROOT, timeout=500, check=True)
     assert done.stdout == b"one\ntwo\n"
