@@ -1,4 +1,4 @@
-"""Users, their accounts, tokens, notices and actions."""
+"""Users, the identity that makes a request, and their accounts, tokens, notices and actions."""
 
 from __future__ import annotations
 
@@ -7,8 +7,21 @@ from datetime import datetime
 from typing import Any, Literal
 
 from arena.clock import now
-from arena.documents.query import hidden, meaning
 from arena.errors import QuotaError
+from referee.meaning import HIDDEN, meaning
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """The caller of a request with its scopes. `csrf` is set for browser sessions, `token_id` for API tokens."""
+
+    user_id: int
+    name: str
+    role: str
+    scopes: frozenset[str]
+    token_id: int | None = None
+    csrf: str | None = None
+
 
 MAX_ABOUT, MAX_LINK, MAX_EMAIL = 1000, 200, 254
 """Maximum lengths of a user's profile text, of the address of their own page, and of their e-mail address."""
@@ -26,7 +39,7 @@ class UserItem:
     about: str = field(metadata=meaning("public text about the user, empty by default"))
     link: str = field(metadata=meaning("address of a page of the user's own, empty by default"))
     created_at: datetime
-    id: int = hidden()
+    id: int = field(metadata=HIDDEN)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +53,7 @@ class TokenItem:
     expires: datetime | None = field(metadata=meaning("null: never"))
     last_used: datetime | None = field(metadata=meaning("to the minute; null: never used"))
     revoked: datetime | None = field(metadata=meaning("null: not revoked"))
-    parent_id: int | None = hidden()
+    parent_id: int | None = field(metadata=HIDDEN)
 
     @property
     def has_expired(self) -> bool:

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
 
-from arena.documents.page import PageQuery
-from arena.documents.query import Query, described, hidden, meaning
+from arena.documents.query import PageQuery, Query, described
 from arena.documents.words import Bounds, Side
+from referee.meaning import HIDDEN, meaning
 
 Mark = Literal["", "?!", "?", "??"]
 FIGURES = ("blunders", "accuracy", "first_accuracy", "second_accuracy", "turning_points")
@@ -225,7 +225,7 @@ class PositionResponse:
     is_done: bool = field(metadata=meaning("stays false if the analysis fails, so read `problem` too"))
     problem: str = field(metadata=meaning("empty unless the analysis failed"))
     answer: PositionEvaluation | None = field(metadata=meaning("null until `is_done`"))
-    record: str = hidden()
+    record: str = field(metadata=HIDDEN)
     """The line that leads to the position, as a game record."""
-    user_id: int | None = hidden()
+    user_id: int | None = field(metadata=HIDDEN)
     """The user who made the request."""

@@ -8,9 +8,9 @@ from datetime import datetime
 from typing import Any, Literal
 
 from arena.documents import words
-from arena.documents.page import PageQuery
-from arena.documents.query import described, hidden, meaning
+from arena.documents.query import PageQuery, described
 from arena.documents.rating import PoolRating
+from referee.meaning import HIDDEN, meaning
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +33,8 @@ class BotItem(BotProfile):
     versions: int = field(metadata=meaning("number of its versions in all states"))
     newest: int = field(metadata=meaning("number of the newest version in any state; 0: it has none"))
     newest_state: str = field(metadata=meaning("`state` of that version, as in `VersionItem`; empty: it has none"))
-    id: int = hidden()
-    owner_id: int = hidden()
+    id: int = field(metadata=HIDDEN)
+    owner_id: int = field(metadata=HIDDEN)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,10 @@ class VersionItem:
         metadata=meaning("an empty list of variants: no check has limited them")
     )
     fit_from_ms: Mapping[str, int] = field(metadata=meaning("families without a measurement are left out"))
-    bot_id: int = hidden()
+    remarks: Mapping[str, str] = field(
+        metadata=meaning("keys of its `bot.toml` that are only shown, such as `license`")
+    )
+    bot_id: int = field(metadata=HIDDEN)
     place: str = field(
         default="", metadata=meaning("location of the program: empty in the arena, `remote` on its author's machine")
     )
@@ -110,6 +113,7 @@ class BotResponse(BotProfile):
 
     versions: list[VersionItem]
     ratings: list[PoolRating] = field(metadata=meaning("by pool, the newest version first"))
+    id: int = field(metadata=HIDDEN)
     presence: PresenceItem | None = field(
         default=None, metadata=meaning("null unless the bot runs on its author's machine")
     )

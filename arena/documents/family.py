@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from arena.documents.query import meaning
 from arena.documents.words import Side, Winner
+from referee.meaning import meaning
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,12 +8,15 @@ from typing import Any, Literal
 
 from arena.documents import words
 from arena.documents.analysis import AnalysedGamesQuery
-from arena.documents.query import Query, described, hidden, meaning
+from arena.documents.query import Query, described
 from arena.documents.words import Moment, Side, Winner
+from referee.meaning import HIDDEN, meaning
 
 GameState = Literal["planned", "queued", "running", "finished", "void", "cancelled"]
 OVER = ("finished", "void", "cancelled")
 """Final states of a game."""
+EARLY_PLIES = 10
+"""A resignation before this ply is early: it may be a rating given away."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +40,15 @@ class GameItem:
     )
     second: str = field(metadata=meaning("full name of the other version or person"))
     is_rated: bool
+    meeting: int = field(
+        metadata=meaning(
+            "which rated game of the two owners on that day it is, if one of them chose the opponent: it counts "
+            "1/`meeting`; 0: the arena chose"
+        )
+    )
+    anchor: Side | None = field(
+        metadata=meaning("the side of the arena's own bot in a game whose opponent a player chose; null: none")
+    )
     state: GameState = field(
         metadata=meaning(
             "`planned`: not handed out yet; `queued`: handed out, not started; `void`: given up without a result"
@@ -55,14 +67,18 @@ class GameItem:
     termination_class: str | None = field(metadata=meaning("null: not over, or cancelled"))
     detail: str = field(metadata=meaning("details of the termination in words, may be empty"))
     plies: int = field(metadata=meaning("0 until the game is over"))
-    first_id: int = hidden()
-    second_id: int = hidden()
-    lease_owner: str = hidden()
+    first_id: int = field(metadata=HIDDEN)
+    second_id: int = field(metadata=HIDDEN)
+    lease_owner: str = field(metadata=HIDDEN)
 
     @property
     def is_over(self) -> bool:
         """True in a final state."""
         return self.state in OVER
+
+
+Unrated = Literal["", "unrated", "same-owner", "daily-limit", "no-established-rating", "others-share"]
+"""Why a game changes a rating of its players not at all; empty for a game that changes both, or is not over."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +100,16 @@ class GameResponse(GameItem):
         metadata=meaning("what is to be played: players, rules, start, opening, time control and limits")
     )
     record: dict[str, Any] | None = field(metadata=meaning("null until the game is over"))
-    ratings: list[RatingStep] = field(metadata=meaning("one for each rated player; empty: unrated, or no result"))
+    ratings: list[RatingStep] = field(metadata=meaning("one for each changed rating; empty: unrated, or no result"))
+    unrated: Unrated = field(
+        metadata=meaning(
+            "why it leaves a rating unchanged; empty: it changes both, or is not over; `unrated`: of its tournament, "
+            "by wish, or because a move was taken back; `same-owner`: both are of one owner; `daily-limit`: the owners "
+            "have played their rated games of the day; `no-established-rating`: an opponent whom a player chose must "
+            "have one; `others-share`: games against bots of other owners count at most a quarter as much as those "
+            "against the arena's bots"
+        )
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +157,7 @@ class GameQuery(AnalysedGamesQuery):
     errors: bool = described(
         "only errors of bots: forfeits that are neither resignations nor losses of people", default=False
     )
+    early: bool = described("only early resignations: before the tenth ply", default=False)
     since: Moment | None = described("the earliest end of the game", label="From")
     until: Moment | None = described("the end of the game is before this time", label="To")
     sort: Literal["latest", "blunders", "accuracy", "first_accuracy", "second_accuracy", "turning_points"] = described(

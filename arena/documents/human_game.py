@@ -11,8 +11,9 @@ from typing import Any, Literal
 from arena.documents import words
 from arena.documents.family import OutcomeResponse
 from arena.documents.game import OVER, GameState
-from arena.documents.query import Query, described, hidden, meaning
+from arena.documents.query import Query, described
 from arena.documents.words import Side
+from referee.meaning import HIDDEN, meaning
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +42,7 @@ class HumanGame:
         return self.state in OVER
 
 
+OpenState = Literal["planned", "queued", "running"]
 STRENGTHS = ((10.0, "beginner"), (18.0, "club player"), (25.0, "strong"), (math.inf, "expert"))
 """Words for ratings below these bounds."""
 NOT_RATED = "not rated yet"
@@ -54,7 +56,7 @@ class OpponentItem:
 
     bot: str
     version: str = field(metadata=meaning("full name, such as `zeta v3`"))
-    version_id: int = hidden()
+    version_id: int = field(metadata=HIDDEN)
     rating: float | None = None
 
     @property
@@ -102,7 +104,7 @@ class OpenGameItem:
     """A game of yours that is not over."""
 
     id: str
-    state: Literal["planned", "queued", "running"]
+    state: OpenState
     side: Side = field(metadata=meaning("your side"))
     plies: int = field(metadata=meaning("plies played so far"))
     is_rated: bool

@@ -1,4 +1,4 @@
-"""Queries: frozen dataclasses whose fields describe themselves.
+"""Queries: frozen dataclasses whose fields describe themselves; and parts of long lists.
 
 A field is declared once, with its type, default, help, bounds and label. From it follow the parameter of the JSON
 interface, the field of the page's form and the option of the command.
@@ -11,12 +11,12 @@ interface, the field of the page's form and the option of the command.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import MISSING, Field, dataclass, field, fields
 from datetime import datetime
 from functools import cache
 from types import NoneType
-from typing import Any, ClassVar, Literal, TypeVar, get_args, get_origin, get_type_hints
+from typing import Any, ClassVar, Generic, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 T = TypeVar("T")
 _NO_BOUNDS: Mapping[str, Any] = {}
@@ -37,26 +37,19 @@ def described(
     label: str = "",
     group: str = "",
     metavar: str = "",
+    option: str = "",
     choices: Mapping[str, str] = _NO_BOUNDS,
 ) -> Any:
     """Declare a field of a query.
 
     `text` is its help, `bounds` are those of `arena.documents.words`. `label` is its name in forms; without one a form
-    shows it only if it has a value. `group` is its heading on the command line, `metavar` its value in the help.
-    `choices` are the words of a form for the values of a `Literal`. `default` is MISSING for a required field.
+    shows it only if it has a value. `choices` are the words of a form for the values of a `Literal`. `default` is
+    MISSING for a required field. On the command line `group` is its heading, `metavar` its value in the help, `option`
+    its name, by default that of the field after two dashes; a name without dashes is that of an argument.
     """
     about = {"description": text, **bounds, "label": label, "group": group, "metavar": metavar, "choices": choices}
+    about["option"] = option
     return field(default=default, metadata=about)
-
-
-def meaning(text: str) -> Mapping[str, str]:
-    """Return the metadata of a field of a document: its meaning, as the reference of the JSON interface shows it."""
-    return {"description": text}
-
-
-def hidden(default: Any = MISSING) -> Any:
-    """Declare a field of a document that is not part of its JSON."""
-    return field(default=default, metadata={"exclude": True})
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +63,7 @@ class QueryField:
     label: str
     group: str
     metavar: str
+    option: str
     choices: Mapping[str, str]
     bounds: Mapping[str, Any]
 
@@ -86,18 +80,19 @@ def query_fields(query: Any) -> tuple[QueryField, ...]:
     return tuple(_described(one, hints[one.name]) for one in fields(query))
 
 
-def _described(one: Field[Any], hint: Any) -> QueryField:
-    known = dict(one.metadata)
+def _described(declared: Field[Any], hint: Any) -> QueryField:
+    known = dict(declared.metadata)
     kind, values = _kind(hint)
     words = known.pop("choices", {})
     return QueryField(
-        name=one.name,
-        default=one.default,
+        name=declared.name,
+        default=declared.default,
         kind=kind,
         text=known.pop("description", ""),
         label=known.pop("label", ""),
         group=known.pop("group", ""),
-        metavar=known.pop("metavar", "") or {int: "NUMBER", datetime: "TIME"}.get(kind, one.name.upper()),
+        metavar=known.pop("metavar", "") or {int: "NUMBER", datetime: "TIME"}.get(kind, declared.name.upper()),
+        option=known.pop("option", "") or f"--{declared.name.replace('_', '-')}",
         choices={value: words.get(value, value.replace("_", " ")) for value in values},
         bounds=known,
     )
@@ -111,3 +106,39 @@ def _kind(hint: Any) -> tuple[type, tuple[str, ...]]:
     if isinstance(hint, type):
         return hint, ()
     return _kind(parts[0])
+
+
+MAX_LIMIT = 200
+R = TypeVar("R")
+
+
+@dataclass(frozen=True, slots=True)
+class PageResponse(Generic[T]):
+    """Part of a list. `next` is the cursor of the following part, null at the end."""
+
+    items: list[T]
+    next: str | None = None
+
+    def map(self, change: Callable[[T], R]) -> PageResponse[R]:
+        """Return the same part with converted items."""
+        return PageResponse([change(item) for item in self.items], self.next)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageQuery(Query):
+    """The part of a list to return."""
+
+    limit: int = described(f"number of items, at most {MAX_LIMIT}", {"ge": 1, "le": MAX_LIMIT}, default=50)
+    after: str | None = described(
+        "`next` of the previous part", {"min_length": 1, "max_length": 400, "pattern": r"^[A-Za-z0-9_-]+$"}
+    )
+
+
+def joined(read: Callable[[str | None], PageResponse[T]], count: int | None = None) -> list[T]:
+    """Return the items of all parts of a list; with `count`, stop once there are as many. `read` takes a cursor."""
+    part = read(None)
+    items = list(part.items)
+    while part.next is not None and (count is None or len(items) < count):
+        part = read(part.next)
+        items += part.items
+    return items

@@ -8,8 +8,8 @@ from datetime import datetime
 from typing import Literal
 
 from arena.documents import words
-from arena.documents.page import PageQuery, PageResponse
-from arena.documents.query import described, hidden, meaning
+from arena.documents.query import PageQuery, PageResponse, described
+from referee.meaning import HIDDEN, meaning
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class LeaderboardLine:
     opponents: float = field(metadata=meaning("their `mu` before each game"))
     is_provisional: bool
     beats_next: float | None = field(metadata=meaning("from 0 to 1; null in the last line of the pool"))
-    version_id: int = hidden()
+    version_id: int = field(metadata=HIDDEN)
     elo: float | None = field(
         default=None, metadata=meaning("relative to the mean of all bots in these games; null if all games count")
     )
@@ -71,7 +71,7 @@ class PoolRating:
     losses: int
     forfeits: int = field(metadata=meaning("losses by forfeit, resignations included"))
     is_provisional: bool = field(metadata=meaning("true: too few games or too large a sigma for a rank"))
-    version_id: int = hidden()
+    version_id: int = field(metadata=HIDDEN)
 
     @property
     def family(self) -> str:

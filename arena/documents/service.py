@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from arena.documents import words
-from arena.documents.page import PageQuery
-from arena.documents.query import described, hidden, meaning
+from arena.documents.query import PageQuery, described
+from referee.meaning import HIDDEN, meaning
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +45,7 @@ class VoidItem:
     termination: str
     detail: str = field(metadata=meaning("details in words, may be empty"))
     voided_at: datetime
-    lease_owner: str = hidden()
+    lease_owner: str = field(metadata=HIDDEN)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -26,8 +26,12 @@ FAMILY: Final[Bounds] = {"pattern": r"^[a-z0-9_]{1,32}$"}
 GAME: Final[Bounds] = {"pattern": r"^[0-9a-f]{16,32}$"}
 VARIANT: Final[Bounds] = {"pattern": r"^[!-~]{1,120}$"}
 POOL: Final[Bounds] = {"pattern": r"^[!-~]{1,200}$"}
-ONE_LINE: Final[Bounds] = {"pattern": rf"^[^\x00-\x1f\x7f{BIDI_CONTROLS}]*$", "min_length": 1, "max_length": 80}
-PROSE: Final[Bounds] = {"pattern": rf"^[^\x00-\x08\x0b-\x1f\x7f{BIDI_CONTROLS}]*$", "max_length": 1000}
+ONE_LINE: Final[Bounds] = {
+    "pattern": rf"^[^\x00-\x1f\x7f-\x9f\u2028\u2029{BIDI_CONTROLS}]*$",
+    "min_length": 1,
+    "max_length": 80,
+}
+PROSE: Final[Bounds] = {"pattern": rf"^[^\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029{BIDI_CONTROLS}]*$", "max_length": 1000}
 SHA256: Final[Bounds] = {"pattern": r"^[0-9a-f]{64}$"}
 DAY: Final[Bounds] = {"pattern": r"^[0-9]{4}(-[0-9]{1,2}(-[0-9]{1,2})?)?$"}
 WORDS: Final[Bounds] = {"min_length": 1, "max_length": 200}

@@ -16,8 +16,3 @@ depends_on = ${repr(depends_on)}
 def upgrade() -> None:
     """Upgrade to this revision."""
     ${upgrades if upgrades else "pass"}
-
-
-def downgrade() -> None:
-    """Restore the previous revision."""
-    ${downgrades if downgrades else "pass"}

@@ -5,7 +5,6 @@
     bots            bots, versions, checks, samples, presences of remote bots
     tournaments     tournaments, entries, schedules, the queue of games, games against people
     ratings         ratings, their history, the fold that computes them, and rebuilds
-    problems        problems to solve, first attempts at them, ratings of solvers
     games           results, records, commits, voids, analyses
     archive         the index of all games: imports, search, positions, explorer
     operations      lease, daily tasks, idempotent responses, backups
@@ -17,16 +16,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from arena import feature
 from arena.data_folder import make_folder
 from arena.store.archive.archive import Archive
-from arena.store.archive.imports import Imports
+from arena.store.archive.entry import Imports
 from arena.store.base import schema
-from arena.store.base.changes import Changes
-from arena.store.base.engine import Sessions, close_all, open_engine
-from arena.store.bots.bots import Bots
+from arena.store.base.engine import Changes, Sessions, close_all, open_engine
+from arena.store.bots.bots import Bots, Presences, Samples
 from arena.store.bots.checks import VersionChecks
-from arena.store.bots.presences import Presences
-from arena.store.bots.samples import Samples
 from arena.store.bots.versions import Versions
 from arena.store.games.analyses import Analyses
 from arena.store.games.games import Games
@@ -35,15 +32,10 @@ from arena.store.games.voids import Voids
 from arena.store.operations.daily_tasks import DailyTasks
 from arena.store.operations.idempotent_responses import IdempotentResponses
 from arena.store.operations.leases import Leases
-from arena.store.people.account_links import AccountLinks
 from arena.store.people.audit import AuditLog
-from arena.store.people.follows import Follows
-from arena.store.people.login_attempts import LoginAttempts
-from arena.store.people.notices import Notices
-from arena.store.people.trusted_devices import TrustedDevices
-from arena.store.people.users import Users
-from arena.store.problems.attempts import Attempts
-from arena.store.problems.problems import Problems
+from arena.store.people.login_attempts import LoginAttempts, TrustedDevices
+from arena.store.people.notices import Follows, Notices
+from arena.store.people.users import AccountLinks, Users
 from arena.store.ratings.rating_history import RatingHistory
 from arena.store.ratings.ratings import Ratings
 from arena.store.tournaments.human_games import People
@@ -60,6 +52,7 @@ class Store:
     """
 
     def __init__(self, url: str) -> None:
+        feature.load_tables()
         self.engine = open_engine(url)
         self.sessions = Sessions(self.engine)
         self.users = Users(self.sessions)
@@ -80,8 +73,6 @@ class Store:
         self.voids = Voids(self.sessions)
         self.ratings = Ratings(self.sessions)
         self.rating_history = RatingHistory(self.sessions)
-        self.problems = Problems(self.sessions)
-        self.attempts = Attempts(self.sessions)
         self.schedules = Schedules(self.sessions)
         self.leases = Leases(self.sessions)
         self.audit = AuditLog(self.sessions)

@@ -16,10 +16,10 @@ from sqlalchemy.orm import Session
 from sqlmodel import col
 
 from arena.documents.analysis import FIGURES
-from arena.documents.archive import MAX_COUNTED, ArchiveItem, ArchivePage, ArchiveSource
+from arena.documents.archive import MAX_COUNTED, ArchiveItem, ArchivePage, ArchiveQuery, ArchiveSource
 from arena.errors import NotFoundError
 from arena.store.archive import positions
-from arena.store.archive.archived_game import WINNERS, ArchivedGame
+from arena.store.archive.archived_game import WINNERS, ArchivedGame, games_of, lines_of, names_of
 from arena.store.archive.entry import (
     SERIAL_COUNTER,
     NewArchivedGame,
@@ -33,7 +33,6 @@ from arena.store.archive.entry import (
     withdraw,
 )
 from arena.store.archive.explorer import Explorer
-from arena.store.archive.line import games_of, lines_of, names_of
 from arena.store.archive.search import MAX_SERIAL, ArchiveSearch, Matches
 from arena.store.base.engine import Sessions, batched, fetch
 from arena.store.base.models import Analysis, ArchiveGame, ArchiveName, Game, Record
@@ -65,7 +64,7 @@ class ArchivedPairing:
 
 
 class Archive:
-    """The archive of a database."""
+    """All games with a result, imported or played here, with the index of their positions."""
 
     def __init__(self, sessions: Sessions) -> None:
         self._sessions = sessions
@@ -85,6 +84,7 @@ class Archive:
         added = 0
         for portion in batched(games):
             with self._sessions.reading() as session:
+                # Asked before the write, as importing a text again is usual and must not lock out other writers.
                 there = known(session, [new.game.id for new in portion])
             if unknown := list({new.game.id: new for new in portion if new.game.id not in there}.values()):
                 with self._sessions.writing() as session:
@@ -111,6 +111,7 @@ class Archive:
         """
         with self._sessions.writing() as session:
             if advance(session, FOLLOWED_COUNTER, 0) != after:
+                # Also frees the counter's row: the block would commit its unchanged value.
                 session.rollback()
                 return False
             withdraw(session, known(session, [new.game.id for new in games]))
@@ -140,20 +141,19 @@ class Archive:
 
     def search(self, search: ArchiveSearch, *, offset: int = 0) -> ArchivePage:
         """Return one page of the matching games. Raises BadValueError."""
-        key = col(getattr(Analysis, search.sort)) if search.sort in FIGURES else col(SORTS[search.sort])
-        after = read_cursor(search.after, int)
+        query = search.query
+        key = col(getattr(Analysis, query.sort)) if query.sort in FIGURES else col(SORTS[query.sort])
+        after = read_cursor(query.after, int)
         with self._sessions.reading() as session:
             matches = Matches(session, search)
             total = matches.count(MAX_COUNTED + 1)
             is_exact = total <= MAX_COUNTED
             matches.is_scan = not is_exact or SCAN_RATIO * total >= counter(session, SERIAL_COUNTER)
-            query = _page(
-                session, matches, key, is_falling=search.order == "falling", after=after[0] if after else None
-            )
-            chosen = matches.page(query, 0 if after else offset, search.limit + 1)
-            games = lines_of(session, chosen[: search.limit])
-        is_more = 0 < search.limit < len(chosen)
-        cursor = write_cursor(chosen[search.limit - 1]) if is_more else None
+            rows = _page(session, matches, key, is_falling=query.order == "falling", after=after[0] if after else None)
+            chosen = matches.page(rows, 0 if after else offset, query.limit + 1)
+            games = lines_of(session, chosen[: query.limit])
+        is_more = 0 < query.limit < len(chosen)
+        cursor = write_cursor(chosen[query.limit - 1]) if is_more else None
         return ArchivePage(games, min(total, MAX_COUNTED), is_exact, cursor)
 
     def count(self, search: ArchiveSearch) -> int:
@@ -172,7 +172,7 @@ class Archive:
         with self._sessions.reading() as session:
             found = lines_of(session, [serial]) if 0 < serial <= MAX_SERIAL else []
         if not found:
-            raise NotFoundError("game of the archive", str(serial))
+            raise NotFoundError("archived game", serial)
         return found[0]
 
     def get(self, serial: int) -> ArchivedGame:
@@ -180,7 +180,7 @@ class Archive:
         with self._sessions.reading() as session:
             found = games_of(session, [serial])
         if not found:
-            raise NotFoundError("game of the archive", str(serial))
+            raise NotFoundError("archived game", serial)
         return found[0]
 
     def serial_of(self, game_id: str) -> int | None:
@@ -196,11 +196,13 @@ class Archive:
         game = ArchiveGame
         with self._sessions.reading() as session:
             columns = (game.first_id, game.second_id, game.variant_id, game.winner, game.day, game.serial)
-            found = Matches(session, ArchiveSearch(name=name)).select(*map(col, columns)).subquery().c
-            alike = (found.first_id, found.second_id, found.variant_id, found.winner)
-            days = (func.min(func.nullif(found.day, 0)), func.max(found.day))
-            query = select(*alike, func.count(), *days, func.min(found.serial)).group_by(*alike)
-            rows = fetch(session, query.order_by(func.min(found.serial)))
+            matching = (
+                Matches(session, ArchiveSearch(query=ArchiveQuery(name=name))).select(*map(col, columns)).subquery().c
+            )
+            alike = (matching.first_id, matching.second_id, matching.variant_id, matching.winner)
+            days = (func.min(func.nullif(matching.day, 0)), func.max(matching.day))
+            query = select(*alike, func.count(), *days, func.min(matching.serial)).group_by(*alike)
+            rows = fetch(session, query.order_by(func.min(matching.serial)))
             names = names_of(session, (number for row in rows for number in row[:3]))
         return [
             ArchivedPairing(
@@ -222,11 +224,11 @@ class Archive:
         with self._sessions.reading() as session:
             rows = fetch(session, select(*pair, func.count()).group_by(*pair))
             names = names_of(session, (number for row in rows for number in row[:2]))
-        found = []
+        counts = []
         for source, variant, count in rows:
             family, _, name = names[variant].partition(" ")
-            found.append((names[source], family, name, count))
-        return [ArchiveSource(*row) for row in sorted(found)]
+            counts.append((names[source], family, name, count))
+        return [ArchiveSource(*row) for row in sorted(counts)]
 
     def names(self, kind: str) -> tuple[str, ...]:
         """Return all names of a kind (`player`, `variant`, `termination`, `source`), to suggest similar ones."""
@@ -238,12 +240,12 @@ def _page(
     session: Session, matches: Matches, key: Any, *, is_falling: bool = False, after: int | None = None
 ) -> Select[Any]:
     """Select the serials of the matching games, ordered by `key`, then by serial; start after the serial `after`."""
-    found = matches.select(col(ArchiveGame.serial).label("serial"), key.label("key")).subquery().c
-    order = (found.key if matches.is_scan else matches.unindexed(found.key), found.serial)
-    query = select(found.serial).order_by(*(column.desc() if is_falling else column for column in order))
+    matching = matches.select(col(ArchiveGame.serial).label("serial"), key.label("key")).subquery().c
+    order = (matching.key if matches.is_scan else matches.unindexed(matching.key), matching.serial)
+    query = select(matching.serial).order_by(*(column.desc() if is_falling else column for column in order))
     if after is None:
         return query
-    last = session.execute(select(*order).where(found.serial == min(after, MAX_SERIAL))).one_or_none()
+    last = session.execute(select(*order).where(matching.serial == min(after, MAX_SERIAL))).one_or_none()
     if last is None:
         return query.where(false())
     place = tuple_(*order)

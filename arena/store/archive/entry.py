@@ -1,25 +1,32 @@
-"""Insertion of games into the archive: rows, names, serials and positions, in the caller's session."""
+"""Insertion of games into the archive: rows, names, serials and positions, and the imports of texts that bring them.
+
+A text is stored when it is uploaded, and read portion by portion. The games of a portion and the progress of its import
+are one transaction: whenever a process dies, the next one continues after the last portion, and no game is stored or
+counted twice.
+"""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, fields
-from typing import Any
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any, cast
 
 import numpy as np
 import zstandard
-from sqlalchemy import delete, insert, select, update
+from sqlalchemy import delete, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
+from arena.documents.archive import ImportResponse, ImportState, RejectedGame
+from arena.errors import NotFoundError, QuotaError
 from arena.store.archive import positions
 from arena.store.archive.archived_game import WINNERS, ArchivedGame, entries_of
 from arena.store.archive.positions import PositionEntries, joined
-from arena.store.base.engine import batched, table_of
-from arena.store.base.models import ArchiveGame, ArchiveName, ArchiveText, Counter, Game
+from arena.store.base.engine import Sessions, batched, table_of
+from arena.store.base.models import ArchiveGame, ArchiveName, ArchiveText, Counter, Game, StoredImport
 
 SERIAL_COUNTER = "archive"
 """Name of the counter with the last serial assigned."""
@@ -58,6 +65,7 @@ def insert_games(session: Session, games: Sequence[NewArchivedGame]) -> int:
 
     Games that were inserted meanwhile are skipped.
     """
+    # Locks the counter before anything is read: no other process inserts the same games meanwhile.
     last = advance(session, SERIAL_COUNTER, 0)
     there = known(session, [new.game.id for new in games])
     games = [new for new in games if new.game.id not in there]
@@ -134,7 +142,7 @@ def add_positions(session: Session, first: int, last: int, entries: Mapping[int,
 
     The caller holds the counter of serials, so that no other process adds games meanwhile.
     """
-    counts = [len(one.keys) for one in entries.values()]
+    counts = [len(game.keys) for game in entries.values()]
     whole = joined(list(entries.values()))
     serials = np.repeat(np.array(list(entries), dtype=np.int64), counts)
     positions.add(session, first, last, PositionEntries(whole.keys, serials, whole.tags))
@@ -156,15 +164,118 @@ def advance(session: Session, name: str, by: int) -> int:
     """Add to a counter and return its new value. Its row stays locked until the end of the transaction."""
     value = col(Counter.value)
     change = update(Counter).where(col(Counter.name) == name).values(value=value + by).returning(value)
-    found = session.scalar(change)
-    if found is None:
+    total = session.scalar(change)
+    if total is None:
         with suppress(IntegrityError), session.begin_nested():  # another process may insert it at the same moment
             session.execute(insert(table_of(Counter)), [{"name": name, "value": 0}])
-        found = session.scalar(change)
-    assert found is not None
-    return found
+        total = session.scalar(change)
+    assert total is not None
+    return total
 
 
 def set_counter(session: Session, name: str, value: int) -> None:
     """Set an existing counter to a value."""
     session.execute(update(Counter).where(col(Counter.name) == name).values(value=value))
+
+
+MAX_WAITING_PER_USER = 5
+"""Maximum number of a user's imports that are not over."""
+MAX_WAITING = 20
+"""Maximum number of imports that are not over."""
+MAX_REJECTED = 1000
+"""Rejected games of an import that are listed; the others are counted only."""
+_waits = col(StoredImport.state) == "waiting"
+
+
+class Imports:
+    """Texts that are being imported, each with its progress and its rejected games."""
+
+    def __init__(self, sessions: Sessions) -> None:
+        self._sessions = sessions
+
+    def add(self, row: StoredImport, text: str) -> int:
+        """Store an import that waits to be read; return its number. Raises QuotaError."""
+        row.text = zstandard.ZstdCompressor(level=6).compress(text.encode())
+        waiting = select(func.count()).select_from(StoredImport).where(_waits)
+        mine = waiting.where(col(StoredImport.created_by) == row.created_by)
+        with self._sessions.writing() as session:
+            if (session.scalar(mine) or 0) >= MAX_WAITING_PER_USER:
+                raise QuotaError(
+                    f"{MAX_WAITING_PER_USER} of your imports are being read", hint="wait until one is finished"
+                )
+            if (session.scalar(waiting) or 0) >= MAX_WAITING:
+                raise QuotaError(f"{MAX_WAITING} imports are being read", hint="try again later")
+            session.add(row)
+            session.flush()
+            return row.id
+
+    def get(self, number: int) -> ImportResponse:
+        """Return the progress of an import. Raises NotFoundError."""
+        with self._sessions.reading() as session:
+            row = session.get(StoredImport, number)
+        if row is None:
+            raise NotFoundError("import", number)
+        return _response(row)
+
+    def latest(self, limit: int) -> list[ImportResponse]:
+        """Return the latest imports, latest first."""
+        with self._sessions.reading() as session:
+            rows = list(session.scalars(select(StoredImport).order_by(col(StoredImport.id).desc()).limit(limit)))
+        return [_response(row) for row in rows]
+
+    def next_waiting(self) -> tuple[StoredImport, str] | None:
+        """Return the oldest import that is not over, and its text."""
+        with self._sessions.reading() as session:
+            row = session.scalar(select(StoredImport).where(_waits).order_by(col(StoredImport.id)).limit(1))
+        return None if row is None else (row, zstandard.ZstdDecompressor().decompress(row.text).decode())
+
+    def advance(
+        self,
+        seen: StoredImport,
+        games: Sequence[NewArchivedGame],
+        rejected: Sequence[RejectedGame],
+        format: str,
+        end: int,
+    ) -> None:
+        """Store the games of the next portion, and the progress up to the line `end`.
+
+        `seen` is the import as it was before the portion was read. Does nothing if another process has advanced the
+        import since then.
+        """
+        unique = list({new.game.id: new for new in games}.values())
+        with self._sessions.writing() as session:
+            row = session.get(StoredImport, seen.id, with_for_update=True)
+            if row is None or row.state != "waiting" or row.read != seen.read:
+                return
+            row.new += sum(insert_games(session, portion) for portion in batched(unique))
+            row.games += len(games)
+            row.rejected += len(rejected)
+            row.bad = [*row.bad, *map(asdict, rejected[: MAX_REJECTED - len(row.bad)])]
+            row.notation, row.read = format, end
+            if end >= row.lines:
+                row.state, row.text = "done", b""
+
+    def fail(self, number: int, problem: str) -> None:
+        """End an import that cannot be read further; the games of its earlier portions stay."""
+        with self._sessions.writing() as session:
+            row = session.get(StoredImport, number, with_for_update=True)
+            if row is not None and row.state == "waiting":
+                row.state, row.problem, row.text = "failed", problem, b""
+
+
+def _response(row: StoredImport) -> ImportResponse:
+    return ImportResponse(
+        id=row.id,
+        state=cast(ImportState, row.state),
+        file=row.source,
+        format=row.notation,
+        lines=row.lines,
+        read=row.read,
+        games=row.games,
+        new=row.new,
+        known=row.games - row.new,
+        rejected=row.rejected,
+        bad=[RejectedGame(**game) for game in row.bad],
+        problem=row.problem,
+        created_at=row.created_at,
+    )

@@ -18,10 +18,9 @@ from sqlalchemy import Select, or_, select
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
-from arena.documents.archive import MAX_COUNTED, ArchiveItem
-from arena.documents.explorer import ExplorerQuery
+from arena.documents.archive import MAX_COUNTED, ArchiveItem, ArchiveQuery, ExplorerQuery
 from arena.store.archive import positions
-from arena.store.archive.line import lines_of
+from arena.store.archive.archived_game import lines_of
 from arena.store.archive.positions import PositionEntries
 from arena.store.archive.search import MAX_SERIAL, ArchiveSearch, Matches
 from arena.store.base.engine import Sessions, fetch
@@ -104,11 +103,13 @@ class Explorer:
             following = np.array(sorted(tags), np.int64)
             pairs = _pairs(entries, games.serials, following)
             by_tag = _add_up(games.taken(pairs.games), pairs.tags, len(following), strengths, side)
-            best = sorted({one.best for one in (*whole, *by_tag) if one.tally.games})
+            best = sorted({total.best for total in (*whole, *by_tag) if total.tally.games})
             lines = {line.serial: line for line in lines_of(session, best)}
-        for one in (*whole, *by_tag):
-            one.tally.best = lines.get(one.best)
-        moves = {tag: one.tally for tag, one in zip(following.tolist(), by_tag, strict=True) if one.tally.games}
+        for entry in (*whole, *by_tag):
+            entry.tally.best = lines.get(entry.best)
+        moves = {
+            tag: figures.tally for tag, figures in zip(following.tolist(), by_tag, strict=True) if figures.tally.games
+        }
         return Explored(whole[0].tally, moves, is_exact)
 
 
@@ -116,7 +117,9 @@ def _games(session: Session, family: str, chosen: ExplorerQuery, serials: Number
     """Return the games that match the filter, by serial: the latest `MAX_COUNTED` and one more if there are more."""
     columns = (ArchiveGame.serial, ArchiveGame.winner, ArchiveGame.day, ArchiveGame.first_id, ArchiveGame.second_id)
     search = ArchiveSearch(
-        family=family, variant=chosen.variant, source=chosen.source, since=chosen.since, until=chosen.until
+        query=ArchiveQuery(
+            family=family, variant=chosen.variant, source=chosen.source, since=chosen.since, until=chosen.until
+        )
     )
     first, second = col(ArchiveGame.first_id), col(ArchiveGame.second_id)
     conditions = []
@@ -176,10 +179,10 @@ def _pairs(entries: PositionEntries, serials: Numbers, tags: Numbers) -> _Pairs:
     """Return, as indices of these ascending lists, the distinct pairs of serial and tag that the entries have."""
     near = entries.serials >= serials.min(initial=MAX_SERIAL)  # mostly far fewer: only the latest games count
     both = np.unique(entries.serials[near].astype(np.uint64) << np.uint64(32) | entries.tags[near])
-    found = [(both >> np.uint64(32)).astype(np.int64), (both & np.uint64(0xFFFFFFFF)).astype(np.int64)]
-    places = [np.searchsorted(known, mine) for known, mine in zip((serials, tags), found, strict=True)]
+    columns = [(both >> np.uint64(32)).astype(np.int64), (both & np.uint64(0xFFFFFFFF)).astype(np.int64)]
+    places = [np.searchsorted(known, mine) for known, mine in zip((serials, tags), columns, strict=True)]
     is_known = np.ones(len(both), np.bool_)
-    for known, mine, place in zip((serials, tags), found, places, strict=True):
+    for known, mine, place in zip((serials, tags), columns, places, strict=True):
         is_known &= place < len(known)
         is_known[is_known] = known[place[is_known]] == mine[is_known]
     return _Pairs(places[0][is_known], places[1][is_known])
@@ -206,14 +209,16 @@ def _add_up(games: _Games, groups: Numbers, size: int, strengths: Floats, side: 
         mine = strengths[players]
         is_rated = ~np.isnan(mine)
         mine = np.nan_to_num(mine)
+        # A whole number above the serial's bits, so that one maximum finds the strongest and, of equals, the latest
+        # game.
         merit += ((mine + 100.0) * 1000).astype(np.int64)
         means.append((np.bincount(groups, mine, size).tolist(), np.bincount(groups, is_rated, size).tolist()))
     np.maximum.at(best, groups, np.maximum(merit, 0) << _SERIAL_BITS | games.serials)
-    found = []
+    sums = []
     for group, (other, first, second, draw) in enumerate(results.tolist()):
         rating, opposition = (total[group] / rated[group] if rated[group] else None for total, rated in means)
         tally = ExplorerTally(
             other + first + second + draw, first, second, draw, other, rating, opposition, int(last[group])
         )
-        found.append(_Sum(tally, int(best[group]) & MAX_SERIAL))
-    return found
+        sums.append(_Sum(tally, int(best[group]) & MAX_SERIAL))
+    return sums

@@ -64,9 +64,9 @@ def joined(several: Sequence[PositionEntries]) -> PositionEntries:
     if not several:
         return PositionEntries(np.empty(0, np.uint64), np.empty(0, np.int64), np.empty(0, np.uint32))
     return PositionEntries(
-        np.concatenate([one.keys for one in several]),
-        np.concatenate([one.serials for one in several]),
-        np.concatenate([one.tags for one in several]),
+        np.concatenate([entries.keys for entries in several]),
+        np.concatenate([entries.serials for entries in several]),
+        np.concatenate([entries.tags for entries in several]),
     )
 
 
@@ -91,7 +91,7 @@ def _unpack(data: bytes, first: int) -> PositionEntries:
 def look_up(session: Session, key: int) -> PositionEntries:
     """Read the entries with this key, ordered by serial."""
     parts = session.execute(select(col(ArchivePart.id), col(ArchivePart.first), col(ArchivePart.bits))).all()
-    found: dict[int, PositionEntries] = {}
+    by_first: dict[int, PositionEntries] = {}
     for bits in {part.bits for part in parts}:  # a query for each: SQLite uses no index for a join on the bucket
         firsts = {part.id: part.first for part in parts if part.bits == bits}
         query = select(col(ArchivePosition.part_id), col(ArchivePosition.data)).where(
@@ -99,9 +99,10 @@ def look_up(session: Session, key: int) -> PositionEntries:
         )
         for number, data in session.execute(query):
             entries = _unpack(data, firsts[number])
+            # As uint64: numpy would compare a plain int with these keys as float64, which has 53 bits.
             begin, end = (int(np.searchsorted(entries.keys, np.uint64(key), side)) for side in ("left", "right"))
-            found[firsts[number]] = entries.between(begin, end)
-    return joined([found[first] for first in sorted(found)])
+            by_first[firsts[number]] = entries.between(begin, end)
+    return joined([by_first[first] for first in sorted(by_first)])
 
 
 def add(session: Session, first: int, last: int, entries: PositionEntries) -> None:
@@ -127,13 +128,13 @@ def _to_merge(session: Session, first: int, last: int) -> list[Row[int | None, i
         .where(col(ArchivePart.last) < first, col(ArchivePart.first) > last - MAX_PART_GAMES)
         .order_by(col(ArchivePart.first).desc())
     )
-    found: list[Row[int | None, int]] = []
+    parts: list[Row[int | None, int]] = []
     for part in session.execute(query):
         if first - part.first > last - first + 1:
             break
-        found.insert(0, part)
+        parts.insert(0, part)
         first = part.first
-    return found
+    return parts
 
 
 def _read(session: Session, part: Row[int | None, int]) -> PositionEntries:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -23,8 +23,7 @@ from arena.documents.analysis import FIGURES
 from arena.documents.archive import ArchiveQuery
 from arena.errors import BadValueError
 from arena.store.archive import positions
-from arena.store.archive.archived_game import MAX_OPENING_PLIES, WINNERS, day_of, opening_key
-from arena.store.archive.line import games_of
+from arena.store.archive.archived_game import MAX_OPENING_PLIES, WINNERS, day_of, games_of, opening_key
 from arena.store.base.engine import table_of
 from arena.store.base.models import Analysis, ArchiveGame, ArchiveName
 from arena.store.games import analyses
@@ -42,9 +41,10 @@ Serials = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ArchiveSearch(ArchiveQuery):
+class ArchiveSearch:
     """A query whose variant, position and moves were parsed by the rules of its family."""
 
+    query: ArchiveQuery = field(default_factory=ArchiveQuery)
     key: int | None = None
     """The key of the position."""
     first_moves: tuple[str, ...] = ()
@@ -66,14 +66,14 @@ class Matches:
         among: Serials | None = None,
         pool: str | None = None,
     ) -> None:
-        self._session, self._search = session, search
-        self._by = search.sort if search.sort in FIGURES else ""
-        self._since, self._until = read_day(search.since, "since", 0), read_day(search.until, "until", 9999)
+        self._session, self._query = session, (query := search.query)
+        self._by = query.sort if query.sort in FIGURES else ""
+        self._since, self._until = read_day(query.since, "since", 0), read_day(query.until, "until", 9999)
         self._is_sqlite = session.get_bind().dialect.name == "sqlite"
         self.is_scan = False
         """Set this if many games match: then all games are scanned in sort order."""
-        self._named = list(_named(session, search, pool))
-        self._seats = list(_seats(session, search))
+        self._named = list(_named(session, query, pool))
+        self._seats = list(_seats(session, query))
         self._among = _indexed(session, search, among)
         if len(search.first_moves) > MAX_OPENING_PLIES:
             self._among = self._beginning_with(search.first_moves)
@@ -91,9 +91,10 @@ class Matches:
         wanted, read = offset + limit, FIRST_SCAN
         while True:
             scanned = np.fromiter(self._session.scalars(query.limit(read)), np.int64)
-            found = scanned[np.isin(scanned, self._among)]
-            if len(found) >= wanted or len(scanned) < read:
-                return found[offset:wanted].tolist()  # type: ignore[no-any-return]
+            serials = scanned[np.isin(scanned, self._among)]
+            if len(serials) >= wanted or len(scanned) < read:
+                return serials[offset:wanted].tolist()  # type: ignore[no-any-return]
+            # Fast growth: few queries, also if the matches are at the end.
             read *= 8
 
     def unindexed(self, column: Any) -> ColumnElement[Any]:
@@ -102,7 +103,7 @@ class Matches:
 
     def select(self, *columns: Any) -> Select[Any]:
         """Select these columns of the matching games."""
-        is_found = self._among is not None or bool(self._by) or self._search.is_about_analysis
+        is_found = self._among is not None or bool(self._by) or self._query.is_about_analysis
         is_free = not (is_found or self.is_scan)
         rest = list(self._conditions(is_free=is_free))
         seats = self._seats
@@ -124,7 +125,7 @@ class Matches:
         if self._among is not None and not self.is_scan:
             numbers = self._table(self._found)
             games = numbers.join(games, col(ArchiveGame.serial) == numbers.c.value)
-        if self._by or self._search.is_about_analysis:
+        if self._by or self._query.is_about_analysis:
             games = games.join(Analysis, col(Analysis.game_id) == col(ArchiveGame.game_id))
         return games  # type: ignore[no-any-return]
 
@@ -152,7 +153,7 @@ class Matches:
 
     def _conditions(self, *, is_free: bool) -> Iterator[ColumnElement[bool]]:
         """Yield all conditions, except those on a player of either side; with `is_free` SQLite may use any index."""
-        search, game = self._search, ArchiveGame
+        search, game = self._query, ArchiveGame
         if search.id:
             yield col(game.game_id) == search.id
         if search.number:
@@ -161,6 +162,7 @@ class Matches:
             yield self._is_in(column, numbers, is_free=is_free)
         if search.result:
             yield col(game.winner) == WINNERS.index(None if search.result == "none" else search.result)
+        # Day 0 is an unknown day: such a game matches no bound.
         since = None if self._since is None and self._until is None else max(1, self._since or 0)
         for bounded, order, low, high in (
             (game.plies, "length", search.min_plies, search.max_plies),
@@ -202,7 +204,7 @@ def _indexed(session: Session, search: ArchiveSearch, among: Serials | None) -> 
     return among
 
 
-def _named(session: Session, search: ArchiveSearch, pool: str | None) -> Iterator[tuple[Any, list[int]]]:
+def _named(session: Session, search: ArchiveQuery, pool: str | None) -> Iterator[tuple[Any, list[int]]]:
     """Yield the columns that contain ids of names, each with the ids that the search allows."""
     game = ArchiveGame
     if search.family or search.variant:
@@ -219,7 +221,7 @@ def _named(session: Session, search: ArchiveSearch, pool: str | None) -> Iterato
             yield side, _containing(session, part)
 
 
-def _seats(session: Session, search: ArchiveSearch) -> Iterator[list[int]]:
+def _seats(session: Session, search: ArchiveQuery) -> Iterator[list[int]]:
     """Yield lists of name ids. In a matching game, a player of each list is on one of the sides."""
     if search.name:
         yield _numbers_of(session, "player", col(ArchiveName.name) == search.name)
@@ -257,11 +259,11 @@ def read_day(text: str | None, name: str, rest: int) -> int | None:
     """
     if not text or not text.strip():
         return None
-    found = day_of(text)
+    day = day_of(text)
     parts = text.strip().count("-")
-    is_whole = parts == (found % 10_000 > 0) + (found % 100 > 0)  # false if the month or the day does not exist
-    if not found or not is_whole or not re.fullmatch(r"\d{4}(-\d\d?(-\d\d?)?)?", text.strip()):
+    is_whole = parts == (day % 10_000 > 0) + (day % 100 > 0)  # false if the month or the day does not exist
+    if not day or not is_whole or not re.fullmatch(r"\d{4}(-\d\d?(-\d\d?)?)?", text.strip()):
         raise BadValueError(f"invalid day {text[:40]!r}", field=name, hint="write 2003-07-31, 2003-07 or 2003")
-    if rest and not found % 100:
-        found += 99 if found % 10_000 else rest
-    return found
+    if rest and not day % 100:
+        day += 99 if day % 10_000 else rest
+    return day

@@ -1,15 +1,17 @@
-"""Database connections: SQLite in WAL mode or PostgreSQL, with reading and writing transactions."""
+"""Connections to SQLite in WAL mode or PostgreSQL: reading and writing transactions, and detection of changes."""
 
 from __future__ import annotations
 
 import sqlite3
+import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from itertools import count, islice
 from pathlib import Path
 from typing import Any, TypeVar
+from urllib.parse import quote
 
 from sqlalchemy import Connection, Engine, Select, Table, create_engine, event, text
 from sqlalchemy.engine import ExceptionContext, make_url
@@ -19,8 +21,7 @@ from sqlmodel import SQLModel
 
 from arena.data_folder import make_file
 from arena.errors import BadValueError, DamagedDatabaseError
-from arena.store.base.errors import translated
-from arena.store.base.health import Health
+from arena.store.base.health import Health, translated
 
 T = TypeVar("T")
 
@@ -28,6 +29,8 @@ BATCH = 500
 """Rows per statement, within the parameter limits of both databases."""
 BUSY_MS = 5000
 """How long a SQLite writer waits for another writer, and a PostgreSQL session for a free connection."""
+SNAPSHOT_S = 0.1
+"""Maximum age of a PostgreSQL snapshot: for so long a commit of another process may go unnoticed."""
 
 _KEEP_ALIVE = {"keepalives_idle": 4, "keepalives_interval": 2, "keepalives_count": 3, "tcp_user_timeout": 10_000}
 """TCP keep-alive settings: a lost server is noticed within ten seconds, not hours."""
@@ -43,7 +46,7 @@ _SERVER_SETTINGS = {
     "client_connection_check_interval": 2000,
 }
 """Settings of every PostgreSQL session; milliseconds, keep-alive settings in seconds."""
-_WRITING = "arena_writing"
+_WRITING, _DURABLE = "arena_writing", "arena_durable"
 _NO_CHANGE = text("UPDATE counters SET value = value WHERE name = ''")
 """A statement that needs the right to write, but no lock on a row."""
 
@@ -57,6 +60,7 @@ def open_engine(url: str, *, pool_size: int = 10) -> Engine:
     if target.drivername == "postgresql":
         target = target.set(drivername="postgresql+psycopg")
     options: dict[str, Any] = {
+        # Errors are logged: values in them may be hashes of passwords, mail addresses or texts of users.
         "hide_parameters": True,
         "pool_timeout": BUSY_MS / 1000,
         "pool_size": pool_size,
@@ -93,7 +97,8 @@ def _configure_sqlite(engine: Engine) -> None:
         # A reader that becomes a writer fails at once, despite the busy timeout, if another process has written.
         connection.isolation_level = None
         try:
-            for pragma in (f"busy_timeout={BUSY_MS}", "synchronous=NORMAL", "foreign_keys=ON"):
+            # SQLite checks foreign keys only when asked to.
+            for pragma in (f"busy_timeout={BUSY_MS}", "foreign_keys=ON"):
                 connection.execute(f"PRAGMA {pragma}")
             _write_ahead(connection)
         except sqlite3.Error:
@@ -112,8 +117,14 @@ def _configure_sqlite(engine: Engine) -> None:
 
     @event.listens_for(engine, "begin")
     def begin(connection: Connection) -> None:
-        is_writing = connection.get_execution_options().get(_WRITING, False)
-        connection.exec_driver_sql("BEGIN IMMEDIATE" if is_writing else "BEGIN")
+        options = connection.get_execution_options()
+        if not options.get(_WRITING, False):
+            connection.exec_driver_sql("BEGIN")
+            return
+        # In WAL mode, NORMAL may lose the latest commits at a power failure, but never damages the file. FULL waits
+        # for the disk at every commit.
+        connection.exec_driver_sql(f"PRAGMA synchronous={'FULL' if options.get(_DURABLE, False) else 'NORMAL'}")
+        connection.exec_driver_sql("BEGIN IMMEDIATE")
 
 
 def close_all(engine: Engine) -> None:
@@ -157,6 +168,7 @@ class Sessions:
         if engine.dialect.name == "postgresql":
             self.reader = engine.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
         self.writer = engine.execution_options(**{_WRITING: True})
+        self.durable_writer = engine.execution_options(**{_WRITING: True, _DURABLE: True})
         self._fence: ContextVar[Callable[[Session], None] | None] = ContextVar("fence", default=None)
         self._commits = count(1)
         self.written = 0
@@ -169,13 +181,15 @@ class Sessions:
             yield session
 
     @contextmanager
-    def writing(self) -> Iterator[Session]:
+    def writing(self, *, is_durable: bool = False) -> Iterator[Session]:
         """Open a session that commits at the end of the block, or rolls back if the block raises.
 
+        If `is_durable`, the commit survives a power failure; SQLite may lose others of the last seconds.
         Raises StoreUnavailableError, and DamagedDatabaseError if the database is known to be damaged.
         """
         self.health.require_sound()
-        with self._translated(), Session(self.writer, expire_on_commit=False) as session:
+        writer = self.durable_writer if is_durable else self.writer
+        with self._translated(), Session(writer, expire_on_commit=False) as session:
             if fence := self._fence.get():
                 fence(session)
             yield session
@@ -210,3 +224,59 @@ class Sessions:
 def fetch(session: Session, query: Select[*tuple[Any, ...]]) -> Sequence[Any]:
     """Return all rows of a query of columns, as tuples."""
     return session.execute(query).all()
+
+
+class Changes:
+    """The mark of one database, which differs after every commit of any process.
+
+    SQLite returns it at once, without reading the file (`PRAGMA data_version`). PostgreSQL is queried for its snapshot
+    at most every 0.1 s; commits of this process change the mark at once.
+    """
+
+    def __init__(self, sessions: Sessions, clock: Callable[[], float] = time.monotonic) -> None:
+        self._sessions = sessions
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._file: sqlite3.Connection | None = None
+        self._snapshot: tuple[float, str] | None = None
+        event.listen(sessions.engine, "engine_disposed", lambda _: self.close())
+
+    def mark(self) -> Hashable | None:
+        """Return the current mark without blocking; None if it must be queried by `look`, which blocks."""
+        if self._sessions.engine.dialect.name == "sqlite":
+            return self._data_version()
+        with self._lock:
+            if self._snapshot is None or self._clock() - self._snapshot[0] > SNAPSHOT_S:
+                return None
+            return self._sessions.written, self._snapshot[1]
+
+    def look(self) -> Hashable:
+        """Query the database for the current mark. Raises StoreUnavailableError."""
+        if self._sessions.engine.dialect.name == "sqlite":
+            return self._data_version()
+        # Before the query: a commit meanwhile then makes the mark too old, never too new.
+        at, written = self._clock(), self._sessions.written
+        with translated(), self._sessions.engine.connect() as connection:
+            snapshot = str(connection.exec_driver_sql("SELECT pg_current_snapshot()::text").scalar_one())
+        with self._lock:
+            self._snapshot = (at, snapshot)
+        return written, snapshot
+
+    def close(self) -> None:
+        """Close the connection that watches the file; the next mark opens it again."""
+        with self._lock:
+            if self._file is not None:
+                self._file.close()
+                self._file = None
+
+    def _data_version(self) -> Hashable:
+        with self._lock, suppress(sqlite3.Error):
+            if self._file is None:
+                path = quote(str(self._sessions.engine.url.database))
+                # A connection of its own: data_version tells only of the commits of other connections
+                # (sqlite.org/pragma.html).
+                self._file = sqlite3.connect(
+                    f"file:{path}?mode=rw", uri=True, timeout=0, isolation_level=None, check_same_thread=False
+                )
+            return int(self._file.execute("PRAGMA data_version").fetchone()[0])
+        return object()  # unknown at the moment: equal to no other mark

@@ -6,57 +6,20 @@ foreign key and every column by which a page filters or sorts has an index.
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
-from sqlalchemy import JSON, Column, DateTime, Index, LargeBinary, MetaData, Text, UniqueConstraint
-from sqlalchemy.types import TypeDecorator
+from sqlalchemy import JSON, Column, Index, LargeBinary, Text, UniqueConstraint
 from sqlmodel import Field, SQLModel
 
 from arena.clock import now
 from arena.documents.account import MAX_ABOUT, MAX_EMAIL, MAX_LINK
-
-SQLModel.metadata = MetaData(
-    naming_convention={
-        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
-        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
-        "ck": "ck_%(table_name)s_%(constraint_name)s",
-        "fk": "fk_%(table_name)s_%(column_0_N_name)s_%(referred_table_name)s",
-        "pk": "pk_%(table_name)s",
-    }
-)
-
-
-class Utc(TypeDecorator[datetime]):
-    """A time with zone, stored as UTC. SQLite drops zones, so they are restored on reading."""
-
-    impl = DateTime(timezone=True)
-    cache_ok = True
-
-    def process_bind_param(self, value: datetime | None, dialect: Any) -> datetime | None:
-        """Convert to UTC. Raises ValueError for a naive time."""
-        if value is not None and value.tzinfo is None:
-            raise ValueError(f"a time without a zone: {value}")
-        return value.astimezone(UTC) if value else None
-
-    def process_result_value(self, value: datetime | None, dialect: Any) -> datetime | None:
-        """Restore the zone."""
-        if value is None:
-            return None
-        return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
-
-
-def _time(*, nullable: bool = False, index: bool = False) -> Any:
-    return Field(default=None if nullable else ..., sa_type=Utc, nullable=nullable, index=index)
-
-
-def _created() -> Any:
-    return Field(default_factory=now, sa_type=Utc, nullable=False)
-
-
-def _json(default: Any) -> Any:
-    return Field(default_factory=default, sa_column=Column(JSON, nullable=False))
-
+from arena.documents.game import GameState
+from arena.documents.tournament import CatchUp, TournamentState
+from arena.documents.words import Side, Winner
+from arena.store.base.fields import Utc, created, document, moment, number, word
+from referee.bot.file import BotFile
+from referee.validation import adapter_of
 
 # -- users -------------------------------------------------------------------------------------------------------------
 
@@ -65,7 +28,7 @@ class User(SQLModel, table=True):
     """A user account. `role` is `author`, `organiser` or `admin`. The log-in form needs a password hash."""
 
     __tablename__ = "users"
-    id: int | None = Field(default=None, primary_key=True)
+    id: int = number()
     name: str = Field(unique=True, max_length=40)
     role: str = Field(default="author", max_length=16)
     password_hash: str | None = None
@@ -75,7 +38,7 @@ class User(SQLModel, table=True):
     link: str = Field(default="", max_length=MAX_LINK)
     email: str = Field(default="", max_length=MAX_EMAIL, index=True)
     """Private; only for links to reset the password."""
-    created_at: datetime = _created()
+    created_at: datetime = created()
 
 
 class AccountLink(SQLModel, table=True):
@@ -89,8 +52,8 @@ class AccountLink(SQLModel, table=True):
     user_id: int | None = Field(default=None, foreign_key="users.id", index=True)
     role: str = Field(default="", max_length=16)
     uses_left: int = 1
-    expires: datetime = _time(index=True)
-    created_at: datetime = _created()
+    expires: datetime = moment(index=True)
+    created_at: datetime = created()
 
 
 class Token(SQLModel, table=True):
@@ -100,15 +63,15 @@ class Token(SQLModel, table=True):
     """
 
     __tablename__ = "tokens"
-    id: int | None = Field(default=None, primary_key=True)
+    id: int = number()
     user_id: int = Field(foreign_key="users.id", index=True)
     name: str = Field(max_length=80)
     digest: str = Field(unique=True, max_length=64)
     scopes: str = "read"
-    created_at: datetime = _created()
-    expires: datetime | None = _time(nullable=True)
-    last_used: datetime | None = _time(nullable=True)
-    revoked: datetime | None = _time(nullable=True)
+    created_at: datetime = created()
+    expires: datetime | None = moment(nullable=True)
+    last_used: datetime | None = moment(nullable=True)
+    revoked: datetime | None = moment(nullable=True)
     parent_id: int | None = Field(default=None, foreign_key="tokens.id", index=True)
 
     @property
@@ -124,8 +87,8 @@ class Login(SQLModel, table=True):
     digest: str = Field(primary_key=True, max_length=64)
     user_id: int = Field(foreign_key="users.id", index=True)
     csrf: str = Field(max_length=64)
-    created_at: datetime = _created()
-    expires: datetime = _time(index=True)
+    created_at: datetime = created()
+    expires: datetime = moment(index=True)
 
 
 class LoginAttempt(SQLModel, table=True):
@@ -134,7 +97,7 @@ class LoginAttempt(SQLModel, table=True):
     __tablename__ = "login_attempts"
     key: str = Field(primary_key=True, max_length=64)
     count: float = 0.0
-    updated_at: datetime = _time()
+    updated_at: datetime = moment()
 
 
 class TrustedDevice(SQLModel, table=True):
@@ -143,7 +106,7 @@ class TrustedDevice(SQLModel, table=True):
     __tablename__ = "trusted_devices"
     user_id: int = Field(primary_key=True, foreign_key="users.id")
     digest: str = Field(primary_key=True, max_length=64, index=True)
-    seen: datetime = _time()
+    seen: datetime = moment()
 
 
 # -- bots --------------------------------------------------------------------------------------------------------------
@@ -153,14 +116,14 @@ class BotIdentity(SQLModel, table=True):
     """A bot: a name with an owner, independent of its versions."""
 
     __tablename__ = "bots"
-    id: int | None = Field(default=None, primary_key=True)
+    id: int = number()
     name: str = Field(unique=True, max_length=40)
     owner_id: int = Field(foreign_key="users.id", index=True)
     description: str = ""
     is_retired: bool = False
     plays_people: bool = Field(default=False)
     """True if the owner lets people play against the bot."""
-    created_at: datetime = _created()
+    created_at: datetime = created()
 
 
 class Version(SQLModel, table=True):
@@ -173,26 +136,31 @@ class Version(SQLModel, table=True):
 
     __tablename__ = "versions"
     __table_args__ = (UniqueConstraint("bot_id", "number"),)
-    id: int | None = Field(default=None, primary_key=True)
+    id: int = number()
     bot_id: int = Field(foreign_key="bots.id", index=True)
     number: int
     name: str = Field(unique=True, max_length=60)
     bundle: str = Field(default="", max_length=64, index=True)
     size_bytes: int = 0
-    command: list[str] = _json(list)
-    options: dict[str, str] = _json(dict)
-    limits: dict[str, int] = _json(dict)
-    capabilities: dict[str, Any] = _json(dict)
+    file: dict[str, Any] = document(dict)
+    """Its `bot.toml`, a `BotFile` as plain data. Its row, not this, says which capabilities a check found."""
+    capabilities: dict[str, Any] = document(dict)
     state: str = Field(default="uploaded", max_length=16, index=True)
-    report: dict[str, Any] = _json(dict)
+    report: dict[str, Any] = document(dict)
     log: str = Field(default="", sa_column=Column(Text, nullable=False))
     problem: str = ""
     place: str = Field(default="", max_length=16)
     """Where the version runs: empty for the arena's sandbox, `remote` for its author's machine."""
     follows_id: int | None = Field(default=None, foreign_key="versions.id", index=True)
     """The version from whose ratings this one starts (its mu, with a wide sigma)."""
-    created_at: datetime = _created()
-    checked: datetime | None = _time(nullable=True)
+    created_at: datetime = created()
+    checked: datetime | None = moment(nullable=True)
+
+    @property
+    def bot_file(self) -> BotFile:
+        """Its `bot.toml`, as it was read at the upload. A key that is newer than the version has its default."""
+        file: BotFile = adapter_of(BotFile).validate_python(self.file)
+        return file
 
 
 class RemotePresence(SQLModel, table=True):
@@ -201,7 +169,7 @@ class RemotePresence(SQLModel, table=True):
     __tablename__ = "presences"
     version_id: int = Field(primary_key=True, foreign_key="versions.id", sa_column_kwargs={"autoincrement": False})
     is_connected: bool = False
-    seen: datetime = _time()
+    seen: datetime = moment()
     games: int = 0
     most_games: int = 0
     latency_ms: float | None = None
@@ -214,7 +182,7 @@ class VersionFamily(SQLModel, table=True):
     __tablename__ = "version_families"
     version_id: int = Field(primary_key=True, foreign_key="versions.id")
     family: str = Field(primary_key=True, max_length=32, index=True)
-    variants: list[str] = _json(list)
+    variants: list[str] = document(list)
 
 
 # -- tournaments -------------------------------------------------------------------------------------------------------
@@ -227,16 +195,16 @@ class Schedule(SQLModel, table=True):
     """
 
     __tablename__ = "schedules"
-    id: int | None = Field(default=None, primary_key=True)
+    id: int = number()
     name: str = Field(unique=True, max_length=80)
     cron: str = Field(max_length=80)
     timezone: str = Field(default="UTC", max_length=64)
-    catch_up: str = Field(default="once", max_length=8)
-    template: dict[str, Any] = _json(dict)
+    catch_up: CatchUp = word(8, "once")
+    template: dict[str, Any] = document(dict)
     is_enabled: bool = True
-    next_fire: datetime | None = _time(nullable=True, index=True)
+    next_fire: datetime | None = moment(nullable=True, index=True)
     created_by: int = Field(foreign_key="users.id", index=True)
-    created_at: datetime = _created()
+    created_at: datetime = created()
 
 
 class Tournament(SQLModel, table=True):
@@ -253,20 +221,22 @@ class Tournament(SQLModel, table=True):
         Index("ix_tournaments_family_start_time", "family", "start_time", "id"),
         Index("ix_tournaments_state_start_time", "state", "start_time", "id"),
     )
-    id: int | None = Field(default=None, primary_key=True)
+    id: int = number()
     name: str = Field(max_length=120)
     family: str = Field(max_length=32)
     variant: str = Field(max_length=120)
-    options: dict[str, Any] = _json(dict)
+    options: dict[str, Any] = document(dict)
     format: str = Field(max_length=16)
-    settings: dict[str, Any] = _json(dict)
+    settings: dict[str, Any] = document(dict)
     pool: str = Field(max_length=200, index=True)
     is_rated: bool = True
-    state: str = Field(default="scheduled", max_length=16)
+    is_challenge: bool = Field(default=False)
+    """True if a player chose the opponent: the rules of `fold` against farmed ratings apply to its games."""
+    state: TournamentState = word(16, "scheduled")
     problem: str = ""
-    start_time: datetime = _time()
-    started_at: datetime | None = _time(nullable=True)
-    finished_at: datetime | None = _time(nullable=True, index=True)
+    start_time: datetime = moment()
+    started_at: datetime | None = moment(nullable=True)
+    finished_at: datetime | None = moment(nullable=True, index=True)
     planned_games: int = 0
     """Number of games that are over or still to be played: all but the cancelled ones."""
     later_games: int = 0
@@ -276,9 +246,9 @@ class Tournament(SQLModel, table=True):
     findings: dict[str, Any] | None = Field(default=None, sa_column=Column(JSON(none_as_null=True), nullable=True))
     """Statistical findings after the end; empty with too few results, None before the end."""
     schedule_id: int | None = Field(default=None, foreign_key="schedules.id", index=True)
-    fire_time: datetime | None = _time(nullable=True)
+    fire_time: datetime | None = moment(nullable=True)
     created_by: int = Field(foreign_key="users.id", index=True)
-    created_at: datetime = _created()
+    created_at: datetime = created()
 
     @property
     def priority(self) -> int:
@@ -294,12 +264,12 @@ class Entry(SQLModel, table=True):
 
     __tablename__ = "entries"
     __table_args__ = (UniqueConstraint("tournament_id", "version_id"), UniqueConstraint("tournament_id", "seat"))
-    id: int | None = Field(default=None, primary_key=True)
+    id: int = number()
     tournament_id: int = Field(foreign_key="tournaments.id")
     version_id: int = Field(foreign_key="versions.id", index=True)
     seat: int
     eligibility: str = ""
-    withdrawn: datetime | None = _time(nullable=True)
+    withdrawn: datetime | None = moment(nullable=True)
     suspended: str = Field(default="")
 
 
@@ -308,11 +278,11 @@ class Follow(SQLModel, table=True):
 
     __tablename__ = "follows"
     __table_args__ = (UniqueConstraint("user_id", "bot_id"), UniqueConstraint("user_id", "tournament_id"))
-    id: int | None = Field(default=None, primary_key=True)
+    id: int = number()
     user_id: int = Field(foreign_key="users.id")
     bot_id: int | None = Field(default=None, foreign_key="bots.id", index=True)
     tournament_id: int | None = Field(default=None, foreign_key="tournaments.id", index=True)
-    followed_at: datetime = _created()
+    followed_at: datetime = created()
 
 
 # -- games -------------------------------------------------------------------------------------------------------------
@@ -332,7 +302,9 @@ class Game(SQLModel, table=True):
     __table_args__ = (
         UniqueConstraint("tournament_id", "sequence"),
         Index("ix_games_family_commit_number", "family", "commit_number"),
+        # With variant and winner, so that the results by side are counted in the index alone.
         Index("ix_games_pool_commit_number", "pool", "commit_number", "variant", "winner"),
+        # For leaderboards of the past: the last commit number of a pool at a moment.
         Index("ix_games_pool_finished_at", "pool", "finished_at", "commit_number"),
         Index("ix_games_first_commit_number", "first_id", "commit_number"),
         Index("ix_games_second_commit_number", "second_id", "commit_number"),
@@ -357,16 +329,20 @@ class Game(SQLModel, table=True):
     second_id: int = Field(foreign_key="versions.id")
     first: str = Field(max_length=60)
     second: str = Field(max_length=60)
-    spec: dict[str, Any] = _json(dict)
+    spec: dict[str, Any] = document(dict)
     is_rated: bool = True
-    state: str = Field(default="planned", max_length=16)
+    meeting: int = Field(default=0)
+    """Which rated game of its two owners on that day it is, if one of them chose the opponent; else 0."""
+    anchor: Side | None = word(8, nullable=True)
+    """The side of the arena's own bot in such a game."""
+    state: GameState = word(16, "planned")
     attempt: int = 0
     lease_owner: str = Field(default="", max_length=120)
     worker: str = Field(default="", max_length=120)
-    started_at: datetime | None = _time(nullable=True)
-    finished_at: datetime | None = _time(nullable=True)
+    started_at: datetime | None = moment(nullable=True)
+    finished_at: datetime | None = moment(nullable=True)
     commit_number: int | None = Field(default=None, unique=True)
-    winner: str | None = Field(default=None, max_length=8)
+    winner: Winner | None = word(8, nullable=True)
     termination: str | None = Field(default=None, max_length=32)
     termination_class: str | None = Field(default=None, max_length=16)
     detail: str = ""
@@ -394,11 +370,11 @@ class StoredHumanGame(SQLModel, table=True):
     user_id: int | None = Field(default=None, foreign_key="users.id", index=True)
     guest: str = Field(default="", max_length=64, index=True)
     address: str = Field(max_length=64, index=True)
-    side: str = Field(max_length=8)
-    plies: list[Any] = _json(list)
+    side: Side = word(8)
+    plies: list[Any] = document(list)
     asked: dict[str, Any] | None = Field(default=None, sa_column=Column(JSON, nullable=True))
-    created_at: datetime = _created()
-    seen_at: datetime = _created()
+    created_at: datetime = created()
+    seen_at: datetime = created()
     is_streamed: bool = False
 
 
@@ -406,7 +382,7 @@ class Void(SQLModel, table=True):
     """A void attempt at a game: it failed through no fault of a bot and was repeated or given up."""
 
     __tablename__ = "voids"
-    id: int | None = Field(default=None, primary_key=True)
+    id: int = number()
     game_id: str = Field(foreign_key="games.id", index=True, max_length=32)
     attempt: int
     termination: str = Field(max_length=32)
@@ -435,6 +411,8 @@ class VersionRating(SQLModel, table=True):
     forfeits: int = 0
     opposition: float = 0.0
     last: int = 0
+    credit: float = Field(default=0.0)
+    """Weight that chosen games against bots of other owners may still have (see `arena.store.ratings.fold`)."""
 
 
 class RatingChange(SQLModel, table=True):
@@ -505,7 +483,7 @@ class ArchiveName(SQLModel, table=True):
 
     __tablename__ = "archive_names"
     __table_args__ = (UniqueConstraint("kind", "name"),)
-    id: int | None = Field(default=None, primary_key=True)
+    id: int = number()
     kind: str = Field(max_length=16)
     name: str = Field(sa_column=Column(Text, nullable=False))
     folded: str = Field(sa_column=Column(Text, nullable=False))
@@ -570,7 +548,7 @@ class StoredImport(SQLModel, table=True):
     """
 
     __tablename__ = "imports"
-    id: int | None = Field(default=None, primary_key=True)
+    id: int = number()
     source: str = Field(max_length=80)
     family: str = Field(max_length=32)
     variant: str = Field(max_length=120)
@@ -583,7 +561,7 @@ class StoredImport(SQLModel, table=True):
     games: int = 0
     new: int = 0
     rejected: int = 0
-    bad: list[dict[str, Any]] = _json(list)
+    bad: list[dict[str, Any]] = document(list)
     created_by: int | None = Field(default=None, foreign_key="users.id", index=True)
     created_at: datetime = Field(default_factory=now, sa_type=Utc, nullable=False, index=True)
 
@@ -594,7 +572,7 @@ class ArchivePart(SQLModel, table=True):
     """
 
     __tablename__ = "archive_parts"
-    id: int | None = Field(default=None, primary_key=True)
+    id: int = number()
     first: int
     last: int
     bits: int
@@ -645,12 +623,12 @@ class QueuedAnalysis(SQLModel, table=True):
     """
 
     __tablename__ = "analysis_requests"
-    id: int | None = Field(default=None, primary_key=True)
+    id: int = number()
     user_id: int | None = Field(default=None, foreign_key="users.id", index=True)
     game_id: str | None = Field(default=None, unique=True, max_length=40)
-    question: dict[str, Any] = _json(dict)
+    question: dict[str, Any] = document(dict)
     nodes: int
-    answer: dict[str, Any] = _json(dict)
+    answer: dict[str, Any] = document(dict)
     is_done: bool = False
     problem: str = ""
     requested_at: datetime = Field(default_factory=now, sa_type=Utc, nullable=False, index=True)
@@ -660,97 +638,13 @@ class StoredWinModel(SQLModel, table=True):
     """A win-probability model of a family, valid from `created_at` on: its scale and the data it was fitted to."""
 
     __tablename__ = "win_models"
-    id: int | None = Field(default=None, primary_key=True)
+    id: int = number()
     family: str = Field(max_length=32, index=True)
     scale: float
     games: int
     positions: int
     log_loss: float
-    created_at: datetime = _created()
-
-
-# -- problems ----------------------------------------------------------------------------------------------------------
-
-
-class StoredProblem(SQLModel, table=True):
-    """A problem: a position in which the side to move is to win, and its rating against the people who try it.
-
-    `state` is `waiting` until the solver has examined the problem, then `accepted`, or `refused`: the field `problem`
-    says why. A `removed` one is kept only for the ratings of people who tried it. `digest` is the SHA-256 of position,
-    rules and condition, and prevents duplicates. `max_moves` is the length of the longest win that the author allows,
-    `moves` the proved length. `tree` has all solutions (see `referee.solver.tree`). `month`, such as `2026-11`, makes
-    it the problem of that month. `games` counts rated first attempts, `wins` those that failed.
-    """
-
-    __tablename__ = "problems"
-    __table_args__ = (
-        Index("ix_problems_state_family", "state", "family", "id"),
-        Index("ix_problems_family_mu", "family", "state", "mu", "id"),
-    )
-    id: int | None = Field(default=None, primary_key=True)
-    digest: str = Field(unique=True, max_length=64)
-    family: str = Field(max_length=32)
-    variant: str = Field(max_length=120)
-    options: dict[str, Any] = _json(dict)
-    position: str = Field(sa_column=Column(Text, nullable=False))
-    side: str = Field(max_length=8)
-    condition: str = Field(default="", max_length=60)
-    max_moves: int
-    title: str = Field(default="", max_length=80)
-    text: str = Field(default="", sa_column=Column(Text, nullable=False))
-    source: str = Field(default="", max_length=80)
-    state: str = Field(default="waiting", max_length=8)
-    problem: str = ""
-    moves: int | None = Field(default=None, index=True)
-    is_unique: bool = False
-    is_quiet: bool = False
-    tries: int = 0
-    level: str = Field(default="", max_length=8, index=True)
-    tree: dict[str, Any] = _json(dict)
-    month: str | None = Field(default=None, unique=True, max_length=7)
-    mu: float
-    sigma: float
-    games: int = 0
-    wins: int = 0
-    opposition: float = 0.0
-    created_by: int | None = Field(default=None, foreign_key="users.id", index=True)
-    created_at: datetime = _created()
-    accepted_at: datetime | None = _time(nullable=True)
-
-
-class ProblemAttempt(SQLModel, table=True):
-    """The first attempt of a user at a problem, which is the only rated one.
-
-    Attempts are rated in the order of `id`: an attempt gets its id while its problem and its user are locked.
-    """
-
-    __tablename__ = "problem_attempts"
-    __table_args__ = (UniqueConstraint("user_id", "problem_id"),)
-    id: int | None = Field(default=None, primary_key=True)
-    problem_id: int = Field(foreign_key="problems.id", index=True)
-    user_id: int = Field(foreign_key="users.id")
-    is_solved: bool
-    mu_before: float
-    mu: float
-    attempted_at: datetime = _created()
-
-
-class SolverRating(SQLModel, table=True):
-    """The rating of a user against the problems of a family, in the pool `FAMILY/problems`.
-
-    The columns mean the same as in `VersionRating`.
-    """
-
-    __tablename__ = "solver_ratings"
-    __table_args__ = (Index("ix_solver_ratings_pool_conservative", "pool", "conservative", "user_id"),)
-    pool: str = Field(primary_key=True, max_length=200)
-    user_id: int = Field(primary_key=True, foreign_key="users.id", index=True)
-    mu: float
-    sigma: float
-    conservative: float
-    games: int
-    wins: int
-    opposition: float = 0.0
+    created_at: datetime = created()
 
 
 # -- operations --------------------------------------------------------------------------------------------------------
@@ -770,19 +664,19 @@ class Lease(SQLModel, table=True):
     __tablename__ = "leases"
     name: str = Field(primary_key=True, max_length=32)
     owner: str = Field(max_length=120)
-    until: datetime = _time()
+    until: datetime = moment()
 
 
 class Audit(SQLModel, table=True):
     """An entry of the audit log."""
 
     __tablename__ = "audit"
-    id: int | None = Field(default=None, primary_key=True)
+    id: int = number()
     logged_at: datetime = Field(default_factory=now, sa_type=Utc, nullable=False, index=True)
     user_id: int | None = Field(default=None, foreign_key="users.id", index=True)
     action: str = Field(max_length=40)
     subject: str = Field(max_length=120, index=True)
-    detail: dict[str, Any] = _json(dict)
+    detail: dict[str, Any] = document(dict)
 
 
 class IdempotentResponse(SQLModel, table=True):
@@ -794,5 +688,5 @@ class IdempotentResponse(SQLModel, table=True):
     route: str = Field(max_length=120)
     digest: str = Field(max_length=64)
     status: int
-    body: dict[str, Any] = _json(dict)
+    body: dict[str, Any] = document(dict)
     created_at: datetime = Field(default_factory=now, sa_type=Utc, nullable=False, index=True)

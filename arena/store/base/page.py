@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Any, TypeVar
 
-from arena.documents.page import PageResponse
+from arena.documents.query import PageResponse
 from arena.errors import BadValueError
 
 T = TypeVar("T")
@@ -42,10 +42,10 @@ def read_cursor(text: str | None, *types: type) -> tuple[Any, ...] | None:
 
 def _read(key: Any, kind: type[Any]) -> Any:
     if kind is datetime:
-        found = datetime.fromisoformat(key)
-        if found.tzinfo is None:
+        time = datetime.fromisoformat(key)
+        if time.tzinfo is None:
             raise ValueError("a time without a zone")
-        return found
+        return time
     if kind is float and type(key) is int:
         return float(key)
     if type(key) is not kind or (kind is int and not -(2**63) <= key < 2**63) or (kind is str and "\0" in key):

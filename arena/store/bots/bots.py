@@ -1,8 +1,10 @@
-"""Bots: names with an owner, independent of their versions."""
+"""Bots: names with an owner, independent of their versions; among them sample bots and remote ones."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 
 from sqlalchemy import ColumnElement, Select, select, update
@@ -10,24 +12,40 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
+from arena.clock import now
 from arena.credentials import CredentialError, read_name
 from arena.documents.account import Usage
-from arena.documents.attributes import of_attributes
-from arena.documents.bot import BotItem
-from arena.documents.page import PageResponse
+from arena.documents.bot import BotItem, PresenceItem
+from arena.documents.query import PageResponse
 from arena.errors import BadValueError, NotFoundError, TakenError
 from arena.store.base.engine import Sessions, fetch
-from arena.store.base.models import BotIdentity, User, Version, VersionFamily
+from arena.store.base.models import BotIdentity, RemotePresence, User, Version, VersionFamily
 from arena.store.base.page import DEFAULT_LIMIT, bounded, cut, read_cursor
-from arena.store.bots.versions import families_of, usage_of
+from arena.store.bots.versions import Versions, families_of, usage_of
+from referee.bot.bridge import FAMILY
+from referee.bot.file import PYTHON, BotFile
+
+OWNER = "arena"
+"""The user that owns the sample bots. It has no password and no tokens."""
+LEVELS: Mapping[str, Mapping[str, str]] = {
+    f"champion-{strength}": {"Strength": str(strength)} for strength in (25, 50, 75)
+}
+"""Options of weaker champions by name, which give people and bots opponents of every strength."""
+REVISIONS: Mapping[str, int] = {"bots.samples.mcts": 2, "bots.samples.champion": 2}
+"""Revisions by module: raise one when a sample plays differently, which creates a new version. The default is 1."""
+REPORT_INTERVAL_S = 15.0
+"""How often the process that has the connections reports them."""
 
 _BOTS = select(BotIdentity, col(User.name)).join(User, col(User.id) == col(BotIdentity.owner_id))
 _IS_BOT = col(BotIdentity.name).not_like("@%")
 """Excludes people, who also have rows in `bots` (see `arena.store.tournaments.human_games`)."""
+_DESCRIPTION = "A sample bot of the arena."
+_STALE = timedelta(seconds=3 * REPORT_INTERVAL_S)
+"""Age after which a report is ignored: the reporting process is gone."""
 
 
 class Bots:
-    """All bots."""
+    """The identities of bots, uploaded and remote; their versions are in `Versions`."""
 
     def __init__(self, sessions: Sessions) -> None:
         self._sessions = sessions
@@ -95,8 +113,8 @@ class Bots:
         if keys := read_cursor(after, str):
             query = query.where(col(BotIdentity.name) > keys[0])
         with self._sessions.reading() as session:
-            found = _bots(session, query.limit(limit + 1))
-        return cut(found, limit, lambda one: (one.name,))
+            bots = _bots(session, query.limit(limit + 1))
+        return cut(bots, limit, lambda bot: (bot.name,))
 
     def describe(self, bot_id: int, description: str) -> None:
         """Set the description of a bot."""
@@ -127,21 +145,134 @@ def _bots(session: Session, query: Select[*tuple[Any, ...]]) -> list[BotItem]:
     versions: dict[int, list[tuple[int, str, Collection[str]]]] = {}
     if rows:
         of_bots = select(col(Version.id), col(Version.bot_id), col(Version.number), col(Version.state))
-        found = fetch(session, of_bots.where(col(Version.bot_id).in_([bot.id for bot, _ in rows])))
-        families = families_of(session, [row[0] for row in found])
-        for version_id, bot_id, number, state in found:
+        lines = fetch(session, of_bots.where(col(Version.bot_id).in_([bot.id for bot, _ in rows])))
+        families = families_of(session, [row[0] for row in lines])
+        for version_id, bot_id, number, state in lines:
             versions.setdefault(bot_id, []).append((number, state, families.get(version_id, ())))
     return [_bot(bot, owner, versions.get(bot.id, [])) for bot, owner in rows]
 
 
 def _bot(bot: BotIdentity, owner: str, versions: Sequence[tuple[int, str, Collection[str]]]) -> BotItem:
     newest, newest_state, _ = max(versions, default=(0, "", ()))
-    return of_attributes(
-        BotItem,
-        bot,
+    return BotItem(
+        name=bot.name,
         owner=owner,
+        description=bot.description,
+        is_retired=bot.is_retired,
+        plays_people=bot.plays_people,
+        created_at=bot.created_at,
         families=sorted({family for _, state, families in versions if state == "active" for family in families}),
         versions=len(versions),
         newest=newest,
         newest_state=newest_state,
+        id=bot.id,
+        owner_id=bot.owner_id,
     )
+
+
+def ensure_owner(session: Session) -> int:
+    """Return the id of the user that owns the sample bots and the games of people; it is created if missing."""
+    owner = session.scalar(select(User).where(col(User.name) == OWNER))
+    if owner is None:
+        owner = User(name=OWNER)
+        session.add(owner)
+        session.flush()
+    return owner.id
+
+
+class Samples:
+    """The sample bots, commands of this installation, and their owner, the arena's own user."""
+
+    def __init__(self, sessions: Sessions) -> None:
+        self._sessions = sessions
+        self._bots, self._versions = Bots(sessions), Versions(sessions)
+
+    def owner_id(self) -> int | None:
+        """Return the id of the user that owns the sample bots; None before they exist."""
+        with self._sessions.reading() as session:
+            return session.scalar(select(col(User.id)).where(col(User.name) == OWNER))
+
+    def ensure_owner(self) -> int:
+        """Return the id of the user that owns the sample bots; it is created if missing."""
+        with self._sessions.writing() as session:
+            return ensure_owner(session)
+
+    def ensure(self, samples: Mapping[str, str], variants: Mapping[str, Sequence[str]]) -> dict[str, Version]:
+        """Create or update the active versions of the sample bots, given as name -> module; return name -> version.
+
+        A sample bot runs as a command of this installation: `python` stands for its interpreter, `{family}` for the
+        family. `variants` gives the variants of each family. Samples in `LEVELS` get the options listed there.
+        A name that another user already has is left out.
+        """
+        with self._sessions.writing() as session:
+            owner_id = ensure_owner(session)
+        known, versions = set(self._bots.names()), {}
+        for name, module in samples.items():
+            bot = self._bots.find(name) if name in known else self._bots.add(name, owner_id, _DESCRIPTION)
+            if bot.owner_id == owner_id:  # otherwise a user took the name first and keeps it
+                versions[name] = self._ensure_version(bot, module, variants)
+        return versions
+
+    def _ensure_version(self, bot: BotItem, module: str, variants: Mapping[str, Sequence[str]]) -> Version:
+        """Return the newest active version if its module, families, options and revision are current; else add one."""
+        command = (PYTHON, "-m", module, "--family", FAMILY)
+        file = BotFile(command, families=tuple(variants), options=LEVELS.get(bot.name, {}))
+        revision = REVISIONS.get(module, 1)
+        line = next((line for line in self._versions.of_bot(bot.id) if line.state == "active"), None)
+        if line is not None and set(line.families) == set(variants):
+            version = self._versions.get(line.id)
+            known = version.bot_file
+            if (known.command, known.options) == (file.command, file.options):
+                if version.report.get("revision", 1) == revision:
+                    return version
+        return self._versions.add(bot.id, file, state="active", variants=variants, report={"revision": revision})
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectedBot:
+    """A connected bot: how many games it plays, how many it accepts, and its usual latency."""
+
+    version_id: int
+    games: int
+    most_games: int
+    latency_ms: float | None
+    is_open: bool
+    """Whether other users may challenge the bot."""
+
+
+class Presences:
+    """Connection states of remote bots by version, reported periodically by the process they are connected to."""
+
+    def __init__(self, sessions: Sessions) -> None:
+        self._sessions = sessions
+
+    def report(self, present: Mapping[int, ConnectedBot]) -> None:
+        """Store that these versions, and no others, are connected."""
+        at = now()
+        with self._sessions.writing() as session:
+            known = {row.version_id: row for row in session.scalars(select(RemotePresence))}
+            for version_id, report in present.items():
+                row = known.pop(version_id, None) or RemotePresence(version_id=version_id, seen=at)
+                row.is_connected, row.seen, row.games, row.most_games = True, at, report.games, report.most_games
+                row.latency_ms, row.is_open = report.latency_ms, report.is_open
+                session.add(row)
+            for row in known.values():
+                if row.is_connected:
+                    row.is_connected, row.games = False, 0
+
+    def of(self, version_ids: Sequence[int]) -> dict[int, PresenceItem]:
+        """Return the states of these versions; versions that never connected are omitted."""
+        at = now()
+        with self._sessions.reading() as session:
+            rows = list(session.scalars(select(RemotePresence).where(col(RemotePresence.version_id).in_(version_ids))))
+        return {
+            row.version_id: PresenceItem(
+                is_connected=row.is_connected and at - row.seen < _STALE,
+                seen=row.seen,
+                games=row.games,
+                most_games=row.most_games,
+                latency_ms=row.latency_ms,
+                is_open=row.is_open,
+            )
+            for row in rows
+        }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import select, update
+from sqlalchemy import func, select, update
 from sqlmodel import col
 
 from arena.clock import now
@@ -28,6 +28,22 @@ class VersionChecks:
             if version is not None:
                 version.state = "checking"
         return version
+
+    def count_before(self, version_id: int) -> int:
+        """Return how many versions are checked, or wait for a check, before this one."""
+        earlier = select(func.count()).where(
+            col(Version.state).in_(("uploaded", "checking")), col(Version.id) < version_id
+        )
+        with self._sessions.reading() as session:
+            return session.scalar(earlier) or 0
+
+    def waits_before(self, version_id: int, count: int = 20) -> list[float]:
+        """Return the seconds from upload to verdict of those of the `count` versions before this one that have one."""
+        latest = select(col(Version.created_at), col(Version.checked)).where(
+            col(Version.id).between(version_id - count, version_id - 1), col(Version.checked).is_not(None)
+        )
+        with self._sessions.reading() as session:
+            return [(checked - created).total_seconds() for created, checked in session.execute(latest) if checked]
 
     def give_back(self) -> int:
         """Queue again all versions whose check was interrupted, and return how many."""

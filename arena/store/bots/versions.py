@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from sqlalchemy import func, select
@@ -15,14 +16,15 @@ from arena.documents.bot import VersionItem
 from arena.errors import ConflictError, NotFoundError
 from arena.store.base.engine import Sessions, fetch
 from arena.store.base.models import BotIdentity, User, Version, VersionFamily
-
-STATES = ("uploaded", "checking", "active", "failed", "retired")
-
+from referee.bot.file import BotFile
+from referee.game.spec import BotSpec
+from referee.validation import plain
 
 _VERSION = (
-    *(col(one) for one in (Version.id, BotIdentity.name, User.name, Version.number, Version.name, Version.state)),
+    *(col(one) for one in (Version.id, Version.number, Version.name, Version.state)),
+    *(col(BotIdentity.name).label("bot"), col(User.name).label("owner")),
     *(col(one) for one in (Version.problem, Version.bundle, Version.size_bytes, Version.created_at, Version.checked)),
-    *(col(one) for one in (Version.capabilities, Version.bot_id, Version.place)),
+    *(col(one) for one in (Version.capabilities, Version.file, Version.bot_id, Version.place)),
 )
 """The columns of a `VersionItem`, its families excepted."""
 
@@ -36,13 +38,10 @@ class Versions:
     def add(
         self,
         bot_id: int,
+        file: BotFile,
         *,
-        command: Sequence[str],
-        families: Sequence[str],
         bundle: str = "",
         size_bytes: int = 0,
-        options: Mapping[str, str] | None = None,
-        limits: Mapping[str, int] | None = None,
         state: str = "uploaded",
         place: str = "",
         variants: Mapping[str, Sequence[str]] | None = None,
@@ -51,7 +50,9 @@ class Versions:
         max_versions: int | None = None,
         max_bytes: int | None = None,
     ) -> Version:
-        """Add the next version of a bot; its ratings start from those of the newest earlier version that was active.
+        """Add the next version of a bot, for the families that its file names.
+
+        Its ratings start from those of the newest earlier version that was active.
 
         `max_versions` and `max_bytes` limit what the owner may have, the new version included. Raises NotFoundError,
         QuotaError, and ConflictError if another version is added at the same moment or the bot is retired.
@@ -78,9 +79,7 @@ class Versions:
                     name=f"{bot.name} v{number}",
                     bundle=bundle,
                     size_bytes=size_bytes,
-                    command=list(command),
-                    options=dict(options or {}),
-                    limits=dict(limits or {}),
+                    file=plain(file),
                     capabilities=dict(capabilities or {}),
                     report=dict(report or {}),
                     state=state,
@@ -89,8 +88,7 @@ class Versions:
                 )
                 session.add(version)
                 session.flush()
-                assert version.id is not None
-                for family in dict.fromkeys(families):
+                for family in dict.fromkeys(file.families):
                     fit = list((variants or {}).get(family, ()))
                     session.add(VersionFamily(version_id=version.id, family=family, variants=fit))
         except IntegrityError:
@@ -136,6 +134,10 @@ class Versions:
         """Return all versions of a bot, newest first."""
         return self._items(col(Version.bot_id) == bot_id, order=(col(Version.number).desc(),))
 
+    def of_bot_named(self, bot: str) -> list[VersionItem]:
+        """Return all versions of the bot of that name, newest first; none if there is no such bot."""
+        return self._items(col(BotIdentity.name) == bot, order=(col(Version.number).desc(),))
+
     def lines(self, version_ids: Sequence[int]) -> dict[int, VersionItem]:
         """Return the list entries of these versions by id; unknown versions are omitted."""
         if not version_ids:
@@ -146,7 +148,7 @@ class Versions:
         """Return the whole rows of these versions by id; unknown versions are omitted."""
         with self._sessions.reading() as session:
             found = session.scalars(select(Version).where(col(Version.id).in_(set(version_ids))))
-            return {version.id: version for version in found if version.id is not None}
+            return {version.id: version for version in found}
 
     def active(self, family: str) -> list[VersionItem]:
         """Return every active version that plays a family, by bot name, the newest version of a bot first."""
@@ -175,15 +177,15 @@ class Versions:
             rows = fetch(session, query)
         names = {number: name for number, name, _ in rows}
         follows = {number: earlier for number, _, earlier in rows}
-        found: dict[str, tuple[str, ...]] = {}
+        ancestors: dict[str, tuple[str, ...]] = {}
         for number, name, earlier in rows:
             line: list[int] = []
             while earlier is not None and earlier != number and earlier not in line:
                 line.append(earlier)
                 earlier = follows.get(earlier)
             if line:
-                found[name] = tuple(names[one] for one in line)
-        return found
+                ancestors[name] = tuple(names[ancestor] for ancestor in line)
+        return ancestors
 
     def families(self, version_id: int) -> dict[str, tuple[str, ...]]:
         """Return the families of a version with the variants it can play."""
@@ -211,11 +213,52 @@ class Versions:
         )
         with self._sessions.reading() as session:
             rows = fetch(session, query)
-            families = families_of(session, [row[0] for row in rows])
+            families = families_of(session, [row.id for row in rows])
         return [
-            VersionItem(*(*row, families.get(row[0], {}), _fit_from(capabilities), bot_id, place))
-            for *row, capabilities, bot_id, place in rows
+            VersionItem(
+                id=row.id,
+                bot=row.bot,
+                owner=row.owner,
+                number=row.number,
+                name=row.name,
+                state=row.state,
+                problem=row.problem,
+                sha256=row.bundle,
+                size_bytes=row.size_bytes,
+                created_at=row.created_at,
+                checked=row.checked,
+                families=families.get(row.id, {}),
+                fit_from_ms=_fit_from(row.capabilities),
+                remarks=row.file.get("remarks", {}),
+                bot_id=row.bot_id,
+                place=row.place,
+            )
+            for row in rows
         ]
+
+
+def bot_spec(version: Version, family: str) -> BotSpec:
+    """Return the spec of a version. It names the bundle and no folder of a machine, so it is the same everywhere.
+
+    The slot fetches the bundle, and replaces `python` with its interpreter.
+    """
+    return replace(
+        version.bot_file.spec(family),
+        name=version.name,
+        version=version.bundle,
+        capabilities=dict(of_family(version.capabilities, family)),
+        bundle=version.bundle,
+        place=version.place,  # type: ignore[arg-type]
+    )
+
+
+def of_family(capabilities: Mapping[str, Any], family: str) -> Mapping[str, Any]:
+    """Return the part of a check report about one family; empty if the report has no such part.
+
+    A report without families holds for every family.
+    """
+    found = capabilities.get(family, capabilities if "options" in capabilities else {})
+    return found if isinstance(found, Mapping) else {}
 
 
 def _fit_from(capabilities: Mapping[str, Any]) -> dict[str, int]:
@@ -239,6 +282,7 @@ def families_of(session: Session, version_ids: Sequence[int]) -> dict[int, dict[
 
 def usage_of(session: Session, owner_id: int) -> Usage:
     """Return how many bots and versions of a user are not retired, and the size of their bundles."""
+    # Names that begin with @ stand for people who play, not for bots (see `People.version`).
     mine = col(BotIdentity.owner_id) == owner_id, col(BotIdentity.name).not_like("@%")
     bots = session.scalar(select(func.count()).where(*mine, col(BotIdentity.is_retired).is_(False)))
     versions, size = session.execute(

@@ -41,18 +41,18 @@ class AnalysisTask:
 
 def conditions(query: AnalysedGamesQuery) -> list[ColumnElement[bool]]:
     """Return the filters by analysis as SQL conditions on `analyses`."""
-    found: list[ColumnElement[bool]] = []
+    conditions: list[ColumnElement[bool]] = []
     for minimum, maximum, name in (
         (query.blunders, query.max_blunders, "blunders"),
         (query.accuracy, query.max_accuracy, "accuracy"),
         (query.min_turning_points, None, "turning_points"),
     ):
         column = col(getattr(Analysis, name))
-        found += [column >= minimum] if minimum is not None else []
-        found += [column <= maximum] if maximum is not None else []
+        conditions += [column >= minimum] if minimum is not None else []
+        conditions += [column <= maximum] if maximum is not None else []
     if query.blown_win is not None:
-        found.append(col(Analysis.has_blown_win) == (query.blown_win == "yes"))
-    return found
+        conditions.append(col(Analysis.has_blown_win) == (query.blown_win == "yes"))
+    return conditions
 
 
 _FIGURES = tuple(col(getattr(Analysis, name)) for name in AnalysisFigures.__dataclass_fields__)
@@ -67,9 +67,25 @@ class Analyses:
     def put(self, figures: AnalysisFigures, data: Mapping[str, Any]) -> None:
         """Store the analysis of a game, replacing a former one, and delete its request."""
         packed = zstandard.ZstdCompressor(level=6).compress(json.dumps(data, separators=(",", ":")).encode())
-        known = {name: getattr(figures, name) for name in AnalysisFigures.__dataclass_fields__}
+        row = Analysis(
+            game_id=figures.game_id,
+            family=figures.family,
+            engine=figures.engine,
+            nodes=figures.nodes,
+            win_model=figures.win_model,
+            blunders=figures.blunders,
+            first_blunders=figures.first_blunders,
+            second_blunders=figures.second_blunders,
+            accuracy=figures.accuracy,
+            first_accuracy=figures.first_accuracy,
+            second_accuracy=figures.second_accuracy,
+            turning_points=figures.turning_points,
+            has_blown_win=figures.has_blown_win,
+            analysed_at=figures.analysed_at,
+            data=packed,
+        )
         with self._sessions.writing() as session:
-            session.merge(Analysis(**known, data=packed))
+            session.merge(row)
             session.execute(delete(QueuedAnalysis).where(col(QueuedAnalysis.game_id) == figures.game_id))
 
     def get(self, game_id: str) -> dict[str, Any] | None:
@@ -82,7 +98,7 @@ class Analyses:
         """Return the analysis figures of these games; games without an analysis are omitted."""
         with self._sessions.reading() as session:
             rows = fetch(session, select(*_FIGURES).where(col(Analysis.game_id).in_(ids)))
-        return {row[0]: AnalysisFigures(*row) for row in rows}
+        return {row.game_id: _figures(row) for row in rows}
 
     def scores(self, family: str) -> Iterator[dict[str, Any]]:
         """Yield the whole analysis of every analysed game of a family, in no particular order."""
@@ -114,7 +130,6 @@ class Analyses:
             row = QueuedAnalysis(user_id=user_id, game_id=game_id, question=dict(question or {}), nodes=nodes)
             session.add(row)
             session.flush()
-            assert row.id is not None
             return row.id
 
     def request(self, number: int) -> PositionResponse:
@@ -122,7 +137,7 @@ class Analyses:
         with self._sessions.reading() as session:
             row = session.get(QueuedAnalysis, number)
             if row is None or row.game_id is not None:
-                raise NotFoundError("question", str(number))
+                raise NotFoundError("question", number)
             answer = PositionEvaluation(**row.answer) if row.is_done else None
             line = str(row.question["record"])
             return PositionResponse(number, row.is_done, row.problem, answer, line, row.user_id)
@@ -163,8 +178,8 @@ class Analyses:
         with self._sessions.reading() as session:
             if (session.scalar(done) or 0) >= most:
                 return None
-            found = session.scalar(query)
-        return None if found is None else AnalysisTask(None, found, {}, nodes)
+            game_id = session.scalar(query)
+        return None if game_id is None else AnalysisTask(None, game_id, {}, nodes)
 
     def answer(self, request: int, answer: Mapping[str, Any]) -> None:
         """Store the answer to a request for a position."""
@@ -192,7 +207,6 @@ class Analyses:
         with self._sessions.writing() as session:
             session.add(win_model)
             session.flush()
-            assert win_model.id is not None
             return win_model.id
 
     def win_model(self, family: str) -> StoredWinModel | None:
@@ -225,3 +239,23 @@ def _unpacked(data: bytes) -> dict[str, Any]:
 def today(at: datetime | None = None) -> datetime:
     """Return the start of the current day in UTC."""
     return (at or now()).replace(hour=0, minute=0, second=0, microsecond=0)
+
+
+def _figures(row: Analysis) -> AnalysisFigures:
+    """Return the figures of an analysis as a document. Any row of `_FIGURES` will do."""
+    return AnalysisFigures(
+        game_id=row.game_id,
+        family=row.family,
+        engine=row.engine,
+        nodes=row.nodes,
+        win_model=row.win_model,
+        blunders=row.blunders,
+        first_blunders=row.first_blunders,
+        second_blunders=row.second_blunders,
+        accuracy=row.accuracy,
+        first_accuracy=row.first_accuracy,
+        second_accuracy=row.second_accuracy,
+        turning_points=row.turning_points,
+        has_blown_win=row.has_blown_win,
+        analysed_at=row.analysed_at,
+    )

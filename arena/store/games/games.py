@@ -1,4 +1,4 @@
-"""Read access to games: single games with spec and record, and lists.
+"""Read access to games: single games with spec and record, lists, and the filters that lists and exports share.
 
 Lists omit specs and records, which are read one by one.
 """
@@ -9,26 +9,97 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Select, func, select, tuple_, union_all
+from sqlalchemy import ColumnElement, Select, func, select, tuple_, union_all
+from sqlalchemy.orm import Mapped
 from sqlmodel import col
 
-from arena.documents.game import ALL_GAMES, GameItem, GameQuery
-from arena.documents.page import PageResponse
+from arena.documents.game import ALL_GAMES, EARLY_PLIES, GameItem, GameQuery
+from arena.documents.query import PageResponse
 from arena.documents.tournament import PlanQuery
 from arena.errors import BadValueError, NotFoundError
 from arena.store.base.engine import Sessions, fetch
 from arena.store.base.models import Analysis, Game, Record, Tournament
 from arena.store.base.page import DEFAULT_LIMIT, bounded, cut, read_cursor
+from arena.store.games import analyses
 from arena.store.games.commit import unpack
-from arena.store.games.game_filter import conditions
+from arena.store.tournaments.human_games import GUEST
 from referee.game.record import GameRecord
 from referee.game.spec import GameSpec, spec_from_json
+from referee.rules.core import Kind, Termination
+
+
+def _is_person(name: Mapped[str]) -> ColumnElement[bool]:
+    return (name == GUEST) | name.startswith("@")
+
+
+def conditions(query: GameQuery, *, worker: str | None = None) -> list[Any]:
+    """Return the filters of a query except `bot` as SQL conditions on results; `worker` selects a cluster worker.
+
+    Every filter except `worker` has an index. The database uses one index and applies the other filters to its rows.
+    """
+    filters: list[Any] = [col(Game.commit_number).is_not(None)]
+    equal = {
+        Game.tournament_id: query.tournament,
+        Game.family: query.family,
+        Game.variant: query.variant,
+        Game.pool: query.pool,
+        Game.termination_class: query.termination_class,
+        Game.winner: query.winner,
+        Game.worker: worker,
+    }
+    filters += [col(column) == value for column, value in equal.items() if value is not None]
+    if query.since:
+        filters.append(col(Game.finished_at) >= query.since)
+    if query.until:
+        filters.append(col(Game.finished_at) < query.until)
+    if query.errors:
+        filters.append(col(Game.termination_class) == Kind.FORFEIT.value)
+        filters.append(col(Game.termination) != Termination.RESIGNED.value)
+        filters.append(~((col(Game.winner) == "second") & _is_person(col(Game.first))))
+        filters.append(~((col(Game.winner) == "first") & _is_person(col(Game.second))))
+    if query.early:
+        filters.append(col(Game.termination) == Termination.RESIGNED.value)
+        filters.append(col(Game.plies) < EARLY_PLIES)
+    if query.is_about_analysis:
+        filters.append(col(Game.id).in_(select(col(Analysis.game_id)).where(*analyses.conditions(query))))
+    return filters
+
 
 LINE = tuple(col(getattr(Game, name)) for name in GameItem.__dataclass_fields__)
 """The columns of a `GameItem`."""
-
-
 _ALL = PlanQuery()
+
+
+def game_item(row: Game) -> GameItem:
+    """Return a game as a document. Any row of `LINE` will do, as it has these attributes of a `Game`."""
+    return GameItem(
+        id=row.id,
+        tournament_id=row.tournament_id,
+        sequence=row.sequence,
+        round=row.round,
+        pair=row.pair,
+        family=row.family,
+        pool=row.pool,
+        variant=row.variant,
+        first=row.first,
+        second=row.second,
+        is_rated=row.is_rated,
+        meeting=row.meeting,
+        anchor=row.anchor,
+        state=row.state,
+        attempt=row.attempt,
+        started_at=row.started_at,
+        finished_at=row.finished_at,
+        commit_number=row.commit_number,
+        winner=row.winner,
+        termination=row.termination,
+        termination_class=row.termination_class,
+        detail=row.detail,
+        plies=row.plies,
+        first_id=row.first_id,
+        second_id=row.second_id,
+        lease_owner=row.lease_owner,
+    )
 
 
 class Games:
@@ -40,10 +111,10 @@ class Games:
     def get(self, game_id: str) -> GameItem:
         """Return one game. Raises NotFoundError."""
         with self._sessions.reading() as session:
-            row = session.execute(select(*LINE).where(col(Game.id) == game_id)).one_or_none()
-        if row is None:
+            rows = fetch(session, select(*LINE).where(col(Game.id) == game_id))
+        if not rows:
             raise NotFoundError("game", game_id)
-        return GameItem(*row)
+        return game_item(rows[0])
 
     def spec(self, game_id: str) -> GameSpec:
         """Return the spec of a game. Raises NotFoundError."""
@@ -52,6 +123,12 @@ class Games:
         if spec is None:
             raise NotFoundError("game", game_id)
         return spec_from_json(spec)
+
+    def specs(self, ids: Sequence[str]) -> dict[str, GameSpec]:
+        """Return the specs of these games, by id; unknown games are missing."""
+        query = select(col(Game.id), col(Game.spec)).where(col(Game.id).in_(ids))
+        with self._sessions.reading() as session:
+            return {game_id: spec_from_json(spec) for game_id, spec in fetch(session, query)}
 
     def record(self, game_id: str) -> GameRecord:
         """Return the record of a game. Raises NotFoundError for games without a result."""
@@ -75,7 +152,7 @@ class Games:
             narrow.append(col(Game.sequence) > keys[0])
         rows = select(*LINE).where(*narrow).order_by(col(Game.sequence)).limit(limit + 1)
         with self._sessions.reading() as session:
-            lines = [GameItem(*row) for row in fetch(session, rows)]
+            lines = [game_item(row) for row in fetch(session, rows)]
         return cut(lines, limit, lambda line: (line.sequence,))
 
     def schedule(
@@ -89,7 +166,7 @@ class Games:
         rows = select(*LINE).where(*narrow).order_by(*order).offset(offset).limit(bounded(query.limit))
         with self._sessions.reading() as session:
             count = session.scalar(select(func.count()).select_from(Game).where(*narrow)) or 0
-            return [GameItem(*row) for row in fetch(session, rows)], count
+            return [game_item(row) for row in fetch(session, rows)], count
 
     def id_of(self, tournament_id: int, sequence: int) -> str | None:
         """Return the id of the game with this number in a tournament's plan; None if there is no such game."""
@@ -132,7 +209,7 @@ class Games:
                 selected = _of_versions(versions, against, narrow, limit + 1)
             selected = selected.order_by(col(Game.commit_number).desc())
         with self._sessions.reading() as session:
-            lines = [GameItem(*row) for row in fetch(session, selected.limit(limit + 1))]
+            lines = [game_item(row) for row in fetch(session, selected.limit(limit + 1))]
         return cut(
             lines, limit, lambda line: (line.finished_at, line.commit_number) if is_dated else (line.commit_number,)
         )
@@ -157,15 +234,14 @@ class Games:
             .limit(limit + 1)
         )
         with self._sessions.reading() as session:
-            rows = [tuple(row) for row in fetch(session, selected)]
-        found = cut(rows, limit, lambda row: (float(row[0]), GameItem(*row[1:]).commit_number))
-        return PageResponse([GameItem(*row[1:]) for row in found.items], found.next)
+            rows = list(fetch(session, selected))
+        return cut(rows, limit, lambda row: (float(row[0]), row.commit_number)).map(game_item)
 
     def in_state(self, state: str, limit: int = DEFAULT_LIMIT) -> list[GameItem]:
         """Return some games of all tournaments in one state, such as those being played now."""
         query = select(*LINE).where(col(Game.state) == state).limit(bounded(limit))
         with self._sessions.reading() as session:
-            return [GameItem(*row) for row in fetch(session, query)]
+            return [game_item(row) for row in fetch(session, query)]
 
     def counts(self, tournament_id: int) -> dict[str, int]:
         """Return the number of games of a tournament in each state; planned games include those not stored yet."""
@@ -178,14 +254,14 @@ class Games:
 
 
 def _of_plan(tournament_id: int, query: PlanQuery) -> list[Any]:
-    found: list[Any] = [col(Game.tournament_id) == tournament_id]
+    filters: list[Any] = [col(Game.tournament_id) == tournament_id]
     if query.state is not None:
-        found.append(col(Game.state) == query.state)
+        filters.append(col(Game.state) == query.state)
     if query.termination is not None:
-        found.append(col(Game.termination) == query.termination)
+        filters.append(col(Game.termination) == query.termination)
     if query.version is not None:
-        found.append((col(Game.first) == query.version) | (col(Game.second) == query.version))
-    return found
+        filters.append((col(Game.first) == query.version) | (col(Game.second) == query.version))
+    return filters
 
 
 def _of_versions(

@@ -1,6 +1,7 @@
-"""Results: commit them once, read them in commit order, count them.
+"""Results: commit them once, read them in commit order, count them, undo wrong ones.
 
-Lists omit records, which are read as a stream.
+Lists omit records, which are read as a stream. Wrong results are voided, their games requeued and the ratings rebuilt
+in one transaction; games that a tournament has planned because of a wrong result stay planned.
 """
 
 from __future__ import annotations
@@ -8,72 +9,100 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import astuple
-from typing import Any, NamedTuple
+from threading import Lock
+from typing import Any
 
-from sqlalchemy import String, cast, func, select, tuple_
+from cachetools import LRUCache
+from sqlalchemy import String, cast, delete, func, insert, select, tuple_, update
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
 from arena.documents.game import ALL_GAMES, GameItem, GameQuery, Tally
 from arena.store.base.engine import Sessions, batched, fetch, table_of
-from arena.store.base.models import Game, Record
+from arena.store.base.models import Analysis, Counter, Game, QueuedAnalysis, Record, Tournament, Void
 from arena.store.base.page import bounded
 from arena.store.games.commit import Committed, commit, unpack, unpack_line
-from arena.store.games.game_filter import conditions
-from arena.store.games.games import LINE
-from arena.store.games.undo import undo, undone
+from arena.store.games.games import LINE, conditions, game_item
+from arena.store.ratings.rebuild import rebuild
 from referee.game.record import GameRecord
 from referee.game.spec import GameSpec, spec_from_json
 from referee.rules.core import Kind, Termination
+from referee.tournament.ranking import GameResult
+
+COUNTER = "undone"
+"""Name of the counter of undone results; recompute cached sums when it has grown."""
+
+
+def undo(sessions: Sessions, wrong: Mapping[str, str], lease_owner: str = "") -> list[str]:
+    """Void the results of these games, given as game id -> reason; return the ids of those that had a result.
+
+    The games are played again, also in a finished tournament, but not in a cancelled one.
+    """
+    done: list[str] = []
+
+    def void_all(session: Session) -> None:
+        for game_id, problem in wrong.items():
+            if _void(session, game_id, problem, lease_owner):
+                done.append(game_id)
+        _count(session, len(done))
+
+    if wrong:
+        rebuild(sessions, wrong.keys(), void_all)
+    return done
+
+
+def undone(session: Session) -> int:
+    """Return how many results were ever undone."""
+    return session.scalar(select(col(Counter.value)).where(col(Counter.name) == COUNTER)) or 0
+
+
+def _void(session: Session, game_id: str, problem: str, lease_owner: str) -> bool:
+    game = session.get(Game, game_id, with_for_update=True)
+    if game is None or game.commit_number is None:
+        return False
+    tournament = session.get(Tournament, game.tournament_id, with_for_update=True)
+    assert tournament is not None
+    session.add(
+        Void(
+            game_id=game_id,
+            attempt=game.attempt,
+            termination=Termination.WORKER_WRONG.value,
+            detail=problem,
+            lease_owner=lease_owner,
+        )
+    )
+    for model in (Record, Analysis, QueuedAnalysis):
+        session.execute(delete(model).where(col(model.game_id) == game_id))
+    game.state = "cancelled" if tournament.state == "cancelled" else "planned"
+    game.commit_number = game.winner = game.termination = game.termination_class = game.started_at = (
+        game.finished_at
+    ) = None
+    game.lease_owner = game.worker = game.detail = ""
+    game.plies = 0
+    tournament.finished_games -= 1
+    if game.state == "cancelled":
+        tournament.planned_games -= 1
+    if tournament.state == "finished":
+        tournament.state, tournament.finished_at = "running", None
+    return True
+
+
+def _count(session: Session, count: int) -> None:
+    if not session.execute(  # type: ignore[attr-defined]
+        update(Counter).where(col(Counter.name) == COUNTER).values(value=col(Counter.value) + count)
+    ).rowcount:
+        session.execute(insert(Counter).values(name=COUNTER, value=count))
+
 
 _BATCH = 500
 """Rows per statement, within the parameter limits of both databases."""
 
 
-class FinishedGame(NamedTuple):  # a dataclass takes four times as long to create, which matters for 10,000 games
-    """The fields of a finished game that standings and crosstables need."""
-
-    sequence: int
-    round: int
-    pair: int
-    first_id: int
-    second_id: int
-    first: str
-    second: str
-    winner: str | None
-    kind: Kind
-    termination: Termination
-
-    @property
-    def points(self) -> tuple[float, float]:
-        """Points of the first and of the second side, each 1, ½ or 0."""
-        return _POINTS.get(self.winner, _HALVES)
-
-
-class TournamentResult(NamedTuple):
-    """The fields of a result that are needed to add up the results of a tournament."""
-
-    id: str
-    commit_number: int
-    pair: int
-    first_id: int
-    second_id: int
-    winner: str
-    termination: str
-    termination_class: str
-    pool: str
-    is_rated: bool
-    attempt: int
-
-
-_POINTS: Mapping[str | None, tuple[float, float]] = {"first": (1.0, 0.0), "second": (0.0, 1.0)}
-_HALVES = (0.5, 0.5)
-
-
-_COLUMNS = tuple("termination_class" if name == "kind" else name for name in FinishedGame._fields)
-"""Columns of a `FinishedGame`, whose `kind` is named as in game records."""
+MAX_POOLS = 256
+"""Number of pools whose results are counted in memory."""
+_COLUMNS = ("termination_class" if name == "kind" else name for name in GameResult._fields)
 _RESULT = tuple(table_of(Game).c[name] for name in _COLUMNS)
-_TOURNAMENT_RESULT = tuple(table_of(Game).c[name] for name in TournamentResult._fields)
+"""The columns of a `GameResult`, whose `kind` is named as in game records."""
 _GAMES = table_of(Game).c
 
 
@@ -82,7 +111,8 @@ class Results:
 
     def __init__(self, sessions: Sessions) -> None:
         self._sessions = sessions
-        self._sides: dict[str, tuple[int, int, dict[tuple[str, str], int]]] = {}
+        self._lock = Lock()
+        self._sides: LRUCache[str, tuple[int, int, dict[tuple[str, str], int]]] = LRUCache(MAX_POOLS)
         """Cache of `sides` by pool: last commit number, number of undone results by then, counts."""
 
     def commit(self, record: GameRecord, lease_owner: str = "") -> Committed | None:
@@ -94,11 +124,12 @@ class Results:
 
     def commit_all(self, records: Sequence[GameRecord], lease_owner: str = "") -> list[Committed | None]:
         """Commit several results in this order, in one transaction: all of them, or none if it raises."""
-        with self._sessions.writing() as session:
+        # Durable: the files of these results are deleted next.
+        with self._sessions.writing(is_durable=True) as session:
             return commit(session, records, lease_owner)
 
     def undo(self, wrong: Mapping[str, str], lease_owner: str = "") -> list[str]:
-        """Void wrong results, given as game id and reason, and rebuild all ratings (see `arena.store.games.undo`)."""
+        """Void wrong results, given as game id and reason, and rebuild all ratings."""
         return undo(self._sessions, wrong, lease_owner)
 
     def undone(self) -> int:
@@ -108,7 +139,7 @@ class Results:
 
     def of(
         self, *, tournament_id: int | None = None, pool: str | None = None, limit: int | None = None
-    ) -> list[FinishedGame]:
+    ) -> list[GameResult]:
         """Return finished games, but not their moves: those of a tournament in planned order, or the latest of a pool.
 
         The games of a pool are in commit order.
@@ -122,19 +153,19 @@ class Results:
             query = query.order_by(col(Game.commit_number).desc()).limit(limit)
         with self._sessions.reading() as session:
             rows = fetch(session, query)
-        found = _results(rows)
-        return found if tournament_id is not None else found[::-1]
+        results = _results(rows)
+        return results if tournament_id is not None else results[::-1]
 
-    def of_tournament(self, tournament_id: int, after: int) -> list[TournamentResult]:
+    def of_tournament(self, tournament_id: int, after: int) -> list[GameResult]:
         """Return the results of a tournament after a commit number, in commit order."""
         mine = (_GAMES.tournament_id == tournament_id, _GAMES.commit_number > after)
-        query = select(*_TOURNAMENT_RESULT).where(*mine).order_by(_GAMES.commit_number)
+        query = select(*_RESULT).where(*mine).order_by(_GAMES.commit_number)
         with self._sessions.reading() as session:
-            return [TournamentResult(*row) for row in fetch(session, query)]
+            return _results(fetch(session, query))
 
-    def of_pairings(self, tournament_id: int, pairings: Sequence[tuple[int, int]]) -> list[FinishedGame]:
+    def of_pairings(self, tournament_id: int, pairings: Sequence[tuple[int, int]]) -> list[GameResult]:
         """Return the results of a tournament between these versions, given as (first, second)."""
-        found: list[FinishedGame] = []
+        results: list[GameResult] = []
         with self._sessions.reading() as session:
             for part in batched(pairings):
                 query = select(*_RESULT).where(
@@ -142,8 +173,8 @@ class Results:
                     _GAMES.tournament_id == tournament_id,
                     _GAMES.commit_number.is_not(None),
                 )
-                found += _results(fetch(session, query))
-        return found
+                results += _results(fetch(session, query))
+        return results
 
     def last_records(self, tournament_id: int, version_id: int, count: int) -> list[GameRecord]:
         """Return the latest records of a version in a tournament, in commit order."""
@@ -166,7 +197,7 @@ class Results:
         keys = [col(getattr(Game, name)) for name in Tally.__dataclass_fields__ if name != "count"]
         parts = []
         for mine, theirs in ((Game.first_id, Game.second_id), (Game.second_id, Game.first_id)):
-            query = select(*keys, func.count()).where(
+            query = select(*keys, func.count().label("games")).where(
                 col(mine).in_(versions),
                 col(Game.commit_number).is_not(None),
                 col(Game.termination_class) != Kind.VOID.value,
@@ -175,13 +206,15 @@ class Results:
                 query = query.where(col(theirs).in_(against))
             parts.append(query.group_by(*keys))
         with self._sessions.reading() as session:
-            # A set removes duplicates: both parts count the games in which two of `versions` met.
-            return sorted({Tally(*row) for part in parts for row in fetch(session, part)}, key=astuple)
+            rows = [row for part in parts for row in fetch(session, part)]
+        # A set removes duplicates: both parts count the games in which two of `versions` met.
+        return sorted({_tally(row) for row in rows}, key=astuple)
 
     def sides(self, pool: str) -> dict[tuple[str, str], int]:
         """Count the results of a pool by variant and winner: (variant, `first`/`second`/`draw`) -> games."""
         # Add the results with higher commit numbers to the cached counts; recount everything if results were undone.
-        last, then, before = self._sides.get(pool, (0, 0, {}))
+        with self._lock:
+            last, then, before = self._sides.get(pool, (0, 0, {}))
         undone = self.undone()
         if then != undone:
             last, before = 0, {}
@@ -192,12 +225,13 @@ class Results:
         )
         with self._sessions.reading() as session:
             rows = fetch(session, query)
-        found = dict(before)
+        counts = dict(before)
         for variant, winner, count, newest in rows:
-            found[variant, winner] = found.get((variant, winner), 0) + count
+            counts[variant, winner] = counts.get((variant, winner), 0) + count
             last = max(last, newest)
-        self._sides[pool] = (last, undone, found)
-        return dict(found)
+        with self._lock:
+            self._sides[pool] = (last, undone, counts)
+        return dict(counts)
 
     def by_options(self, tournament_id: int) -> list[tuple[str, dict[str, Any], str, int]]:
         """Count the results of a tournament by variant, options and winner: (variant, options, winner, games)."""
@@ -220,7 +254,7 @@ class Results:
             .limit(bounded(limit))
         )
         with self._sessions.reading() as session:
-            return [GameItem(*row) for row in session.execute(query).all()]
+            return [game_item(row) for row in fetch(session, query)]
 
     def last_commit_of(self, tournament_id: int) -> int:
         """Return the highest commit number of a tournament, 0 without results."""
@@ -278,10 +312,24 @@ class Results:
             after = rows[-1][-1]
 
 
-def _results(rows: Sequence[Sequence[Any]]) -> list[FinishedGame]:
+def _tally(row: Any) -> Tally:
+    return Tally(
+        first_id=row.first_id,
+        second_id=row.second_id,
+        first=row.first,
+        second=row.second,
+        family=row.family,
+        winner=row.winner,
+        termination_class=row.termination_class,
+        termination=row.termination,
+        count=row.games,
+    )
+
+
+def _results(rows: Sequence[Sequence[Any]]) -> list[GameResult]:
     """Convert rows of `_RESULT` to results."""
     ways = {way: (Kind(way[0]), Termination(way[1])) for way in {row[-2:] for row in rows}}  # few distinct endings
-    return [FinishedGame._make((*row[:-2], *ways[row[-2:]])) for row in rows]
+    return [GameResult._make((*row[:-2], *ways[row[-2:]])) for row in rows]
 
 
 def last_commit(session: Session) -> int:

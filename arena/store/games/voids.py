@@ -6,7 +6,7 @@ from sqlalchemy import select
 from sqlmodel import col
 
 from arena.clock import now
-from arena.documents.page import PageQuery, PageResponse
+from arena.documents.query import PageQuery, PageResponse
 from arena.documents.service import VoidItem
 from arena.errors import NotFoundError
 from arena.store.base.engine import Sessions, fetch
@@ -32,10 +32,11 @@ class Voids:
     def __init__(self, sessions: Sessions) -> None:
         self._sessions = sessions
 
-    def add(self, record: GameRecord, lease_owner: str = "", *, give_up: bool = False) -> bool:
-        """Store a void attempt, and mark its game as planned again or give it up for good.
+    def add(self, record: GameRecord, attempt: int, lease_owner: str = "", *, give_up: bool = False) -> bool:
+        """Store void attempt number `attempt`, and mark its game as planned again or give it up for good.
 
-        Returns False if the game is already over. Raises NotFoundError.
+        Returns False if that changes nothing: the game is over, the attempt is stored already, or the game has been
+        handed out again since. Raises NotFoundError.
         """
         with self._sessions.writing() as session:
             game = session.get(Game, record.id, with_for_update=True)
@@ -43,15 +44,22 @@ class Voids:
                 raise NotFoundError("game", record.id)
             if game.state in ("finished", "void", "cancelled"):
                 return False
+            # The row of the game is locked, so no other transaction stores the same attempt meanwhile.
+            same = select(col(Void.id)).where(col(Void.game_id) == record.id, col(Void.attempt) == attempt)
+            if session.scalar(same) is not None:
+                return False
             session.add(
                 Void(
                     game_id=record.id,
-                    attempt=game.attempt,
+                    attempt=attempt,
                     termination=record.termination.value,
                     detail=record.detail,
                     lease_owner=lease_owner,
                 )
             )
+            if game.attempt > attempt:
+                return False
+            game.attempt = attempt  # requeuing may have taken it back, and the next attempt needs another number
             game.state, game.lease_owner = ("void", lease_owner) if give_up else ("planned", "")
             if give_up:
                 game.termination, game.termination_class, game.detail = (
@@ -71,7 +79,22 @@ class Voids:
         if keys := read_cursor(query.after, int):
             rows = rows.where(col(Void.id) < keys[0])
         with self._sessions.reading() as session:
-            lines = [VoidItem(*row) for row in fetch(session, rows.limit(limit + 1))]
+            lines = [
+                VoidItem(
+                    id=row.id,
+                    game_id=row.game_id,
+                    tournament_id=row.tournament_id,
+                    family=row.family,
+                    first=row.first,
+                    second=row.second,
+                    attempt=row.attempt,
+                    termination=row.termination,
+                    detail=row.detail,
+                    voided_at=row.voided_at,
+                    lease_owner=row.lease_owner,
+                )
+                for row in fetch(session, rows.limit(limit + 1))
+            ]
         return cut(lines, limit, lambda line: (line.id,))
 
     def of(self, game_id: str) -> list[Void]:

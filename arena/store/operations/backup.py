@@ -21,11 +21,11 @@ from sqlalchemy import Engine, LargeBinary, Table, func, insert, select, text
 from sqlalchemy.orm import Session
 from sqlmodel import SQLModel
 
-from arena.data_folder import make_folder
+from arena.data_folder import make_folder, unfinished
 from arena.errors import BadValueError, TakenError
 from arena.store.base import schema
 from arena.store.base.engine import Sessions, batched, open_engine
-from arena.store.base.models import Utc
+from arena.store.base.fields import Utc
 from arena.store.operations.sqlite_backup import remove, replace_durably
 from referee.bot.input_file import refuse_special
 
@@ -42,6 +42,7 @@ def dump(engine: Engine, path: Path) -> int:
         file.write(_line({"form": _FORMAT, "schema": schema.revision(engine)}))
         for table in _tables():
             keys = list(table.primary_key.columns)
+            # Otherwise the driver reads a whole table into memory.
             rows = connection.execution_options(yield_per=500).execute(select(table).order_by(*keys))
             for row in rows:
                 values = {name: _plain(value) for name, value in row._mapping.items()}
@@ -92,6 +93,7 @@ def load(engine: Engine, path: Path) -> int:
     with Sessions(engine).writing() as session, _reader(path) as lines:
         _read_head(path, next(lines, {}))
         for table in tables.values():
+            # The first revision inserts the counter of commits, so that this table is never empty.
             if table.name != "counters" and session.scalar(select(func.count()).select_from(table)):
                 raise TakenError(f"the database is not empty: there are rows in {table.name}")
         session.execute(tables["counters"].delete())
@@ -105,10 +107,10 @@ def _read_head(path: Path, head: dict[str, Any]) -> None:
     """Raise BadValueError unless `head` is the first line of a loadable dump."""
     if head.get("form") != _FORMAT:
         raise BadValueError(f"{path} is not a dump of an arena", hint="name a file written by `arena db dump`")
-    found = str(head.get("schema"))
-    if found != schema.head():
+    written = str(head.get("schema"))
+    if written != schema.head():
         raise BadValueError(
-            f"the dump has schema {found}, the program {schema.head()}; load it with the program that wrote it"
+            f"the dump has schema {written}, the program {schema.head()}; load it with the program that wrote it"
         )
 
 
@@ -152,7 +154,7 @@ def _plain(value: Any) -> Any:
 
 def _row(table: Table, row: dict[str, Any]) -> dict[str, Any]:
     """Convert a row's JSON values to the types of the table."""
-    found = {}
+    converted = {}
     for name, value in row.items():
         if name not in table.columns:
             raise BadValueError(f"unknown column {name!r} of table {table.name}")
@@ -161,8 +163,8 @@ def _row(table: Table, row: dict[str, Any]) -> dict[str, Any]:
             value = base64.b64decode(value)
         elif value is not None and isinstance(kind, Utc):
             value = datetime.fromisoformat(value)
-        found[name] = value
-    return found
+        converted[name] = value
+    return converted
 
 
 def _groups(lines: Iterator[dict[str, Any]]) -> Iterator[tuple[str | None, list[dict[str, Any]]]]:
@@ -187,8 +189,7 @@ def _writer(path: Path) -> Iterator[IO[bytes]]:
     """Open a new file that appears under its name only when it is complete."""
     if path.exists():
         raise FileExistsError(f"{path} already exists")
-    fresh = path.with_name(f"{path.name}.new")
-    try:
+    with unfinished(path) as fresh:
         with open(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
             if path.suffix == ".zst":
                 with zstandard.ZstdCompressor(level=6).stream_writer(file, closefd=False) as packed:
@@ -196,8 +197,6 @@ def _writer(path: Path) -> Iterator[IO[bytes]]:
             else:
                 yield file
         fresh.rename(path)
-    finally:
-        fresh.unlink(missing_ok=True)
 
 
 @contextmanager

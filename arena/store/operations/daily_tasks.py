@@ -22,8 +22,7 @@ from arena.store.base.models import (
     TrustedDevice,
 )
 from arena.store.operations.idempotent_responses import RESPONSES_RETENTION
-from arena.store.people.login_attempts import ATTEMPTS_RETENTION
-from arena.store.people.trusted_devices import DEVICES_RETENTION
+from arena.store.people.login_attempts import ATTEMPTS_RETENTION, DEVICES_RETENTION
 
 REFUSED_LOGINS_RETENTION = timedelta(days=90)
 """Retention of refused log-ins in the audit log; without it anyone could fill the log."""

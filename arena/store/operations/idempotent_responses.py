@@ -45,7 +45,7 @@ class IdempotentResponses:
         return None
 
     def end(self, user_id: int, key: str, status: int, body: Mapping[str, Any]) -> None:
-        """Store the response."""
+        """Store the response, which further requests with this key get."""
         with self._sessions.writing() as session:
             mine = (col(IdempotentResponse.user_id) == user_id, col(IdempotentResponse.key) == key)
             session.execute(update(IdempotentResponse).where(*mine).values(status=status, body=dict(body)))

@@ -53,7 +53,7 @@ class OwnedLease:
 
 
 class Leases:
-    """Leases by name."""
+    """Leases by name, each owned by at most one process at a time."""
 
     def __init__(self, sessions: Sessions) -> None:
         self._sessions = sessions
@@ -75,6 +75,8 @@ class Leases:
                 return False
         try:
             with self._sessions.writing() as session:
+                # In a transaction of its own: after a failed insert PostgreSQL refuses every further statement of a
+                # transaction.
                 session.add(Lease(name=name, owner=owner, until=until))
         except IntegrityError:
             return False  # another process was faster
@@ -111,9 +113,9 @@ class Leases:
 
         def require(session: Session) -> None:
             self._bound(session)
-            found = session.scalar(_OWNER, {"lease": name})
-            if found != owner:
-                raise LeaseLostError(f"the lease {name!r} is owned by {found or 'no process'}, not by {owner}")
+            holder = session.scalar(_OWNER, {"lease": name})
+            if holder != owner:
+                raise LeaseLostError(f"the lease {name!r} is owned by {holder or 'no process'}, not by {owner}")
 
         with self._sessions.fenced(require):
             yield
@@ -133,6 +135,7 @@ def _time(session: Session) -> datetime:
     """Return the time of the database's clock; for SQLite, which has no clock, that of this machine."""
     if not _is_postgresql(session):
         return now()
+    # Not now(): in PostgreSQL that is the begin of the transaction, which may have waited for a lock since.
     found: datetime = session.scalar(select(func.clock_timestamp()))  # type: ignore[assignment]
     return found
 

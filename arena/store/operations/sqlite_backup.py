@@ -14,10 +14,9 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from arena.data_folder import make_file, make_folder
+from arena.data_folder import make_file, make_folder, unfinished
 from arena.errors import BadValueError, ConflictError, NotFoundError, StoreUnavailableError
-from arena.store.base.errors import is_damage
-from arena.store.base.health import mark_of, problem_of
+from arena.store.base.health import is_damage, mark_of, problem_of
 from arena.store.games.commit import unpack_line
 from referee.bot.input_file import refuse_special
 
@@ -54,16 +53,13 @@ class SqliteBackups:
         """
         make_folder(self.folder)
         path = self.folder / f"arena-{at.astimezone(UTC).strftime(_STAMP)}.sqlite3"
-        fresh = path.with_name(f"{path.name}.new")
-        try:
+        with unfinished(path) as fresh:
             fresh.unlink(missing_ok=True)
             make_file(fresh)
             _copy(file, fresh)
             if problem := problem_of(fresh):
                 raise StoreUnavailableError(f"the backup is not sound: {problem}")
             replace_durably(fresh, path)
-        finally:
-            fresh.unlink(missing_ok=True)
         self._delete_old(at)
         return path
 
@@ -91,19 +87,16 @@ def restore(file: Path, backup: Path, at: datetime) -> Path | None:
     if file.exists():
         _require_unused(file)
         aside = file.with_name(f"{file.name}.replaced-{at.astimezone(UTC).strftime(_STAMP)}")
-    fresh = file.with_name(f"{file.name}.new")
-    try:
+    with unfinished(file) as fresh:
         descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         with open(backup, "rb") as source, open(descriptor, "wb") as to:
             shutil.copyfileobj(source, to)
-    except BaseException:
-        fresh.unlink(missing_ok=True)
-        raise
-    for part in _PARTS if aside else ():
-        found = file.with_name(f"{file.name}{part}")
-        if aside and found.exists():
-            found.rename(aside.with_name(f"{aside.name}{part}"))
-    replace_durably(fresh, file)
+        # With its WAL, or SQLite would apply the old database's last changes to the restored one.
+        for part in _PARTS if aside else ():
+            replaced = file.with_name(f"{file.name}{part}")
+            if aside and replaced.exists():
+                replaced.rename(aside.with_name(f"{aside.name}{part}"))
+        replace_durably(fresh, file)
     mark_of(file).unlink(missing_ok=True)
     return aside
 
@@ -130,6 +123,7 @@ def _has_schema(file: Path) -> bool:
 def _copy(file: Path, target: Path) -> None:
     try:
         with contextlib.closing(sqlite3.connect(file, timeout=30, isolation_level=None)) as connection:
+            # A copy of the file would lack what is only in its WAL; this reads one snapshot while others write.
             connection.execute("VACUUM INTO ?", (str(target),))
     except sqlite3.Error as error:
         why = "the database is damaged" if is_damage(error) else "cannot make a backup now"
@@ -140,6 +134,7 @@ def _require_unused(file: Path) -> None:
     """Raise ConflictError while any process has the database open."""
     with contextlib.closing(sqlite3.connect(file, timeout=0, isolation_level=None)) as connection:
         try:
+            # In WAL mode, BEGIN EXCLUSIVE alone does not exclude readers (sqlite.org/lang_transaction.html).
             connection.execute("PRAGMA locking_mode=EXCLUSIVE")
             connection.execute("BEGIN EXCLUSIVE")
         except sqlite3.OperationalError as error:

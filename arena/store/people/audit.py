@@ -9,7 +9,7 @@ from sqlalchemy import Select, select
 from sqlmodel import col
 
 from arena.documents.account import AuditItem
-from arena.documents.page import PageResponse
+from arena.documents.query import PageResponse
 from arena.documents.service import AuditQuery
 from arena.store.base.engine import Sessions, fetch
 from arena.store.base.models import Audit, User
@@ -22,7 +22,8 @@ THROTTLED = "worker.throttled"
 
 
 _ENTRIES = select(
-    *(col(one) for one in (Audit.id, Audit.logged_at, User.name, Audit.action, Audit.subject, Audit.detail))
+    *(col(one) for one in (Audit.id, Audit.logged_at, Audit.action, Audit.subject, Audit.detail)),
+    col(User.name).label("user"),
 ).join(User, col(User.id) == col(Audit.user_id), isouter=True)
 _ALL = AuditQuery()
 
@@ -63,4 +64,14 @@ class AuditLog:
 
     def _items(self, query: Select[*tuple[Any, ...]]) -> list[AuditItem]:
         with self._sessions.reading() as session:
-            return [AuditItem(*row) for row in fetch(session, query)]
+            return [
+                AuditItem(
+                    id=row.id,
+                    logged_at=row.logged_at,
+                    user=row.user,
+                    action=row.action,
+                    subject=row.subject,
+                    detail=row.detail,
+                )
+                for row in fetch(session, query)
+            ]

@@ -1,6 +1,7 @@
-"""Log-in back-off and rate limits: counters shared by all web processes.
+"""Log-in attempts: counters shared by all web processes, and the devices where they count separately.
 
-Delays grow with each wrong attempt, but never become permanent: attempts stop counting after a while. Keys are digests.
+Delays grow with each wrong attempt, but never become permanent: attempts stop counting after a while. Trusted devices
+are browser cookies and IP addresses of successful log-ins. Keys are digests.
 """
 
 from __future__ import annotations
@@ -16,10 +17,12 @@ from sqlmodel import col
 
 from arena.clock import now
 from arena.store.base.engine import Sessions
-from arena.store.base.models import LoginAttempt
+from arena.store.base.models import LoginAttempt, TrustedDevice
 
 ATTEMPTS_RETENTION = timedelta(days=2)
 """Time after the last attempt for which a key is kept."""
+DEVICES_RETENTION = timedelta(days=180)
+"""Time after the last log-in for which a device is kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,18 +69,19 @@ class LoginAttempts:
         rows = (
             select(LoginAttempt)
             .where(col(LoginAttempt.key).in_(keys))
+            # Locked in one order, so that two log-ins with two common keys never wait for each other.
             .order_by(col(LoginAttempt.key))
             .with_for_update()
         )
         with self._sessions.writing() as session:
-            found = {row.key: row for row in session.scalars(rows)}
-            elapsed = {key: max(0.0, (at - row.updated_at).total_seconds()) for key, row in found.items()}
-            wait = max((keys[key].wait_s(row.count, elapsed[key]) for key, row in found.items()), default=0.0)
+            attempts = {row.key: row for row in session.scalars(rows)}
+            elapsed = {key: max(0.0, (at - row.updated_at).total_seconds()) for key, row in attempts.items()}
+            wait = max((keys[key].wait_s(row.count, elapsed[key]) for key, row in attempts.items()), default=0.0)
             if wait > 0:
                 return wait
             for key in sorted(keys):
-                row = found.get(key) or LoginAttempt(key=key, updated_at=at)
-                row.count = (keys[key].left(row.count, elapsed[key]) if key in found else 0.0) + 1
+                row = attempts.get(key) or LoginAttempt(key=key, updated_at=at)
+                row.count = (keys[key].left(row.count, elapsed[key]) if key in attempts else 0.0) + 1
                 row.updated_at = at
                 session.add(row)
         return 0.0
@@ -94,3 +98,33 @@ class LoginAttempts:
         """Delete the counters of these keys."""
         with self._sessions.writing() as session:
             session.execute(delete(LoginAttempt).where(col(LoginAttempt.key).in_(keys)))
+
+
+class TrustedDevices:
+    """Browsers and addresses from which users have logged in, stored as digests."""
+
+    def __init__(self, sessions: Sessions) -> None:
+        self._sessions = sessions
+
+    def known(self, user_id: int, digests: Collection[str]) -> set[str]:
+        """Return which of these digests belong to devices or addresses from which the user has logged in."""
+        mine = (col(TrustedDevice.user_id) == user_id, col(TrustedDevice.digest).in_(digests))
+        with self._sessions.reading() as session:
+            return set(session.scalars(select(col(TrustedDevice.digest)).where(*mine)))
+
+    def is_known_to_any_user(self, digest: str) -> bool:
+        """Return whether any user has logged in from this device."""
+        query = select(col(TrustedDevice.digest)).where(col(TrustedDevice.digest) == digest).limit(1)
+        with self._sessions.reading() as session:
+            return session.scalar(query) is not None
+
+    def remember(self, user_id: int, digests: Collection[str], at: datetime | None = None) -> None:
+        """Store the device and the address of a successful log-in, as digests."""
+        with self._sessions.writing() as session:
+            for digest in sorted(digests):
+                session.merge(TrustedDevice(user_id=user_id, digest=digest, seen=at or now()))
+
+    def forget(self, user_id: int) -> None:
+        """Delete all trusted devices of a user."""
+        with self._sessions.writing() as session:
+            session.execute(delete(TrustedDevice).where(col(TrustedDevice.user_id) == user_id))

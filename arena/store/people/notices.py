@@ -1,30 +1,36 @@
-"""Notices for bot authors: checks of their versions, faults and suspensions of their bots, ended tournaments.
+"""Notices for users: checks of their versions, faults and suspensions of their bots, ended tournaments, and news of the
+bots and tournaments that they follow.
 
-Notices are derived from other tables; only the time at which a user read them is stored.
+Notices are derived from other tables: stored are only the time at which a user read them, and what the user follows.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 
-from sqlalchemy import Select, func, or_, select
+from sqlalchemy import Select, delete, func, or_, select
+from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Mapped
 from sqlmodel import col
 
 from arena.clock import now
-from arena.documents.account import Notice
+from arena.documents.account import FollowedItem, Notice
 from arena.store.base.engine import Sessions, fetch
 from arena.store.base.models import Audit, BotIdentity, Entry, Follow, Game, Tournament, Version
 from referee.rules.core import Kind, Termination
 
+FollowedKind = Literal["bot", "tournament"]
+
 LIMIT = 30
 """Maximum number of notices of each kind; the pages of bots and tournaments show older ones."""
+_SUBJECT = {"bot": col(Follow.bot_id), "tournament": col(Follow.tournament_id)}
 
 
 class Notices:
-    """Notices by user."""
+    """News of the bots of a user and of what the user follows, read from where it is recorded."""
 
     def __init__(self, sessions: Sessions) -> None:
         self._sessions = sessions
@@ -87,8 +93,8 @@ class Notices:
         )
         rows = self._rows(query, col(Game.finished_at), since)
         return [
-            Notice("fault", at, second if winner == "first" else first, key, what, detail)
-            for at, first, second, winner, key, what, detail in rows
+            Notice("fault", at, second if winner == "first" else first, key, fault, detail)
+            for at, first, second, winner, key, fault, detail in rows
         ]
 
     def _suspensions(self, user_id: int, since: datetime | None) -> list[Notice]:
@@ -177,3 +183,53 @@ class Notices:
 
 def _subject(user_id: int) -> str:
     return f"notices:{user_id}"
+
+
+class Follows:
+    """Followed bots and tournaments by user."""
+
+    def __init__(self, sessions: Sessions) -> None:
+        self._sessions = sessions
+
+    def of(self, user_id: int) -> list[FollowedItem]:
+        """Return what a user follows: bots by name, then tournaments, the newest first."""
+        bots = (
+            select(col(BotIdentity.name))
+            .join(Follow, col(Follow.bot_id) == col(BotIdentity.id))
+            .where(col(Follow.user_id) == user_id)
+            .order_by(col(BotIdentity.name))
+        )
+        tournaments = (
+            select(col(Tournament.name), col(Tournament.id))
+            .join(Follow, col(Follow.tournament_id) == col(Tournament.id))
+            .where(col(Follow.user_id) == user_id)
+            .order_by(col(Tournament.id).desc())
+        )
+        with self._sessions.reading() as session:
+            followed = [FollowedItem("bot", name, name) for name in session.scalars(bots)]
+            return [
+                *followed,
+                *(FollowedItem("tournament", name, str(key)) for name, key in fetch(session, tournaments)),
+            ]
+
+    def count(self, user_id: int) -> int:
+        """Return how many bots and tournaments a user follows."""
+        with self._sessions.reading() as session:
+            return session.scalar(select(func.count()).where(col(Follow.user_id) == user_id)) or 0
+
+    def has(self, user_id: int, kind: FollowedKind, subject_id: int) -> bool:
+        """Return whether a user follows a bot or a tournament."""
+        query = select(col(Follow.id)).where(col(Follow.user_id) == user_id, _SUBJECT[kind] == subject_id)
+        with self._sessions.reading() as session:
+            return session.scalar(query) is not None
+
+    def add(self, user_id: int, kind: FollowedKind, subject_id: int) -> None:
+        """Let a user follow a bot or a tournament. Following it twice changes nothing."""
+        with suppress(IntegrityError), self._sessions.writing() as session:
+            bot, tournament = (subject_id, None) if kind == "bot" else (None, subject_id)
+            session.add(Follow(user_id=user_id, bot_id=bot, tournament_id=tournament))
+
+    def remove(self, user_id: int, kind: FollowedKind, subject_id: int) -> None:
+        """Stop following a bot or a tournament; does nothing if the user does not follow it."""
+        with self._sessions.writing() as session:
+            session.execute(delete(Follow).where(col(Follow.user_id) == user_id, _SUBJECT[kind] == subject_id))

@@ -1,10 +1,14 @@
-"""Users, their API tokens and browser sessions. Secrets are stored as digests."""
+"""Users, their API tokens and browser sessions, and secret links: invitations to create an account, and links to reset
+a password. Secrets are stored as digests.
+"""
 
 from __future__ import annotations
 
 import contextlib
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import cast
 
 from sqlalchemy import ColumnElement, delete, func, select, update
 from sqlalchemy.exc import IntegrityError
@@ -12,24 +16,15 @@ from sqlmodel import col
 
 from arena.clock import now
 from arena.credentials import CredentialError, read_name, read_scopes, scopes_of
-from arena.documents.account import TokenItem, UserItem
-from arena.documents.identity import Identity
-from arena.documents.page import PageResponse
+from arena.documents.account import Identity, RoleName, TokenItem, UserItem
+from arena.documents.query import PageResponse
 from arena.errors import BadValueError, ConflictError, NotFoundError, StoreUnavailableError, TakenError
 from arena.store.base.engine import Sessions, fetch
-from arena.store.base.models import Login, Token, User
+from arena.store.base.models import AccountLink, Login, Token, User
 from arena.store.base.page import DEFAULT_LIMIT, bounded, cut, read_cursor
 
-_USER = (
-    *(col(one) for one in (User.name, User.role, User.is_active, User.about, User.link)),
-    *(col(one) for one in (User.created_at, User.id)),
-)
-"""The columns of a `UserItem`."""
-_TOKEN = (
-    *(col(one) for one in (Token.id, Token.name, Token.scopes)),
-    *(col(one) for one in (Token.created_at, Token.expires, Token.last_used, Token.revoked, Token.parent_id)),
-)
-"""The columns of a `TokenItem`."""
+_USER = tuple(col(getattr(User, name)) for name in UserItem.__dataclass_fields__)
+"""The columns of a `UserItem`, without the password and the private address."""
 _USE_NOTED_EVERY = timedelta(minutes=1)
 """Resolution of a token's `last_used`, so that not every read writes."""
 
@@ -69,7 +64,7 @@ class Users:
             rows = fetch(session, select(*_USER).where(condition))
         if not rows:
             raise NotFoundError("user", name)
-        return UserItem(*rows[0])
+        return _user_item(rows[0])
 
     def password_hash(self, name: str) -> str | None:
         """Return the stored hash of a user's password; None if there is none or the user is unknown."""
@@ -83,13 +78,7 @@ class Users:
         if keys := read_cursor(after, str):
             query = query.where(col(User.name) > keys[0])
         with self._sessions.reading() as session:
-            return cut([UserItem(*row) for row in fetch(session, query)], limit, lambda user: (user.name,))
-
-    def names(self, user_ids: Sequence[int]) -> dict[int, str]:
-        """Return the names of these users; unknown ids are omitted."""
-        query = select(col(User.id), col(User.name)).where(col(User.id).in_(set(user_ids)))
-        with self._sessions.reading() as session:
-            return {user_id: name for user_id, name in session.execute(query).all() if user_id is not None}
+            return cut([_user_item(row) for row in fetch(session, query)], limit, lambda user: (user.name,))
 
     def count(self, role: str) -> int:
         """Count the active users with a role."""
@@ -115,8 +104,9 @@ class Users:
                 raise NotFoundError("user", name)
             is_leaving = role not in (None, "admin") or is_active is False
             if is_leaving and user.role == "admin" and user.is_active:
-                admins = select(col(User.id)).where(col(User.role) == "admin", col(User.is_active).is_(True)).limit(2)
-                if len(session.scalars(admins).all()) == 1:
+                admins = select(col(User.id)).where(col(User.role) == "admin", col(User.is_active).is_(True))
+                # Locked: the last two administrators may leave in the same moment.
+                if session.scalars(admins.order_by(col(User.id)).with_for_update()).all() == [user.id]:
                     raise ConflictError(f"{name} is the only administrator; add another one first (--role admin)")
             user.role = role or user.role
             user.password_hash = password_hash or user.password_hash
@@ -138,7 +128,7 @@ class Users:
         """Return the users with this e-mail address, ignoring case."""
         query = select(*_USER).where(func.lower(col(User.email)) == email.lower()).order_by(col(User.id)).limit(10)
         with self._sessions.reading() as session:
-            return [UserItem(*row) for row in fetch(session, query)] if email else []
+            return [_user_item(row) for row in fetch(session, query)] if email else []
 
     def set_email(self, user_id: int, email: str) -> None:
         """Set or, with an empty text, remove the e-mail address of a user."""
@@ -174,13 +164,14 @@ class Users:
         )
         with self._sessions.writing() as session:
             if parent_id is not None:
+                # Locked: a revocation in the same moment comes first, or finds this token among the children.
                 parent = session.get(Token, parent_id, with_for_update=True)
                 if parent is None or parent.revoked or parent.has_expired:
                     raise BadValueError("the token used to create this one has expired or was revoked")
                 ends = [moment for moment in (expires, parent.expires) if moment is not None]
                 token.expires = min(ends, default=None)
             session.add(token)
-        return self.token(user_id, token.id or 0)
+        return self.token(user_id, token.id)
 
     def tokens(self, user_id: int) -> list[TokenItem]:
         """Return a user's tokens, oldest first, including revoked ones."""
@@ -194,10 +185,9 @@ class Users:
         return found[0]
 
     def _tokens(self, *conditions: ColumnElement[bool]) -> list[TokenItem]:
-        query = select(*_TOKEN).where(*conditions).order_by(col(Token.id))
+        query = select(Token).where(*conditions).order_by(col(Token.id))
         with self._sessions.reading() as session:
-            rows = fetch(session, query)
-        return [TokenItem(*(number, name, scopes.split(), *rest)) for number, name, scopes, *rest in rows]
+            return [_token_item(row) for row in session.scalars(query)]
 
     def revoke(self, user_id: int, token_id: int) -> None:
         """Revoke a token and all tokens made with it. Revoking twice is harmless.
@@ -232,8 +222,6 @@ class Users:
         token, user = row
         if token.revoked or token.has_expired or not user.is_active:
             return None
-        assert user.id is not None
-        assert token.id is not None
         if token.last_used is None or token.last_used < at - _USE_NOTED_EVERY:
             with contextlib.suppress(StoreUnavailableError), self._sessions.writing() as session:
                 session.execute(update(Token).where(col(Token.id) == token.id).values(last_used=at))
@@ -270,10 +258,89 @@ class Users:
         login, user = row
         if login.expires <= now() or not user.is_active:
             return None
-        assert user.id is not None
         return Identity(user.id, user.name, user.role, scopes_of(user.role), csrf=login.csrf)
 
     def end_login(self, digest: str) -> None:
         """End a session. Unknown sessions are ignored."""
         with self._sessions.writing() as session:
             session.execute(delete(Login).where(col(Login.digest) == digest))
+
+
+def _user_item(row: User) -> UserItem:
+    """Return a user as a document. Any row of `_USER` will do."""
+    return UserItem(
+        name=row.name,
+        role=cast(RoleName, row.role),
+        is_active=row.is_active,
+        about=row.about,
+        link=row.link,
+        created_at=row.created_at,
+        id=row.id,
+    )
+
+
+def _token_item(row: Token) -> TokenItem:
+    """Return a stored token as a document."""
+    return TokenItem(
+        id=row.id,
+        name=row.name,
+        scopes=row.scopes.split(),
+        created_at=row.created_at,
+        expires=row.expires,
+        last_used=row.last_used,
+        revoked=row.revoked,
+        parent_id=row.parent_id,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ValidLink:
+    """A link that can still be used: the role of an invitation, or the user whose password it resets."""
+
+    role: str
+    user_id: int | None
+
+
+class AccountLinks:
+    """Account links, found by the digests of their secrets."""
+
+    def __init__(self, sessions: Sessions) -> None:
+        self._sessions = sessions
+
+    def add(self, digest: str, expires: datetime, *, user_id: int | None = None, role: str = "", uses: int = 1) -> None:
+        """Store a link: one that resets the password of a user, or an invitation for a role."""
+        with self._sessions.writing() as session:
+            session.add(AccountLink(digest=digest, user_id=user_id, role=role, uses_left=uses, expires=expires))
+
+    def find(self, digest: str) -> ValidLink | None:
+        """Return a link; None if it is unknown, used up or expired."""
+        valid = (col(AccountLink.uses_left) > 0, col(AccountLink.expires) > now())
+        query = select(col(AccountLink.role), col(AccountLink.user_id)).where(col(AccountLink.digest) == digest, *valid)
+        with self._sessions.reading() as session:
+            row = session.execute(query).one_or_none()
+        return ValidLink(*row) if row else None
+
+    def take(self, digest: str) -> bool:
+        """Use a link once; return False if it is unknown, used up or expired."""
+        valid = (col(AccountLink.uses_left) > 0, col(AccountLink.expires) > now())
+        using = update(AccountLink).where(col(AccountLink.digest) == digest, *valid)
+        with self._sessions.writing() as session:
+            found = session.execute(using.values(uses_left=col(AccountLink.uses_left) - 1))
+            return bool(found.rowcount)  # type: ignore[attr-defined]
+
+    def give_back(self, digest: str) -> None:
+        """Undo one use of a link."""
+        with self._sessions.writing() as session:
+            mine = update(AccountLink).where(col(AccountLink.digest) == digest)
+            session.execute(mine.values(uses_left=col(AccountLink.uses_left) + 1))
+
+    def count_resets(self, user_id: int, since: datetime) -> int:
+        """Count the links for resetting a user's password that were made since a moment."""
+        mine = (col(AccountLink.user_id) == user_id, col(AccountLink.created_at) >= since)
+        with self._sessions.reading() as session:
+            return session.scalar(select(func.count()).select_from(AccountLink).where(*mine)) or 0
+
+    def forget(self, user_id: int) -> None:
+        """Delete all links that reset a user's password."""
+        with self._sessions.writing() as session:
+            session.execute(delete(AccountLink).where(col(AccountLink.user_id) == user_id))

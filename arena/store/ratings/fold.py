@@ -1,13 +1,21 @@
-"""The effect of one game on two ratings: one function, used by commits and by rebuilds alike."""
+"""The effect of one game on two ratings: one function, used by commits and by rebuilds alike, and its values as rows of
+the database.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Protocol
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
 
+from sqlalchemy import Row
+
+from arena.store.base.models import VersionRating
 from referee.ratings import trueskill
 from referee.rules import load
 from referee.rules.core import Kind
+
+OTHERS_SHARE = 0.25
+"""Weight that games against bots of other owners may have for each unit of weight of those against anchors."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,10 +31,15 @@ class FoldedGame:
     winner: str | None
     termination_class: str
     is_rated: bool
+    meeting: int
+    """Which rated game of the two owners on its day it is, if one of them chose the opponent; 0 if the arena did."""
+    anchor: str | None
+    """The side of the arena's own bot in a game with a chosen opponent: `first`, `second` or None."""
 
     @property
     def counts(self) -> bool:
         """True if the game changes ratings: it is rated, not void, and between two different versions."""
+        # A version that plays itself says nothing of its strength, and its two changes would have one key.
         return self.is_rated and self.termination_class != Kind.VOID.value and self.first_id != self.second_id
 
 
@@ -38,6 +51,8 @@ class FoldedRating:
     forfeits: int = 0
     opposition: float = 0.0
     last: int = 0
+    credit: float = 0.0
+    """Weight that further chosen games against bots of other owners may have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,37 +74,71 @@ class RatingTable(Protocol):
         """Return the predecessor of a version, if any."""
 
     def put(self, pool: str, version_id: int, line: FoldedRating) -> None:
-        """Set the rating."""
+        """Set the rating after a game."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Side:
+    """One version before a game. An anchor has the rating of the ladder instead of one that chosen games change."""
+
+    version_id: int
+    line: FoldedRating
+    is_established: bool
+    is_anchor: bool = False
 
 
 def fold(table: RatingTable, game: FoldedGame, update: trueskill.Update = trueskill.update) -> tuple[FoldedChange, ...]:
-    """Apply a game to both ratings; return the changes of the first and second side, or none if it does not count."""
+    """Apply a game to both ratings; return the changes: of both, of one, or none."""
     if not game.counts:
         return ()
-    one, two = (_present_line(table, game.pool, version) for version in (game.first_id, game.second_id))
-    points = {"first": 1.0, "second": 0.0}.get(game.winner or "", 0.5)
-    first, second = update(one.rating, two.rating, points, load(game.family).draw_probability)
-    is_forfeit = game.termination_class == Kind.FORFEIT.value
-    changes = (
-        _change(game, game.first_id, one, two, rating=first, has_forfeited=is_forfeit and points == 0),
-        _change(game, game.second_id, two, one, rating=second, has_forfeited=is_forfeit and points == 1),
+    sides = (
+        _side(table, game, game.first_id, is_anchor=game.anchor == "first"),
+        _side(table, game, game.second_id, is_anchor=game.anchor == "second"),
     )
-    for change in changes:
-        table.put(game.pool, change.version_id, change.after)
-    return changes
+    points = {"first": 1.0, "second": 0.0}.get(game.winner or "", 0.5)
+    weight = 1 / (game.meeting or 1)
+    first, second = (side.line.rating for side in sides)
+    after = update(first, second, points, load(game.family).draw_probability, weight)
+    is_forfeit = game.termination_class == Kind.FORFEIT.value
+    changes = []
+    for mine, theirs, rating, score in zip(sides, sides[::-1], after, (points, 1 - points), strict=True):
+        credit = _credit_after(game, mine, theirs, weight)
+        if credit is None:
+            continue
+        if mine.is_anchor:
+            rating = trueskill.counted(mine.line.rating, mine.line.rating.mu, mine.line.rating.sigma, score)
+        forfeits = mine.line.forfeits + (is_forfeit and score == 0)
+        opposition = mine.line.opposition + theirs.line.rating.mu
+        line = FoldedRating(rating, forfeits, opposition, game.commit_number, credit)
+        table.put(game.pool, mine.version_id, line)
+        changes.append(FoldedChange(mine.version_id, mine.line, line))
+    return tuple(changes)
 
 
-def _change(
-    game: FoldedGame,
-    version_id: int,
-    mine: FoldedRating,
-    theirs: FoldedRating,
-    *,
-    rating: trueskill.TrueSkillRating,
-    has_forfeited: bool,
-) -> FoldedChange:
-    after = FoldedRating(rating, mine.forfeits + has_forfeited, mine.opposition + theirs.rating.mu, game.commit_number)
-    return FoldedChange(version_id, mine, after)
+def _side(table: RatingTable, game: FoldedGame, version_id: int, *, is_anchor: bool) -> _Side:
+    """Return a version before a game."""
+    line = _present_line(table, game.pool, version_id)
+    if not is_anchor:
+        return _Side(version_id, line, not line.rating.is_provisional)
+    # The pool `loa/zen/remote` is that of remote bots; their ladder is `loa/zen`, or else that of the family.
+    ladder = table.line(game.pool.rpartition("/")[0], version_id) or table.line(game.family, version_id)
+    if ladder is None:
+        return _Side(version_id, line, is_established=False, is_anchor=True)
+    rating = replace(line.rating, mu=ladder.rating.mu, sigma=ladder.rating.sigma)
+    return _Side(version_id, replace(line, rating=rating), not ladder.rating.is_provisional, is_anchor=True)
+
+
+def _credit_after(game: FoldedGame, mine: _Side, theirs: _Side, weight: float) -> float | None:
+    """Return the credit of a version after a game; None if the game does not change its rating."""
+    credit = mine.line.credit
+    if not game.meeting or (mine.is_anchor and theirs.is_established):
+        return credit
+    # A fresh account costs nothing: a win against it proves nothing.
+    if not theirs.is_established:
+        return None
+    if theirs.is_anchor:
+        return credit + OTHERS_SHARE * weight
+    return credit - weight if credit >= weight else None
 
 
 def _present_line(table: RatingTable, pool: str, version_id: int) -> FoldedRating:
@@ -104,3 +153,53 @@ def _present_line(table: RatingTable, pool: str, version_id: int) -> FoldedRatin
         seen.add(ancestor)
         ancestor = table.follows(ancestor)
     return FoldedRating(trueskill.TrueSkillRating())
+
+
+COUNTER = "commit"
+"""Name of the counter that numbers commits."""
+
+
+def line_of(row: VersionRating | Row[Any]) -> FoldedRating:
+    """Convert a stored rating to the type that `fold` uses."""
+    rating = trueskill.TrueSkillRating(row.mu, row.sigma, row.games, row.wins, row.draws, row.losses)
+    return FoldedRating(rating, row.forfeits, row.opposition, row.last, row.credit)
+
+
+def row_of(pool: str, version_id: int, line: FoldedRating) -> dict[str, Any]:
+    """Return the columns of a rating."""
+    rating = line.rating
+    return {
+        "pool": pool,
+        "version_id": version_id,
+        "mu": rating.mu,
+        "sigma": rating.sigma,
+        "conservative": rating.conservative,
+        "games": rating.games,
+        "wins": rating.wins,
+        "draws": rating.draws,
+        "losses": rating.losses,
+        "forfeits": line.forfeits,
+        "opposition": line.opposition,
+        "last": line.last,
+        "credit": line.credit,
+    }
+
+
+def change_row(game: FoldedGame, change: FoldedChange) -> dict[str, Any]:
+    """Return the columns of a rating change."""
+    before, after = change.before.rating, change.after.rating
+    return {
+        "game_id": game.game_id,
+        "version_id": change.version_id,
+        "pool": game.pool,
+        "commit_number": game.commit_number,
+        "wins": after.wins,
+        "draws": after.draws,
+        "losses": after.losses,
+        "forfeits": change.after.forfeits,
+        "opposition": change.after.opposition,
+        "mu_before": before.mu,
+        "sigma_before": before.sigma,
+        "mu": after.mu,
+        "sigma": after.sigma,
+    }

@@ -1,14 +1,17 @@
-"""History of the rating pools: leaderboards of past moments, and result counts by pairing.
+"""Leaderboards, current and past: their lines, built from the best to the last, and result counts by pairing.
 
-Both use indexes of a pool's games in commit order: the cost is at most linear in the games of the pool.
+The history uses indexes of a pool's games in commit order: the cost is at most linear in the games of the pool.
 """
 
 from __future__ import annotations
 
 import itertools
+import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from datetime import datetime
+from typing import Protocol
 
 from sqlalchemy import and_, func, select
 from sqlmodel import col
@@ -16,9 +19,72 @@ from sqlmodel import col
 from arena.documents.rating import LeaderboardLine, ResultCount, Score
 from arena.store.base.engine import Sessions, batched, fetch, table_of
 from arena.store.base.models import BotIdentity, Game, RatingChange, Tournament, User, Version, VersionRating
-from arena.store.ratings.rating_line import Ranking
 from referee.ratings.trueskill import TrueSkillRating
 from referee.rules.core import Kind
+
+
+class StrengthEstimate(Protocol):
+    """A strength as a normal distribution."""
+
+    @property
+    def mu(self) -> float: ...
+
+    @property
+    def sigma(self) -> float: ...
+
+
+@dataclass(slots=True)
+class Ranking:
+    """Counters of the lines built so far, best first: `place` counts all lines, `rank` skips provisional ones."""
+
+    place: int = 0
+    rank: int = 0
+
+    def line(
+        self,
+        version: tuple[int, str, str, int, str, str],
+        rating: TrueSkillRating,
+        *,
+        forfeits: int,
+        opposition: float,
+        follower: StrengthEstimate | None,
+    ) -> LeaderboardLine:
+        """Build the next line. `version` is (id, name, bot, number, owner, state).
+
+        `opposition` is the sum of the opponents' mu, `follower` the rating of the line below it.
+        """
+        self.place += 1
+        self.rank += not rating.is_provisional
+        version_id, name, bot, number, owner, state = version
+        return LeaderboardLine(
+            place=self.place,
+            rank=None if rating.is_provisional else self.rank,
+            name=name,
+            bot=bot,
+            number=number,
+            owner=owner,
+            state=state,
+            mu=rating.mu,
+            sigma=rating.sigma,
+            conservative=rating.conservative,
+            games=rating.games,
+            wins=rating.wins,
+            draws=rating.draws,
+            losses=rating.losses,
+            score=(rating.wins + rating.draws / 2) / rating.games,
+            forfeits=forfeits,
+            opponents=opposition / rating.games,
+            is_provisional=rating.is_provisional,
+            beats_next=probability(rating, follower) if follower else None,
+            version_id=version_id,
+        )
+
+
+def probability(one: StrengthEstimate, two: StrengthEstimate) -> float:
+    """Return the probability that `one` is stronger than `two`, for independent normal estimates."""
+    spread = math.sqrt(one.sigma**2 + two.sigma**2)
+    return 0.5 * (1 + math.erf((one.mu - two.mu) / (spread * math.sqrt(2))))
+
 
 _POINTS = {"first": 1.0, "second": 0.0}
 
@@ -88,6 +154,25 @@ class RatingHistory:
         with self._sessions.reading() as session:
             return session.scalar(query) or 0
 
+    def before(self, pool: str, version_id: int, commit_number: int) -> TrueSkillRating | None:
+        """Return the rating of a version in a pool before a result; None if it had none."""
+        query = (
+            select(RatingChange)
+            .where(
+                col(RatingChange.version_id) == version_id,
+                col(RatingChange.pool) == pool,
+                col(RatingChange.commit_number) < commit_number,
+            )
+            .order_by(col(RatingChange.commit_number).desc())
+            .limit(1)
+        )
+        with self._sessions.reading() as session:
+            row = session.scalar(query)
+        if row is None:
+            return None
+        games = row.wins + row.draws + row.losses
+        return TrueSkillRating(row.mu, row.sigma, games, row.wins, row.draws, row.losses)
+
     def counts(self, pool: str, until: int | None = None) -> list[ResultCount]:
         """Count the results that a pool's ratings are computed from, up to a commit number."""
         keys = tuple(col(getattr(Game, name)) for name in _COUNTED)
@@ -96,6 +181,8 @@ class RatingHistory:
             col(Game.commit_number).is_not(None),
             col(Game.is_rated).is_(True),
             col(Game.termination_class) != Kind.VOID.value,
+            # An opponent whom a player chose may lose on purpose, if it is not one of the arena's own bots.
+            (col(Game.meeting) == 0) | col(Game.anchor).is_not(None),
         ]
         if until is not None:
             conditions.append(col(Game.commit_number) <= until)
@@ -132,7 +219,7 @@ class RatingHistory:
         query = (
             select(
                 *(mine[name] for name in ("mu", "sigma", "wins", "draws", "losses", "forfeits", "opposition")),
-                *(col(one) for one in (Version.id, Version.name, BotIdentity.name, Version.number, User.name)),
+                *(col(column) for column in (Version.id, Version.name, BotIdentity.name, Version.number, User.name)),
                 col(Version.state),
             )
             .select_from(VersionRating)

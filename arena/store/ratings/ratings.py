@@ -5,30 +5,37 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import func, select, tuple_
+from sqlalchemy import Row, func, select, tuple_
 from sqlmodel import col
 
-from arena.documents.attributes import of_attributes
-from arena.documents.page import PageResponse
+from arena.documents.query import PageResponse
 from arena.documents.rating import ChangeItem, LeaderboardLine, PoolItem, PoolRating
 from arena.store.base.engine import Sessions, batched, fetch
 from arena.store.base.models import BotIdentity, Game, RatingChange, User, Version, VersionRating
 from arena.store.base.page import DEFAULT_LIMIT, bounded, cut, read_cursor, write_cursor
 from arena.store.ratings import rebuild
-from arena.store.ratings.rating_line import Ranking
-from arena.store.ratings.rows import line_of
+from arena.store.ratings.fold import line_of
+from arena.store.ratings.rating_history import Ranking
 from referee.ratings.trueskill import TrueSkillRating as Strength
+
+_RESULT = tuple(col(field) for field in (Game.finished_at, Game.first_id, Game.first, Game.second, Game.winner))
+"""The columns of a game that a `ChangeItem` shows."""
+_STEP = ("version_id", "pool", "commit_number", "game_id", "mu_before", "sigma_before", "mu", "sigma")
+"""The columns of a change that it shows: selected, not mapped, as a plot has thousands."""
 
 
 class Ratings:
-    """Current ratings."""
+    """The current rating of each version in each pool, and the leaderboards made of them."""
 
     def __init__(self, sessions: Sessions) -> None:
         self._sessions = sessions
 
-    def pools(self) -> list[PoolItem]:
-        """Return every pool with rated games, by name."""
-        query = select(col(VersionRating.pool), func.sum(col(VersionRating.games))).group_by(col(VersionRating.pool))
+    def pools(self, family: str | None = None) -> list[PoolItem]:
+        """Return every pool with rated games, or those of a family, by name."""
+        pool = col(VersionRating.pool)
+        query = select(pool, func.sum(col(VersionRating.games))).group_by(pool)
+        if family is not None:
+            query = query.where((pool == family) | pool.startswith(f"{family}/", autoescape=True))
         with self._sessions.reading() as session:
             rows = sorted(fetch(session, query))
         return [PoolItem(pool, pool.partition("/")[0], int(games) // 2) for pool, games in rows]
@@ -103,10 +110,7 @@ class Ratings:
         )
         with self._sessions.reading() as session:
             rows = fetch(session, query)
-        lines = [
-            of_attributes(PoolRating, row, name=name, is_provisional=line_of(row).rating.is_provisional)
-            for row, name in rows
-        ]
+        lines = [_pool_rating(row, name) for row, name in rows]
         return sorted(lines, key=lambda line: (line.pool, -line.version_id))
 
     def strengths(self, pool: str, version_ids: Sequence[int]) -> dict[int, Strength]:
@@ -123,14 +127,7 @@ class Ratings:
         """Return the effect of every game on one version's rating, in commit order."""
         limit = bounded(limit)
         query = (
-            select(
-                RatingChange,
-                col(Game.finished_at),
-                col(Game.first_id),
-                col(Game.first),
-                col(Game.second),
-                col(Game.winner),
-            )
+            select(*(col(getattr(RatingChange, name)) for name in _STEP), *_RESULT)
             .join(Game, col(Game.id) == col(RatingChange.game_id))
             .where(col(RatingChange.version_id) == version_id, col(RatingChange.pool) == pool)
             .order_by(col(RatingChange.commit_number))
@@ -139,14 +136,28 @@ class Ratings:
         if keys := read_cursor(after, int):
             query = query.where(col(RatingChange.commit_number) > keys[0])
         with self._sessions.reading() as session:
-            rows = fetch(session, query)
-        lines = []
-        for change, finished, first_id, first, second, winner in rows:
-            is_first = first_id == version_id
-            points = 0.5 if winner == "draw" else float((winner == "first") == is_first)
-            opponent = second if is_first else first
-            lines.append(of_attributes(ChangeItem, change, finished_at=finished, opponent=opponent, points=points))
+            lines = [_change_item(row) for row in fetch(session, query)]
         return cut(lines, limit, lambda line: (line.commit_number,))
+
+    def curves(
+        self, version_ids: Sequence[int], pools: Sequence[str], most_points: int
+    ) -> dict[tuple[int, str], list[ChangeItem]]:
+        """Return the first changes of each version's rating in each pool, in commit order, by version and pool."""
+        place = (col(RatingChange.version_id), col(RatingChange.pool))
+        number = func.row_number().over(partition_by=place, order_by=col(RatingChange.commit_number)).label("number")
+        mine = (place[0].in_(version_ids), place[1].in_(pools))
+        numbered = select(RatingChange, number).where(*mine).subquery()
+        query = (
+            select(*(numbered.c[name] for name in _STEP), *_RESULT)
+            .join(Game, col(Game.id) == numbered.c.game_id)
+            .where(numbered.c.number <= most_points)
+            .order_by(numbered.c.commit_number)
+        )
+        curves: dict[tuple[int, str], list[ChangeItem]] = {}
+        with self._sessions.reading() as session:
+            for row in fetch(session, query):
+                curves.setdefault((row.version_id, row.pool), []).append(_change_item(row))
+        return curves
 
     def of_game(self, game_id: str) -> dict[int, RatingChange]:
         """Return the rating changes of a game by version; empty for unrated games."""
@@ -165,12 +176,12 @@ class Ratings:
             for part in batched(games):
                 query = select(RatingChange).where(col(RatingChange.game_id).in_(part))
                 rows.update(((row.game_id, row.version_id), row) for row in session.scalars(query))
-        found = {}
+        strengths = {}
         for (version, _), (first, last) in ends.items():
             before, after = rows.get((first, version)), rows.get((last, version))
             if before and after:
-                found[version] = before.mu_before - 3 * before.sigma_before, after.mu - 3 * after.sigma
-        return found
+                strengths[version] = before.mu_before - 3 * before.sigma_before, after.mu - 3 * after.sigma
+        return strengths
 
     def check(self, on_progress: rebuild.Progress = rebuild.ignore_progress) -> list[str]:
         """Compute all ratings again from the games in commit order; describe the differences from the stored ones."""
@@ -179,3 +190,37 @@ class Ratings:
     def rebuild(self, on_progress: rebuild.Progress = rebuild.ignore_progress) -> int:
         """Compute all ratings again, correct the stored ones, and return the number of rated games (see `rebuild`)."""
         return rebuild.rebuild(self._sessions, on_progress=on_progress)
+
+
+def _change_item(row: Row[*tuple[Any, ...]]) -> ChangeItem:
+    """Return a change of a rating, given as a row of `_STEP` and `_RESULT`."""
+    is_first = row.first_id == row.version_id
+    return ChangeItem(
+        commit_number=row.commit_number,
+        game_id=row.game_id,
+        finished_at=row.finished_at,
+        opponent=row.second if is_first else row.first,
+        points=0.5 if row.winner == "draw" else float((row.winner == "first") == is_first),
+        mu_before=row.mu_before,
+        sigma_before=row.sigma_before,
+        mu=row.mu,
+        sigma=row.sigma,
+    )
+
+
+def _pool_rating(row: VersionRating, name: str) -> PoolRating:
+    """Return a stored rating of the version with this name as a document."""
+    return PoolRating(
+        pool=row.pool,
+        name=name,
+        mu=row.mu,
+        sigma=row.sigma,
+        conservative=row.conservative,
+        games=row.games,
+        wins=row.wins,
+        draws=row.draws,
+        losses=row.losses,
+        forfeits=row.forfeits,
+        is_provisional=line_of(row).rating.is_provisional,
+        version_id=row.version_id,
+    )

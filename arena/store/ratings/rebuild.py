@@ -20,8 +20,7 @@ from sqlmodel import col
 from arena.errors import ConflictError
 from arena.store.base.engine import Sessions, batched, fetch, table_of
 from arena.store.base.models import Counter, Game, RatingChange, Rebuild, RebuiltChange, Version, VersionRating
-from arena.store.ratings.fold import FoldedGame, FoldedRating, fold
-from arena.store.ratings.rows import COUNTER, change_row, line_of, row_of
+from arena.store.ratings.fold import COUNTER, FoldedGame, FoldedRating, change_row, fold, line_of, row_of
 from referee.ratings import trueskill
 
 PORTION = 5_000
@@ -53,7 +52,7 @@ Progress = Callable[[int, int], None]
 
 
 def ignore_progress(done: int, total: int) -> None:
-    """Ignore the progress."""
+    """Do nothing: for callers that show no progress."""
 
 
 class _FoldedRatings:
@@ -93,14 +92,14 @@ class _FoldedRatings:
             return None
         stored, wrong = self._stored(session, games[-1].commit_number), []
         for game in games:
-            found = stored.get(game.game_id, {})
+            changed = stored.get(game.game_id, {})
             is_trusted = game.commit_number <= self._trusted
-            changes = () if game.game_id in self._without else fold(self, game, _update(game, found, is_trusted))
+            changes = () if game.game_id in self._without else fold(self, game, _update(game, changed, is_trusted))
             self.count += bool(changes)
             expected = {change.version_id: tuple(change_row(game, change).values()) for change in changes}
-            if found != expected and not is_trusted:
-                versions = sorted(found.keys() | expected.keys())
-                wrong += [(found.get(version), expected.get(version)) for version in versions]
+            if changed != expected and not is_trusted:
+                versions = sorted(changed.keys() | expected.keys())
+                wrong += [(changed.get(version), expected.get(version)) for version in versions]
         self.last = games[-1].commit_number
         self.seen += len(games)
         return [(old, new) for old, new in wrong if old != new]
@@ -108,14 +107,14 @@ class _FoldedRatings:
     def _stored(self, session: Session, until: int) -> dict[str, dict[int, _Row]]:
         """Return the changes in the next games, by game and version: as stored, or as this rebuild corrects them."""
         which: dict[str, Any] = {"after": self.last, "until": until}
-        found: dict[str, dict[int, _Row]] = defaultdict(dict)
+        changes: dict[str, dict[int, _Row]] = defaultdict(dict)
         for row in session.execute(select(*_CHANGE).where(_CHANGES.c.game_id.in_(_PORTION)), which):
-            found[row[0]][row[1]] = tuple(row)
+            changes[row[0]][row[1]] = tuple(row)
         if self.last < self._trusted:
             mine = _REBUILT.c.rebuild_id == self.rebuild_id, _REBUILT.c.game_id.in_(_PORTION)
-            for row in session.execute(select(*(_REBUILT.c[one.name] for one in _CHANGE)).where(*mine), which):
-                found[row[0]][row[1]] = tuple(row)
-        return found
+            for row in session.execute(select(*(_REBUILT.c[column.name] for column in _CHANGE)).where(*mine), which):
+                changes[row[0]][row[1]] = tuple(row)
+        return changes
 
 
 def _update(game: FoldedGame, stored: dict[int, _Row], is_trusted: bool) -> trueskill.Update:
@@ -124,9 +123,9 @@ def _update(game: FoldedGame, stored: dict[int, _Row], is_trusted: bool) -> true
     if not is_trusted or any(row is None or row[-1] is None for row in rows):
         return trueskill.update
     (*_, first_mu, first_sigma), (*_, second_mu, second_sigma) = (row for row in rows if row is not None)
-    return lambda one, two, points, _: (
-        trueskill.counted(one, first_mu, first_sigma, points),
-        trueskill.counted(two, second_mu, second_sigma, 1 - points),
+    return lambda first, second, points, *_: (
+        trueskill.counted(first, first_mu, first_sigma, points),
+        trueskill.counted(second, second_mu, second_sigma, 1 - points),
     )
 
 
@@ -136,7 +135,7 @@ def check(sessions: Sessions, on_progress: Progress = ignore_progress) -> list[s
     with sessions.reading() as session:
         lines, total = _FoldedRatings(session), _count(session)
         while (wrong := lines.fold_next(session)) is not None:
-            problems += [_describe(*one) for one in wrong]
+            problems += [_describe(*difference) for difference in wrong]
             on_progress(lines.seen, total)
         left = select(*_CHANGE).where(_CHANGES.c.game_id.in_(_NO_RESULT))
         problems += [_describe(tuple(row), None) for row in session.execute(left)]
@@ -164,6 +163,7 @@ def rebuild(
         on_progress(_count(session, until=lines.noted), total)
     while True:
         with sessions.reading() as session:
+            # Fold without a write transaction: SQLite has one writer, whom a second of folding would keep from commits.
             wrong = lines.fold_next(session)
         if wrong is None:
             break
@@ -183,26 +183,29 @@ def rebuild(
 def _begin(session: Session, without: frozenset[str]) -> _FoldedRatings:
     """Resume an interrupted rebuild that excludes the same games, or start a new rebuild."""
     digest = hashlib.sha256(" ".join(sorted(without)).encode()).hexdigest() if without else ""
-    found = session.scalar(select(Rebuild).where(col(Rebuild.without) == digest).limit(1))
-    if found is None:
+    begun = session.scalar(select(Rebuild).where(col(Rebuild.without) == digest).limit(1))
+    if begun is None:
         first = [
             session.scalar(select(func.min(_GAMES.c.commit_number)).where(_GAMES.c.id.in_(part)))
             for part in batched(without)
         ]
         last = min((number for number in first if number is not None), default=1) - 1
-        found = Rebuild(id=uuid.uuid4().hex, without=digest, last=last)
-        session.add(found)
-    return _FoldedRatings(session, without, found.last, found.id)
+        begun = Rebuild(id=uuid.uuid4().hex, without=digest, last=last)
+        session.add(begun)
+    return _FoldedRatings(session, without, begun.last, begun.id)
 
 
 def _note(session: Session, lines: _FoldedRatings, wrong: list[_Difference]) -> None:
     """Store corrections and the progress of the rebuild."""
     mine = col(Rebuild.id) == lines.rebuild_id, col(Rebuild.last) == lines.noted
+    # Two rebuilds may continue the same progress: the one that finds it moved has lost.
     if not session.execute(update(Rebuild).where(*mine).values(last=lines.last)).rowcount:  # type: ignore[attr-defined]
         raise ConflictError("another rebuild of the ratings is running; wait for its end, then retry")
     lines.noted = lines.last
     for part in batched(wrong):
-        session.execute(insert(_REBUILT), [{"rebuild_id": lines.rebuild_id, **_columns(*one)} for one in part])
+        session.execute(
+            insert(_REBUILT), [{"rebuild_id": lines.rebuild_id, **_columns(*difference)} for difference in part]
+        )
 
 
 def _columns(old: _Row | None, new: _Row | None) -> dict[str, Any]:
@@ -221,7 +224,7 @@ def _finish(session: Session, lines: _FoldedRatings) -> None:
     keys = select(_REBUILT.c.game_id, _REBUILT.c.version_id).where(mine)
     session.execute(delete(_CHANGES).where(tuple_(_CHANGES.c.game_id, _CHANGES.c.version_id).in_(keys)))
     session.execute(delete(_CHANGES).where(_CHANGES.c.game_id.in_(_NO_RESULT)))
-    right = select(*(_REBUILT.c[one.name] for one in _CHANGE)).where(mine, _REBUILT.c.mu.is_not(None))
+    right = select(*(_REBUILT.c[column.name] for column in _CHANGE)).where(mine, _REBUILT.c.mu.is_not(None))
     session.execute(insert(_CHANGES).from_select(_CHANGE, right))
     for (pool, version), _, line in list(_wrong_ratings(session, lines)):
         session.execute(

@@ -20,7 +20,8 @@ from arena.documents.human_game import HumanGame, OpponentItem
 from arena.errors import ConflictError, NotFoundError
 from arena.store.base.engine import Sessions, fetch
 from arena.store.base.models import BotIdentity, Game, StoredHumanGame, Tournament, User, Version, VersionFamily
-from arena.store.bots.samples import OWNER, ensure_owner
+from arena.store.bots.bots import OWNER, ensure_owner
+from arena.store.tournaments.meetings import number_meetings
 from arena.store.tournaments.queue import row_of_game
 from referee.game.spec import GameSpec, PlannedGame
 from referee.rules.core import SIDES
@@ -62,7 +63,7 @@ def is_draw_offered(plies: Sequence[Any], side: str) -> bool:
 
 
 class People:
-    """Games of people."""
+    """Games of people against bots: their plies so far, what the person asked, and who may play."""
 
     def __init__(self, sessions: Sessions) -> None:
         self._sessions = sessions
@@ -74,17 +75,15 @@ class People:
             if user is None:
                 raise NotFoundError("user", user_id)
             name = f"@{user.name}" if user_id else GUEST
-            found = session.scalar(select(Version).where(col(Version.name) == name))
-            if found is None:
-                bot = BotIdentity(
-                    name=f"@{user.name if user_id else ''}", owner_id=user.id or 0, description="A person."
-                )
+            version = session.scalar(select(Version).where(col(Version.name) == name))
+            if version is None:
+                bot = BotIdentity(name=f"@{user.name if user_id else ''}", owner_id=user.id, description="A person.")
                 session.add(bot)
                 session.flush()
-                found = Version(bot_id=bot.id or 0, number=1, name=name, state="person")
-                session.add(found)
+                version = Version(bot_id=bot.id, number=1, name=name, state="person")
+                session.add(version)
                 session.flush()
-            return found
+            return version
 
     def has_played(self, user: str) -> bool:
         """Return whether a user has started a game."""
@@ -104,6 +103,7 @@ class People:
                     format="round-robin",
                     settings=dict(settings),
                     pool=pool,
+                    is_challenge=True,
                     state="open",
                     start_time=now(),
                     created_by=ensure_owner(session),
@@ -127,10 +127,13 @@ class People:
             tournament = session.get(Tournament, tournament_id, with_for_update=True)
             if tournament is None:
                 raise NotFoundError("tournament", tournament_id)
+            # The tournament's row is locked: two games that begin in the same moment get different numbers.
             last = session.scalar(select(func.max(col(Game.sequence))).where(col(Game.tournament_id) == tournament_id))
             number = (last or 0) + 1
             game = PlannedGame.of(_numbered(spec, number))
-            session.execute(insert(Game), [row_of_game(tournament, game, versions, {}) | {"is_rated": is_rated}])
+            planned = row_of_game(tournament, game, versions, {}) | {"is_rated": is_rated}
+            number_meetings(session, [planned])
+            session.execute(insert(Game), [planned])
             tournament.planned_games += 1
             person.game_id = game.id
             session.add(person)
@@ -139,7 +142,7 @@ class People:
     def open(self, **who: Any) -> list[HumanGame]:
         """Return the games that are not over, oldest first: all, or those with these column values."""
         with self._sessions.reading() as session:
-            return [HumanGame(*row) for row in fetch(session, _open(select(*_LINE), who))]
+            return [_human_game(row) for row in fetch(session, _open(select(*_LINE), who))]
 
     def count_open(self, **who: Any) -> int:
         """Count the games that are not over: all, or those with these column values."""
@@ -152,13 +155,13 @@ class People:
 
         The query is cheap enough for polling.
         """
-        what = (
+        columns = (
             col(StoredHumanGame.asked),
             col(StoredHumanGame.user_id),
             col(StoredHumanGame.seen_at),
             col(StoredHumanGame.is_streamed),
         )
-        query = _open(select(col(Game.id), *what), {})
+        query = _open(select(col(Game.id), *columns), {})
         with self._sessions.reading() as session:
             return {
                 game: PendingAction(action, user is None, seen_at, is_streamed)
@@ -179,10 +182,10 @@ class People:
             .where(col(Game.id) == game_id)
         )
         with self._sessions.reading() as session:
-            found = [HumanGame(*row) for row in fetch(session, query)]
-        if not found:
+            games = [_human_game(row) for row in fetch(session, query)]
+        if not games:
             raise NotFoundError("game of a person", game_id)
-        return found[0]
+        return games[0]
 
     def ask(self, game_id: str, asked: Mapping[str, Any]) -> None:
         """Store a person's action until the referee processes it. Raises ConflictError once the game is over."""
@@ -256,9 +259,26 @@ class People:
         with self._sessions.reading() as session:
             rows = fetch(session, query)
         newest: dict[str, OpponentItem] = {}
-        for opponent in (OpponentItem(*row) for row in rows):
-            newest.setdefault(opponent.bot, opponent)
+        for bot, version, version_id in rows:
+            newest.setdefault(bot, OpponentItem(bot=bot, version=version, version_id=version_id))
         return list(newest.values())
+
+
+def _human_game(row: Any) -> HumanGame:
+    """Return a row of `_LINE` as a document."""
+    return HumanGame(
+        id=row.id,
+        state=row.state,
+        attempt=row.attempt,
+        is_rated=row.is_rated,
+        user_id=row.user_id,
+        guest=row.guest,
+        side=row.side,
+        plies=row.plies,
+        asked=row.asked,
+        created_at=row.created_at,
+        seen_at=row.seen_at,
+    )
 
 
 def _open(query: Select[Any], who: Mapping[str, Any]) -> Select[Any]:

@@ -5,11 +5,12 @@ Lists of games for pages and the API are in `arena.store.games.games`.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from datetime import datetime
+from typing import Any
 
-from sqlalchemy import bindparam, case, func, insert, select, update
+from sqlalchemy import bindparam, case, exists, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlmodel import col
 
@@ -17,9 +18,11 @@ from arena.clock import now
 from arena.errors import ConflictError, NotFoundError
 from arena.store.base.engine import Sessions, batched, fetch, table_of
 from arena.store.base.models import Game, Tournament
+from arena.store.tournaments.meetings import number_meetings
 from referee.game.spec import PlannedGame, spec_from_json
 from referee.ratings.trueskill import pool_of
 from referee.rules import load
+from referee.tournament.match import State, TournamentGame
 
 _OPEN = ("planned", "queued", "running")
 _UNFINISHED = ("running", "paused", "draining")
@@ -38,29 +41,16 @@ _START = (
 )
 
 
-class GameOutline(NamedTuple):  # a dataclass takes four times as long to create, which matters for 10,000 games
-    """The fields of a game, planned or over, that tournament formats need."""
-
-    sequence: int
-    round: int
-    pair: int
-    first_id: int
-    second_id: int
-    state: str
-    winner: str | None
-    commit_number: int | None
-
-
 @dataclass(frozen=True, slots=True)
 class PendingGame:
-    """A planned game ready for dispatch; `attempt` counts its earlier attempts."""
+    """A planned game ready for dispatch, with the number of its next attempt."""
 
     game: PlannedGame
     tournament_id: int
-    attempt: int
 
 
-OUTLINE = tuple(_GAMES.c[name] for name in GameOutline._fields)  # table columns are twice as fast as model attributes
+_COLUMNS = ("sequence", "round", "pair", "first_id", "second_id", "state", "winner", "commit_number")
+_GAME = select(*(_GAMES.c[name] for name in _COLUMNS))  # table columns are twice as fast as model attributes
 
 
 class Queue:
@@ -88,6 +78,7 @@ class Queue:
     def _plan(self, tournament_id: int, games: Sequence[PlannedGame], versions: Mapping[str, int], later: int) -> int:
         pools: dict[str, str] = {}
         with self._sessions.writing() as session:
+            # Locked: a cancellation in the same moment waits, and then sees the games that are stored here.
             tournament = session.get(Tournament, tournament_id, with_for_update=True)
             if tournament is None:
                 raise NotFoundError("tournament", tournament_id)
@@ -97,6 +88,8 @@ class Queue:
             for part in batched([game.id for game in games]):
                 known.update(session.scalars(select(col(Game.id)).where(col(Game.id).in_(part))))
             rows = [row_of_game(tournament, game, versions, pools) for game in games if game.id not in known]
+            if tournament.is_challenge:
+                number_meetings(session, rows)
             for new in batched(rows):
                 session.execute(insert(Game), new)
             tournament.planned_games += len(rows) + later - tournament.later_games
@@ -111,19 +104,32 @@ class Queue:
                 update(Tournament).where(col(Tournament.id) == tournament_id).values(later_games=count, **change)
             )
 
-    def frontier(self, tournament_id: int) -> list[GameOutline]:
-        """Return the planned, queued and running games of a tournament and its last stored game, in planned order."""
-        mine = select(*OUTLINE).where(col(Game.tournament_id) == tournament_id)
-        with self._sessions.reading() as session:
-            rows = fetch(session, mine.where(col(Game.state).in_(_OPEN)))
-            last = fetch(session, mine.order_by(col(Game.sequence).desc()).limit(1))
-        return sorted({GameOutline(*row) for row in (*rows, *last)}, key=lambda game: game.sequence)
+    def frontier(self, tournament_id: int, seats: Mapping[int, int]) -> list[TournamentGame]:
+        """Return the planned, queued and running games of a tournament and its last stored game, in planned order.
 
-    def outline(self, tournament_id: int) -> list[GameOutline]:
-        """Return every game of a tournament in planned order, in any state."""
-        query = select(*OUTLINE).where(col(Game.tournament_id) == tournament_id).order_by(col(Game.sequence))
+        `seats` maps version ids to seats.
+        """
+        mine = _GAME.where(_GAMES.c.tournament_id == tournament_id)
         with self._sessions.reading() as session:
-            return [GameOutline(*row) for row in fetch(session, query)]
+            rows = fetch(session, mine.where(_GAMES.c.state.in_(_OPEN)))
+            last = fetch(session, mine.order_by(_GAMES.c.sequence.desc()).limit(1))
+        return _tournament_games(sorted({*rows, *last}), seats)
+
+    def games(self, tournament_id: int, seats: Mapping[int, int]) -> list[TournamentGame]:
+        """Return every game of a tournament in planned order, in any state. `seats` maps version ids to seats."""
+        query = _GAME.where(_GAMES.c.tournament_id == tournament_id).order_by(_GAMES.c.sequence)
+        with self._sessions.reading() as session:
+            return _tournament_games(fetch(session, query), seats)
+
+    def starts(self, tournament_id: int) -> list[datetime]:
+        """Return when the first game of each round of a tournament started, for the rounds that have begun."""
+        query = (
+            select(func.min(col(Game.started_at)))
+            .where(col(Game.tournament_id) == tournament_id, col(Game.started_at).is_not(None))
+            .group_by(col(Game.round))
+        )
+        with self._sessions.reading() as session:
+            return list(session.scalars(query))
 
     def waiting(self, tournament_id: int, limit: int, without: Collection[str] = ()) -> list[PendingGame]:
         """Return the next planned games of a tournament in planned order, except those of the versions in `without`."""
@@ -138,7 +144,7 @@ class Queue:
         with self._sessions.reading() as session:
             rows = fetch(session, query)
         return [
-            PendingGame(PlannedGame(game_id, spec_from_json(spec)), tournament_id, attempt)
+            PendingGame(PlannedGame(game_id, spec_from_json(spec), attempt + 1), tournament_id)
             for game_id, spec, attempt in rows
         ]
 
@@ -155,6 +161,35 @@ class Queue:
         )
         with self._sessions.reading() as session:
             return [PlannedGame(game_id, spec_from_json(spec)) for game_id, spec in fetch(session, query)]
+
+    def first_rated(self, version_id: int) -> tuple[int, int] | None:
+        """Return the tournament of a version's next rated game, and its place, from 1 on, among the planned ones."""
+        own = (col(Game.first_id) == version_id) | (col(Game.second_id) == version_id)
+        # Without a commit number a game is not over: the indexes of both sides have few such entries.
+        query = (
+            select(col(Game.tournament_id), col(Game.sequence))
+            .where(own, col(Game.commit_number).is_(None), col(Game.state) == "planned", col(Game.is_rated).is_(True))
+            .order_by(col(Game.sequence))
+            .limit(1)
+        )
+        with self._sessions.reading() as session:
+            game = session.execute(query).first()
+            if game is None:
+                return None
+            tournament_id, sequence = game
+            until = select(func.count()).where(
+                col(Game.tournament_id) == tournament_id,
+                col(Game.state) == "planned",
+                col(Game.sequence) <= sequence,
+            )
+            return tournament_id, session.scalar(until) or 1
+
+    def priorities(self) -> dict[int, int]:
+        """Return the priorities of the running tournaments with planned games."""
+        has_games = exists().where(col(Game.tournament_id) == col(Tournament.id), col(Game.state) == "planned")
+        running = select(Tournament).where(col(Tournament.state) == "running", has_games)
+        with self._sessions.reading() as session:
+            return {row.id: row.priority for row in session.scalars(running)}
 
     def hand_out(self, ids: Sequence[str], lease_owner: str) -> list[str]:
         """Queue planned games for a coordinator and count the attempt; return the games that were still planned."""
@@ -223,10 +258,31 @@ class Queue:
         query = select(col(Game.state), func.count()).where(col(Game.state).in_(_OPEN)).group_by(col(Game.state))
         later = select(func.sum(col(Tournament.later_games))).where(col(Tournament.state).in_(_UNFINISHED))
         with self._sessions.reading() as session:
-            found: dict[str, int] = dict(fetch(session, query))
+            counts: dict[str, int] = dict(fetch(session, query))
             if count := session.scalar(later):
-                found["planned"] = found.get("planned", 0) + count
-        return found
+                counts["planned"] = counts.get("planned", 0) + count
+        return counts
+
+
+_STATES: Mapping[str, State] = {"finished": "done", "void": "void", "cancelled": "cancelled"}
+_POINTS = {"first": 1.0, "draw": 0.5, "second": 0.0}
+
+
+def _tournament_games(rows: Iterable[Any], seats: Mapping[int, int]) -> list[TournamentGame]:
+    """Convert rows of `_GAME` to the input of a format."""
+    return [
+        TournamentGame(
+            sequence=sequence,
+            round=round,
+            pair=pair,
+            first=seats[first_id],
+            second=seats[second_id],
+            state=_STATES.get(state, "open"),
+            points=_POINTS.get(winner) if state == "finished" else None,
+            order=commit_number or 0,
+        )
+        for sequence, round, pair, first_id, second_id, state, winner, commit_number in rows
+    ]
 
 
 def row_of_game(
@@ -252,6 +308,8 @@ def row_of_game(
         "first": spec.first.name,
         "second": spec.second.name,
         "is_rated": tournament.is_rated,
+        "meeting": 0,
+        "anchor": None,
         "spec": spec.as_json(),
         "state": "planned",
         "attempt": 0,

@@ -15,8 +15,7 @@ from sqlalchemy.orm import Session
 from sqlmodel import col
 
 from arena.clock import now
-from arena.documents.attributes import of_attributes
-from arena.documents.page import PageResponse
+from arena.documents.query import PageResponse
 from arena.documents.tournament import NEXT_STATES, EntryItem, TournamentItem, TournamentQuery, TournamentState
 from arena.errors import ConflictError, NotFoundError
 from arena.store.base.engine import Sessions, fetch
@@ -41,7 +40,7 @@ _LIVE = (
     func.coalesce(col(Tournament.settings)["priority"].as_integer(), 0),
 )
 _ENTRY = (
-    *(col(one) for one in (Entry.seat, Version.name, BotIdentity.name, Version.number)),
+    *(col(Entry.seat), col(Version.name), col(BotIdentity.name).label("bot"), col(Version.number).label("version")),
     *(col(one) for one in (Entry.eligibility, Entry.withdrawn, Entry.suspended, Entry.version_id)),
 )
 """The columns of an `EntryItem`."""
@@ -49,7 +48,7 @@ _ALL = TournamentQuery()
 
 
 class Tournaments:
-    """Tournaments and entries."""
+    """Tournaments with their entries, and the changes of their states."""
 
     def __init__(self, sessions: Sessions) -> None:
         self._sessions = sessions
@@ -69,9 +68,8 @@ class Tournaments:
             with self._sessions.writing() as session:
                 session.add(tournament)
                 session.flush()
-                assert tournament.id is not None
                 _seat(session, tournament.id, entries, refused)
-                return of_attributes(TournamentItem, tournament)
+                return tournament_item(tournament)
         except IntegrityError as error:
             raise ConflictError(f"cannot store tournament {tournament.name!r}: {error.orig}") from None
 
@@ -81,7 +79,7 @@ class Tournaments:
             tournament = session.get(Tournament, tournament_id)
         if tournament is None:
             raise NotFoundError("tournament", tournament_id)
-        return of_attributes(TournamentItem, tournament)
+        return tournament_item(tournament)
 
     def page(self, query: TournamentQuery = _ALL, *, created_by: int | None = None) -> PageResponse[TournamentItem]:
         """Return tournaments, latest start first: all, or those of one organiser.
@@ -100,15 +98,15 @@ class Tournaments:
         if last := read_cursor(query.after, datetime, int):
             rows = rows.where(tuple_(*keys) < tuple_(*last))
         with self._sessions.reading() as session:
-            found = [of_attributes(TournamentItem, row) for row in session.scalars(rows)]
-        return cut(found, limit, lambda one: (one.start_time, one.id))
+            tournaments = [tournament_item(row) for row in session.scalars(rows)]
+        return cut(tournaments, limit, lambda tournament: (tournament.start_time, tournament.id))
 
     def in_states(self, *states: TournamentState) -> list[TournamentItem]:
         """Return all tournaments in these states, oldest start first."""
         query = select(Tournament).where(col(Tournament.state).in_(states))
         with self._sessions.reading() as session:
             return sorted(
-                (of_attributes(TournamentItem, row) for row in session.scalars(query)),
+                (tournament_item(row) for row in session.scalars(query)),
                 key=lambda found: (found.start_time, found.id),
             )
 
@@ -137,7 +135,19 @@ class Tournaments:
             .order_by(col(Entry.seat))
         )
         with self._sessions.reading() as session:
-            return [EntryItem(*row) for row in fetch(session, query)]
+            return [
+                EntryItem(
+                    seat=row.seat,
+                    name=row.name,
+                    bot=row.bot,
+                    version=row.version,
+                    eligibility=row.eligibility,
+                    withdrawn=row.withdrawn,
+                    suspended=row.suspended,
+                    version_id=row.version_id,
+                )
+                for row in fetch(session, query)
+            ]
 
     def seat(
         self,
@@ -172,7 +182,7 @@ class Tournaments:
             for name in _CHOSEN:
                 setattr(tournament, name, getattr(like, name))
             _seat(session, tournament_id, entries, refused)
-            return of_attributes(TournamentItem, tournament)
+            return tournament_item(tournament)
 
     def enter(self, tournament_id: int, version_id: int, why: str) -> int:
         """Enter another version and return its seat. Raises ConflictError if the version is already entered.
@@ -220,7 +230,7 @@ class Tournaments:
         with self._sessions.writing() as session:
             tournament = _locked(session, tournament_id)
             present = tournament.state
-            following = NEXT_STATES[present]  # type: ignore[index] # the table has no other states
+            following = NEXT_STATES[present]
             if state not in following or (only_from and present not in only_from):
                 raise ConflictError(f"tournament {tournament_id} is {present}; it cannot become {state}", present)
             tournament.state = state
@@ -230,7 +240,7 @@ class Tournaments:
                 tournament.finished_at = None
             elif state in ("finished", "cancelled"):
                 tournament.finished_at = now()
-            return of_attributes(TournamentItem, tournament)
+            return tournament_item(tournament)
 
     def reschedule(self, tournament_id: int, start_time: datetime) -> TournamentItem:
         """Set another start time for a scheduled tournament. Raises NotFoundError, ConflictError."""
@@ -241,7 +251,7 @@ class Tournaments:
                     f"tournament {tournament_id} is {tournament.state}, not scheduled", tournament.state
                 )
             tournament.start_time = start_time
-            return of_attributes(TournamentItem, tournament)
+            return tournament_item(tournament)
 
     def keep_findings(self, tournament_id: int, findings: Mapping[str, object]) -> None:
         """Store the statistical findings of a tournament."""
@@ -272,11 +282,40 @@ class Tournaments:
                     f"tournament {tournament_id} is {tournament.state}: it has no more games", tournament.state
                 )
             tournament.settings = {**tournament.settings, "priority": priority}
-            return of_attributes(TournamentItem, tournament)
+            return tournament_item(tournament)
 
 
 _CHOSEN = ("name", "family", "variant", "options", "format", "settings", "pool", "is_rated", "problem", "start_time")
 """Columns set by a tournament's document."""
+
+
+def tournament_item(row: Tournament) -> TournamentItem:
+    """Return a stored tournament as a document."""
+    return TournamentItem(
+        id=row.id,
+        name=row.name,
+        family=row.family,
+        variant=row.variant,
+        format=row.format,
+        pool=row.pool,
+        is_rated=row.is_rated,
+        state=row.state,
+        problem=row.problem,
+        priority=row.priority,
+        start_time=row.start_time,
+        started_at=row.started_at,
+        finished_at=row.finished_at,
+        planned_games=row.planned_games,
+        later_games=row.later_games,
+        finished_games=row.finished_games,
+        schedule_id=row.schedule_id,
+        options=row.options,
+        settings=row.settings,
+        findings=row.findings,
+        fire_time=row.fire_time,
+        created_by=row.created_by,
+        created_at=row.created_at,
+    )
 
 
 def _locked(session: Session, tournament_id: int) -> Tournament:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from sqlalchemy import event
 
-from arena.http.api_paths import PREFIX
+from arena.http.problem import PREFIX
 from arena.store import Store
 from tests.arena.api.filled import Arena, fill
 from tests.arena.api.server import Server, settings_in
@@ -40,14 +40,14 @@ def addresses(server: Server, arena: Arena) -> list[str]:
         "document": "protocol",
         "path": "x",
     }
-    found = []
+    paths = []
     for resource in server.runner.app.router.resources():  # type: ignore[union-attr]
         if not any(route.method == "GET" for route in resource):
             continue
         path = resource.canonical
         if path.endswith("/stream"):
             path = path.replace("{game}", arena.games[0])  # a finished game, so the stream ends by itself
-        found.append(re.sub(r"\{(\w+)[^}]*\}", lambda match: things.get(match[1], "x"), path))
+        paths.append(re.sub(r"\{(\w+)[^}]*\}", lambda match: things.get(match[1], "x"), path))
     queries = [
         "sort=-games",
         "after=",
@@ -58,9 +58,9 @@ def addresses(server: Server, arena: Arena) -> list[str]:
         "retired=1",
     ]
     lists = ["/games", "/bots", "/tournaments", "/loa/leaderboard", f"/tournaments/{arena.finished}"]
-    found += [f"{path}?{query}" for path in lists for query in queries]
-    found += [f"{PREFIX}{path}?{query}" for path in lists[:3] for query in queries]
-    return found
+    paths += [f"{path}?{query}" for path in lists for query in queries]
+    paths += [f"{PREFIX}{path}?{query}" for path in lists[:3] for query in queries]
+    return paths
 
 
 def test_no_statement_scans_a_table(sqlite_store: Store, tmp_path: Any) -> None:

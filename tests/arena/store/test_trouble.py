@@ -33,15 +33,15 @@ def impatient(tmp_path: Path, sqlite_template: Path, monkeypatch: pytest.MonkeyP
 
 def test_locked_database_is_unavailable(impatient: Store, tmp_path: Path) -> None:
     field = Field(impatient)
-    one, two = field.plan(2)
+    first, second = field.plan(2)
     other = sqlite3.connect(tmp_path / "arena.sqlite3", isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
     with pytest.raises(StoreUnavailableError, match="locked"):
-        impatient.results.commit(record_of(one))
-    assert impatient.games.get(one.id).state == "planned"  # reading still works
+        impatient.results.commit(record_of(first))
+    assert impatient.games.get(first.id).state == "planned"  # reading still works
     other.execute("ROLLBACK")
     other.close()
-    done = [impatient.results.commit(record_of(game)) for game in (one, two)]
+    done = [impatient.results.commit(record_of(game)) for game in (first, second)]
     assert [result.number for result in done if result] == [1, 2]
 
 
@@ -91,17 +91,17 @@ def test_unreachable_server_is_reported(tmp_path: Path) -> None:
 
 def test_connection_is_restored_after_an_outage(cluster: Cluster) -> None:
     cluster.empty()
-    store = Store(cluster.url("arena"))
+    store = Store(cluster.url())
     field = Field(store)
-    one, two = field.plan(2)
-    assert store.results.commit(record_of(one)) is not None
-    cluster.run("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = 'arena'")
-    assert store.results.commit(record_of(two)) is not None  # a dead connection is noticed before it is used
+    first, second = field.plan(2)
+    assert store.results.commit(record_of(first)) is not None
+    cluster.run(f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{cluster.name}'")
+    assert store.results.commit(record_of(second)) is not None  # a dead connection is noticed before it is used
 
     def interrupted() -> None:
         with store.writing() as session:
             session.get(User, field.user_id).role = "admin"  # type: ignore[union-attr]
-            cluster.run("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = 'arena'")
+            cluster.run(f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{cluster.name}'")
 
     with pytest.raises(StoreUnavailableError):
         interrupted()
@@ -113,7 +113,7 @@ def test_connection_is_restored_after_an_outage(cluster: Cluster) -> None:
 def test_exhausted_pool_is_reported(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(engine, "BUSY_MS", 20)
     cluster.empty()
-    store = Store(cluster.url("arena"))
+    store = Store(cluster.url())
     with ThreadPoolExecutor(1) as pool:
         sessions = [store.engine.connect() for _ in range(20)]
         with pytest.raises(StoreUnavailableError, match="in use"):
@@ -198,13 +198,17 @@ def test_require_writable_of_a_locked_database_raises_and_changes_nothing(impati
 
 def test_require_writable_of_a_standby_server_raises(cluster: Cluster) -> None:
     cluster.empty()
-    with closing(Store(cluster.url("arena"))) as store:
+    with closing(Store(cluster.url())) as store:
         store.require_writable()
         with store.engine.begin() as connection:
-            connection.exec_driver_sql("ALTER ROLE arena IN DATABASE arena SET default_transaction_read_only = on")
+            connection.exec_driver_sql(
+                f"ALTER ROLE arena IN DATABASE {cluster.name} SET default_transaction_read_only = on"
+            )
         try:
-            with closing(Store(cluster.url("arena"))) as other, pytest.raises(StoreUnavailableError, match="read-only"):
+            with closing(Store(cluster.url())) as other, pytest.raises(StoreUnavailableError, match="read-only"):
                 other.require_writable()
         finally:
             with store.engine.begin() as connection:
-                connection.exec_driver_sql("ALTER ROLE arena IN DATABASE arena RESET default_transaction_read_only")
+                connection.exec_driver_sql(
+                    f"ALTER ROLE arena IN DATABASE {cluster.name} RESET default_transaction_read_only"
+                )

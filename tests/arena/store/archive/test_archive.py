@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterator
 from dataclasses import fields, replace
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ from sqlalchemy import func, select
 from sqlmodel import col
 
 from arena.collections.following import follow, prepared, rebuild
-from arena.documents.archive import MAX_COUNTED, ArchiveItem
+from arena.documents.archive import MAX_COUNTED, ArchiveItem, ArchiveQuery
 from arena.errors import BadValueError, NotFoundError
 from arena.store import Store
 from arena.store.archive import archive, positions
@@ -71,24 +71,30 @@ Test = Callable[[ArchivedGame], bool]
 
 def brute_force(games: list[ArchivedGame], rng: random.Random) -> Iterator[tuple[ArchiveSearch, Test]]:
     """Return searches, each with a predicate on games."""
-    one = rng.choice(games)
-    keys = keys_of(one.ruleset(), one.states()).tolist()
+    chosen = rng.choice(games)
+    keys = keys_of(chosen.ruleset(), chosen.states()).tolist()
     key = rng.choice(keys)
-    moves = one.moves[: rng.randrange(1, len(one.moves) + 1)]
-    yield ArchiveSearch(id=one.id), lambda game: game.id == one.id
-    yield ArchiveSearch(family=one.family), lambda game: game.family == one.family
-    yield ArchiveSearch(variant=one.variant), lambda game: game.variant == one.variant
-    yield ArchiveSearch(player="ADA"), lambda game: "ada" in (game.first + "|" + game.second).lower()
-    yield ArchiveSearch(player="%"), lambda game: "%" in game.first + game.second
-    yield ArchiveSearch(name="ada"), lambda game: "ada" in (game.first, game.second)
-    yield ArchiveSearch(first="b"), lambda game: "b" in game.first.lower()
-    yield ArchiveSearch(second="cléo"), lambda game: game.second == "Cléo"
-    yield ArchiveSearch(result=one.winner or "none"), lambda game: game.winner == one.winner
-    yield ArchiveSearch(ending="resigned"), lambda game: game.termination == "resigned"
-    yield ArchiveSearch(source=one.source), lambda game: game.source == one.source
-    yield ArchiveSearch(number="3"), lambda game: game.number == "3" or int(game.id, 16) == 2
-    yield ArchiveSearch(min_plies=4, max_plies=6), lambda game: 4 <= game.plies <= 6
-    yield ArchiveSearch(since="2003", until="2003-07-31"), lambda game: game.day in (20030000, 20030731)
+    moves = chosen.moves[: rng.randrange(1, len(chosen.moves) + 1)]
+    yield ArchiveSearch(query=ArchiveQuery(id=chosen.id)), lambda game: game.id == chosen.id
+    yield ArchiveSearch(query=ArchiveQuery(family=chosen.family)), lambda game: game.family == chosen.family
+    yield ArchiveSearch(query=ArchiveQuery(variant=chosen.variant)), lambda game: game.variant == chosen.variant
+    yield (
+        ArchiveSearch(query=ArchiveQuery(player="ADA")),
+        lambda game: "ada" in (game.first + "|" + game.second).lower(),
+    )
+    yield ArchiveSearch(query=ArchiveQuery(player="%")), lambda game: "%" in game.first + game.second
+    yield ArchiveSearch(query=ArchiveQuery(name="ada")), lambda game: "ada" in (game.first, game.second)
+    yield ArchiveSearch(query=ArchiveQuery(first="b")), lambda game: "b" in game.first.lower()
+    yield ArchiveSearch(query=ArchiveQuery(second="cléo")), lambda game: game.second == "Cléo"
+    yield ArchiveSearch(query=ArchiveQuery(result=chosen.winner or "none")), lambda game: game.winner == chosen.winner
+    yield ArchiveSearch(query=ArchiveQuery(ending="resigned")), lambda game: game.termination == "resigned"
+    yield ArchiveSearch(query=ArchiveQuery(source=chosen.source)), lambda game: game.source == chosen.source
+    yield ArchiveSearch(query=ArchiveQuery(number="3")), lambda game: game.number == "3" or int(game.id, 16) == 2
+    yield ArchiveSearch(query=ArchiveQuery(min_plies=4, max_plies=6)), lambda game: 4 <= game.plies <= 6
+    yield (
+        ArchiveSearch(query=ArchiveQuery(since="2003", until="2003-07-31")),
+        lambda game: game.day in (20030000, 20030731),
+    )
     yield ArchiveSearch(first_moves=moves), lambda game: game.moves[: len(moves)] == moves
     yield ArchiveSearch(key=key), lambda game: key in keys_of(game.ruleset(), game.states()).tolist()
 
@@ -104,15 +110,16 @@ def test_search_matches_brute_force(
         store.archive.add(games[start : start + 13])
     for _ in range(4):
         searches = list(brute_force(games, rng))
-        for (one, is_one), (two, is_two) in zip(searches, rng.sample(searches, len(searches)), strict=True):
-            both = replace(one, **{name: value for name, value in fields_of(two) if not getattr(one, name)})
-            wanted = [game.id for game in games if is_one(game) and (is_two(game) or is_shadowed(one, two))]
+        for (first, is_first), (second, is_second) in zip(searches, rng.sample(searches, len(searches)), strict=True):
+            filters = filters_of(second) | filters_of(first)
+            both = search_of(filters)
+            wanted = [game.id for game in games if is_first(game) and (is_second(game) or is_shadowed(first, second))]
             assert store.archive.count(both) == len(wanted), both
-            found = store.archive.search(replace(both, order="rising", limit=100))
-            assert [line.id for line in found.items] == wanted, both
-            assert (found.total, found.total_exact) == (min(len(wanted), limit), len(wanted) <= limit)
+            page = store.archive.search(search_of(filters, order="rising", limit=100))
+            assert [line.id for line in page.items] == wanted, both
+            assert (page.total, page.total_exact) == (min(len(wanted), limit), len(wanted) <= limit)
             sort = rng.choice(("number", "date", "length"))
-            assert paged(store, replace(both, sort=sort, order="rising", limit=2), games, wanted)
+            assert paged(store, search_of(filters, sort=sort, order="rising", limit=2), games, wanted)
             count += len(wanted)
     assert count > 50
 
@@ -120,7 +127,7 @@ def test_search_matches_brute_force(
 def paged(store: Store, search: ArchiveSearch, games: list[ArchivedGame], wanted: list[str]) -> bool:
     """Return whether pages of two games give the wanted games in order."""
     found, days = everything(store, search), {game.id: game.day for game in games}
-    keys = [{"number": 0, "date": days[line.id], "length": line.plies}[search.sort] for line in found]
+    keys = [{"number": 0, "date": days[line.id], "length": line.plies}[search.query.sort] for line in found]
     in_order = sorted(zip(keys, (line.serial for line in found), strict=True))
     return in_order == list(zip(keys, (line.serial for line in found), strict=True)) and sorted(
         line.id for line in found
@@ -132,20 +139,30 @@ def everything(store: Store, search: ArchiveSearch) -> list[ArchiveItem]:
     page = store.archive.search(search)
     found = page.items
     while page.next is not None:
-        page = store.archive.search(replace(search, after=page.next))
+        page = store.archive.search(replace(search, query=replace(search.query, after=page.next)))
         found += page.items
     return found
 
 
-def fields_of(search: ArchiveSearch) -> list[tuple[str, object]]:
+def filters_of(search: ArchiveSearch) -> dict[str, Any]:
     """Return the filters of a search with their values."""
-    names = [one.name for one in fields(search) if one.name not in ("limit", "sort", "order")]
-    return [(name, getattr(search, name)) for name in names if getattr(search, name)]
+    names = [field.name for field in fields(ArchiveQuery) if field.name not in ("limit", "sort", "order")]
+    filters = {name: getattr(search.query, name) for name in names}
+    filters |= {"key": search.key, "first_moves": search.first_moves}
+    return {name: value for name, value in filters.items() if value}
+
+
+def search_of(filters: dict[str, Any], **page: Any) -> ArchiveSearch:
+    """Return the search with these filters."""
+    parsed = {name: value for name, value in filters.items() if name in ("key", "first_moves")}
+    return ArchiveSearch(
+        query=ArchiveQuery(**{name: value for name, value in filters.items() if name not in parsed}, **page), **parsed
+    )
 
 
 def is_shadowed(one: ArchiveSearch, two: ArchiveSearch) -> bool:
     """Return whether the second search repeats a condition of the first and so adds nothing."""
-    return any(getattr(one, name) for name, _ in fields_of(two))
+    return bool(filters_of(one).keys() & filters_of(two).keys())
 
 
 def test_search_finds_symmetric_positions(store: Store) -> None:
@@ -162,7 +179,7 @@ def test_search_finds_symmetric_positions(store: Store) -> None:
 def test_serials_are_permanent(store: Store, games: list[ArchivedGame]) -> None:
     assert store.archive.add(games[:5]) == 5
     assert store.archive.add([*games[3:7], games[6]]) == 2
-    lines = store.archive.search(ArchiveSearch(order="rising")).items
+    lines = store.archive.search(ArchiveSearch(query=ArchiveQuery(order="rising"))).items
     assert [(line.serial, line.id) for line in lines] == [(n + 1, games[n].id) for n in range(7)]
     assert [line.number for line in lines[:3]] == ["1", "1", "2"], "the number in the collection comes first"
     assert store.archive.get(4) == replace(games[3], serial=4, number="4")
@@ -185,13 +202,13 @@ def test_pages_are_consistent_in_every_order(
     order: Literal["rising", "falling"],
 ) -> None:
     store.archive.add(games[:40])
-    search = ArchiveSearch(family="abalone", sort=sort, order=order, limit=3)
-    found = everything(store, search)
+    search = ArchiveSearch(query=ArchiveQuery(family="abalone", sort=sort, order=order, limit=3))
+    lines = everything(store, search)
     total = store.archive.search(search).total
-    assert len(found) == total == sum(game.family == "abalone" for game in games[:40]) > 6
-    wanted = sorted(found, key=lambda line: (getattr(line, key), line.serial), reverse=order == "falling")
-    assert [line.serial for line in found] == [line.serial for line in wanted]
-    assert store.archive.search(replace(search, limit=50), offset=4).items == found[4:]
+    assert len(lines) == total == sum(game.family == "abalone" for game in games[:40]) > 6
+    wanted = sorted(lines, key=lambda line: (getattr(line, key), line.serial), reverse=order == "falling")
+    assert [line.serial for line in lines] == [line.serial for line in wanted]
+    assert store.archive.search(replace(search, query=replace(search.query, limit=50)), offset=4).items == lines[4:]
 
 
 def test_search_finds_openings_longer_than_the_index(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -278,10 +295,10 @@ def test_part_added_later_merges_only_earlier_parts(store: Store) -> None:
     with store.reading() as session:
         parts = session.execute(select(col(ArchivePart.first), col(ArchivePart.last)).order_by(col(ArchivePart.first)))
         assert [tuple(row) for row in parts] == [(1, 4), (5, 5), (50, 60)]
-        found = positions.joined(
+        looked_up = positions.joined(
             [positions.look_up(session, key) for key in np.unique(positions.joined(added).keys).tolist()]
         )
-        assert same(found, positions.joined(added))
+        assert same(looked_up, positions.joined(added))
 
 
 # -- games played here -------------------------------------------------------------------------------------------------
@@ -292,28 +309,30 @@ def test_follow_adds_played_games_once_in_commit_order(store: Store, field: Fiel
     store.archive.add(games[:2])
     assert follow(store) == 5
     assert follow(store) == 0
-    lines = store.archive.search(ArchiveSearch(order="rising")).items
+    lines = store.archive.search(ArchiveSearch(query=ArchiveQuery(order="rising"))).items
     assert [line.id for line in lines] == [*(game.id for game in games[:2]), *(record.id for record in records)]
     assert lines[2].is_played_here
     assert not lines[0].is_played_here
     assert lines[2].date == "2026-01-01"
     start = load("loa").settle()
     (key, *_) = keys_of(start, start.read()[np.newaxis]).tolist()
-    own = ArchiveSearch(key=key, source="arena")
+    own = ArchiveSearch(query=ArchiveQuery(source="arena"), key=key)
     assert store.archive.count(own) == 5
     assert [game.id for game in store.archive.find(own)] == [record.id for record in records]
     more = field.play(1, first_sequence=6)
-    after, found = store.archive.to_follow(10)
-    new = prepared([data for _, data in found])
-    assert store.archive.follow(after, found[-1][0], new)
-    assert not store.archive.follow(after, found[-1][0], new), "another process has done so"
-    assert [line.id for line in store.archive.search(ArchiveSearch(number="8")).items] == [more[0].id]
+    after, fresh = store.archive.to_follow(10)
+    new = prepared([data for _, data in fresh])
+    assert store.archive.follow(after, fresh[-1][0], new)
+    assert not store.archive.follow(after, fresh[-1][0], new), "another process has done so"
+    assert [line.id for line in store.archive.search(ArchiveSearch(query=ArchiveQuery(number="8"))).items] == [
+        more[0].id
+    ]
 
 
 def test_search_omits_undone_result(store: Store, field: Field) -> None:
     (record,) = field.play(1)
     follow(store)
-    assert store.archive.count(ArchiveSearch(player=record.first)) == 1
+    assert store.archive.count(ArchiveSearch(query=ArchiveQuery(player=record.first))) == 1
     store.results.undo({record.id: "wrong"})
     again = record_of_again(field, record.id)
     assert store.results.commit(again) is not None
@@ -349,4 +368,4 @@ def test_unreadable_game_is_found_by_its_other_properties(store: Store, field: F
     record = replace(record_of(planned), moves=("z9z9", "a2c2"))
     assert store.results.commit(record) is not None
     assert follow(store) == 1
-    assert store.archive.count(ArchiveSearch(family="loa", max_plies=2)) == 1
+    assert store.archive.count(ArchiveSearch(query=ArchiveQuery(family="loa", max_plies=2))) == 1

@@ -11,7 +11,7 @@ from arena.clock import now
 from arena.documents.archive import RejectedGame
 from arena.errors import NotFoundError, QuotaError
 from arena.store import Store
-from arena.store.archive import imports
+from arena.store.archive import entry
 from arena.store.archive.archived_game import ArchivedGame
 from arena.store.archive.entry import indexed
 from arena.store.archive.search import ArchiveSearch
@@ -38,27 +38,27 @@ def advance(store: Store, seen: StoredImport, found: Sequence[ArchivedGame], end
 
 
 def test_portions_are_stored_with_their_progress_and_once(store: Store) -> None:
-    one, two, three = games(1, 2, 3)
-    store.archive.add([one])
+    first_game, second_game, third_game = games(1, 2, 3)
+    store.archive.add([first_game])
     number = start(store)
     (first, text) = store.imports.next_waiting() or pytest.fail("no import waits")
     assert (first.id, text) == (number, TEXT)
-    advance(store, first, [one, two, two], 2)
-    found = store.imports.get(number)
-    assert (found.state, found.read, found.games, found.new, found.known) == ("waiting", 2, 3, 1, 2)
-    advance(store, first, [three], 4)  # by a process that has slept meanwhile
-    assert store.imports.get(number) == found
+    advance(store, first, [first_game, second_game, second_game], 2)
+    row = store.imports.get(number)
+    assert (row.state, row.read, row.games, row.new, row.known) == ("waiting", 2, 3, 1, 2)
+    advance(store, first, [third_game], 4)  # by a process that has slept meanwhile
+    assert store.imports.get(number) == row
     (second, _) = store.imports.next_waiting() or pytest.fail("no import waits")
     assert (second.read, second.notation) == (2, "loa")
-    advance(store, second, [three], 4)
-    found = store.imports.get(number)
-    assert (found.state, found.new, found.format) == ("done", 2, "loa")
-    assert [one.line for one in found.bad] == [2, 4]
+    advance(store, second, [third_game], 4)
+    row = store.imports.get(number)
+    assert (row.state, row.new, row.format) == ("done", 2, "loa")
+    assert [game.line for game in row.bad] == [2, 4]
     assert store.imports.next_waiting() is None
     assert store.archive.count(ArchiveSearch()) == 3
     advance(store, second, games(4), 4)
     store.imports.fail(number, "too late")
-    assert (store.imports.get(number), store.archive.count(ArchiveSearch())) == (found, 3)
+    assert (store.imports.get(number), store.archive.count(ArchiveSearch())) == (row, 3)
 
 
 def test_oldest_import_is_read_first_and_a_failed_one_no_more(sqlite_store: Store) -> None:
@@ -67,7 +67,7 @@ def test_oldest_import_is_read_first_and_a_failed_one_no_more(sqlite_store: Stor
     assert (sqlite_store.imports.get(first).state, sqlite_store.imports.get(first).problem) == ("failed", "too long")
     (waiting, text) = sqlite_store.imports.next_waiting() or pytest.fail("no import waits")
     assert (waiting.id, text) == (second, "other")
-    assert [one.id for one in sqlite_store.imports.latest(1)] == [second]
+    assert [row.id for row in sqlite_store.imports.latest(1)] == [second]
     with pytest.raises(NotFoundError, match="import"):
         sqlite_store.imports.get(99)
 
@@ -75,19 +75,19 @@ def test_oldest_import_is_read_first_and_a_failed_one_no_more(sqlite_store: Stor
 def test_listed_rejected_games_are_bounded_and_all_are_counted(
     sqlite_store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(imports, "MAX_REJECTED", 3)
+    monkeypatch.setattr(entry, "MAX_REJECTED", 3)
     number = start(sqlite_store)
     for end in (1, 4):
         (seen, _) = sqlite_store.imports.next_waiting() or pytest.fail("no import waits")
         sqlite_store.imports.advance(seen, [], [RejectedGame(end, 0, "", "wrong")] * 2, "loa", end)
-    found = sqlite_store.imports.get(number)
-    assert (found.rejected, [one.line for one in found.bad]) == (4, [1, 1, 4])
+    row = sqlite_store.imports.get(number)
+    assert (row.rejected, [game.line for game in row.bad]) == (4, [1, 1, 4])
 
 
 def test_imports_that_wait_are_bounded_by_user_and_in_all(sqlite_store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     ann, bob = (sqlite_store.users.add(name, role="organiser").id for name in ("ann", "bob"))
-    monkeypatch.setattr(imports, "MAX_WAITING_PER_USER", 2)
-    monkeypatch.setattr(imports, "MAX_WAITING", 3)
+    monkeypatch.setattr(entry, "MAX_WAITING_PER_USER", 2)
+    monkeypatch.setattr(entry, "MAX_WAITING", 3)
     numbers = [start(sqlite_store, user=ann) for _ in range(2)]
     with pytest.raises(QuotaError, match="2 of your imports"):
         start(sqlite_store, user=ann)

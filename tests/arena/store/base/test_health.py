@@ -43,12 +43,12 @@ def test_overwritten_page_is_found_and_blocks_writes(field: Field, tmp_path: Pat
         damage(tmp_path / "arena.sqlite3")
         assert other.health.damage == ""
         assert "malformed" in store.health.check()
-        for one in (store, other, Store(url_in(tmp_path))):  # this process, another one, a later one
+        for process in (store, other, Store(url_in(tmp_path))):  # this process, another one, a later one
             with pytest.raises(DamagedDatabaseError, match="the database is damaged") as caught:
-                one.results.commit(record_of(waiting))
+                process.results.commit(record_of(waiting))
             assert "arena db restore" in caught.value.hint
-            assert one.games.get(waiting.id).state == "planned"  # reading still works
-            one.close()
+            assert process.games.get(waiting.id).state == "planned"  # reading still works
+            process.close()
         store.health.check()
     assert [line["event"] for line in said].count("database damaged") == 3, "each process logs it once"
 

@@ -1,26 +1,37 @@
-"""The schema: revisions match the models, other schemas are rejected, upgrade and downgrade."""
+"""The schema: revisions match the models, other schemas are rejected, upgrades."""
 
 from __future__ import annotations
 
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from alembic import command
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import text
+from sqlalchemy import Engine, MetaData, text
+from sqlmodel import SQLModel
 
 from arena.errors import SchemaError
 from arena.store import Store, url_in
 from arena.store.base import schema
+from referee.bot.file import BotFile
 from tests.arena.postgres import Cluster
 
 
 def test_revisions_give_the_models(own_store: Store) -> None:
     assert schema.revision(own_store.engine) == schema.head()
     assert schema.differences(own_store.engine) == []
+
+
+def empty(engine: Engine) -> None:
+    """Remove all tables of the arena."""
+    with engine.begin() as connection:
+        SQLModel.metadata.drop_all(connection)
+        connection.execute(text("DELETE FROM alembic_version"))
 
 
 def test_revisions_equal_those_of_alembic(own_store: Store) -> None:
@@ -31,19 +42,37 @@ def test_revisions_equal_those_of_alembic(own_store: Store) -> None:
 
 
 def test_start_imports_neither_alembic_nor_numba() -> None:
-    code = (
-        "import sys, arena.app, arena.coordinator.coordinator; sys.exit(bool({'alembic', 'numba'} & set(sys.modules)))"
-    )
+    code = "import sys, arena.app, arena.coordinator.assembly; sys.exit(bool({'alembic', 'numba'} & set(sys.modules)))"
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-def test_downgrade_then_upgrade_restores_schema(own_store: Store) -> None:
-    schema.downgrade(own_store.engine, "base")
+def test_upgrade_of_an_empty_database_makes_the_schema(own_store: Store) -> None:
+    empty(own_store.engine)
     with pytest.raises(SchemaError, match="arena init"):
         own_store.require()
     assert own_store.upgrade() == (None, schema.head())
     own_store.require()
     assert schema.differences(own_store.engine) == []
+
+
+def test_upgrade_keeps_the_bots_of_1_0(tmp_path: Path) -> None:
+    store = Store(url_in(tmp_path))
+    made = datetime(2026, 11, 27, tzinfo=UTC)
+    user = {"name": "zoe", "role": "author", "is_active": True, "about": "", "link": "", "email": ""}
+    bot = {"name": "zeta", "owner_id": 1, "description": "", "is_retired": False, "plays_people": False}
+    version = {"bot_id": 1, "number": 1, "name": "zeta v1", "bundle": "", "size_bytes": 1, "command": ["./bot"]}
+    version |= {"options": {"Hash": "1"}, "limits": {}, "capabilities": {}, "report": {}, "log": "", "problem": ""}
+    version |= {"state": "active", "place": ""}
+    with schema.alone(store.engine) as connection:
+        command.upgrade(schema.config(connection), "1001")
+        tables = MetaData()
+        tables.reflect(connection)
+        for name, row in (("users", user), ("bots", bot), ("versions", version)):
+            connection.execute(tables.tables[name].insert(), {**row, "created_at": made})
+    assert store.upgrade() == ("1001", schema.head())
+    kept = store.versions.find("zeta")
+    assert (kept.name, kept.bot_file) == ("zeta v1", BotFile(("./bot",), options={"Hash": "1"}))
+    store.close()
 
 
 def test_upgrade_twice_does_nothing(own_store: Store) -> None:
@@ -72,13 +101,13 @@ def test_schema_before_1_0_raises(own_store: Store, number: str) -> None:
 def test_older_schema_error_names_the_command(own_store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     newer = str(int(schema.head()) + 1)
     found = (*schema.revisions(), newer)
-    monkeypatch.setattr(schema, "revisions", lambda: found)
+    monkeypatch.setattr(schema, "revisions", lambda chain=schema.CORE: found)
     with pytest.raises(SchemaError, match=f"the program needs {newer}; run `arena db upgrade`"):
         own_store.require()
 
 
 def test_tables_of_another_program_are_not_touched(own_store: Store) -> None:
-    schema.downgrade(own_store.engine, "base")
+    empty(own_store.engine)
     with own_store.engine.begin() as connection:
         connection.execute(text("CREATE TABLE users (id INTEGER)"))
         connection.execute(text("DROP TABLE alembic_version"))
@@ -96,7 +125,7 @@ def test_store_without_tables_raises(tmp_path: Path) -> None:
 
 def test_in_folder_older_schema_raises(tmp_path: Path) -> None:
     store = Store.in_folder(tmp_path)
-    schema.downgrade(store.engine, "base")
+    empty(store.engine)
     with store.engine.begin() as connection:
         connection.execute(text("CREATE TABLE other (id INTEGER)"))
     store.close()

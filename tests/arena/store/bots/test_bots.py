@@ -9,8 +9,9 @@ import pytest
 from arena.errors import BadValueError, ConflictError, NotFoundError, QuotaError
 from arena.store import Store
 from arena.store.base.models import Version
-from arena.store.bots import samples
+from arena.store.bots import bots
 from referee.bot.argument import SAMPLES
+from referee.bot.file import BotFile
 
 
 @pytest.fixture
@@ -22,7 +23,7 @@ def owner(store: Store) -> int:
 
 def upload(store: Store, bot_id: int | None, **more: object) -> Version:
     assert bot_id is not None
-    return store.versions.add(bot_id, command=["./bot"], families=["loa"], **more)  # type: ignore[arg-type]
+    return store.versions.add(bot_id, BotFile(("./bot",), families=("loa",)), **more)  # type: ignore[arg-type]
 
 
 def conclude(store: Store, version: Version, problem: str = "") -> Version:
@@ -34,9 +35,9 @@ def conclude(store: Store, version: Version, problem: str = "") -> Version:
 
 def test_add_numbers_and_names_versions(store: Store, owner: int) -> None:
     bot = store.bots.add("zeta", owner)
-    one, two = upload(store, bot.id), upload(store, bot.id)
-    assert [(one.number, one.name), (two.number, two.name)] == [(1, "zeta v1"), (2, "zeta v2")]
-    assert store.versions.find("zeta", 2).id == two.id
+    first, second = upload(store, bot.id), upload(store, bot.id)
+    assert [(first.number, first.name), (second.number, second.name)] == [(1, "zeta v1"), (2, "zeta v2")]
+    assert store.versions.find("zeta", 2).id == second.id
     with pytest.raises(NotFoundError, match="zeta v3"):
         store.versions.find("zeta", 3)
     with pytest.raises(NotFoundError, match="active"):
@@ -51,33 +52,33 @@ def test_add_numbers_and_names_versions(store: Store, owner: int) -> None:
 
 def test_version_moves_from_uploaded_to_active(store: Store, owner: int) -> None:
     bot = store.bots.add("zeta", owner)
-    one = upload(store, bot.id)
-    assert one.id is not None
+    first = upload(store, bot.id)
+    assert first.id is not None
     with pytest.raises(ConflictError, match="is uploaded"):
-        conclude(store, one)
+        conclude(store, first)
     claimed = store.checks.claim()
     assert claimed is not None
-    assert (claimed.id, claimed.state) == (one.id, "checking")
+    assert (claimed.id, claimed.state) == (first.id, "checking")
     assert store.checks.claim() is None
     with pytest.raises(ConflictError, match="being checked"):
-        store.versions.retire(one.id)
+        store.versions.retire(first.id)
     assert store.checks.give_back() == 1
     assert store.checks.claim() is not None
-    done = conclude(store, one)
+    done = conclude(store, first)
     assert (done.state, done.capabilities) == ("active", {"clocks": True})
     assert [line.name for line in store.versions.active("loa")] == ["zeta v1"]
     assert store.versions.active("tablut") == []
-    assert store.versions.lines([one.id])[one.id].families == {"loa": ("standard",)}
+    assert store.versions.lines([first.id])[first.id].families == {"loa": ("standard",)}
 
-    two = upload(store, bot.id)
-    assert two.follows_id == one.id
+    second = upload(store, bot.id)
+    assert second.follows_id == first.id
     store.checks.claim()
-    failed = conclude(store, two, "handshake: no answer")
+    failed = conclude(store, second, "handshake: no answer")
     assert (failed.state, failed.problem) == ("failed", "handshake: no answer")
-    assert store.versions.find("zeta").id == one.id
-    assert upload(store, bot.id).follows_id == one.id  # not the failed one
+    assert store.versions.find("zeta").id == first.id
+    assert upload(store, bot.id).follows_id == first.id  # not the failed one
 
-    store.versions.retire(one.id)
+    store.versions.retire(first.id)
     assert store.versions.active("loa") == []
 
 
@@ -161,13 +162,15 @@ def test_ensure_samples_is_idempotent(store: Store) -> None:
     variants = {"loa": ("standard", "zen"), "tablut": ("bell",)}
     first = store.samples.ensure(SAMPLES, variants)
     assert set(first) == set(SAMPLES)
-    assert first["greedy"].command == ["python", "-m", "bots.samples.greedy", "--family", "{family}"]
+    assert first["greedy"].bot_file.command == ("python", "-m", "bots.samples.greedy", "--family", "{family}")
     level = {"champion-50": "bots.samples.champion"}
     weaker = store.samples.ensure(level, variants)["champion-50"]
-    assert weaker.options == {"Strength": "50"}
+    assert weaker.bot_file.options == {"Strength": "50"}
     assert weaker.id == store.samples.ensure(level, variants)["champion-50"].id
     again = store.samples.ensure(SAMPLES, variants)
-    assert {name: version.id for name, version in again.items()} == {name: each.id for name, each in first.items()}
+    assert {name: version.id for name, version in again.items()} == {
+        name: earlier.id for name, earlier in first.items()
+    }
     more = store.samples.ensure(SAMPLES, {**variants, "abalone": ("standard",)})
     assert {version.number for version in more.values()} == {2}
     assert len(store.versions.active("loa")) == 2 * len(SAMPLES) + 1
@@ -178,7 +181,7 @@ def test_raised_sample_revision_adds_version(store: Store, monkeypatch: pytest.M
     first = store.samples.ensure(SAMPLES, variants)
     with store.writing() as session:  # as stored before revisions existed
         session.get_one(Version, first["greedy"].id).report = {}
-    monkeypatch.setattr(samples, "REVISIONS", {**samples.REVISIONS, "bots.samples.mcts": 99})
+    monkeypatch.setattr(bots, "REVISIONS", {**bots.REVISIONS, "bots.samples.mcts": 99})
     again = store.samples.ensure(SAMPLES, variants)
     assert {name for name in SAMPLES if again[name].id != first[name].id} == {"mcts"}
     assert (again["mcts"].number, again["mcts"].follows_id) == (2, first["mcts"].id)
@@ -188,12 +191,12 @@ def test_raised_sample_revision_adds_version(store: Store, monkeypatch: pytest.M
 def test_fit_from_returns_times_by_family(store: Store) -> None:
     user = store.users.add("eva")
     bot = store.bots.add("eta", user.id or 0)
-    version = store.versions.add(bot.id or 0, command=["./x"], families=["loa", "tablut"])
-    other = store.versions.add(bot.id or 0, command=["./x"], families=["loa"], state="active")
+    version = store.versions.add(bot.id or 0, BotFile(("./x",), families=("loa", "tablut")))
+    other = store.versions.add(bot.id or 0, BotFile(("./x",), families=("loa",)), state="active")
     claimed = store.checks.claim()
     assert claimed is not None
-    found = {"loa": {"fit_from_ms": 5000, "clocks": False}, "tablut": {"clocks": True}}
-    store.checks.conclude(version.id or 0, report={}, variants={}, capabilities=found)
+    lines = {"loa": {"fit_from_ms": 5000, "clocks": False}, "tablut": {"clocks": True}}
+    store.checks.conclude(version.id or 0, report={}, variants={}, capabilities=lines)
     ids = [version.id or 0, other.id or 0]
-    found = store.versions.lines(ids)
-    assert [found[key].fit_from_ms for key in ids] == [{"loa": 5000}, {}]
+    lines = store.versions.lines(ids)
+    assert [lines[key].fit_from_ms for key in ids] == [{"loa": 5000}, {}]

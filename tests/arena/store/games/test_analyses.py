@@ -12,6 +12,7 @@ from sqlalchemy import text
 from arena.clock import now
 from arena.collections import following
 from arena.documents.analysis import AnalysedGamesQuery, AnalysisFigures, PositionEvaluation
+from arena.documents.archive import ArchiveQuery
 from arena.documents.game import GameQuery
 from arena.errors import QuotaError
 from arena.store import Store
@@ -56,8 +57,8 @@ def test_next_returns_requests_first_and_positions_before_games(store: Store) ->
     assert store.analyses.next() == AnalysisTask(question, None, {"record": "a"}, 500)
     answer = PositionEvaluation("loa", "first", "alphabeta", 500, "test", 3, 0.1, "b1b3", ["b1b3"])
     store.analyses.answer(question, asdict(answer))
-    found = store.analyses.request(question)
-    assert (found.is_done, found.answer, found.record, found.user_id) == (True, answer, "a", user)
+    request = store.analyses.request(question)
+    assert (request.is_done, request.answer, request.record, request.user_id) == (True, answer, "a", user)
     wanted = store.analyses.next()
     assert wanted is not None
     assert (wanted.game_id, wanted.request) == ("g1", first)
@@ -126,24 +127,27 @@ def test_games_are_filtered_and_sorted_by_analysis(store: Store) -> None:
             figures(game.id, blunders, accuracy=accuracy, has_blown_win=thrown, turning_points=blunders // 2, **sides),
             {},
         )
-    one, two, three, _ = (game.id for game in games)
+    first, second, third, _ = (game.id for game in games)
 
     def found(**words: Any) -> list[str]:
         return [line.id for line in store.games.latest(GameQuery(**words)).items]
 
-    assert found(blunders=1) == [three, one]
-    assert found(max_blunders=0) == [two]
-    assert found(max_accuracy=60) == [one]
-    assert found(accuracy=60, min_turning_points=1) == [three]
-    assert found(blown_win="no") == [three, two]
+    assert found(blunders=1) == [third, first]
+    assert found(max_blunders=0) == [second]
+    assert found(max_accuracy=60) == [first]
+    assert found(accuracy=60, min_turning_points=1) == [third]
+    assert found(blown_win="no") == [third, second]
     page = store.games.by_figure(GameQuery(sort="blunders", limit=2))
-    assert [line.id for line in page.items] == [three, one]
+    assert [line.id for line in page.items] == [third, first]
     assert [line.id for line in store.games.by_figure(GameQuery(sort="blunders", limit=2, after=page.next)).items] == [
-        two
+        second
     ]
-    assert [line.id for line in store.games.by_figure(GameQuery(sort="accuracy", order="rising")).items] == [one, three]
-    assert [line.id for line in store.games.by_figure(GameQuery(sort="second_accuracy")).items] == [three, one]
-    assert [line.id for line in store.games.by_figure(GameQuery(sort="first_accuracy")).items] == [three, two, one]
+    assert [line.id for line in store.games.by_figure(GameQuery(sort="accuracy", order="rising")).items] == [
+        first,
+        third,
+    ]
+    assert [line.id for line in store.games.by_figure(GameQuery(sort="second_accuracy")).items] == [third, first]
+    assert [line.id for line in store.games.by_figure(GameQuery(sort="first_accuracy")).items] == [third, second, first]
     assert not AnalysedGamesQuery().is_about_analysis
 
 
@@ -155,15 +159,18 @@ def test_archive_search_filters_by_analysis(sqlite_store: Store) -> None:
     archive = sqlite_store.archive
 
     def found(sort: Any = "number", **words: Any) -> list[int]:
-        return [line.serial for line in archive.search(ArchiveSearch(sort=sort, **words)).items]
+        return [line.serial for line in archive.search(ArchiveSearch(query=ArchiveQuery(sort=sort, **words))).items]
 
     assert found() == [3, 2, 1]
     assert found(blunders=1) == [2, 1]
     assert found(blown_win="yes") == [2]
     assert found("blunders") == [2, 1]
-    first = archive.search(ArchiveSearch(sort="blunders", limit=1))
+    first = archive.search(ArchiveSearch(query=ArchiveQuery(sort="blunders", limit=1)))
     assert [line.serial for line in first.items] == [2]
-    assert [line.serial for line in archive.search(ArchiveSearch(sort="blunders", after=first.next)).items] == [1]
+    assert [
+        line.serial
+        for line in archive.search(ArchiveSearch(query=ArchiveQuery(sort="blunders", after=first.next))).items
+    ] == [1]
 
 
 def test_lists_by_figures_use_indexes(sqlite_store: Store) -> None:

@@ -7,10 +7,10 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
-from sqlalchemy import text, update
+from sqlalchemy import Connection, event, text, update
 from sqlmodel import col
 
-from arena.documents.page import PageQuery
+from arena.documents.query import PageQuery
 from arena.errors import ConflictError, NotFoundError
 from arena.store import Store
 from arena.store.base.models import RatingChange, VersionRating
@@ -98,24 +98,40 @@ def test_commit_all_equals_single_commits(store: Store, field: Field) -> None:
     store.results.undo({record.id: "once more" for record in records})
     with store.writing() as session:
         session.execute(text("UPDATE counters SET value = 0 WHERE name = 'commit'"))
-    found = store.results.commit_all(records[:5], "one") + store.results.commit_all(records[5:], "one")
-    assert [one.number for one in found if one] == list(range(1, 13))
+    committed = store.results.commit_all(records[:5], "one") + store.results.commit_all(records[5:], "one")
+    assert [done.number for done in committed if done] == list(range(1, 13))
     assert _content(store) == alone
     assert store.ratings.check() == []
 
 
 def test_commit_all_keeps_first_result_of_each_game(store: Store, field: Field) -> None:
-    over, one, two = field.plan(3)
+    over, first, second = field.plan(3)
     store.results.commit(record_of(over, winner="first"))
-    records = [record_of(game, winner=winner) for game, winner in ((one, "first"), (over, "second"), (one, "second"))]
-    found = store.results.commit_all([*records, record_of(two, winner="draw")])
-    assert [done and (done.game_id, done.number) for done in found] == [(one.id, 2), None, None, (two.id, 3)]
-    assert [store.games.record(game.id).winner for game in (over, one, two)] == ["first", "first", "draw"]
+    records = [
+        record_of(game, winner=winner) for game, winner in ((first, "first"), (over, "second"), (first, "second"))
+    ]
+    committed = store.results.commit_all([*records, record_of(second, winner="draw")])
+    assert [done and (done.game_id, done.number) for done in committed] == [(first.id, 2), None, None, (second.id, 3)]
+    assert [store.games.record(game.id).winner for game in (over, first, second)] == ["first", "first", "draw"]
     assert store.results.last_commit() == 3
     assert store.tournaments.get(field.tournament_id).finished_games == 3
     assert store.results.commit(record_of(field.plan(1, first_sequence=4)[0])) is not None
     assert store.results.last_commit() == 4  # those that were over took no number
     assert store.ratings.check() == []
+
+
+def test_commit_of_a_result_waits_for_the_disk(sqlite_store: Store) -> None:
+    (game,) = Field(sqlite_store).plan(1)
+    seen: list[int] = []
+
+    def note(connection: Connection) -> None:
+        seen.append(connection.exec_driver_sql("PRAGMA synchronous").scalar_one())
+
+    event.listen(sqlite_store.engine, "commit", note)
+    sqlite_store.queue.start(game.id)
+    sqlite_store.results.commit(record_of(game))
+    sqlite_store.queue.give_back()
+    assert seen == [1, 2, 1]  # NORMAL, FULL (sqlite.org/pragma.html#pragma_synchronous)
 
 
 def test_commit_all_is_atomic(store: Store, field: Field) -> None:
@@ -204,11 +220,11 @@ def test_new_version_starts_from_its_predecessor(store: Store, field: Field) -> 
 def test_void_game_is_stored_and_replayed(store: Store, field: Field) -> None:
     game, other = field.plan(2)
     assert store.queue.hand_out([game.id], "worker 1") == [game.id]
-    assert store.voids.add(void_of(game), "worker 1")
+    assert store.voids.add(void_of(game), 1, "worker 1")
     line = store.games.get(game.id)
     assert (line.state, line.attempt, line.lease_owner) == ("planned", 1, "")
     store.queue.hand_out([game.id], "worker 2")
-    assert store.voids.add(void_of(game), "worker 2", give_up=True)
+    assert store.voids.add(void_of(game), 2, "worker 2", give_up=True)
     line = store.games.get(game.id)
     assert (line.state, line.termination_class, line.termination, line.commit_number) == (
         "void",
@@ -220,7 +236,7 @@ def test_void_game_is_stored_and_replayed(store: Store, field: Field) -> None:
     assert [void.attempt for void in store.voids.of(game.id)] == [1, 2]
     assert [line.game_id for line in store.voids.page(PageQuery(limit=1)).items] == [game.id]
     assert store.results.commit(record_of(game)) is None  # too late
-    assert not store.voids.add(void_of(game))
+    assert not store.voids.add(void_of(game), 3)
     with pytest.raises(ValueError, match="void"):
         store.results.commit(void_of(other))
     assert store.games.record(game.id).termination == Termination.WORKER_LOST

@@ -13,9 +13,13 @@ from arena.documents.game import GameQuery
 from arena.documents.tournament import PlanQuery
 from arena.errors import NotFoundError
 from arena.store import Store
+from arena.tournaments.participants import StoredTournament
+from arena.tournaments.standing import by_points
 from referee.game.record import read_record
-from referee.ratings.standings import crosstable, standings
+from referee.tournament import crosstable
+from referee.tournament.ranking import Scores
 from tests.arena.field import Field, record_of
+from tests.referee.tournament.rehearsal import table_of
 
 
 def test_plan_is_idempotent(store: Store, field: Field) -> None:
@@ -40,7 +44,7 @@ def test_hand_out_dispatches_each_game_once(store: Store, field: Field) -> None:
     assert store.queue.give_back(lease_owner="nobody") == 0
     assert store.queue.give_back(ids=ids[:3]) == 3
     assert store.queue.give_back() == 17
-    assert [waiting.attempt for waiting in store.queue.waiting(field.tournament_id, 2)] == [1, 0]
+    assert [waiting.game.attempt for waiting in store.queue.waiting(field.tournament_id, 2)] == [2, 1]
 
 
 def test_cancelled_games_leave_the_total(store: Store, field: Field) -> None:
@@ -64,14 +68,14 @@ def test_undo_in_cancelled_tournament_leaves_the_total(store: Store, field: Fiel
 def test_of_tournament_pages_in_planned_order(store: Store, field: Field) -> None:
     field.play(5)
     field.plan(4, first_sequence=6)
-    found, after = [], None
+    sequences, after = [], None
     while True:
         page = store.games.of_tournament(field.tournament_id, PlanQuery(limit=4, after=after))
-        found += [line.sequence for line in page.items]
+        sequences += [line.sequence for line in page.items]
         after = page.next
         if after is None:
             break
-    assert found == list(range(1, 10))
+    assert sequences == list(range(1, 10))
     planned = store.games.of_tournament(field.tournament_id, PlanQuery(state="planned", limit=2))
     assert [line.sequence for line in planned.items] == [6, 7]
 
@@ -85,10 +89,10 @@ def test_of_tournament_is_filtered_by_termination_and_version(store: Store, fiel
 
     endings = {record.termination.value for record in records}
     for ending in endings:
-        assert found(termination=ending) == [one.id for one in records if one.termination.value == ending]
-    assert found(termination="time") == [one.id for one in records if one.termination.value == "time"]
+        assert found(termination=ending) == [record.id for record in records if record.termination.value == ending]
+    assert found(termination="time") == [record.id for record in records if record.termination.value == "time"]
     name = field.versions[0].name
-    assert found(version=name) == [one.id for one in records if name in (one.first, one.second)]
+    assert found(version=name) == [record.id for record in records if name in (record.first, record.second)]
     assert found(version="nobody v1") == []
     assert store.games.id_of(number, 6) == records[5].id
     assert store.games.id_of(number, 7) is None
@@ -130,14 +134,14 @@ def test_latest_filters_games(store: Store, field: Field) -> None:
 
     ada, bob = (field.versions[number].id or 0 for number in (0, 1))
     mine = [record.id for record in reversed(records) if "ada v1" in (record.first, record.second)]
-    found, after = [], None
+    ids, after = [], None
     while True:
         part = store.games.latest(GameQuery(limit=4, after=after), versions=[ada])
-        found += [line.id for line in part.items]
+        ids += [line.id for line in part.items]
         after = part.next
         if after is None:
             break
-    assert found == mine
+    assert ids == mine
     both = [record.id for record in reversed(records) if {record.first, record.second} == {"ada v1", "bob v1"}]
     assert [line.id for line in store.games.latest(versions=[ada], against=[bob]).items] == both
     assert store.games.latest(versions=[]).items == []
@@ -149,13 +153,22 @@ def test_results_give_the_same_standings_as_records(store: Store, field: Field) 
     records = field.play(24)
     names = [version.name for version in field.versions]
     results = store.results.of(tournament_id=field.tournament_id)
-    assert standings(results, names) == standings(records, names)
-    assert crosstable(results, names) == crosstable(records, names)
+    scores = Scores()
+    scores.extend(store.results.of_tournament(field.tournament_id, 0))
+    stored, plain = (
+        by_points(StoredTournament.read(store, field.tournament_id), scores).lines,
+        table_of(records, names).lines,
+    )
+    versions = [field.versions[line.version_id].id for line in plain]
+    assert [replace(line, version_id=id or 0) for line, id in zip(plain, versions, strict=True)] == list(stored)
+    assert [row.cells for row in crosstable.rows(results, stored)] == [
+        row.cells for row in crosstable.rows(records, plain)
+    ]
     later = store.results.of_tournament(field.tournament_id, 20)
-    assert [one.commit_number for one in later] == [21, 22, 23, 24]
+    assert [result.commit_number for result in later] == [21, 22, 23, 24]
     pairing = results[0].first_id, results[0].second_id
-    mine = [one for one in results if (one.first_id, one.second_id) == pairing]
-    assert sorted(store.results.of_pairings(field.tournament_id, [pairing])) == mine
+    mine = [result for result in results if (result.first_id, result.second_id) == pairing]
+    assert sorted(store.results.of_pairings(field.tournament_id, [pairing]), key=lambda result: result.sequence) == mine
     assert store.results.of_pairings(10**6, [pairing]) == []
     assert store.results.of(pool="loa") == results
     assert store.results.of(pool="loa", limit=4) == results[-4:]

@@ -27,7 +27,7 @@ def test_dump_and_load_restore_all_rows(
 ) -> None:
     folder = tmp_path_factory.mktemp("dump")
     game = field.plan(1)[0]
-    store.voids.add(void_of(game))
+    store.voids.add(void_of(game), 1)
     field.play(20)
     field.versions[0] = field.version("ada")
     count = dump(store.engine, folder / name)
@@ -59,7 +59,7 @@ def test_sqlite_dump_loads_into_postgresql(sqlite_store: Store, cluster, tmp_pat
     field.play(10)
     count = dump(sqlite_store.engine, tmp_path / "all.zst")
     cluster.empty()
-    other = Store(cluster.url("arena"))
+    other = Store(cluster.url())
     assert load(other.engine, tmp_path / "all.zst") == count
     assert other.ratings.check() == []
     assert other.users.add("new").id == field.user_id + 1

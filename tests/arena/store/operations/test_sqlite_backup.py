@@ -81,9 +81,9 @@ def test_restore_salvages_readable_records(sqlite_store: Store, tmp_path: Path) 
     store = Store(url_in(tmp_path))
     assert store.health.check() == ""
     assert store.results.last_commit() == 5
-    found = [read_record(line) for line in salvage(file, aside)]
-    assert sorted(record.id for record in found) == sorted(game.id for game in later[:3])
-    for record in found:
+    records = [read_record(line) for line in salvage(file, aside)]
+    assert sorted(record.id for record in records) == sorted(game.id for game in later[:3])
+    for record in records:
         assert store.results.commit(record)
     assert store.ratings.check() == []
     store.close()

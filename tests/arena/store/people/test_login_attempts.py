@@ -7,8 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from arena.store import Store
-from arena.store.people.login_attempts import ATTEMPTS_RETENTION, BackoffPolicy
-from arena.store.people.trusted_devices import DEVICES_RETENTION
+from arena.store.people.login_attempts import ATTEMPTS_RETENTION, DEVICES_RETENTION, BackoffPolicy
 
 AT = datetime(2026, 11, 1, tzinfo=UTC)
 STRICT = BackoffPolicy(free=2, forgiven_s=100, longest_s=10)

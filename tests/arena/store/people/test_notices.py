@@ -6,6 +6,7 @@ from datetime import timedelta
 
 from arena.clock import now
 from arena.store import Store
+from referee.bot.file import BotFile
 from referee.rules.core import Termination
 from tests.arena.field import Field, record_of
 
@@ -19,7 +20,7 @@ def test_author_gets_notices_about_own_bots(sqlite_store: Store) -> None:
     sqlite_store.results.commit(record_of(games[1], winner="second", termination=Termination.RESIGNED))
     sqlite_store.results.commit(record_of(games[2], winner="draw", termination=Termination.REPETITION))
     bot = sqlite_store.bots.add("eve", field.user_id)
-    version = sqlite_store.versions.add(bot.id or 0, command=["./bot"], families=["loa"], bundle="ab" * 32)
+    version = sqlite_store.versions.add(bot.id or 0, BotFile(("./bot",), families=("loa",)), bundle="ab" * 32)
     sqlite_store.checks.claim()
     sqlite_store.checks.conclude(
         version.id or 0, report={}, variants={"loa": []}, capabilities={}, problem="no answer to ugi"
@@ -27,13 +28,13 @@ def test_author_gets_notices_about_own_bots(sqlite_store: Store) -> None:
     sqlite_store.tournaments.move(field.tournament_id, "finished")
 
     notices = sqlite_store.notices.of(field.user_id)
-    assert sorted((one.kind, one.name, one.what) for one in notices) == [
+    assert sorted((notice.kind, notice.name, notice.what) for notice in notices) == [
         ("check", "eve v1", "failed"),
         ("fault", games[0].spec.second.name, "stalled"),
         ("tournament", "cup", "finished"),
     ]
-    assert next(one.detail for one in notices if one.kind == "check") == "no answer to ugi"
-    assert [one.at for one in notices] == sorted((one.at for one in notices), reverse=True)
+    assert next(notice.detail for notice in notices if notice.kind == "check") == "no answer to ugi"
+    assert [notice.at for notice in notices] == sorted((notice.at for notice in notices), reverse=True)
     assert sqlite_store.notices.of(stranger.id) == []
 
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from datetime import timedelta
 
 import pytest
+from sqlalchemy import event
 
 from arena.clock import now
 from arena.credentials import digest_of, new_token
@@ -92,7 +96,9 @@ def test_token_ends_with_its_parent(store: Store) -> None:
     assert (for_ever.expires, later.expires, sooner.expires) == (ends, ends, ends - timedelta(minutes=9))
     store.users.revoke(user, parent.id or 0)
     alive = [
-        one for one in ("parent", "child", "grandchild", "sooner", "other") if store.users.by_token(digest_of(one))
+        secret
+        for secret in ("parent", "child", "grandchild", "sooner", "other")
+        if store.users.by_token(digest_of(secret))
     ]
     assert alive == ["other"]
     with pytest.raises(BadValueError, match="has expired or was revoked"):
@@ -134,12 +140,12 @@ def test_page_lists_users_by_name(store: Store) -> None:
     names = [f"user{number}" for number in range(7)]
     for name in reversed(names):
         store.users.add(name)
-    found, after = [], None
+    listed, after = [], None
     for _ in range(3):
         page = store.users.page(limit=3, after=after)
-        found += [user.name for user in page.items]
+        listed += [user.name for user in page.items]
         after = page.next
-    assert found == names
+    assert listed == names
     assert after is None
     for cursor in ("x", "W10", "!!", "bnVsbA", "WzFd", "é"):
         with pytest.raises(BadValueError, match="invalid cursor"):
@@ -156,3 +162,26 @@ def test_change_keeps_the_last_administrator(store: Store) -> None:
     store.users.change("ada", role="admin", is_active=True)
     store.users.change("bob", is_active=True)
     assert store.users.change("ada", role="author").role == "author"
+
+
+def test_change_of_the_last_two_administrators_at_once_keeps_one(store: Store) -> None:
+    names = ("ada", "bob")
+    for name in names:
+        store.users.add(name, "admin")
+    both = threading.Barrier(2)
+
+    def meet(_: object) -> None:
+        with suppress(threading.BrokenBarrierError):  # the other one waits for this transaction
+            both.wait(0.5)
+
+    def leave(name: str) -> bool:
+        try:
+            store.users.change(name, role="author")
+        except ConflictError:
+            return False
+        return True
+
+    event.listen(store.engine, "commit", meet)
+    with ThreadPoolExecutor(2) as threads:
+        assert sorted(threads.map(leave, names)) == [False, True]
+    assert store.users.count("admin") == 1

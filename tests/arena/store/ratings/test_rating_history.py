@@ -20,9 +20,9 @@ def test_leaderboard_at_every_commit_equals_the_one_then(sqlite_store: Store) ->
     for number, lines in then:
         past = sqlite_store.rating_history.leaderboard("loa", number)
         assert [line.version_id for line in past] == [line.version_id for line in lines]
-        for one, two in zip(past, lines, strict=True):
-            for name in one.__dataclass_fields__:
-                assert getattr(one, name) == pytest.approx(getattr(two, name)), (number, name)
+        for was, present in zip(past, lines, strict=True):
+            for name in was.__dataclass_fields__:
+                assert getattr(was, name) == pytest.approx(getattr(present, name)), (number, name)
     assert sqlite_store.rating_history.leaderboard("loa", 0) == []
 
 
@@ -40,7 +40,7 @@ def test_leaderboard_hides_retired_versions_by_default(sqlite_store: Store) -> N
     field.play(20)
     last = sqlite_store.results.last_commit()
     everybody = [line.version_id for line in sqlite_store.rating_history.leaderboard("loa", last)]
-    sqlite_store.bots.retire(next(one.bot_id for one in field.versions if one.id == everybody[0]))
+    sqlite_store.bots.retire(next(version.bot_id for version in field.versions if version.id == everybody[0]))
     assert [line.version_id for line in sqlite_store.rating_history.leaderboard("loa", last)] == everybody[1:]
     again = sqlite_store.rating_history.leaderboard("loa", last, with_retired=True)
     assert [line.version_id for line in again] == everybody

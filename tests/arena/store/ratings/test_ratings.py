@@ -16,7 +16,7 @@ def test_leaderboard_pages_are_consistent(store: Store, field: Field) -> None:
     field.play(30)
     whole = store.ratings.leaderboard("loa").items
     assert [line.place for line in whole] == [1, 2, 3, 4]
-    assert all(one.conservative >= two.conservative for one, two in pairwise(whole))
+    assert all(higher.conservative >= lower.conservative for higher, lower in pairwise(whole))
     parts, after = [], None
     while True:
         page = store.ratings.leaderboard("loa", limit=1, after=after)
@@ -54,7 +54,7 @@ def test_changes_return_one_line_per_game(store: Store, field: Field) -> None:
     ada = field.versions[0].id or 0
     lines = store.ratings.changes(ada, "loa", limit=500).items
     assert [line.game_id for line in lines] == [record.id for record in records]
-    assert all(one.mu == two.mu_before for one, two in pairwise(lines))
+    assert all(earlier.mu == later.mu_before for earlier, later in pairwise(lines))
     points = [record.points[0 if record.first == "ada v1" else 1] for record in records]
     assert [line.points for line in lines] == points
     pool = store.ratings.of_versions([ada])[0]
@@ -70,12 +70,12 @@ def test_leaderboard_averages_opponents(store: Store, field: Field) -> None:
     records = field.play(30)
     met: dict[int, list[float]] = {}
     for record in records:
-        one, two = store.ratings.of_game(record.id).values()
-        met.setdefault(one.version_id, []).append(two.mu_before)
-        met.setdefault(two.version_id, []).append(one.mu_before)
+        first, second = store.ratings.of_game(record.id).values()
+        met.setdefault(first.version_id, []).append(second.mu_before)
+        met.setdefault(second.version_id, []).append(first.mu_before)
     lines = store.ratings.leaderboard("loa").items
     assert {line.version_id: line.opponents for line in lines} == pytest.approx(
-        {version_id: sum(found) / len(found) for version_id, found in met.items()}
+        {version_id: sum(strengths) / len(strengths) for version_id, strengths in met.items()}
     )
     own = {line.version_id: line.mu for line in lines}
     assert all(abs(line.opponents - own[line.version_id]) > 0.01 for line in lines)
@@ -91,12 +91,12 @@ def test_draw_counts_half_a_point(store: Store, field: Field) -> None:
 def test_before_and_after_returns_ratings_around_two_games(store: Store, field: Field) -> None:
     field.play(30)
     ends: dict[tuple[int, str], tuple[str, str]] = {}
-    for one in store.results.of_tournament(field.tournament_id, 0):
-        for version in (one.first_id, one.second_id):
-            ends[version, "loa"] = ends.get((version, "loa"), (one.id,))[0], one.id
-    found = store.ratings.before_and_after(ends)
-    assert len(found) == len(field.versions)
-    for version_id, (before, after) in found.items():
+    for game in store.results.of_tournament(field.tournament_id, 0):
+        for version in (game.first_id, game.second_id):
+            ends[version, "loa"] = ends.get((version, "loa"), (game.id,))[0], game.id
+    around = store.ratings.before_and_after(ends)
+    assert len(around) == len(field.versions)
+    for version_id, (before, after) in around.items():
         lines = store.ratings.changes(version_id, "loa", limit=500).items
         first, last = lines[0], lines[-1]
         assert before == first.mu_before - 3 * first.sigma_before

@@ -59,16 +59,16 @@ def kill_at(games: int) -> Callable[[int, int], None]:
 @pytest.fixture
 def computed(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Use small portions, and record every game that TrueSkill rates in a rebuild."""
-    found: list[int] = []
+    rated: list[int] = []
     plain = trueskill.update
 
     def counting(*arguments: Any) -> Any:
-        found.append(1)
+        rated.append(1)
         return plain(*arguments)
 
     monkeypatch.setattr(rebuild, "PORTION", 7)
     monkeypatch.setattr(trueskill, "update", counting)
-    return found
+    return rated
 
 
 def test_killed_rebuild_resumes(store: Store, field: Field, computed: list[int]) -> None:

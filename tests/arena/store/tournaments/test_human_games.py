@@ -7,7 +7,8 @@ import pytest
 from arena.documents.human_game import OpponentItem
 from arena.errors import NotFoundError
 from arena.store import Store
-from arena.store.bots.samples import OWNER
+from arena.store.bots.bots import OWNER
+from referee.bot.file import BotFile
 
 SETTINGS = {"variant": "standard", "pool": "people"}
 
@@ -35,11 +36,13 @@ def test_opponents_are_samples_first_then_bots_by_name(store: Store) -> None:
     for name in ("bee", "ant", "cat"):
         bot = store.bots.add(name, user).id or 0
         for _ in range(2):
-            store.versions.add(bot, command=["./bot"], families=["loa"], bundle="ab" * 32, size_bytes=1, state="active")
+            store.versions.add(
+                bot, BotFile(("./bot",), families=("loa",)), bundle="ab" * 32, size_bytes=1, state="active"
+            )
         if name != "cat":
             store.people.allow(bot, True)
-    found = store.people.opponents("loa")
-    assert [(one.bot, one.version) for one in found] == [("zoo", "zoo v1"), ("ant", "ant v2"), ("bee", "bee v2")]
-    assert isinstance(found[0], OpponentItem)
-    assert store.versions.get(found[1].version_id).name == "ant v2"
+    bots = store.people.opponents("loa")
+    assert [(bot.bot, bot.version) for bot in bots] == [("zoo", "zoo v1"), ("ant", "ant v2"), ("bee", "bee v2")]
+    assert isinstance(bots[0], OpponentItem)
+    assert store.versions.get(bots[1].version_id).name == "ant v2"
     assert store.people.opponents("tablut") == []

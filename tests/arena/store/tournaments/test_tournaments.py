@@ -50,16 +50,16 @@ def test_page_is_latest_first(store: Store, field: Field) -> None:
     for days in range(1, 6):
         field.add_tournament("tablut" if days % 2 else "loa", start_time=START + timedelta(days=days))
     field.add_tournament(start_time=START + timedelta(days=5))  # the same time: the later one first
-    found, after = [], None
+    listed, after = [], None
     while True:
         page = store.tournaments.page(TournamentQuery(limit=2, after=after))
-        found += page.items
+        listed += page.items
         after = page.next
         if after is None:
             break
-    keys = [(tournament.start_time, tournament.id or 0) for tournament in found]
+    keys = [(tournament.start_time, tournament.id or 0) for tournament in listed]
     assert keys == sorted(keys, reverse=True)
-    assert len(found) == 7
+    assert len(listed) == 7
     assert len(store.tournaments.page(TournamentQuery(family="tablut")).items) == 3
     assert len(store.tournaments.page(TournamentQuery(state="running", family="loa")).items) == 4
     assert store.tournaments.page(TournamentQuery(state="paused")).items == []
@@ -73,7 +73,7 @@ def test_schedule_fires_once(store: Store, field: Field) -> None:
     assert schedule.id is not None
     with pytest.raises(ConflictError):
         store.schedules.add(Schedule(name="daily", cron="0 3 * * *", created_by=field.user_id))
-    assert [each.name for each in store.schedules.due(START)] == ["daily"]
+    assert [due.name for due in store.schedules.due(START)] == ["daily"]
     later = START + timedelta(days=1)
     assert store.schedules.fired(schedule.id, START, later)
     assert not store.schedules.fired(schedule.id, START, later)

@@ -1,0 +1,67 @@
+"""Tables and documents: a column and the field of its document have one name and one type."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import Any, get_type_hints
+
+import pytest
+from sqlmodel import SQLModel
+
+from arena.documents.account import AuditItem, TokenItem, UserItem
+from arena.documents.analysis import AnalysisFigures
+from arena.documents.archive import ImportResponse
+from arena.documents.bot import BotItem, PresenceItem, VersionItem
+from arena.documents.game import GameItem
+from arena.documents.human_game import HumanGame
+from arena.documents.rating import ChangeItem, PoolRating
+from arena.documents.service import VoidItem
+from arena.documents.tournament import EntryItem, ScheduleItem, TournamentItem
+from arena.store.base import models
+from arena.store.base.engine import table_of
+
+OTHERS: dict[tuple[type[SQLModel], type[Any]], set[str]] = {
+    (models.Analysis, AnalysisFigures): set(),
+    (models.Audit, AuditItem): {"user"},
+    (models.BotIdentity, BotItem): {"owner", "families", "versions", "newest", "newest_state"},
+    (models.Entry, EntryItem): {"name", "bot", "version"},
+    (models.Game, GameItem): set(),
+    (models.RatingChange, ChangeItem): {"finished_at", "opponent", "points"},
+    (models.RemotePresence, PresenceItem): set(),
+    (models.Schedule, ScheduleItem): set(),
+    (models.StoredHumanGame, HumanGame): {"id", "state", "attempt", "is_rated"},
+    (models.StoredImport, ImportResponse): {"file", "format", "known", "state", "bad"},
+    (models.Token, TokenItem): {"scopes"},
+    (models.Tournament, TournamentItem): {"priority"},
+    (models.User, UserItem): {"role"},
+    (models.Version, VersionItem): {"bot", "owner", "remarks", "sha256", "families", "fit_from_ms", "state"},
+    (models.VersionRating, PoolRating): {"name", "is_provisional"},
+    (models.Void, VoidItem): {"tournament_id", "family", "first", "second"},
+}
+"""The fields of each document that its table has not, or has with another type: from joins, counts and parsed texts."""
+
+
+@pytest.mark.parametrize(("table", "document"), OTHERS)
+def test_document_has_the_columns_of_its_table_except_those_named(table: type[SQLModel], document: type[Any]) -> None:
+    assert differing(table, document) == OTHERS[table, document]
+
+
+def differing(table: type[SQLModel], document: type[Any]) -> set[str]:
+    """Return the fields of a document that its table has not, or has with another type."""
+    columns, stored, shown = table_of(table).c, get_type_hints(table), get_type_hints(document)
+    return {
+        field.name
+        for field in fields(document)
+        if field.name not in columns or _plain(stored[field.name]) != _plain(shown[field.name])
+    }
+
+
+def _plain(hint: object) -> str:
+    """Return a type in words. A document promises less of a container than its table: reading only."""
+    text = str(hint).replace("collections.abc.", "").replace("typing.", "")
+    return text.replace("dict[", "Mapping[").replace("list[", "Sequence[")
+
+
+def test_a_corrected_rating_change_has_the_columns_of_a_rating_change() -> None:
+    corrected, change = table_of(models.RebuiltChange).c, table_of(models.RatingChange).c
+    assert {column.name for column in corrected} == {column.name for column in change} | {"rebuild_id"}
