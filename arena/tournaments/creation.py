@@ -1,23 +1,32 @@
-"""Creation of tournaments: check the document, resolve the entries, store the row.
+"""Creation of tournaments: check the document, resolve the entries, store the row. Callers check permissions.
 
-Callers check permissions.
+Permanent ladders are created here: one for each family, which every checked bot joins, so that it soon has a rating.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from datetime import UTC, datetime, timedelta
+from collections.abc import Iterable, Mapping
+from datetime import datetime, timedelta
 from typing import Any
+from zoneinfo import ZoneInfo
 
-from arena.documents.tournament import TournamentItem
+from arena.documents.tournament import PERMANENT_LADDER, TournamentItem
 from arena.store import Store
 from arena.store.base.models import Tournament
-from arena.tournaments import format, openings
 from arena.tournaments.entry import ResolvedEntries, resolve
-from arena.tournaments.settings import Document, SettingsError, read
+from referee.rules import load
+from referee.tournament import openings
+from referee.tournament.document import Document, read
+from referee.tournament.part import SettingsError
 
 MAX_ANNOUNCEMENT = timedelta(days=366)
 """Longest time from creation to start."""
+MAX_LATENESS = timedelta(minutes=5)
+"""A start time written as "now" may have passed so long ago when the document arrives: clocks differ."""
+GAMES_PER_BOT = 30
+"""Games after which a bot of a permanent ladder rests."""
+PRIORITY = -10
+"""A quarter of the weight of an organiser's tournament: newcomers start at once, and delay others little."""
 
 
 def create(
@@ -28,21 +37,24 @@ def create(
     *,
     schedule_id: int | None = None,
     fire_time: datetime | None = None,
+    is_challenge: bool = False,
 ) -> TournamentItem:
     """Store a tournament with its present entries; entries found by a query are resolved again at the start.
 
     A bot that cannot play is an error, except in a tournament of a schedule: that one is stored without the bot, with
-    the reason in `problem`. Raises SettingsError, and ConflictError if the schedule has already fired for that time.
+    the reason in `problem`. In a challenge, a player chose the opponent. Raises SettingsError, and ConflictError if
+    the schedule has already fired for that time.
     """
     settings = document if isinstance(document, Document) else read(document)
     starts = fire_time or settings.start_time or at
     if schedule_id is None:
+        _require_future(settings, at)
         field = checked(store, settings, starts, at)
     else:
         openings.check(settings)
         field = resolve(store, settings)
     row = _row(settings, field, starts, by)
-    row.schedule_id, row.fire_time = schedule_id, fire_time
+    row.schedule_id, row.fire_time, row.is_challenge = schedule_id, fire_time, is_challenge
     tournament = store.tournaments.add(row, field.entries, field.refused)
     store.audit.note("tournament.create", f"tournament:{tournament.id}", by, name=tournament.name)
     return tournament
@@ -55,7 +67,12 @@ def change(store: Store, tournament_id: int, document: Mapping[str, Any] | Docum
     """
     settings = document if isinstance(document, Document) else read(document)
     present = store.tournaments.get(tournament_id)
-    starts = present.fire_time or settings.start_time or max(at, present.start_time)
+    # One that was paused past its start keeps it; the form has no seconds.
+    if settings.start_time and abs(settings.start_time - present.start_time) >= timedelta(minutes=1):
+        _require_future(settings, at)
+    starts = settings.start_time or max(at, present.start_time)
+    if present.fire_time and present.schedule_id:
+        starts = present.fire_time.astimezone(ZoneInfo(store.schedules.get(present.schedule_id).timezone))
     field = checked(store, settings, starts, at)
     return store.tournaments.replace(
         tournament_id, _row(settings, field, starts, present.created_by), field.entries, field.refused
@@ -80,9 +97,15 @@ def checked(store: Store, document: Document, starts: datetime, at: datetime) ->
     return field
 
 
+def _require_future(document: Document, at: datetime) -> None:
+    """Raise SettingsError if the start time of the document has passed."""
+    if document.start_time and document.start_time < at - MAX_LATENESS:
+        raise SettingsError(f"{document.start_time.isoformat()} has passed; leave it out to start now", "start_time")
+
+
 def _row(document: Document, field: ResolvedEntries, starts: datetime, by: int) -> Tournament:
     return Tournament(
-        name=_named(document.name, starts),
+        name=name_at(document.name, starts),
         family=document.family,
         variant=document.ruleset.variant.name,
         options=dict(document.rule_options),
@@ -96,16 +119,51 @@ def _row(document: Document, field: ResolvedEntries, starts: datetime, by: int) 
     )
 
 
-def _named(name: str, starts: datetime) -> str:
-    when = starts.astimezone(UTC)
-    return name.replace("{date}", f"{when:%Y-%m-%d}").replace("{time}", f"{when:%H:%M}")[:120]
+def name_at(name: str, starts: datetime) -> str:
+    """Return the name of a tournament with day and time of its start, in the time zone of `starts`."""
+    return name.replace("{date}", f"{starts:%Y-%m-%d}").replace("{time}", f"{starts:%H:%M}")[:120]
 
 
 def shortage(document: Document, field: ResolvedEntries) -> str:
     """Return why there are too few entries to play; empty if there are enough."""
-    minimum = 0 if format.is_open(document.format) and document.entries.has_query else 2
-    if document.format == "race":
-        minimum = document.race.top + 1
+    system = document.system
+    minimum = 0 if system.is_open and document.entries.has_query else system.min_players(document)
     if len(field.entries) >= minimum:
         return ""
+    if field.repeated:
+        return f"{field.repeated[0]} is named twice: {len(field.entries)} may play, at least {minimum} are needed"
     return f"too few bots: {len(field.entries)} may play, at least {minimum} are needed"
+
+
+def permanent_ladders(store: Store, families: Iterable[str]) -> list[TournamentItem]:
+    """Return the permanent ladders of these families."""
+    owner, wanted = store.samples.owner_id(), set(families)
+    live = store.tournaments.in_states("scheduled", "running", "paused", "draining")
+    return [
+        one for one in live if one.created_by == owner and one.name.endswith(PERMANENT_LADDER) and one.family in wanted
+    ]
+
+
+def ensure_ladders(store: Store, families: Iterable[str], time_control: str, at: datetime) -> list[TournamentItem]:
+    """Create the permanent ladders that these families lack, and return those created.
+
+    A cancelled ladder is created again, unless the operator empties the setting `ladder_time_control`.
+    """
+    wanted = sorted(families)
+    present = {ladder.family for ladder in permanent_ladders(store, wanted)}
+    owner = store.samples.ensure_owner()
+    return [
+        create(store, _ladder_document(family, time_control), owner, at) for family in wanted if family not in present
+    ]
+
+
+def _ladder_document(family: str, time_control: str) -> dict[str, Any]:
+    return {
+        "name": load(family).title + PERMANENT_LADDER,
+        "family": family,
+        "format": "ladder",
+        "time_control": time_control,
+        "priority": PRIORITY,
+        "entries": {"newest": True},
+        "ladder": {"games": 0, "rest_after": GAMES_PER_BOT},
+    }

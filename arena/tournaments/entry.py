@@ -1,24 +1,117 @@
-"""Entries of a tournament: names and queries of its document resolved to versions, each with its eligibility."""
+"""Entries of a tournament: names and queries of its document resolved to versions, each with its eligibility.
+
+Whether a version can play by a set of rules is decided and explained before the first game, by the negotiation that
+precedes every game, with the options the bot announced during its submission check.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 from arena.documents.bot import VersionItem
 from arena.errors import NotFoundError
 from arena.store import Store
 from arena.store.base.models import Version
-from arena.tournaments import openings
-from arena.tournaments.eligibility import Eligibility, check_eligibility, of_family
-from arena.tournaments.handicap import fastest, rules_met_by, seat_of
-from arena.tournaments.settings import SEEDED, Document
-from protocol.capabilities import Capabilities
+from arena.store.bots.versions import of_family
+from protocol.capabilities import MOVES_OF_A_GAME, Capabilities
+from protocol.errors import ProtocolError
+from protocol.negotiation import Ineligible
 from referee.bot.settings import wrong_option
 from referee.game.openings import opened_by_each
+from referee.game.spec import BotSpec, TimeControl
+from referee.play.player import negotiate_options
 from referee.ratings.trueskill import TrueSkillRating
 from referee.rules.rules import Ruleset
+from referee.tournament import openings
+from referee.tournament.document import Document
+from referee.tournament.handicap import fastest, rules_met_by, seat_of
+
+UNLIMITED = TimeControl("depth", 0, 0, 1)
+"""A time control that every bot is fast enough for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Eligibility:
+    """Result of the check. `reason` names the options the bot will be sent, or what it would have to announce."""
+
+    may_play: bool
+    reason: str
+
+
+def equipped(spec: BotSpec, engine_options: Iterable[tuple[str, str]]) -> BotSpec:
+    """Return the bot with the engine options of a tournament that it announced in its check; with all, without one."""
+    announced = Capabilities.from_json(spec.capabilities).option_map if spec.capabilities else None
+    wanted = {name: value for name, value in engine_options if announced is None or name in announced}
+    return replace(spec, options=tuple(sorted((dict(spec.options) | wanted).items()))) if wanted else spec
+
+
+def check_eligibility(  # noqa: PLR0911 - one for each reason
+    capabilities: Mapping[str, Any],
+    families: Mapping[str, Sequence[str]],
+    ruleset: Ruleset,
+    time: TimeControl = UNLIMITED,
+    *,
+    has_positions: bool = False,
+) -> Eligibility:
+    """Return whether a version may play by `ruleset`, and why.
+
+    `capabilities` is its check report by family (`Capabilities.as_json`). It is empty for a command of this
+    installation, which is trusted without a check. `families` maps each family it was entered for to the variants it
+    supports. `time` is its fastest time control. `has_positions`: some games start from positions that must be set up.
+    """
+    family, variant = ruleset.rules.family, ruleset.variant.name
+    if family not in families:
+        others = ", ".join(sorted(families)) or "nothing"
+        return Eligibility(False, f"plays {others}, not {family}; a version for {family} is needed")
+    fit = families[family]
+    unfit = _unfit(fit, ruleset)
+    report = of_family(capabilities, family)
+    if not report:
+        if capabilities:
+            return unfit or Eligibility(False, f"has no check report for {family}; upload it again")
+        return unfit or Eligibility(True, f"{family} {variant}: not checked, trusted")
+    try:
+        announced = Capabilities.from_json(report)
+    except (ProtocolError, TypeError, ValueError) as error:
+        return Eligibility(False, f"its check report cannot be read ({error}); upload it again")
+    if time.move_ms is not None and announced.fit_from_ms > time.move_ms:
+        return Eligibility(False, _too_slow(announced.fit_from_ms, time))
+    plan = negotiate_options(
+        announced.option_map, announced.families, ruleset, is_shown=has_positions, startpos_only=announced.startpos_only
+    )
+    if isinstance(plan, Ineligible):
+        return Eligibility(False, f"{plan.reason}; submit a version that can")
+    if unfit:  # for another reason than a missing announcement, which the line above names
+        return unfit
+    words = [f"{family} {variant}"]
+    if plan.setoptions:
+        words.append("gets the options " + ", ".join(f"{option.name}={option.value}" for option in plan.setoptions))
+    if not plan.use_startpos:
+        words.append("gets the start as a position")
+    if plan.passes_phase and ruleset.phase:
+        words.append(f"the referee passes for it in the {ruleset.phase.name}")
+    if not announced.clocks:
+        words.append("does not support clocks: gets a fixed time for every move")
+    return Eligibility(True, "; ".join(words))
+
+
+def _unfit(fit: Sequence[str], ruleset: Ruleset) -> Eligibility | None:
+    """Return the refusal of a version whose check looked at this variant and found only `fit`; else None."""
+    variant = ruleset.variant.name
+    if not fit or variant in fit or all(listed.name != variant for listed in ruleset.rules.variants):
+        return None
+    return Eligibility(False, f"passed its check for {', '.join(fit)}, not for {variant}; submit a version that can")
+
+
+def _too_slow(fit_from_ms: int, time: TimeControl) -> str:
+    has = f"{(time.move_ms or 0) / 1000:g} s"
+    if time.kind == "clock":
+        has += f" per move in a game of {MOVES_OF_A_GAME} moves"
+    return f"needs at least {fit_from_ms / 1000:g} s per move according to its check; {time} gives it {has}"
+
 
 _VERSION = re.compile(r"(.+) v([1-9]\d{0,8})")
 
@@ -31,6 +124,8 @@ class ResolvedEntries:
     refused: tuple[tuple[int, str], ...]
     problems: tuple[str, ...]
     """Why bots named in the document cannot play."""
+    repeated: tuple[str, ...] = ()
+    """Names in the document of versions that it has named before."""
 
 
 def read_name(name: str) -> tuple[str, int | None]:
@@ -81,12 +176,15 @@ def resolve(store: Store, document: Document) -> ResolvedEntries:
     lines = store.versions.active(document.family)
     chosen: dict[int, str] = {}
     problems: list[str] = []
+    repeated: list[str] = []
     for name in document.entries.bots:
         line = _find(lines, name)
         if line is None:
             problems.append(_why_not(store, document, name))
+        elif line.id in chosen:
+            repeated.append(name)
         else:
-            chosen.setdefault(line.id, name)
+            chosen[line.id] = name
     named = set(chosen)
     for line in _query(store, document, lines):
         chosen.setdefault(line.id, "")
@@ -99,14 +197,14 @@ def resolve(store: Store, document: Document) -> ResolvedEntries:
         (accepted if verdict.may_play else refused).append((version_id, verdict.reason))
         if not verdict.may_play and version_id in named:
             problems.append(f"{versions[version_id].name}: {verdict.reason}")
-    problems += _wrong_handicaps(document, [versions[version_id] for version_id, _ in accepted])
-    if document.format in SEEDED:
+    problems += _wrong_options(document, [versions[version_id] for version_id, _ in accepted])
+    if document.system.is_seeded:
         accepted = _seeded(store, document, accepted)
-    return ResolvedEntries(tuple(accepted), tuple(refused), tuple(problems))
+    return ResolvedEntries(tuple(accepted), tuple(refused), tuple(problems), tuple(repeated))
 
 
-def _wrong_handicaps(document: Document, versions: list[Version]) -> Iterator[str]:
-    """Yield a problem for each handicap with an engine option that the bot does not accept by its check report."""
+def _wrong_options(document: Document, versions: list[Version]) -> Iterator[str]:
+    """Yield a problem for each engine option that a bot does not accept by its check report."""
     names = {seat: version.name for seat, version in enumerate(versions)}
     for handicap in document.handicaps:
         seat = seat_of(handicap.bot, names, document.entries.bots)
@@ -115,6 +213,11 @@ def _wrong_handicaps(document: Document, versions: list[Version]) -> Iterator[st
             problem = wrong_option(Capabilities.from_json(known).option_map, handicap.setoptions)
             if problem:
                 yield f"{versions[seat].name} {problem}"
+    for version in versions if document.engine_options else ():
+        if known := of_family(version.capabilities, document.family):
+            announced = Capabilities.from_json(known).option_map
+            if problem := wrong_option(announced, [option for option in document.setoptions if option[0] in announced]):
+                yield f"{version.name} {problem}"
 
 
 def _seeded(store: Store, document: Document, entries: list[tuple[int, str]]) -> list[tuple[int, str]]:

@@ -1,24 +1,31 @@
-"""Start of tournaments at their time, and planning after results.
+"""The life of a tournament: its start, planning after results, its end, and the commands of its organiser.
 
-Every function here may be repeated: it compares the plan with the stored games. Only the coordinator calls them. Of a
-plan known in advance only the next games are stored, so the cost of a step does not depend on the plan's size.
+The functions that start and plan may be repeated: they compare the plan with the stored games. Only the coordinator
+calls them. Of a plan known in advance only the next games are stored, so the cost of a step does not depend on the
+plan's size.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
-from arena.documents.tournament import EntryItem, TournamentItem
+from arena.documents.tournament import EntryItem, TournamentItem, TournamentState
+from arena.errors import ConflictError
 from arena.store import Store
-from arena.store.tournaments.queue import GameOutline
-from arena.tournaments import findings, format, openings
+from arena.store.bots.versions import bot_spec
+from arena.tournaments import standing
 from arena.tournaments.creation import shortage
-from arena.tournaments.entry import ResolvedEntries, resolve
-from arena.tournaments.match import NextStep
-from arena.tournaments.participants import participants, played, seeds_of, stored
-from arena.tournaments.settings import Document, SettingsError, read
-from arena.tournaments.spec import planned_games
+from arena.tournaments.entry import ResolvedEntries, equipped, resolve
+from arena.tournaments.participants import participants, seeds_of, stored
+from referee.tournament import openings
+from referee.tournament.document import Document, read
+from referee.tournament.formats.format import AHEAD
+from referee.tournament.ledger import planned_games
+from referee.tournament.match import NextStep, PlanItem, TournamentGame
+from referee.tournament.part import SettingsError
+from referee.tournament.preview import extended
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +54,7 @@ def plan(store: Store, tournament_id: int, draw: openings.Draw = openings.draw) 
         field = resolve(store, document)
         problem = shortage(document, field)
         if not problem:
+            # Only to learn whether they can be drawn; when the games are planned they come from a cache.
             draw(document, openings.size(document, len(field.entries)))
     except SettingsError as error:
         problem = str(error)
@@ -64,7 +72,7 @@ def advance(
     store: Store,
     tournament_id: int,
     draw: openings.Draw = openings.draw,
-    ahead: int = format.AHEAD,
+    ahead: int = AHEAD,
     absent: Collection[str] = (),
 ) -> PlanningResult:
     """Plan the next games of a running tournament, cancel games that are no longer needed, or finish it.
@@ -77,29 +85,30 @@ def advance(
         return PlanningResult(0, tournament.state)
     document = read(tournament.settings)
     entries = participants(store, tournament)
-    if format.is_open(document.format) and document.entries.has_query:
+    if document.system.is_open and document.entries.has_query:
         entries = _welcome(store, tournament, document, entries)
     suspended: tuple[str, ...] = ()
-    if format.is_known_in_advance(document.format):
+    if document.system.is_known_in_advance:
         suspended = tuple(entry.name for entry in entries if entry.suspended)
     for entry in entries:
         if entry.withdrawn and entry.name not in suspended:
             store.queue.cancel(tournament_id, states=("planned",), version_id=entry.version_id)
-    outlines = stored(store, tournament)
+    games = stored(store, tournament, entries)
     seeds = seeds_of(store, tournament, entries, absent)
-    upcoming = format.step(document, seeds, played(outlines, entries), ahead)
+    upcoming = document.system.next_step(document, seeds, games, ahead)
     if upcoming.calls_off and store.queue.cancel(tournament_id, states=("planned",)):
-        outlines = stored(store, tournament)
-        upcoming = format.step(document, seeds, played(outlines, entries), ahead)
+        games = stored(store, tournament, entries)
+        upcoming = document.system.next_step(document, seeds, games, ahead)
     if upcoming.is_finished:
-        findings.keep(store, tournament_id)
+        # Before the state: the findings of a finished tournament must be there at once.
+        standing.keep_findings(store, tournament_id)
         store.tournaments.move(tournament_id, "finished", problem=tournament.problem)
         return PlanningResult(0, "finished", upcoming.reason)
     if tournament.state != "running":
         return PlanningResult(0, tournament.state, calls_off=upcoming.calls_off, suspended=suspended)
     planned = 0
     if upcoming.matches:
-        planned = _store(store, tournament, document, entries, outlines, upcoming=upcoming, draw=draw)
+        planned = _store(store, tournament, document, entries, games, upcoming=upcoming, draw=draw)
     elif upcoming.later != tournament.later_games:
         store.queue.set_later(tournament_id, upcoming.later)
     return PlanningResult(planned, "running", calls_off=upcoming.calls_off, suspended=suspended)
@@ -110,7 +119,7 @@ def _store(
     tournament: TournamentItem,
     document: Document,
     entries: list[EntryItem],
-    outlines: list[GameOutline],
+    before: Sequence[TournamentGame],
     *,
     upcoming: NextStep,
     draw: openings.Draw,
@@ -120,17 +129,25 @@ def _store(
     entries = [entry for entry in entries if entry.seat in seats]
     versions = store.versions.by_ids([entry.version_id for entry in entries])
     games = planned_games(
-        tournament,
         document,
+        event_of(tournament),
         draw(document, openings.size(document, players)),
-        {entry.seat: versions[entry.version_id] for entry in entries},
+        {
+            entry.seat: equipped(bot_spec(versions[entry.version_id], document.family), document.setoptions)
+            for entry in entries
+        },
         upcoming.matches,
-        sequence=max((game.sequence for game in outlines), default=0),
-        pair=max((game.pair for game in outlines), default=0),
+        sequence=max((game.sequence for game in before), default=0),
+        pair=max((game.pair for game in before), default=0),
     )
     return store.queue.plan(
         tournament.id, games, {entry.name: entry.version_id for entry in entries}, later=upcoming.later
     )
+
+
+def event_of(tournament: TournamentItem) -> str:
+    """Return the event name for records: the tournament's name, and its number to make game ids unique."""
+    return f"{tournament.name} (#{tournament.id})"
 
 
 def _welcome(store: Store, tournament: TournamentItem, document: Document, entries: list[EntryItem]) -> list[EntryItem]:
@@ -150,3 +167,54 @@ def _welcome(store: Store, tournament: TournamentItem, document: Document, entri
     if fresh:
         store.queue.cancel(tournament.id, states=("planned",), is_untried=True)
     return participants(store, tournament) if fresh or gone else entries
+
+
+def start(store: Store, tournament_id: int, at: datetime) -> TournamentItem:
+    """Start a scheduled tournament now instead of at its start time."""
+    return store.tournaments.reschedule(tournament_id, at)
+
+
+def pause(store: Store, tournament_id: int, at: datetime) -> TournamentItem:
+    """Pause at once: running games are aborted, and played again after `resume`."""
+    return store.tournaments.move(tournament_id, "paused")
+
+
+def drain(store: Store, tournament_id: int, at: datetime) -> TournamentItem:
+    """Let the running games finish, then pause."""
+    return store.tournaments.move(tournament_id, "draining")
+
+
+def resume(store: Store, tournament_id: int, at: datetime) -> TournamentItem:
+    """Continue after a pause; a tournament that had not started waits for its start time again."""
+    tournament = store.tournaments.get(tournament_id)
+    state: TournamentState = "running" if tournament.started_at or tournament.state == "draining" else "scheduled"
+    return store.tournaments.move(tournament_id, state, only_from=("paused", "draining"), problem=tournament.problem)
+
+
+def cancel(store: Store, tournament_id: int, at: datetime) -> TournamentItem:
+    """Cancel a tournament for good: results stand, all other games are cancelled."""
+    tournament = store.tournaments.move(tournament_id, "cancelled")
+    store.queue.cancel(tournament_id)
+    store.queue.set_later(tournament_id, 0)
+    return tournament
+
+
+def extend(store: Store, tournament_id: int, *, to: int | None = None, amount: int | None = None) -> PlanItem:
+    """Extend a tournament up to `to` or by `amount` of the unit that its format counts; return its new size.
+
+    A finished tournament resumes. Raises SettingsError, and ConflictError if more games would change nothing.
+    """
+    tournament = store.tournaments.get(tournament_id)
+    if tournament.state == "cancelled":
+        raise ConflictError(f"tournament {tournament_id} is cancelled; create a new one", tournament.state)
+    entries = participants(store, tournament)
+    document = read(extended(read(tournament.settings), len(entries), to=to, amount=amount))
+    seeds, games = seeds_of(store, tournament, entries), stored(store, tournament, entries)
+    upcoming = document.system.next_step(document, seeds, games)
+    if tournament.started_at and (upcoming.is_finished or upcoming.calls_off):
+        raise ConflictError(f"more games would change nothing: {upcoming.reason}", tournament.state)
+    store.tournaments.extend(tournament_id, document.as_json())
+    if tournament.state == "finished":
+        store.tournaments.move(tournament_id, "running", only_from=("finished",))
+    kept = tournament.planned_games - tournament.later_games
+    return document.system.plan_size(document, seeds, games, kept)

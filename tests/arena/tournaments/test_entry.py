@@ -11,10 +11,14 @@ import pytest
 from arena import tournaments
 from arena.errors import ConflictError
 from arena.store import Store
-from arena.tournaments import SettingsError
+from arena.tournaments import lifecycle
+from arena.tournaments.entry import check_eligibility
+from arena.tournaments.participants import StoredTournament
 from arena.tournaments.standing import standing
 from protocol.capabilities import Capabilities
 from protocol.options import parse_option
+from referee.rules import load
+from referee.tournament.part import SettingsError
 from tests.arena.coordinator.stage import Stage
 
 
@@ -116,8 +120,8 @@ def test_eligibility_is_negotiated_from_what_the_check_found(stage: Stage) -> No
 
 def test_a_tournament_too_fast_for_a_bot_refuses_it_with_that_reason(stage: Stage) -> None:
     for name, fit_from_ms in (("quick", 50), ("human", 1000)):
-        found = announced() | {"fit_from_ms": fit_from_ms}
-        stage.bot(name, families=["loa"], capabilities={"loa": found})
+        capabilities = announced() | {"fit_from_ms": fit_from_ms}
+        stage.bot(name, families=["loa"], capabilities={"loa": capabilities})
     for time, is_refused in (
         ("10+0.1", True),
         ("38+0.05", False),
@@ -156,8 +160,16 @@ def test_a_bot_that_cannot_set_up_positions_plays_where_none_must_be(stage: Stag
 
 def test_a_variant_its_check_did_not_find_it_fit_for(stage: Stage) -> None:
     stage.bot("half", families=["tablut"], variants={"tablut": ["bell"]})
-    with pytest.raises(SettingsError, match="passed its check for bell, not for ashton"):
+    with pytest.raises(SettingsError, match="passed its check for bell, not for ashton; submit a version that can"):
         stage.create(family="tablut", variant="ashton", entries={"bots": ["half", "half"]})
+
+
+def test_a_version_that_lacks_a_variant_is_told_the_line_to_announce() -> None:
+    rules = load("tablut")
+    report = {"tablut": Capabilities(families=("tablut",)).as_json()}
+    by = check_eligibility(report, {"tablut": [rules.variants[0].name]}, rules.settle(rules.variants[1].name))
+    assert not by.may_play
+    assert "announce: option name Variant type combo default bell var bell var bell_a1" in by.reason
 
 
 def test_queries_are_asked_again_when_it_begins(stage: Stage) -> None:
@@ -193,9 +205,9 @@ def test_too_few_bots(stage: Stage) -> None:
     stage.store.versions.retire(stage.ids["bob"])
     stage.now += timedelta(hours=1)
     stage.play(number)
-    found = stage.tournament(number)
-    assert found.state == "cancelled"
-    assert "bob: has no active version" in found.problem
+    tournament = stage.tournament(number)
+    assert tournament.state == "cancelled"
+    assert "bob: has no active version" in tournament.problem
 
 
 def test_engine_options_of_a_handicap_that_the_bot_lacks_are_refused(stage: Stage) -> None:
@@ -228,29 +240,45 @@ def test_standings_of_every_format_add_up(stage: Stage) -> None:
         entries = {"bots": ["ada"], "all": True}
         number = stage.create(format=format, entries=entries, **more)
         stage.play(number)
-        found = standing(stage.store, number)
+        table = standing(StoredTournament.read(stage.store, number))
         games = stage.store.games.counts(number)["finished"]
-        assert [line.rank for line in found.lines] == [1, 2, 3, 4, 5]
-        assert sum(line.games for line in found.lines) == 2 * games
-        byes = sum(line.byes for line in found.lines)
+        assert [line.rank for line in table.lines] == [1, 2, 3, 4, 5]
+        assert sum(line.games for line in table.lines) == 2 * games
+        byes = sum(line.byes for line in table.lines)
         assert byes == (found_rounds(stage, number) if format == "swiss" else 0)
-        assert sum(line.points for line in found.lines) == games + 2 * byes
-        assert {line.name for line in found.lines} == {strength.name for strength in found.strengths.strengths}
+        assert sum(line.points for line in table.lines) == games + 2 * byes
+        assert {line.name for line in table.lines} == {strength.name for strength in table.strengths.strengths}
         if format == "knockout":
-            assert [line.round for line in found.lines] == sorted((line.round for line in found.lines), reverse=True)
-            assert found.lines[0].round == 4
-        assert found.lines[0].estimate["games"] == found.lines[0].games
+            assert [line.round for line in table.lines] == sorted((line.round for line in table.lines), reverse=True)
+            assert table.lines[0].round == 4
+        assert table.lines[0].estimate["games"] == table.lines[0].games
 
 
 def found_rounds(stage: Stage, number: int) -> int:
     """Return the number of rounds played."""
-    return max(game.round for game in stage.store.queue.outline(number))
+    return max(game.round for game in stage.games(number))
+
+
+@pytest.mark.parametrize("has_begun", [True, False])
+def test_a_withdrawal_leaves_the_bye_of_a_round_that_has_begun(stage: Stage, has_begun: bool) -> None:
+    stage.bot("eve")
+    number, store = stage.create(format="swiss"), stage.store
+    store.tournaments.move(number, "running")
+    lifecycle.plan(store, number)
+    first = store.queue.waiting(number, 1)[0].game.id
+    store.queue.hand_out([first], "coordinator")
+    if has_begun:
+        store.queue.start(first)
+    (resting,) = (line for line in standing(StoredTournament.read(store, number)).lines if line.byes)
+    store.tournaments.withdraw(number, resting.version_id)
+    lines = standing(StoredTournament.read(store, number)).lines
+    assert next(line for line in lines if line.name == resting.name).byes == has_begun
 
 
 def test_the_verdict_of_a_test_stands_beside_its_table(stage: Stage) -> None:
     number = stage.create(format="sprt", entries={"bots": ["ada", "bob"]}, sprt={"games": 20})
     stage.play(number)
-    verdict = standing(stage.store, number).verdict
+    verdict = standing(StoredTournament.read(stage.store, number)).decision.verdict
     assert verdict is not None
     assert verdict.pairs == 10
 

@@ -6,12 +6,15 @@ from typing import Any
 
 import pytest
 
-from arena.documents.standings import StandingItem
 from arena.store import Store
 from arena.store.base.models import Tournament
-from arena.tournaments.match import Seed, TournamentGame
-from arena.tournaments.settings import read
-from arena.tournaments.standing import by_points, rank, standing
+from arena.tournaments.participants import StoredTournament
+from arena.tournaments.standing import by_points, standing
+from referee.rules.core import Kind
+from referee.tournament.document import read
+from referee.tournament.match import Seed, TournamentGame
+from referee.tournament.ranking import Scores, rank
+from referee.tournament.standing import StandingItem
 from tests.arena.field import START, Field, record_of
 
 
@@ -24,15 +27,15 @@ def table(format: str, seeds: int, *results: tuple[int, int, int, float | None],
     """Return the lines after games `(round, first, second, points of first)`, one per pair; None is a void game."""
     settings = read(document(format, games))
     played = [
-        TournamentGame(number, round, number, one, two, "void" if points is None else "done", points, number)
-        for number, (round, one, two, points) in enumerate(results, 1)
+        TournamentGame(number, round, number, first, second, "void" if points is None else "done", points, number)
+        for number, (round, first, second, points) in enumerate(results, 1)
     ]
     field = [Seed(number) for number in range(seeds)]
     return rank(settings, field, played, dict(enumerate("abcdef")), dict(enumerate(range(10, 16))))
 
 
 def test_a_round_robin_is_ranked_by_points() -> None:
-    found = table(
+    lines = table(
         "round-robin",
         4,
         (1, 0, 2, 1.0),
@@ -42,15 +45,15 @@ def test_a_round_robin_is_ranked_by_points() -> None:
         (3, 3, 1, 0.5),
         (3, 1, 2, None),
     )
-    assert [(line.rank, line.name, line.points) for line in found] == [
+    assert [(line.rank, line.name, line.points) for line in lines] == [
         (1, "a", 2),
         (2, "b", 1.5),
         (3, "c", 1),
         (4, "d", 0.5),
     ]
-    assert {line.name: line.sonneborn_berger for line in found} == {"a": 1.5, "b": 2.25, "c": 0.5, "d": 0.75}
-    assert {(line.byes, line.buchholz, line.buchholz_cut, line.round) for line in found} == {(0, 0, 0, 0)}
-    assert {line.name: (line.games, line.wins, line.draws, line.losses) for line in found} == {
+    assert {line.name: line.sonneborn_berger for line in lines} == {"a": 1.5, "b": 2.25, "c": 0.5, "d": 0.75}
+    assert {(line.byes, line.buchholz, line.buchholz_cut, line.round) for line in lines} == {(0, 0, 0, 0)}
+    assert {line.name: (line.games, line.wins, line.draws, line.losses) for line in lines} == {
         "a": (3, 2, 0, 1),
         "b": (2, 1, 1, 0),
         "c": (2, 1, 0, 1),
@@ -76,15 +79,21 @@ def test_a_ladder_is_ranked_by_the_score_not_by_the_number_of_points() -> None:
 def test_a_race_is_ranked_by_shares_of_points_against_all_alike() -> None:
     games: list[TournamentGame] = []
     # b has the most points, as it met d so often; a has done better against the others.
-    for one, two, points, pairs in ((0, 1, 0.5, 1), (0, 2, 1.0, 1), (1, 2, 0.5, 1), (0, 3, 1.0, 1), (1, 3, 1.0, 3)):
+    for first, second, points, pairs in (
+        (0, 1, 0.5, 1),
+        (0, 2, 1.0, 1),
+        (1, 2, 0.5, 1),
+        (0, 3, 1.0, 1),
+        (1, 3, 1.0, 3),
+    ):
         for _ in range(pairs):
             pair, order = len(games) // 2 + 1, len(games) + 1
-            games.append(TournamentGame(order, 1, pair, one, two, "done", points, order))
-            games.append(TournamentGame(order + 1, 1, pair, two, one, "done", 1 - points, order + 1))
+            games.append(TournamentGame(order, 1, pair, first, second, "done", points, order))
+            games.append(TournamentGame(order + 1, 1, pair, second, first, "done", 1 - points, order + 1))
     field = [Seed(0), Seed(1), Seed(2), Seed(3)]
     settings = read({**document("race"), "race": {"top": 1}})
-    found = rank(settings, field, games, dict(enumerate("abcd")), dict(enumerate(range(10, 14))))
-    assert [(line.name, line.points) for line in found] == [("a", 5), ("b", 8), ("c", 1), ("d", 0)]
+    lines = rank(settings, field, games, dict(enumerate("abcd")), dict(enumerate(range(10, 14))))
+    assert [(line.name, line.points) for line in lines] == [("a", 5), ("b", 8), ("c", 1), ("d", 0)]
     gone = [Seed(0, is_withdrawn=True), *field[1:]]
     assert [line.name for line in rank(settings, gone, games, dict(enumerate("abcd")), dict(enumerate(range(4))))] == [
         "b",
@@ -95,7 +104,7 @@ def test_a_race_is_ranked_by_shares_of_points_against_all_alike() -> None:
 
 
 def test_a_knockout_is_ranked_by_the_round_reached() -> None:
-    found = table(
+    lines = table(
         "knockout",
         4,
         (1, 0, 3, 0.5),
@@ -105,7 +114,7 @@ def test_a_knockout_is_ranked_by_the_round_reached() -> None:
         (2, 0, 1, 0.0),
         (2, 1, 0, 1.0),
     )
-    assert [(line.name, line.round) for line in found] == [("b", 3), ("a", 2), ("d", 1), ("c", 1)]
+    assert [(line.name, line.round) for line in lines] == [("b", 3), ("a", 2), ("d", 1), ("c", 1)]
 
 
 def test_between_equal_points_and_opponents_the_wins_decide() -> None:
@@ -134,6 +143,13 @@ def swiss(
         (line.name, line.points, line.buchholz, line.buchholz_cut, line.sonneborn_berger, line.wins)
         for line in table("swiss", seeds, *results, games=1)
     ]
+
+
+@pytest.mark.parametrize(("games", "most"), [(1, 2), (2, 4)])
+def test_most_points_of_a_swiss_count_a_bye_as_a_won_match(games: int, most: int) -> None:
+    results = [(1, 0, 1, 0.5)] * games + [(2, 0, 2, 1.0)] * games
+    lines = {line.name: line for line in table("swiss", 3, *results, games=games)}
+    assert [(lines[name].byes, lines[name].most_points) for name in "abc"] == [(0, most), (1, most), (1, most)]
 
 
 def test_a_swiss_is_ranked_by_points_then_by_buchholz() -> None:
@@ -220,16 +236,20 @@ def test_the_strengths_count_lost_games_of_whoever_moved_first(sqlite_store: Sto
     assert number is not None
     for game in field.plan(4, number):
         sqlite_store.results.commit(record_of(game, winner="first" if game.spec.first.name == "ada v1" else "second"))
-    found = standing(sqlite_store, number)
-    assert [(line.name, line.points, line.is_withdrawn) for line in found.lines] == [
+    ranked = standing(StoredTournament.read(sqlite_store, number))
+    assert [(line.name, line.points, line.is_withdrawn) for line in ranked.lines] == [
         ("ada v1", 4, False),
         ("bob v1", 0, False),
     ]
-    assert [(strength.name, strength.elo > 100) for strength in found.strengths.strengths] == [
+    assert [(strength.name, strength.elo > 100) for strength in ranked.strengths.strengths] == [
         ("ada v1", True),
         ("bob v1", False),
     ]
-    assert (found.tie_breaks, found.verdict, found.ratios) == (("Sonneborn-Berger", "wins"), None, ())
+    assert (ranked.tie_breaks, ranked.decision.verdict, ranked.decision.ratios) == (
+        ("Sonneborn-Berger", "wins"),
+        None,
+        (),
+    )
 
 
 def test_strengths_as_json_are_those_without_advantage_and_the_advantage(sqlite_store: Store) -> None:
@@ -241,14 +261,14 @@ def test_strengths_as_json_are_those_without_advantage_and_the_advantage(sqlite_
     assert number is not None
     for game in field.plan(40, number):
         sqlite_store.results.commit(record_of(game, winner="second" if game.spec.sequence % 5 == 0 else "first"))
-    found = standing(sqlite_store, number)
-    assert found.advantage is not None
-    value, interval = found.advantage
+    ranked = standing(StoredTournament.read(sqlite_store, number))
+    assert ranked.advantage is not None
+    value, interval = ranked.advantage
     assert value > 100
-    as_json = found.strengths_as_json()
+    as_json = ranked.strengths_as_json()
     assert (as_json["advantage"], as_json["advantage_interval"]) == pytest.approx((value, interval), abs=0.1)
     assert [line["elo"] for line in as_json["strengths"]] == pytest.approx(
-        [strength.elo for strength in found.strengths.strengths], abs=0.1
+        [strength.elo for strength in ranked.strengths.strengths], abs=0.1
     )
 
 
@@ -261,11 +281,11 @@ def test_table_of_a_sequential_test_has_a_ratio_before_and_after_each_pair(sqlit
     assert number is not None
     for game in field.plan(4, number):
         sqlite_store.results.commit(record_of(game, winner="first" if game.spec.first.name == "ada v1" else "second"))
-    found = standing(sqlite_store, number)
-    assert found.verdict is not None
-    assert len(found.ratios) == 1 + 2
-    assert 0 == found.ratios[0] < found.ratios[1] < found.ratios[2]
-    assert found.race is None
+    ranked = standing(StoredTournament.read(sqlite_store, number))
+    assert ranked.decision.verdict is not None
+    assert len(ranked.decision.ratios) == 1 + 2
+    assert 0 == ranked.decision.ratios[0] < ranked.decision.ratios[1] < ranked.decision.ratios[2]
+    assert ranked.decision.race is None
 
 
 def test_table_of_a_race_has_its_state(sqlite_store: Store) -> None:
@@ -275,9 +295,9 @@ def test_table_of_a_race_has_its_state(sqlite_store: Store) -> None:
         [(version.id or 0, "fit") for version in field.versions],
     ).id
     assert number is not None
-    found = standing(sqlite_store, number)
-    assert found.race is not None
-    assert (found.verdict, found.ratios) == (None, ())
+    ranked = standing(StoredTournament.read(sqlite_store, number))
+    assert ranked.decision.race is not None
+    assert (ranked.decision.verdict, ranked.decision.ratios) == (None, ())
 
 
 def test_ladder_ranks_a_bot_without_games_as_an_even_one() -> None:
@@ -304,12 +324,14 @@ def test_a_table_by_points_leaves_out_who_withdrew_without_a_game(sqlite_store: 
     field.play(1)  # bob and cleo
     for withdrawn in (field.versions[0], field.versions[1]):
         sqlite_store.tournaments.withdraw(field.tournament_id, withdrawn.id or 0)
-    results = sqlite_store.results.of(tournament_id=field.tournament_id)
-    found = by_points(sqlite_store, field.tournament_id, [results[0]._replace(winner="second")])
-    assert [(line.rank, line.name, line.points, line.is_withdrawn) for line in found.lines] == [
+    (result,) = sqlite_store.results.of_tournament(field.tournament_id, 0)
+    scores = Scores()
+    scores.extend([result._replace(winner="second", kind=Kind.RULES)])
+    ranked = by_points(StoredTournament.read(sqlite_store, field.tournament_id), scores)
+    assert [(line.rank, line.name, line.points, line.is_withdrawn) for line in ranked.lines] == [
         (1, "cleo v1", 1, False),
         (2, "bob v1", 0, True),
         (3, "dan v1", 0, False),
     ]
-    assert {(line.byes, line.buchholz, line.buchholz_cut, line.round) for line in found.lines} == {(0, 0, 0, 0)}
-    assert found.tie_breaks == ("Sonneborn-Berger", "wins")
+    assert {(line.byes, line.buchholz, line.buchholz_cut, line.round) for line in ranked.lines} == {(0, 0, 0, 0)}
+    assert ranked.tie_breaks == ("Sonneborn-Berger", "wins")
