@@ -1,4 +1,8 @@
-"""Creates the certificates of a cluster with the program openssl: one for an authority and one for each role."""
+"""Certificates of a cluster: one of an authority and one of each role, created with the program openssl.
+
+Only the scheduler's may be a server's: who has a worker's certificate cannot stand in for the scheduler, to which the
+others send programs.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +15,9 @@ from pathlib import Path
 
 from arena.cluster.wire_config import ClusterError
 
-ROLES = ("scheduler", "referee", "worker")
+USAGES = {"scheduler": "serverAuth, clientAuth", "referee": "clientAuth", "worker": "clientAuth"}
+"""Extended key usages by role. A worker listens as Dask's do, but no process connects to it: results are events."""
+_EXTENSIONS = "basicConstraints = critical, CA:FALSE\nkeyUsage = critical, digitalSignature\nextendedKeyUsage = {}\n"
 DAYS = 3650
 _NEW_KEY = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes")
 
@@ -50,8 +56,13 @@ def _sign_all(program: str, folder: Path) -> None:
 
     days = ("-days", str(DAYS))
     run("req", "-x509", *_NEW_KEY, *days, "-subj", "/CN=arena cluster", "-keyout", "ca.key", "-out", "ca.pem")
-    for role in ROLES:
+    for role, usages in USAGES.items():
+        extensions = folder / f"{role}.ext"
+        extensions.write_text(_EXTENSIONS.format(usages), encoding="ascii")
         run("req", *_NEW_KEY, "-subj", f"/CN={role}", "-keyout", f"{role}.key", "-out", f"{role}.csr")
+        # Before version 3 openssl asks for a serial number; a random one needs no file that counts them.
         authority = ("-CA", "ca.pem", "-CAkey", "ca.key", "-set_serial", f"0x{secrets.token_hex(16)}")
-        run("x509", "-req", "-in", f"{role}.csr", *authority, *days, "-out", f"{role}.pem")
+        more = ("-extfile", extensions.name, "-out", f"{role}.pem")
+        run("x509", "-req", "-in", f"{role}.csr", *authority, *days, *more)
         (folder / f"{role}.csr").unlink()
+        extensions.unlink()

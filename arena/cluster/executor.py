@@ -11,7 +11,7 @@ import asyncio
 import contextlib
 import threading
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import CancelledError, Executor, Future, InvalidStateError
 from dataclasses import dataclass
 from typing import Any, ParamSpec, TypeVar
@@ -19,16 +19,14 @@ from typing import Any, ParamSpec, TypeVar
 from distributed import wait
 
 from arena.cluster import worker
-from arena.cluster.connection import CLOSE_TIMEOUT_S, DaskConnection, shut
-from arena.cluster.loop_thread import LoopThread
-from arena.cluster.result_codec import decode_result
-from arena.cluster.state import ClusterState
+from arena.cluster.connection import CLOSE_TIMEOUT_S, ClusterState, DaskConnection, shut
+from arena.cluster.jobs import decode_result
 from arena.cluster.wire_config import FINISH, RESULT, SLOT, TAKEN, TOPIC, Security, configure, version
+from referee.game.spec import PlannedGame
 from referee.machine.pool import JobError, WorkerLostError
 
 P = ParamSpec("P")
 T = TypeVar("T")
-
 
 UNKNOWN = "unknown"
 """The worker of a job that no worker has reported as started."""
@@ -43,7 +41,8 @@ class ClusterFuture(Future[T]):
 @dataclass(slots=True, eq=False)
 class _Job:
     key: str
-    games: Sequence[str]
+    attempts: Mapping[str, int]
+    """The number of the attempt at each game."""
     future: ClusterFuture[Any]
     function: Callable[..., Any]
     arguments: tuple[Any, ...]
@@ -102,12 +101,13 @@ class ClusterExecutor(Executor):
         if kwargs:
             raise TypeError("jobs of a cluster take positional arguments only")
         future: ClusterFuture[T] = ClusterFuture()
-        games = _games(args)
-        key = f"pair-{games[0]}-{uuid.uuid4().hex[:8]}"  # its games may be submitted again
+        attempts = _attempts(args)
+        first = next(iter(attempts), uuid.uuid4().hex)
+        key = f"pair-{first}-{uuid.uuid4().hex[:8]}"  # its games may be submitted again
         with self._lock:
             if self._is_closed:
                 raise RuntimeError("this executor is closed")
-            job = self._jobs[key] = _Job(key, games, future, fn, args)
+            job = self._jobs[key] = _Job(key, attempts, future, fn, args)
         future.add_done_callback(lambda _: self._loop.call(self._recall, job))
         self._loop.call(self._start, job)
         return future
@@ -155,6 +155,7 @@ class ClusterExecutor(Executor):
 
     def _end(self) -> None:
         with contextlib.suppress(RuntimeError):
+            # Closing the client alone may take twice the timeout.
             self._loop.run(self._close(), CLOSE_TIMEOUT_S * 3)
         self._loop.end(CLOSE_TIMEOUT_S)
 
@@ -190,6 +191,7 @@ class ClusterExecutor(Executor):
         job.remote = link.client.submit(
             worker.play, *arguments, key=job.key, pure=False, retries=0, resources={SLOT: 1, version(): 1}
         )
+        # `wait` takes the client from the context, as this one is not the default of the process.
         with link.client.as_current():
             ended = asyncio.ensure_future(wait([job.remote]))
         lost = asyncio.ensure_future(link.is_lost.wait())
@@ -199,6 +201,8 @@ class ClusterExecutor(Executor):
                 raise CancelledError
             ended.result()
         except (CancelledError, asyncio.CancelledError):
+            # Dask cancels what a client waits for as soon as it has lost its scheduler, before the next poll can
+            # notice.
             if job.remote.cancelled() and not job.future.done() and link.client.status != "running":
                 self._connection.lose(link)
             _settle(job.future, error=CancelledError())
@@ -224,38 +228,36 @@ class ClusterExecutor(Executor):
     def _handle_events(self, event: tuple[float, Sequence[Mapping[str, Any]]]) -> None:
         """Handle events of jobs: their start on a worker, their answers, and the events of their games.
 
-        The record of a game is passed on only if the game belongs to the job that sent it.
+        The record of a game is passed on only if the game belongs to the job that sent it, and as its attempt.
         """
-        for found in event[1]:
-            if found.get("event") == TAKEN:
+        for message in event[1]:
+            if message.get("event") == TAKEN:
                 with self._lock:
-                    job = self._jobs.get(str(found["key"]))
+                    job = self._jobs.get(str(message["key"]))
                 if job:
-                    job.future.worker = str(found["worker"])
+                    job.future.worker = str(message["worker"])
                 if job and not job.is_taken:
                     job.is_taken = True
-                    with contextlib.suppress(InvalidStateError):
+                    with contextlib.suppress(InvalidStateError):  # cancelled in the same moment
                         job.future.set_running_or_notify_cancel()
-            elif found.get("event") == RESULT:
+            elif message.get("event") == RESULT:
                 with self._lock:
-                    job = self._jobs.get(str(found.get("key")))
+                    job = self._jobs.get(str(message.get("key")))
                 if job:
-                    job.answer = found
-            elif found.get("event") == FINISH:
+                    job.answer = message
+            elif message.get("event") == FINISH:
                 with self._lock:
-                    job = self._jobs.get(str(found.get("key")))
-                if job and self._on_event and found.get("game") in job.games:
-                    self._on_event({**found, "worker": job.future.worker})
+                    job = self._jobs.get(str(message.get("key")))
+                if job and self._on_event and (attempt := job.attempts.get(str(message.get("game")))):
+                    self._on_event({**message, "worker": job.future.worker, "attempt": attempt})
             elif self._on_event:
-                self._on_event(dict(found))
+                self._on_event(dict(message))
 
 
-def _games(arguments: tuple[Any, ...]) -> list[str]:
-    """Return the ids of the games in a job, or a unique id if it has none."""
-    first = arguments[0] if arguments else None
-    if isinstance(first, Sequence) and first and hasattr(first[0], "id"):
-        return [str(game.id) for game in first]
-    return [uuid.uuid4().hex]
+def _attempts(arguments: tuple[Any, ...]) -> dict[str, int]:
+    """Return the ids of the games in a job, each with the number of its attempt."""
+    games = arguments[0] if arguments and isinstance(arguments[0], Sequence) else ()
+    return {game.id: game.attempt for game in games if isinstance(game, PlannedGame)}
 
 
 def _settle(future: Future[Any], result: Any = None, error: BaseException | None = None) -> None:
@@ -271,14 +273,14 @@ def _settle(future: Future[Any], result: Any = None, error: BaseException | None
             future.set_exception(error)
 
 
-def _settle_answer(future: Future[Any], found: Mapping[str, Any]) -> None:
+def _settle_answer(future: Future[Any], message: Mapping[str, Any]) -> None:
     """Settle a future with the answer of a worker; treat an invalid result as a lost worker."""
-    if "error" in found:
-        kind = WorkerLostError if found.get("is_lost") else JobError
-        _settle(future, error=kind(str(found["error"])))
+    if "error" in message:
+        kind = WorkerLostError if message.get("is_lost") else JobError
+        _settle(future, error=kind(str(message["error"])))
         return
     try:
-        answer = decode_result(found.get("result"))  # type: ignore[arg-type]
+        answer = decode_result(message.get("result"))  # type: ignore[arg-type]
     except (ValueError, TypeError, RecursionError) as error:
         _settle(future, error=WorkerLostError(f"its worker returned no valid result: {error}"))
     else:
@@ -288,3 +290,48 @@ def _settle_answer(future: Future[Any], found: Mapping[str, Any]) -> None:
 async def _cancel(remote: Any) -> None:
     with contextlib.suppress(OSError, TimeoutError, CancelledError):
         await remote.cancel()
+
+
+class LoopThread:
+    """An event loop in a thread of its own, which runs from construction until `end`."""
+
+    def __init__(self, name: str) -> None:
+        self._loop = asyncio.new_event_loop()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
+        self._thread.start()
+
+    def run(self, work: Coroutine[Any, Any, T], timeout_s: float | None = None) -> T:
+        """Run a coroutine in the loop and return its result. Call this from another thread.
+
+        Raises TimeoutError, and the exceptions of the coroutine.
+        """
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result(timeout_s)
+
+    def call(self, function: Callable[P, None], *args: P.args, **_: P.kwargs) -> None:
+        """Schedule a call in the loop; ignored once the loop has ended. Thread-safe."""
+        with contextlib.suppress(RuntimeError):
+            self._loop.call_soon_threadsafe(function, *args)
+
+    def begin(self, work: Coroutine[Any, Any, None]) -> None:
+        """Start a task. Call this in the loop only."""
+        task = self._loop.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def cancel(self) -> None:
+        """Cancel all tasks and wait for their end. Call this in the loop only."""
+        while self._tasks:
+            for task in self._tasks:  # repeatedly: a task that waits for two things may swallow one cancellation
+                task.cancel()
+            await asyncio.wait(self._tasks, timeout=0.1)
+
+    def end(self, timeout_s: float) -> None:
+        """End the loop, which runs what was called before; wait for the thread at most this long."""
+        self.call(self._loop.stop)
+        self._thread.join(timeout_s)
+
+    def _run(self) -> None:
+        asyncio.set_event_loop(self._loop)
+        self._loop.run_forever()
+        self._loop.close()

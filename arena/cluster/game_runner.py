@@ -22,7 +22,7 @@ from referee.game.spec import PlannedGame, canonical
 from referee.game.unplayed import void_record
 from referee.machine.speed import scaled
 from referee.play.slot import emit, play_games
-from referee.rules.core import Kind, Termination
+from referee.rules.core import Termination
 
 if TYPE_CHECKING:
     from arena.config import Settings
@@ -73,38 +73,40 @@ def _open(url: str, cache: str, options: str, bounds: BundleBounds, cache_bytes:
     return BundleStore(url, Path(cache), options=json.loads(options), bounds=bounds, cache_bytes=cache_bytes)
 
 
+def get_ready() -> None:
+    """Load what the games of all families need, in a slot that waits for its first job."""
+    from referee.rules import jit  # noqa: F401 - half a second: numba
+
+
 def play_bundled(
     games: Sequence[PlannedGame], place: BundlePlace, wants_plies: bool = False, spool: Path | None = None
-) -> list[str]:
+) -> None:
     """Play planned games one after the other, with the bundles on this machine.
 
-    When a game ends, its result is written to `spool` and an event announces it. If this machine has no spool, or the
-    write fails, the event carries the record as plain JSON.
+    When a game ends, its result or void attempt is written to `spool` and an event announces it. If this machine has
+    no spool, or the write fails, the event carries the record as plain JSON.
 
-    Returns the void attempts, as lines of JSON. If a bundle is unavailable, the first game is void and none is played.
-    A cancelled game is void and ends the job.
+    If a bundle is unavailable, the first game is void and none is played. A cancelled game is void and ends the job.
     """
     try:
         bundles = place.open()
         ready = [scaled(bundles.resolve_game(game)) for game in games]
     except (BundleError, StoreUnavailableError) as error:
-        return [void_record(games[0], Termination.SANDBOX_FAILED, str(error)).line()]
-    voids = []
+        _deliver(void_record(games[0], Termination.SANDBOX_FAILED, str(error)), games[0].attempt, spool)
+        return
     for game in ready:
         (record,) = play_games([game], wants_plies)
-        if record.kind is not Kind.VOID:
-            emit({"event": "finish", "game": record.id, **_record_field(record, spool)})
-            continue
-        voids.append(record.line())
+        _deliver(record, game.attempt, spool)
         if record.termination is Termination.STOPPED:
             break
-    return voids
 
 
-def _record_field(record: GameRecord, spool: Path | None) -> dict[str, str]:
-    """Write a result to the spool; if that is impossible, return the event fields that carry the record."""
+def _deliver(record: GameRecord, attempt: int, spool: Path | None) -> None:
+    """Write a record to the spool and announce it; if the write is impossible, the event carries the record."""
+    event: dict[str, Any] = {"event": "finish", "game": record.id, "attempt": attempt}
+    is_written = False
     if spool is not None:
         with contextlib.suppress(OSError, ValueError):
-            Spool(spool).write(record)
-            return {}
-    return {"record": record.line()}
+            Spool(spool).write(record, attempt)
+            is_written = True
+    emit(event if is_written else {**event, "record": record.line()})

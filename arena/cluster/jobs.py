@@ -1,24 +1,35 @@
-"""Runs jobs in the game slots of a worker, and cancels those that the scheduler no longer waits for."""
+"""The jobs in the game slots of a worker; those that the scheduler no longer waits for are cancelled.
+
+What they send is plain JSON: results with game records as lines, and events, promptly, with plies in batches.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+import contextlib
+import json
+from collections import defaultdict, deque
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from arena.cluster.event_stream import EventStream
 from arena.cluster.game_runner import BundlePlace
-from arena.cluster.result_codec import call_encoded
 from arena.cluster.wire_config import FINISH, RESULT, TAKEN
+from referee.game.record import GameRecord, read_record
 from referee.machine.pool import JobError, SlotPool, WorkerLostError
+from referee.play.slot import follows
 
 T = TypeVar("T")
 
+BATCH_WINDOW_S = 0.02
+"""How long an event waits for further events to be sent with: a message costs scheduler and arena a millisecond."""
+PLY_BATCH_WINDOW_S = 0.2
+"""How long plies wait for further plies to be sent with."""
 POLL_INTERVAL_S = 0.1
 """How often a job checks whether the scheduler still waits for it."""
+_RECORD = "game record"
 
 
 class Jobs:
@@ -68,8 +79,8 @@ class Jobs:
                     self._pool.call_off(future)
             self._event_stream.send_soon(topic, {"event": RESULT, "key": key, "result": answer.result()})
         except (JobError, WorkerLostError) as error:
-            found = {"error": str(error), "is_lost": isinstance(error, WorkerLostError)}
-            self._event_stream.send_soon(topic, {"event": RESULT, "key": key, **found})
+            failure = {"error": str(error), "is_lost": isinstance(error, WorkerLostError)}
+            self._event_stream.send_soon(topic, {"event": RESULT, "key": key, **failure})
         finally:
             if not future.done():  # the worker is closing
                 self._pool.call_off(future)
@@ -107,3 +118,109 @@ class Jobs:
         if isinstance(argument, BundlePlace):
             return replace(argument, cache=str(self._folder / "unpacked"))
         return argument
+
+
+class EventStream:
+    """The event stream: batches events by topic, one topic per arena, and calls `send` with a topic and its batch."""
+
+    def __init__(self, send: Callable[[str, list[dict[str, Any]]], None]) -> None:
+        self._send = send
+        self._topics: dict[str, str] = {}
+        """The topic of each game."""
+        self._waiting: defaultdict[str, list[dict[str, Any]]] = defaultdict(list)
+        self._incoming: deque[dict[str, Any]] = deque()
+        """Events that are not assigned to a topic yet."""
+        self._soon: asyncio.TimerHandle | None = None
+        self._later: asyncio.TimerHandle | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    def open(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Send events in this event loop from now on."""
+        self._loop = loop
+
+    def close(self) -> None:
+        """Stop sending."""
+        self._loop = None
+        self._incoming.clear()
+
+    def follow(self, games: Iterable[str], topic: str) -> None:
+        """Send the events of these games to this topic."""
+        self._topics.update(dict.fromkeys(games, topic))
+
+    def forget(self, games: Iterable[str]) -> None:
+        """Stop sending the events of these games, which are over."""
+        for game in games:
+            self._topics.pop(game, None)
+
+    def add(self, event: dict[str, Any]) -> None:
+        """Add an event of a game. Thread-safe. Plies wake the loop only if no flush is scheduled."""
+        loop = self._loop
+        if not loop:
+            return
+        self._incoming.append(event)
+        if event["event"] != "plies" or not (self._soon or self._later):
+            with contextlib.suppress(RuntimeError):  # the loop has ended
+                loop.call_soon_threadsafe(self._batch_incoming)
+
+    def send_soon(self, topic: str, event: dict[str, Any]) -> None:
+        """Send an event soon, after all earlier ones; plies are batched."""
+        self._batch_incoming()
+        self._add(topic, event)
+
+    def _add(self, topic: str, event: dict[str, Any]) -> None:
+        self._keep(topic, event)
+        if self._loop and event["event"] != "plies":
+            self._soon = self._soon or self._loop.call_later(BATCH_WINDOW_S, self.flush)
+        elif self._loop:
+            self._later = self._later or self._loop.call_later(PLY_BATCH_WINDOW_S, self.flush)
+
+    def flush(self) -> None:
+        """Send all waiting events now."""
+        for timer in (self._soon, self._later):
+            if timer:
+                timer.cancel()
+        self._soon = self._later = None  # before the queue is read: later events wake the loop
+        for topic, event in self._routed():
+            self._keep(topic, event)
+        waiting, self._waiting = self._waiting, defaultdict(list)
+        for topic, events in waiting.items():
+            self._send(topic, events)
+
+    def _batch_incoming(self) -> None:
+        for topic, event in self._routed():
+            self._add(topic, event)
+
+    def _routed(self) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Yield the new events of followed games, with their topic."""
+        while self._incoming:
+            event = self._incoming.popleft()
+            if topic := self._topics.get(str(event.get("game"))):
+                yield topic, event
+
+    def _keep(self, topic: str, event: dict[str, Any]) -> None:
+        waiting = self._waiting[topic]
+        if not waiting or not follows(waiting[-1], event):
+            waiting.append(event)
+
+
+def call_encoded(function: Callable[..., Any], *arguments: Any) -> str:
+    """Call a function in a slot and encode its result there, so that the worker forwards it unparsed."""
+    return json.dumps(function(*arguments), default=_as_json)
+
+
+def decode_result(text: str) -> Any:
+    """Decode a result, without trusting its content. Raises ValueError if it is malformed or has an invalid record.
+
+    Data of other machines may have any type: raises TypeError if it is not a text.
+    """
+    return json.loads(text, object_hook=_read)
+
+
+def _as_json(value: Any) -> dict[str, str]:
+    if isinstance(value, GameRecord):
+        return {_RECORD: value.line()}
+    raise TypeError(f"the answer of a job is JSON and records, not {type(value).__name__}")
+
+
+def _read(data: dict[str, Any]) -> Any:
+    return read_record(data[_RECORD]) if data.keys() == {_RECORD} else data

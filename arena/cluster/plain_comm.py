@@ -16,6 +16,7 @@ from distributed.comm.registry import Backend, backends
 from distributed.comm.tcp import TCP, TLS, TCPBackend, TCPConnector, TLSBackend, TLSConnector
 
 MAX_MESSAGE_BYTES = 2**28
+"""Largest message that is read: a number from the network does not decide how much memory is taken."""
 UNREADABLE = "<not plain data>"
 """The text that replaces everything that is not plain data."""
 _MARKS = ("__Pickled__", "__Serialized__", "__Enum__")
@@ -35,6 +36,7 @@ def plain_address(address: str) -> str:
 
 def decode(message: bytes | memoryview) -> Any:
     """Decode the first frame of a message. Raises ValueError if it is malformed."""
+    # Arrays become tuples, since the metrics of Dask's workers have such keys; keys of maps need not be texts.
     found = msgpack.unpackb(
         message, object_hook=_plain_object, ext_hook=_plain_extension, use_list=False, strict_map_key=False, raw=False
     )
@@ -56,9 +58,9 @@ def _without_bytes(value: Any) -> Any:
         case bytes() | bytearray():
             return UNREADABLE
         case dict():
-            return {_plain_key(key): _without_bytes(each) for key, each in value.items()}
+            return {_plain_key(key): _without_bytes(item) for key, item in value.items()}
         case tuple() | list():
-            return [_without_bytes(each) for each in value]
+            return [_without_bytes(item) for item in value]
         case str() | int() | float() | None:
             return value
         case _:
@@ -78,7 +80,7 @@ async def _read_plain(comm: TCP) -> Any:
     try:
         (size,) = struct.unpack("=Q", await stream.read_bytes(8))
         first = await _read_first(stream, size)
-        found = decode(first)
+        message = decode(first)
     except OSError as error:
         comm.abort()
         raise CommClosedError(str(error)) from error
@@ -88,11 +90,12 @@ async def _read_plain(comm: TCP) -> Any:
     except BaseException:  # a message may be half read; Dask's own transports abort too
         comm.abort()
         raise
-    return found
+    return message
 
 
 async def _read_first(stream: Any, size: int) -> memoryview:
     """Read a message of `size` bytes and the large parts after it; return its first part. Raises ValueError."""
+    # At least the number of parts and the length of one, of eight bytes each.
     if not 16 <= size <= MAX_MESSAGE_BYTES:
         raise ValueError(f"{size} bytes")
     data = memoryview(await stream.read_bytes(size))

@@ -1,4 +1,4 @@
-"""Measures the speed of a worker under load: at the start and then every hour, in all of its slots.
+"""The speed of a worker under load, measured at the start and then every hour, in all of its slots.
 
 A busy slot measures when its game has ended, while other slots play.
 """
@@ -36,9 +36,9 @@ class SpeedMeter:
     async def measure(self) -> None:
         """Measure once in every slot. Failures are logged; if all slots fail, the last value is kept."""
         waiting = [asyncio.wrap_future(self._jobs.submit(speed.measure)) for _ in range(self._jobs.slots)]
-        found = await asyncio.gather(*waiting, return_exceptions=True)
-        measured = [one for one in found if not isinstance(one, BaseException)]
-        for error in {str(one) for one in found if isinstance(one, BaseException)}:
+        answers = await asyncio.gather(*waiting, return_exceptions=True)
+        measured = [answer for answer in answers if not isinstance(answer, BaseException)]
+        for error in {str(answer) for answer in answers if isinstance(answer, BaseException)}:
             self._log.error("speed measurement failed", name=self._name, error=error)
         if measured:
             self.leaves = round(fmean(measured))

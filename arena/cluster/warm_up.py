@@ -1,4 +1,4 @@
-"""Compiles the kernels of each family in the slots of a worker, while games of compiled families are played already."""
+"""The warm-up of a worker: its slots compile the kernels of each family, while compiled families are played already."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ class WarmUp:
                 family = self._left.pop(0)
                 compiling[asyncio.wrap_future(self._jobs.submit(warm_with_samples, family))] = family
             ended, _ = await asyncio.wait(compiling, return_when=asyncio.FIRST_COMPLETED)
-            for one in ended:
-                self._end(compiling.pop(one), one)
+            for future in ended:
+                self._end(compiling.pop(future), future)
 
     def _end(self, family: str, one: asyncio.Future[Warmed]) -> None:
         self._ready[family].set()

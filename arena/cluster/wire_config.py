@@ -15,7 +15,7 @@ import distributed  # noqa: F401 - its defaults are there before ours
 from distributed.core import rpc
 from distributed.security import Security as Security  # noqa: PLC0414 - the others have it from here
 
-from arena.errors import ArenaError
+from referee.errors import ArenaError
 from referee.machine import source
 
 if TYPE_CHECKING:
@@ -124,8 +124,8 @@ def difference(theirs: Mapping[str, Any]) -> str:
         for name in sorted({*parts, *mine})
         if parts.get(name) != mine.get(name)
     ]
-    found = f"is version {theirs['version']}, this worker is {version()}"
-    return f"{found}; they differ in {', '.join(other)}" if parts and other else found
+    sentence = f"is version {theirs['version']}, this worker is {version()}"
+    return f"{sentence}; they differ in {', '.join(other)}" if parts and other else sentence
 
 
 def address_of(url: str) -> str:
@@ -151,9 +151,9 @@ def host_towards(address: str) -> str | None:
     parts = urlsplit(address)
     with contextlib.suppress(OSError):
         for family, kind, _, _, place in socket.getaddrinfo(parts.hostname, parts.port, type=socket.SOCK_DGRAM):
-            with socket.socket(family, kind) as found:
-                found.connect(place)  # sends nothing
-                return str(found.getsockname()[0])
+            with socket.socket(family, kind) as datagram:
+                datagram.connect(place)  # sends nothing
+                return str(datagram.getsockname()[0])
     return None
 
 
@@ -185,8 +185,8 @@ async def ask_arena(address: str, security: Security | None) -> Mapping[str, Any
     """
     arguments = security.get_connection_args("worker") if security else {}
     async with rpc(address, connection_args=arguments) as scheduler:
-        found = await scheduler.get_metadata(keys=[METADATA], default=None)
-    return found if isinstance(found, dict) and "version" in found else None
+        metadata = await scheduler.get_metadata(keys=[METADATA], default=None)
+    return metadata if isinstance(metadata, dict) and "version" in metadata else None
 
 
 def reason(error: BaseException) -> str:

@@ -1,7 +1,7 @@
 """A worker process: game slots for a Dask scheduler. It reconnects whenever the scheduler is lost.
 
 The event loop only waits; games are played by the processes of a `SlotPool`, as on a single machine. Their events
-return through the scheduler.
+return through the scheduler. Liveness and readiness probes read a file that the worker renews, and need no port.
 """
 
 from __future__ import annotations
@@ -11,16 +11,14 @@ import contextlib
 import os
 import socket
 import uuid
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
 
 from distributed import Status
 from distributed import Worker as DaskWorker
 
-from arena.cluster.event_stream import EventStream
-from arena.cluster.heartbeat import Heartbeat
-from arena.cluster.jobs import Jobs
+from arena.cluster.jobs import EventStream, Jobs
 from arena.cluster.speed import SpeedMeter
 from arena.cluster.warm_up import WarmUp
 from arena.cluster.wire_config import (
@@ -40,6 +38,8 @@ from arena.data_folder import make_folder
 from arena.log import logger
 from referee.game.spec import PlannedGame
 
+HEARTBEAT_INTERVAL_S = 5.0
+"""How often the file is rewritten: a file several times as old belongs to a hanging process."""
 POLL_INTERVAL_S = 0.1
 """How often a worker that is stopping checks whether it may exit."""
 VERSION_CHECK_INTERVAL_S = 2.0
@@ -122,6 +122,7 @@ class ClusterWorker:
                     await asyncio.gather(joining, return_exceptions=True)
                     break
                 dask = joining.result()
+                # A scheduler that was there once is only being restarted: wait as long as that takes.
                 connect_timeout_s = float("inf")
                 self.heartbeat.become("ready")
                 self._log.info("worker", name=self.name, state="ready", slots=self.jobs.slots, scheduler=address)
@@ -202,8 +203,8 @@ class ClusterWorker:
                 f"the arena at {address} has quarantined this worker: {why}; "
                 "check its installation, its memory and the load of its machine before you start it again"
             )
-        if found := difference(theirs):
-            raise VersionError(f"the arena at {address} {found}; install the arena's version here")
+        if mismatch := difference(theirs):
+            raise VersionError(f"the arena at {address} {mismatch}; install the arena's version here")
 
     async def _serve(
         self, dask: DaskWorker, address: str, security: Security | None, stopping: asyncio.Task[Any]
@@ -257,3 +258,48 @@ def _is_awaited(dask: DaskWorker | None, key: str) -> bool:
     """Return whether the scheduler still waits for a task. Dask never stops a task that is already running."""
     task = dask.state.tasks.get(key) if dask else None
     return task is not None and task.state == "executing"
+
+
+class Heartbeat:
+    """The file `state` in a folder: its content is the worker's state, its mtime the time of the last heartbeat.
+
+    States: `warming` up, `waiting` for a scheduler, `ready`, `leaving`. The event loop writes the file, so that it ages
+    when the loop hangs.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / "state"
+        self._word = "warming"
+        self._is_logged = False
+        self._log = logger("worker")
+
+    def become(self, word: str) -> None:
+        """Change the state of the worker."""
+        self._word = word
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            fresh = self.path.with_name("state.new")  # atomic: readers never see a partial word
+            fresh.write_text(f"{word}\n", encoding="ascii")
+            fresh.replace(self.path)
+            self._is_logged = False
+        except OSError as error:
+            if not self._is_logged:
+                self._log.warning("heartbeat not written", file=str(self.path), error=error.strerror or str(error))
+            self._is_logged = True
+
+    @contextlib.asynccontextmanager
+    async def beating(self) -> AsyncIterator[None]:
+        """Rewrite the file periodically while the `with` block runs; then remove the file."""
+        task = asyncio.create_task(self._beat())
+        try:
+            yield
+        finally:
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+            with contextlib.suppress(OSError):
+                self.path.unlink(missing_ok=True)
+
+    async def _beat(self) -> None:
+        while True:
+            self.become(self._word)
+            await asyncio.sleep(HEARTBEAT_INTERVAL_S)

@@ -10,9 +10,8 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 
-from arena.analysis.budget import MAX_PLIES
 from arena.analysis.engine import Evaluations, PositionRef, evaluate_in_background
-from arena.analysis.game_analysis import analyse, evaluate_position
+from arena.analysis.game_analysis import MAX_PLIES, analyse, evaluate_position
 from arena.analysis.storage import read_game, save, win_model_of
 from arena.errors import NotFoundError
 from arena.log import logger
@@ -99,9 +98,9 @@ class Analyst:
             answer = evaluate_position(record, ask, nodes=task.nodes, win_model=win_model)
             self._store.analyses.answer(task.request, answer)
             return
-        found = analyse(record, ask, nodes=task.nodes, win_model=win_model)
-        save(self._store, found)
-        blunders = found.blunders.first + found.blunders.second
+        analysis = analyse(record, ask, nodes=task.nodes, win_model=win_model)
+        save(self._store, analysis)
+        blunders = analysis.blunders.first + analysis.blunders.second
         self._log.info("analysed", game=record.id, nodes=task.nodes, blunders=blunders)
 
     def _ask_when_idle(

@@ -1,4 +1,4 @@
-"""Audits the results of cluster workers: a sample of their records is verified by the rules before it is committed.
+"""The audit of cluster workers: a sample of their records is verified by the rules before it is committed.
 
 A worker with a wrong record is quarantined: its later results are void, and its earlier ones are verified and voided
 where they are wrong. The audit log shows whether this is finished, so that the next coordinator can continue. A worker
@@ -9,17 +9,14 @@ from __future__ import annotations
 
 import random
 from collections import deque
-from collections.abc import Container, Sequence
-from concurrent.futures import Executor
+from collections.abc import Container
 from dataclasses import replace
 
+from arena.coordinator.context import CoordinatorContext
 from arena.coordinator.slow_workers import SlowWorkerDetector, speeds_of
-from arena.events.bus import EventBus
 from arena.events.messages import GameAborted
 from arena.log import logger
-from arena.metrics import CoordinatorMetrics
 from arena.offload import OffloadProcess
-from arena.store import Store
 from arena.store.people.audit import QUARANTINED, THROTTLED, VERIFIED
 from referee.game.record import GameRecord
 from referee.game.spec import GameSpec, PlannedGame
@@ -45,31 +42,21 @@ class VerifierProcess:
         try:
             return self._process.call(problem_of, line, spec, game_id)
         except (JobError, WorkerLostError) as error:
+            # A fault of this machine must not quarantine a worker: the record counts as if it had not been chosen.
             self._log.error("verification failed", game=game_id, error=str(error))
             return ""
 
 
 class ResultAuditor:
-    """Verifies the first record of each worker and a random `share` of the others (0: none at all). Used in one thread.
+    """Verifies the first record of each worker and a random share of the others (0: none at all). Used in one thread.
 
-    Bots may be slower on a worker than elsewhere by the share `tolerance`; 0 disables this check.
+    Bots may be slower on a worker than elsewhere by a tolerance; 0 disables this check. Both are settings.
     """
 
-    def __init__(
-        self,
-        store: Store,
-        bus: EventBus,
-        executor: Executor,
-        *,
-        share: float,
-        tolerance: float,
-        owner: str,
-        metrics: CoordinatorMetrics,
-        verifier: VerifierProcess | None = None,
-    ) -> None:
-        self._store, self._bus, self._executor = store, bus, executor
-        self._share, self._owner, self._metrics = share, owner, metrics
-        self._verifier = verifier or VerifierProcess()
+    def __init__(self, context: CoordinatorContext, verifier: VerifierProcess) -> None:
+        self._store, self._bus, self._executor = context.store, context.bus, context.executor
+        self._owner, self._metrics, self._verifier = context.owner, context.metrics, verifier
+        self._share, tolerance = context.settings.verify_sample_rate, context.settings.slow_worker_tolerance
         self._throttle = SlowWorkerDetector(tolerance) if tolerance else None
         self._known: set[str] = set()
         """Workers with at least one verified record."""
@@ -81,23 +68,17 @@ class ResultAuditor:
         """Entries for the audit log: `QUARANTINED` or `THROTTLED`, and the worker."""
         self._log = logger("coordinator")
 
-    def audit(self, worker: str, games: Sequence[PlannedGame], records: Sequence[GameRecord]) -> list[GameRecord]:
-        """Return the records of a job as they may be committed: void if their worker is quarantined."""
-        planned = {game.id: game for game in games}
-        found = []
-        for record in records:
-            game = planned.get(record.id)
-            if game is None:
-                self._log.error("record rejected", game=record.id, worker=worker, error="it is not a game of this job")
-                continue
-            if worker not in self._quarantined and record.kind is not Kind.VOID and self._is_chosen(worker):
-                self._verify(worker, game, record)
-            if (why := self._quarantined.get(worker)) and record.termination is not Termination.STOPPED:
-                record = void_record(game, Termination.WORKER_WRONG, f"its worker was quarantined: {why}")
-            elif record.kind is not Kind.VOID:
-                self._time(worker, game, record)
-            found.append(replace(record, worker=worker))
-        return found
+    def audit(self, game: PlannedGame, record: GameRecord) -> GameRecord:
+        """Return the record of a game as it may be committed: void if its worker is quarantined."""
+        worker = record.worker
+        if worker not in self._quarantined and record.kind is not Kind.VOID and self._is_chosen(worker):
+            self._verify(worker, game, record)
+        if why := self._quarantined.get(worker):
+            void = void_record(game, Termination.WORKER_WRONG, f"its worker was quarantined: {why}")
+            return replace(void, worker=worker)
+        if record.kind is not Kind.VOID:
+            self._time(worker, game, record)
+        return record
 
     def resume(self) -> None:
         """Quarantine the workers whose audit an earlier coordinator has not finished. Raises StoreUnavailableError."""
@@ -112,6 +93,7 @@ class ResultAuditor:
         Raises StoreUnavailableError; the next call then repeats the batch.
         """
         while self._unnoted:
+            # Removed once it is written: an outage of the database must not lose the entry.
             self._note(*self._unnoted[-1])
             self._unnoted.pop()
         if not self._suspects:
@@ -145,6 +127,7 @@ class ResultAuditor:
 
     def _is_chosen(self, worker: str) -> bool:
         if worker in self._known:
+            # Without a seed: no worker may foresee which of its records are verified.
             return random.random() < self._share
         self._known.add(worker)
         return self._share > 0

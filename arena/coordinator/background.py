@@ -12,10 +12,12 @@ from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
-from arena.coordinator.outage_log import OutageLog
+from arena.cluster.spool import Backlog
 from arena.errors import LeaseLostError, StoreUnavailableError
 from arena.log import logger
 
+REMINDER_INTERVAL_S = 600.0
+"""How often a lasting outage is logged."""
 RETRY_INTERVAL_S = 10.0
 """Shortest pause after a failure, unless the work is woken."""
 STOP_TIMEOUT_S = 10.0
@@ -66,6 +68,7 @@ class Background:
 
     def begin(self) -> None:
         """Start the thread, which first waits for an earlier one that has been stopped but has not ended."""
+        # A new event: the earlier thread may not have seen yet that its own is set.
         self._stop = stop = threading.Event()
         # A daemon: work that does not end in time dies with the process; the next coordinator repeats it.
         self._thread = threading.Thread(target=self._run, args=(stop,), name=self.name, daemon=True)
@@ -90,6 +93,7 @@ class Background:
     def _run(self, stop: threading.Event) -> None:
         with self._alone:
             while not stop.is_set():
+                # Before the attempt: a wake-up while it runs must cause another one.
                 self._woken.clear()
                 rest_s = self._attempt(stop)
                 if rest_s is None:
@@ -116,6 +120,7 @@ class Background:
             problem = f"{type(error).__name__}: {error}"
             logger("coordinator").error("background work failed", work=self.name, error=problem)
             rest_s = None if rest_s is None else max(rest_s, RETRY_INTERVAL_S)
+        # Nothing to do for a while: helper processes end and give their memory back.
         if rest_s is not None:
             self._close()
         return rest_s
@@ -129,3 +134,42 @@ def stop(works: Iterable[Background], seconds: float = STOP_TIMEOUT_S) -> None:
     until = time.monotonic() + seconds
     for work in ending:
         work.join(max(0.0, until - time.monotonic()))
+
+
+class OutageLog:
+    """The outages of the database. Concurrent tasks report them: `note` after a failure, `over` after a success.
+
+    An outage ends when every task that failed has succeeded. Its start and its end are logged, with a reminder every
+    ten minutes. `backlog` returns the waiting results.
+    """
+
+    def __init__(self, backlog: Callable[[], Backlog], clock: Callable[[], float] = time.monotonic) -> None:
+        self._backlog, self._clock = backlog, clock
+        self._failed: set[str] = set()
+        self._started_at = self._logged_at = 0.0
+        self._log = logger("coordinator")
+
+    def note(self, error: Exception, task: str) -> None:
+        """Report a failure."""
+        at = self._clock()
+        if not self._failed:
+            self._started_at = at
+        if not self._failed or at - self._logged_at >= REMINDER_INTERVAL_S:
+            self._logged_at = at
+            self._log.warning("database unavailable", error=str(error), **self._waiting())
+        self._failed.add(task)
+
+    def over(self, task: str) -> None:
+        """Report a success."""
+        if task in self._failed:
+            self._failed.discard(task)
+            if not self._failed:
+                self._log.info(
+                    "database available", after_s=round(self._clock() - self._started_at, 1), **self._waiting()
+                )
+
+    def _waiting(self) -> dict[str, int | str | None]:
+        """Return the fields of a log line about the results that wait for the database."""
+        found = self._backlog()
+        since = found.since.isoformat() if found.since else None
+        return {"results_waiting": found.count, "results_waiting_since": since}

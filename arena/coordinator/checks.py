@@ -14,7 +14,7 @@ from arena.log import logger
 from arena.metrics import CoordinatorMetrics
 from arena.store import Store
 from arena.submission.bundle_store import BundleStore
-from arena.tournaments import permanent
+from arena.tournaments import creation
 
 
 class SubmissionChecks:
@@ -49,7 +49,7 @@ class SubmissionChecks:
             self._check(version_id)
             state = self._store.versions.get(version_id).state
             if state == "active" and self._ladder_time_control:
-                permanent.ensure(
+                creation.ensure_ladders(
                     self._store, self._store.versions.families(version_id), self._ladder_time_control, now()
                 )
         except ConflictError as error:
@@ -73,7 +73,7 @@ def check_in_sandbox(
     """Return a function that checks an uploaded version in `sandbox` and publishes the steps of the check."""
 
     def check(version_id: int) -> object:
-        from arena.submission.receive import check_version
+        from arena.submission.check import check_version
         from referee.sandbox import open_sandbox
 
         def publish_step(line: str) -> None:

@@ -1,7 +1,7 @@
-"""Controls tournaments: starts those that are due, advances running ones, and cancels the jobs of paused and
-cancelled ones.
+"""The control of tournaments: those that are due are started, running ones advanced, jobs of paused ones cancelled.
 
-The format of a tournament decides what is planned and when.
+The format of a tournament decides what is planned and when. A bot that repeatedly fails to get ready is suspended from
+the tournament.
 """
 
 from __future__ import annotations
@@ -11,28 +11,40 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from functools import partial
 
+from arena.cluster.spool import Arrival
+from arena.coordinator.context import CoordinatorContext
 from arena.coordinator.dispatcher import JobDispatcher
-from arena.coordinator.in_flight import InFlightJobs
+from arena.coordinator.recorder import Recorder
+from arena.documents.tournament import EntryItem
 from arena.errors import ConflictError, NotFoundError, StoreUnavailableError
-from arena.events.bus import EventBus
-from arena.events.messages import TournamentChanged, TournamentPlanned
+from arena.events.messages import EntrySuspended, TournamentChanged, TournamentPlanned
 from arena.log import logger
-from arena.store import Store
+from arena.offload import OffloadProcess
 from arena.store.tournaments.tournaments import LiveTournament
-from arena.tournaments import SettingsError, lifecycle
-from arena.tournaments import format as formats
-from arena.tournaments.match import PlanAfter
-from arena.tournaments.opening_draw import OpeningDrawer
+from arena.tournaments import lifecycle
+from referee.game.openings import Opening
+from referee.game.unplayed import Suspension, forfeit_record
+from referee.machine.pool import JobError
+from referee.tournament import openings
+from referee.tournament.document import Document, read
+from referee.tournament.formats import format_named
+from referee.tournament.formats.format import AHEAD
+from referee.tournament.match import PlanAfter
+from referee.tournament.part import SettingsError
 
+LOOK_BACK = 4
+"""Number of games that are read, as a multiple of the limit: games that the opponent failed to start do not count."""
 SWEEP_TICKS = 10
 """Number of ticks between two checks of all tournaments, which finds changes by other processes."""
+_CONSEQUENCE = "; its other games are forfeited"
 
 
 class TournamentControl:
     """Checks the scheduled, running and draining tournaments once in each turn of the coordinator."""
 
-    def __init__(self, store: Store, bus: EventBus, in_flight: InFlightJobs, dispatcher: JobDispatcher) -> None:
-        self._store, self._bus, self._in_flight, self._dispatcher = store, bus, in_flight, dispatcher
+    def __init__(self, context: CoordinatorContext, dispatcher: JobDispatcher) -> None:
+        self._store, self._bus, self._in_flight = context.store, context.bus, context.in_flight
+        self._dispatcher = dispatcher
         self._openings = OpeningDrawer()
         self._running: set[int] = set()
         """The tournaments that were running at the last check."""
@@ -46,7 +58,7 @@ class TournamentControl:
         self._in_flight.exhausted.clear()
 
     def tick(self) -> None:
-        """Count a tick."""
+        """Count a tick: after `SWEEP_TICKS` of them all tournaments are checked."""
         self._ticks += 1
 
     def close(self) -> None:
@@ -63,19 +75,23 @@ class TournamentControl:
         self._obey(live)
         checked = self._to_check(live, orders)
         is_changed = False
-        for found in live:
-            if found.state == "scheduled" and found.start_time <= at:
-                act = partial(lifecycle.plan, self._store, found.id, self._openings.draw)
-                is_changed |= self._attempt(found.id, act)
-            elif found.state != "scheduled" and (found.id in checked or self._is_due(found)):
-                is_changed |= self._advance(found)
+        for tournament in live:
+            if tournament.state == "scheduled" and tournament.start_time <= at:
+                act = partial(lifecycle.plan, self._store, tournament.id, self._openings.draw)
+                is_changed |= self._attempt(tournament.id, act)
+            elif tournament.state != "scheduled" and (tournament.id in checked or self._is_due(tournament)):
+                is_changed |= self._advance(tournament)
         if is_changed:
             live = self._store.tournaments.live()
-        return [found for found in live if found.state == "running"]
+        return [tournament for tournament in live if tournament.state == "running"]
+
+    def running(self) -> list[LiveTournament]:
+        """Return the running tournaments, none of which is advanced. Raises StoreUnavailableError."""
+        return [tournament for tournament in self._store.tournaments.live() if tournament.state == "running"]
 
     def _obey(self, live: Sequence[LiveTournament]) -> None:
         """Cancel the jobs of paused and cancelled tournaments, and the queued jobs of draining ones."""
-        states = {found.id: found.state for found in live}
+        states = {tournament.id: tournament.state for tournament in live}
         for future, job in list(self._in_flight.jobs.items()):
             if job.is_over:
                 continue
@@ -85,44 +101,44 @@ class TournamentControl:
 
     def _to_check(self, live: Sequence[LiveTournament], orders: set[int | None]) -> set[int]:
         """Return the tournaments to check in any case: new ones, those in `orders`, and all from time to time."""
-        running = {found.id for found in live if found.state == "running"}
+        running = {tournament.id for tournament in live if tournament.state == "running"}
         fresh = (running - self._running) | {order for order in orders if order is not None}
         self._running = running
         if self._ticks >= SWEEP_TICKS or None in orders:
             self._ticks = 0
-            fresh = {found.id for found in live}
-        self._in_flight.exhausted -= fresh
+            fresh = {tournament.id for tournament in live}
+        self._in_flight.exhausted -= fresh  # another process may have planned games for them
         return fresh
 
-    def _is_due(self, found: LiveTournament) -> bool:
+    def _is_due(self, tournament: LiveTournament) -> bool:
         """Return whether a tournament may have to be advanced because of the results since the last check."""
         in_flight = self._in_flight
-        if found.state == "draining":
-            return not in_flight.is_out(found.id)
-        if found.id not in in_flight.changed:
+        if tournament.state == "draining":
+            return not in_flight.is_out(tournament.id)
+        if tournament.id not in in_flight.changed:
             return False
-        match formats.plan_after(found.format):
+        match format_named(tournament.format).plan_after:
             case PlanAfter.EACH_RESULT:
                 return True
             case PlanAfter.ALL_HANDED_OUT:
-                return found.id in in_flight.exhausted
+                return tournament.id in in_flight.exhausted
             case PlanAfter.ALL_OVER:
-                is_out = in_flight.is_out(found.id) and not found.later_games
-                return found.id in in_flight.exhausted and not is_out
+                is_out = in_flight.is_out(tournament.id) and not tournament.later_games
+                return tournament.id in in_flight.exhausted and not is_out
 
-    def _advance(self, found: LiveTournament) -> bool:
+    def _advance(self, tournament: LiveTournament) -> bool:
         """Advance a tournament, or pause a drained one; return whether its state or plan changed."""
-        self._in_flight.changed.discard(found.id)
-        ahead = max(formats.AHEAD, 2 * self._dispatcher.room)
-        absent = self._dispatcher.waited_for(found.id)
-        act = partial(lifecycle.advance, self._store, found.id, self._openings.draw, ahead, absent)
-        if self._attempt(found.id, act):
+        self._in_flight.changed.discard(tournament.id)
+        ahead = max(AHEAD, 2 * self._dispatcher.room)
+        absent = self._dispatcher.waited_for(tournament.id)
+        act = partial(lifecycle.advance, self._store, tournament.id, self._openings.draw, ahead, absent)
+        if self._attempt(tournament.id, act):
             return True
-        if found.state != "draining" or self._in_flight.is_out(found.id):
+        if tournament.state != "draining" or self._in_flight.is_out(tournament.id):
             return False
         with contextlib.suppress(ConflictError):  # a user resumed it meanwhile
-            self._store.tournaments.move(found.id, "paused", only_from=("draining",))
-            self.publish_state(found.id, "paused")
+            self._store.tournaments.move(tournament.id, "paused", only_from=("draining",))
+            self.publish_state(tournament.id, "paused")
         return True
 
     def _attempt(self, tournament_id: int, act: Callable[[], lifecycle.PlanningResult]) -> bool:
@@ -161,5 +177,97 @@ class TournamentControl:
         self.publish_state(tournament_id, found.state, found.problem)
 
     def publish_state(self, tournament_id: int, state: str, problem: str = "") -> None:
-        """Publish the state of a tournament."""
+        """Tell pages and other processes that a tournament has changed its state, and why."""
         self._bus.publish(TournamentChanged(tournament=tournament_id, state=state, problem=problem))
+
+
+class OpeningDrawer:
+    """Draws openings in a process, as compiling the rules' kernel would block the server; for one thread at a time."""
+
+    def __init__(self) -> None:
+        self._process = OffloadProcess()
+        self.close = self._process.close
+
+    def draw(self, document: Document, count: int) -> Sequence[Opening]:
+        """Return the first `count` openings; they are cached. Raises SettingsError."""
+        if not openings.needs_kernel(document, count):
+            return openings.draw(document, count)
+        return openings.draw(document, count, self._ask)
+
+    def _ask(self, document: Document, count: int) -> tuple[Opening, ...]:
+        try:
+            return self._process.call(openings.draw_json, document.as_json(), count)
+        except JobError as error:
+            raise SettingsError(f"could not be drawn: {error}", "openings") from None
+
+
+class EntrySuspender:
+    """Suspends bots in `in_flight.failed_starts` and forfeits their games, in each turn of the coordinator.
+
+    A bot is checked only after such a failure, by the database alone, so that every coordinator decides the same.
+    """
+
+    def __init__(self, context: CoordinatorContext, dispatcher: JobDispatcher, recorder: Recorder) -> None:
+        self._store, self._bus, self._in_flight = context.store, context.bus, context.in_flight
+        self._dispatcher, self._recorder = dispatcher, recorder
+        self._log = logger("coordinator")
+
+    def process_failures(self) -> None:
+        """Suspend bots with too many failed starts. Raises StoreUnavailableError; the next turn does the rest."""
+        failed = self._in_flight.failed_starts
+        while failed:
+            # Removed once it is done: the first store that fails leaves the rest for the next turn.
+            self._look(*failed[0])
+            failed.popleft()
+
+    def forfeit_planned(self) -> None:
+        """Record as lost the games planned for suspended bots. Raises StoreUnavailableError; the next turn retries.
+
+        The bot that was suspended first loses against one that was suspended later.
+        """
+        suspended = self._in_flight.suspended
+        while suspended:
+            tournament_id = suspended[0][0]
+            names = {name for number, name in suspended if number == tournament_id}
+            entries = [entry for entry in self._store.tournaments.entries(tournament_id) if entry.name in names]
+            for entry in sorted(entries, key=lambda entry: (entry.withdrawn is None, entry.withdrawn, entry.seat)):
+                if self._forfeit(tournament_id, entry, entry.suspended.removesuffix(_CONSEQUENCE)):
+                    self._in_flight.changed.add(tournament_id)
+            while suspended and suspended[0][0] == tournament_id:
+                suspended.popleft()
+
+    def _look(self, tournament_id: int, name: str) -> None:
+        store = self._store
+        entry = next((line for line in store.tournaments.entries(tournament_id) if line.name == name), None)
+        if entry is None or entry.withdrawn is not None:
+            return
+        try:
+            limit = read(store.tournaments.get(tournament_id).settings).adjudication.suspend_after
+        except SettingsError:  # settings of another version of the program: suspend nothing
+            return
+        records = store.results.last_records(tournament_id, entry.version_id, LOOK_BACK * limit) if limit else ()
+        suspension = Suspension(limit, records, store.queue.of_version(tournament_id, entry.version_id))
+        if name not in suspension.names:
+            return
+        self._forfeit(tournament_id, entry, suspension.why)
+        reason = suspension.why + _CONSEQUENCE
+        store.tournaments.withdraw(tournament_id, entry.version_id, reason)
+        store.audit.note("tournament.suspend", f"tournament:{tournament_id}", version=name, reason=reason)
+        self._log.warning("suspended", tournament=tournament_id, version=name, reason=reason)
+        self._bus.publish(EntrySuspended(tournament=tournament_id, version=entry.version_id, name=name, reason=reason))
+        self._in_flight.changed.add(tournament_id)
+
+    def _forfeit(self, tournament_id: int, entry: EntryItem, why: str) -> bool:
+        """Record the open games of an entry as lost, and cancel the running ones: their results would come too late.
+
+        Returns whether the entry had open games.
+        """
+        in_flight = self._in_flight
+        games = self._store.queue.of_version(tournament_id, entry.version_id)
+        in_flight.unrecorded.extend((Arrival(forfeit_record(game, entry.name, why)), tournament_id) for game in games)
+        self._recorder.collect()
+        lost = {game.id for game in games}
+        self._dispatcher.call_off(
+            [future for future, job in in_flight.jobs.items() if any(game.id in lost for game in job.games)]
+        )
+        return bool(games)

@@ -6,6 +6,7 @@ Each fire is stored with UNIQUE(schedule, time), so that firing twice, in two pr
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from itertools import islice, takewhile
@@ -14,14 +15,14 @@ from zoneinfo import ZoneInfo
 
 from croniter import croniter
 
-from arena.documents.schedule import ScheduleItem
-from arena.documents.tournament import TournamentItem
+from arena.documents.tournament import ScheduleItem, TournamentItem
 from arena.errors import ConflictError
 from arena.store import Store
 from arena.store.base.models import Schedule
-from arena.tournaments import openings
 from arena.tournaments.creation import create as create_tournament
-from arena.tournaments.settings import Document, SettingsError, read
+from referee.tournament import openings
+from referee.tournament.document import Document, read
+from referee.tournament.part import SettingsError
 
 LATE_AFTER = timedelta(minutes=5)
 """A fire later than this counts as missed."""
@@ -45,8 +46,8 @@ def zone_of(name: str) -> ZoneInfo:
 def fires(cron: str, zone: str, after: datetime) -> Iterator[datetime]:
     """Yield the times (UTC), later than `after`, at which a cron expression of five fields fires. Raises SettingsError.
 
-    If a change of clocks skips a time, the expression fires as soon as the clocks have changed. If a time occurs twice,
-    it fires once, unless it fires every hour.
+    A time that a change of clocks skips fires as soon as the clocks have changed; a time that occurs twice fires the
+    first time. An expression of every hour, however it is spelt, instead fires hour by hour through both changes.
     """
     place = zone_of(zone)
     if len(cron.split()) != 5 or _RANDOM.search(cron) or not croniter.is_valid(cron):
@@ -55,20 +56,47 @@ def fires(cron: str, zone: str, after: datetime) -> Iterator[datetime]:
 
 
 def _fires(cron: str, place: ZoneInfo, after: datetime) -> Iterator[datetime]:
-    is_hourly = cron.split()[1].startswith("*")
-    source = croniter(cron, after.astimezone(place), max_years_between_matches=10)
-    last = after
+    is_hourly = croniter.expand(cron)[0][1] == ["*"]  # also for 0-23 and */1: croniter reduces them to *
+    source = croniter(cron, _earliest_clock(place, after), max_years_between_matches=10)
+    last, again = after, deque[datetime]()
     try:
         while True:
-            local: datetime = source.get_next(datetime)
-            if local.fold and not is_hourly and local.replace(fold=0).astimezone(UTC) != local.astimezone(UTC):
-                continue
-            fire = local.astimezone(UTC)
-            if fire > last:
-                last = fire
-                yield fire
+            # croniter sees clock times without a zone: its own treatment of changes depends on the spelling.
+            clock = source.get_next(datetime).replace(tzinfo=place)
+            first, second = clock.astimezone(UTC), clock.replace(fold=1).astimezone(UTC)
+            if first > second:  # skipped by a change of clocks
+                if is_hourly:
+                    continue
+                first = _change_between(place, second, first)
+            while again and again[0] < first:
+                last = again.popleft()
+                yield last
+            if first > last:
+                last = first
+                yield last
+            if is_hourly and second > max(first, after):
+                again.append(second)
     except ValueError:  # errors of croniter are ValueErrors: it never fires again
         return
+
+
+def _earliest_clock(place: ZoneInfo, after: datetime) -> datetime:
+    """Return the earliest time that a clock shows after `after`: it may be turned back."""
+    clock, next_day = after.astimezone(place), (after + timedelta(days=1)).astimezone(place)
+    back = (clock.utcoffset() or timedelta()) - (next_day.utcoffset() or timedelta())
+    return clock.replace(tzinfo=None) - max(back, timedelta())
+
+
+def _change_between(place: ZoneInfo, before: datetime, until: datetime) -> datetime:
+    """Return the first second after `before` (UTC) at which the clocks show the offset of `until`."""
+    offset = until.astimezone(place).utcoffset()
+    while until - before > timedelta(seconds=1):
+        middle = before + timedelta(seconds=(until - before) // timedelta(seconds=2))
+        if middle.astimezone(place).utcoffset() == offset:
+            until = middle
+        else:
+            before = middle
+    return until
 
 
 def next_fire(cron: str, zone: str, after: datetime) -> datetime | None:
@@ -117,26 +145,30 @@ def change(
 
 
 def upcoming(document: Document, at: datetime, count: int = 5) -> list[datetime]:
-    """Return the next start times of a schedule; empty if it has no table `[schedule]`. Raises SettingsError."""
-    if document.schedule is None:
-        return []
-    return list(islice(fires(document.schedule.cron, document.schedule.timezone, at), count))
+    """Return the next dates of a schedule; empty if it has no table `[schedule]`. Raises SettingsError."""
+    return dates(document.schedule.cron, document.schedule.timezone, at, count) if document.schedule else []
+
+
+def dates(cron: str, zone: str, after: datetime, count: int = 5) -> list[datetime]:
+    """Return the next `count` fires in their time zone, for people to read. Raises SettingsError."""
+    place = zone_of(zone)
+    return [fire.astimezone(place) for fire in islice(fires(cron, zone, after), count)]
 
 
 def _row(document: Mapping[str, Any] | Document, by: int, at: datetime) -> Schedule:
-    found = document if isinstance(document, Document) else read(document)
-    if found.schedule is None:
+    settings = document if isinstance(document, Document) else read(document)
+    if settings.schedule is None:
         raise SettingsError("add a table [schedule] with a cron expression", "schedule")
-    openings.check(found)
-    coming = next_fire(found.schedule.cron, found.schedule.timezone, at)
+    openings.check(settings)
+    coming = next_fire(settings.schedule.cron, settings.schedule.timezone, at)
     if coming is None or coming > at + _HORIZON:
-        raise SettingsError(f"{found.schedule.cron!r} never fires", "schedule.cron")
+        raise SettingsError(f"{settings.schedule.cron!r} never fires", "schedule.cron")
     return Schedule(
-        name=found.name[:80],
-        cron=found.schedule.cron,
-        timezone=found.schedule.timezone,
-        catch_up=found.schedule.catch_up,
-        template=found.as_json(),
+        name=settings.name[:80],
+        cron=settings.schedule.cron,
+        timezone=settings.schedule.timezone,
+        catch_up=settings.schedule.catch_up,
+        template=settings.as_json(),
         next_fire=coming,
         created_by=by,
     )
@@ -151,21 +183,30 @@ def enable(store: Store, schedule_id: int, is_enabled: bool, by: int, at: dateti
     return found
 
 
+def delete(store: Store, schedule_id: int, by: int) -> None:
+    """Delete a schedule; the tournaments that it has created remain. Raises NotFoundError."""
+    schedule = store.schedules.delete(schedule_id)
+    store.audit.note("schedule.delete", f"schedule:{schedule_id}", by, name=schedule.name)
+
+
 def tick(store: Store, at: datetime) -> list[TournamentItem]:
     """Create the tournaments of all due schedules, except those that exist already."""
-    found = []
+    created = []
     for schedule in store.schedules.due(at):
         fired, coming = due(schedule, at)
         for fire in fired:
             try:
-                found.append(_fire(store, schedule, fire, at))
+                created.append(_fire(store, schedule, fire, at))
             except ConflictError:  # another process, or this one before it was killed
                 continue
             except SettingsError as error:  # no longer valid: bots may be gone, rules renamed
                 store.audit.note("schedule.failed", f"schedule:{schedule.id}", None, problem=str(error))
         store.schedules.fired(schedule.id, schedule.next_fire, coming)
-    return found
+    return created
 
 
 def _fire(store: Store, schedule: ScheduleItem, fire: datetime, at: datetime) -> TournamentItem:
-    return create_tournament(store, schedule.template, schedule.created_by, at, schedule_id=schedule.id, fire_time=fire)
+    start = fire.astimezone(zone_of(schedule.timezone))  # the tournament's name tells the time of this zone
+    return create_tournament(
+        store, schedule.template, schedule.created_by, at, schedule_id=schedule.id, fire_time=start
+    )

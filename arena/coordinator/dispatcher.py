@@ -1,24 +1,22 @@
-"""Dispatches planned games to the executor: round robin over the running tournaments, one pair at a time (the games of
-one opening).
+"""Dispatches planned games to the executor, one pair at a time (the games of one opening).
 
-Tournaments of lower priority get the slots that those of higher priority leave free.
+Running tournaments share the games that are handed out by their priorities, so that none waits for the end of another.
 """
 
 from __future__ import annotations
 
+import heapq
 from collections import deque
-from collections.abc import Callable, Sequence
-from concurrent.futures import Executor, Future
-from datetime import datetime
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
 from itertools import groupby
-from pathlib import Path
 
 from arena.cluster.game_runner import BundlePlace, play_bundled
+from arena.coordinator.context import CoordinatorContext, Job
 from arena.coordinator.executors import slots_of
-from arena.coordinator.in_flight import InFlightJobs, Job
 from arena.coordinator.remote_games import RemoteGames
+from arena.coordinator.shares import Shares, weights
 from arena.errors import StoreUnavailableError
-from arena.store import Store
 from arena.store.tournaments.queue import PendingGame
 from arena.store.tournaments.tournaments import LiveTournament
 
@@ -26,41 +24,25 @@ Pair = list[PendingGame]
 """The games of one opening that are still to be played."""
 
 
-def _priority(found: LiveTournament) -> int:
-    return found.priority
-
-
 class JobDispatcher:
-    """The dispatcher of one coordinator.
-
-    Workers read bundles at `place`; slots of this machine write results to `spool` (None: no local slots). `on_done` is
-    called in any thread with the future of a finished job; `wake` requests another turn at once.
-    """
+    """The dispatcher of one coordinator. `on_done` is called in any thread with the future of a finished job."""
 
     def __init__(
-        self,
-        store: Store,
-        executor: Executor,
-        in_flight: InFlightJobs,
-        *,
-        owner: str,
-        place: BundlePlace,
-        spool: Path | None,
-        remote: RemoteGames,
-        clock: Callable[[], datetime],
-        on_done: Callable[[Future[list[str]]], None],
-        wake: Callable[[], None],
+        self, context: CoordinatorContext, remote: RemoteGames, on_done: Callable[[Future[None]], None]
     ) -> None:
-        self._store, self._executor, self._in_flight = store, executor, in_flight
-        self._owner, self._place, self._clock = owner, place, clock
-        self._on_done, self._wake = on_done, wake
-        self._spool = spool
-        self._remote = remote
-        self._turns = 0
+        settings = context.settings
+        self._store, self._executor, self._in_flight = context.store, context.executor, context.in_flight
+        self._owner, self._clock, self._wakeup = context.owner, context.clock, context.wakeup
+        self._remote, self._on_done = remote, on_done
+        self._place = BundlePlace.of_workers(settings)
+        self._spool = None if settings.is_clustered else context.spool.folder
+        """Where slots of this machine write results."""
+        self._shares = Shares()
 
     @property
     def room(self) -> int:
         """Greatest number of jobs in flight: twice the number of slots, which changes as workers come and go."""
+        # One job to play and one to begin in the same moment, as the next turn is still to come.
         return 2 * slots_of(self._executor)
 
     def waited_for(self, tournament_id: int) -> frozenset[str]:
@@ -71,68 +53,66 @@ class JobDispatcher:
         """Submit jobs until `room` jobs are in flight. Raises StoreUnavailableError."""
         in_flight = self._in_flight
         room = self.room - len(in_flight.jobs)
-        sources = [found for found in running if found.id not in in_flight.exhausted]
+        sources = [tournament for tournament in running if tournament.id not in in_flight.exhausted]
         if room <= 0 or not sources:
             return
         self._remote.look(in_flight.jobs.values())
-        self._turns += 1
-        chosen: list[Pair] = []
-        sources.sort(key=_priority, reverse=True)
-        for _, equals in groupby(sources, key=_priority):
-            if len(chosen) < room:  # lower priorities share the rest
-                chosen += self._choose([found.id for found in equals], room - len(chosen))
+        chosen = self._choose({tournament.id: tournament.priority for tournament in sources}, room)
         if chosen:
             self._submit(chosen)
 
-    def _choose(self, sources: Sequence[int], room: int) -> list[Pair]:
-        """Choose at most `room` pairs from these tournaments, round robin."""
-        in_flight = self._in_flight
-        piles = self._piles(sources, room)
-        chosen: list[Pair] = []
-        while piles and len(chosen) < room:
-            for pile in piles[: room - len(chosen)]:
-                tournament_id = pile[0][0].tournament_id
-                if self._remote.admits(pile[0]):
-                    chosen.append(pile.popleft())
-                else:  # its remote bot accepts no more games
-                    in_flight.exhausted.discard(tournament_id)
-                    pile.popleft()
-            piles = [pile for pile in piles if pile]
-        for pile in piles:  # some of its pairs were not chosen
-            in_flight.exhausted.discard(pile[0][0].tournament_id)
-        return chosen
-
-    def _piles(self, sources: Sequence[int], room: int) -> list[deque[Pair]]:
-        """Return the pairs that are ready to be played, by tournament; each turn starts with another tournament."""
+    def _choose(self, priorities: Mapping[int, int], room: int) -> list[Pair]:
+        """Choose at most `room` pairs from tournaments with these priorities, by their shares."""
         in_flight, at = self._in_flight, self._clock()
         for game in [game for game, until in in_flight.backing_off.items() if until <= at]:
             del in_flight.backing_off[game]
+        weight = weights(priorities)
+        queue = [(self._shares.time(number), -weight[number], number) for number in priorities]
+        heapq.heapify(queue)
+        piles: dict[int, deque[Pair]] = {}
+        chosen: list[Pair] = []
+        while queue and len(chosen) < room:
+            _, _, number = heapq.heappop(queue)
+            if number not in piles:
+                piles[number] = self._pile(number, room)
+            pile = piles[number]
+            if not pile:
+                continue
+            pair = pile.popleft()
+            if self._remote.admits(pair):
+                chosen.append(pair)
+                self._shares.serve(number, len(pair), weight[number])
+            else:  # its remote bot accepts no more games
+                in_flight.exhausted.discard(number)
+            heapq.heappush(queue, (self._shares.time(number), -weight[number], number))
+        in_flight.exhausted -= {number for number, pile in piles.items() if pile}  # some pairs were not chosen
+        return chosen
+
+    def _pile(self, tournament_id: int, room: int) -> deque[Pair]:
+        """Return the next pairs of a tournament that are ready to be played, at least `room` if there are enough."""
+        in_flight = self._in_flight
+        # A pair has two games; games that wait after a void attempt are among those read and cannot be used.
         limit = 2 * room + len(in_flight.backing_off)
-        start = self._turns % len(sources)
-        piles: list[deque[Pair]] = []
-        for tournament_id in [*sources[start:], *sources[:start]]:
-            absent = self._remote.waited_for(tournament_id)
-            waiting = self._store.queue.waiting(tournament_id, limit, absent)
-            ready = [one for one in waiting if one.game.id not in in_flight.backing_off]
-            if len(ready) == len(waiting) < limit and not absent:
-                in_flight.exhausted.add(tournament_id)
-            if ready:
-                piles.append(deque(list(pair) for _, pair in groupby(ready, key=lambda one: one.game.spec.pair)))
-            elif not waiting and not absent:  # the tournament may be over, or plan more games: check at once
-                in_flight.changed.add(tournament_id)
-                self._wake()
-        return piles
+        absent = self._remote.waited_for(tournament_id)
+        waiting = self._store.queue.waiting(tournament_id, limit, absent)
+        ready = [planned for planned in waiting if planned.game.id not in in_flight.backing_off]
+        if len(ready) == len(waiting) < limit and not absent:
+            in_flight.exhausted.add(tournament_id)
+        if not waiting and not absent:  # the tournament may be over, or plan more games: check at once
+            in_flight.changed.add(tournament_id)
+            self._wakeup.now()
+        return deque(list(pair) for _, pair in groupby(ready, key=lambda planned: planned.game.spec.pair))
 
     def _submit(self, chosen: Sequence[Pair]) -> None:
         in_flight = self._in_flight
-        ids = [one.game.id for pair in chosen for one in pair]
+        ids = [planned.game.id for pair in chosen for planned in pair]
         try:
             mine = set(self._store.queue.hand_out(ids, self._owner))
         except StoreUnavailableError:
             in_flight.to_requeue.update(ids)  # the commit may have succeeded
             raise
         for pair in chosen:
-            kept = [one for one in pair if one.game.id in mine]
+            kept = [planned for planned in pair if planned.game.id in mine]
             if not kept:
                 continue
             job = Job(kept[0].tournament_id, kept)
@@ -142,20 +122,22 @@ class JobDispatcher:
             in_flight.by_game.update((game.id, job) for game in job.games)
             future.add_done_callback(self._on_done)
 
-    def call_off(self, futures: Sequence[Future[list[str]]]) -> None:
+    def call_off(self, futures: Sequence[Future[None]]) -> None:
         """Cancel these jobs, even running ones; their games without a result are requeued."""
         for future in futures:
             job = self._in_flight.jobs.get(future)
             if job is None or job.is_called_off:
                 continue
             job.is_called_off = True
+            # An executor of the standard library can only cancel what has not begun; slots and clusters also end what
+            # runs.
             if job.executor is not None and hasattr(job.executor, "call_off"):
                 job.executor.call_off(future)
             else:
                 future.cancel()
 
     def call_off_all(self) -> None:
-        """Cancel all jobs."""
+        """Cancel all jobs: the lease is lost, or the time to finish is over."""
         self.call_off(list(self._in_flight.jobs))
 
     def recall(self) -> None:

@@ -10,14 +10,17 @@ import os
 import socket
 from collections.abc import Callable
 from concurrent.futures import Executor
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from arena.cluster.game_runner import get_ready
 from arena.cluster.spool import Spool
-from arena.errors import ArenaError
+from arena.data_folder import disk_state
 from arena.events.bus import EventBus
-from arena.events.messages import CoordinatorWorkers, GamePly, PlyPayload, SlotFinished, SlotStarted, WorkerPayload
+from arena.events.messages import CoordinatorWorkers, GamePly, SlotFinished, SlotStarted, WorkerPayload
 from arena.log import logger
-from referee.game.record import RecordError
+from referee.errors import ArenaError
+from referee.game.record import Ply, RecordError
 from referee.machine.pool import SlotPool
 from referee.sandbox import open_sandbox, refusal
 
@@ -44,7 +47,10 @@ def open_executor(settings: Settings, bus: EventBus, spool: Spool) -> Executor:
     reason = refusal(sandbox, allow_weak=True)
     if reason and not settings.allow_weak_sandbox:
         raise ValueError(f"{reason}; or set allow_weak_sandbox")
-    return SlotPool(int(rest or os.cpu_count() or 1), sandbox=sandbox.name, on_event=publisher(bus, spool))
+    pool = SlotPool(int(rest or os.cpu_count() or 1), sandbox=sandbox.name, on_event=publisher(bus, spool))
+    for _ in range(pool.size):  # each waiting slot takes one: a standby that takes over plays at once
+        pool.submit(get_ready)
+    return pool
 
 
 def remote_pool(settings: Settings, bus: EventBus, spool: Spool) -> SlotPool:
@@ -84,15 +90,19 @@ def publisher(bus: EventBus, spool: Spool) -> Callable[[dict[str, Any]], None]:
     def publish(event: dict[str, Any]) -> None:
         match event["event"]:
             case "plies":
-                for number, (move, ply) in enumerate(zip(event["moves"], event["plies"], strict=True), event["number"]):
-                    bus.publish(GamePly(game=event["game"], number=number, ply=PlyPayload(move, *ply)))
+                for number, (move, thought) in enumerate(
+                    zip(event["moves"], event["plies"], strict=True), event["number"]
+                ):
+                    ms, score, depth, nodes, pv = thought
+                    ply = Ply(ms, score=score, depth=depth, nodes=nodes, pv=pv, move=move)
+                    bus.publish(GamePly(game=event["game"], number=number, ply=ply))
             case "start":
                 bus.publish(SlotStarted(game=event["game"]))
             case "finish":
                 game, worker = event["game"], event.get("worker", "")
                 try:
                     if "record" in event:
-                        spool.take(event["record"], game, worker)
+                        spool.take(event["record"], game, worker, event["attempt"])
                 except RecordError as error:  # then the game has no result, which the end of its job shows
                     log.error("record rejected", game=game, worker=worker, error=str(error))
                 bus.publish(SlotFinished(game=game))
@@ -100,13 +110,17 @@ def publisher(bus: EventBus, spool: Spool) -> Callable[[dict[str, Any]], None]:
     return publish
 
 
-def workers_of(executor: Executor, busy: int, lease_owner: str) -> CoordinatorWorkers:
-    """Return the event that describes the workers. `busy` is the number of busy slots of this machine."""
+def workers_of(executor: Executor, busy: int, lease_owner: str, spool: Path) -> CoordinatorWorkers:
+    """Return the event that describes the workers and the disk of the spool.
+
+    `busy` is the number of busy slots of this machine.
+    """
     load = None
     with contextlib.suppress(OSError):  # not available on this system
         load = round(os.getloadavg()[0], 2)
     workers = tuple(_describe(executor, busy))
-    return CoordinatorWorkers(lease_owner=lease_owner, workers=workers, cores=os.cpu_count() or 1, load=load)
+    disk = disk_state(next(folder for folder in (spool, *spool.absolute().parents) if folder.is_dir()))
+    return CoordinatorWorkers(lease_owner=lease_owner, workers=workers, cores=os.cpu_count() or 1, load=load, disk=disk)
 
 
 def _describe(executor: Executor, busy: int) -> list[WorkerPayload]:

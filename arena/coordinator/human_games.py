@@ -11,7 +11,7 @@ import contextlib
 import os
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +23,7 @@ from arena.coordinator.background import Background, Conditions
 from arena.documents.human_game import HumanGame
 from arena.errors import ConflictError
 from arena.events.bus import EventBus
-from arena.events.messages import GameAborted, GamePly, GameStarted, PlyPayload
+from arena.events.messages import GameAborted, GamePly, GameStarted
 from arena.log import logger
 from arena.store import Store
 from arena.store.tournaments.human_games import DRAW, MAX_TAKEN_BACK, PendingAction, is_draw_offered
@@ -95,12 +95,11 @@ class HumanGames:
         settings: Settings,
         *,
         owner: str,
-        place: BundlePlace,
         spool: Spool,
         conditions: Conditions,
         on_done: Callable[[str], None],
     ) -> None:
-        self._store, self._bus, self._owner, self._place = store, bus, owner, place
+        self._store, self._bus, self._owner, self._place = store, bus, owner, BundlePlace.of(settings)
         self._spool, self._conditions, self._on_done = spool, conditions, on_done
         self.elsewhere: dict[str, Callable[[BotSpec, BotLimits], Seat]] = {}
         """Functions that open the seats of bots that are not local processes, by the place of the bot."""
@@ -131,7 +130,7 @@ class HumanGames:
     def _poll(self, stop: threading.Event) -> None:
         """Pass actions to the games of this process, start games that wait, and end those that guests have left."""
         open_games = self._store.people.asked()
-        finished = set(self._spool.ids())  # their results are not committed yet
+        finished = set(self._spool.names())  # their results are not committed yet
         for game, pending in open_games.items():
             state = self._games.get(game)
             if state and self._has_left(pending):
@@ -165,6 +164,7 @@ class HumanGames:
         return is_room and len(playing) < self._slots
 
     def _pass_action(self, state: _HumanGame, action: Mapping[str, Any] | None) -> None:
+        # An action stays in the database until its ply is stored, so that every poll reads it again.
         if not action or action["mark"] == state.last_mark:
             return
         state.last_mark = action["mark"]
@@ -188,8 +188,10 @@ class HumanGames:
         state.work.begin()
 
     def _play(self, line: HumanGame, state: _HumanGame, _: threading.Event) -> None:
-        """Play a whole game."""
+        """Play a game to its end, or until it is interrupted. One that is over meanwhile is only logged."""
         with contextlib.suppress(OSError):  # inherited by processes that this thread starts
+            # Linux has a niceness for each thread, and takes the number of a thread as that of a process
+            # (setpriority(2)).
             os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICENESS)
         try:
             self._continue(line, state)
@@ -198,6 +200,7 @@ class HumanGames:
 
     def _leave(self, game: str, state: _HumanGame) -> None:
         """Release the resources of a game; an interrupted one starts again at the next poll."""
+        # Closing twice could close the pipe of the next run of this game, which may have got the same descriptors.
         if self._games.pop(game, None):
             os.close(state.stop_read)
             os.close(state.stop_write)
@@ -224,14 +227,15 @@ class HumanGames:
         hand, played = state.hand, [ply_of(kept) for kept in state.plies]
         self._bus.publish(GameStarted(game=game.id, attempt=attempt))
         for number, (move, ply) in enumerate(played, 1):
-            self._bus.publish(GamePly(game=game.id, number=number, ply=PlyPayload.of(move, ply)))
+            self._bus.publish(GamePly(game=game.id, number=number, ply=replace(ply, move=move)))
 
         def watch(number: int, move: str, ply: Ply) -> None:
             is_mine = (number - 1) % 2 == mine
             offers_draw = state.offered_at == number - 1 if is_mine else hand.is_offered
             state.plies.append(kept_of(move, ply, offers_draw=offers_draw))
+            # Stored before it is published: after a crash the game continues from the last ply that people have seen.
             self._store.people.keep(game.id, state.plies, is_done=is_mine)
-            self._bus.publish(GamePly(game=game.id, number=number, ply=PlyPayload.of(move, ply)))
+            self._bus.publish(GamePly(game=game.id, number=number, ply=replace(ply, move=move)))
 
         hand.is_offered = is_draw_offered(state.plies, SIDES[mine])
         roster.elsewhere |= self.elsewhere
@@ -245,6 +249,7 @@ class HumanGames:
         last = max((index for index in range(len(state.plies)) if index % 2 == mine), default=len(state.plies))
         del state.plies[last:]
         state.takes_back, state.hand = False, Hand()
+        # Empty the pipe, or the next run is stopped by the same byte.
         os.read(state.stop_read, MAX_TAKEN_BACK)
         self._store.people.keep(line.id, state.plies, is_done=True, is_back=True)
 

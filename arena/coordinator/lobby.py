@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from arena.log import logger
+from arena.store.bots.bots import ConnectedBot
 from referee.bot.remote.link import LinkAllowance
 from referee.bot.remote.seat import PING_MS
 
@@ -43,25 +44,13 @@ class LobbyTransport(Protocol):
     """The transport of a connection; any exception means that the connection is lost."""
 
     def send(self, text: str) -> Awaitable[None]:
-        """Send a message."""
+        """Send a message as one text frame."""
 
     def ping(self, mark: bytes) -> Awaitable[None]:
         """Send a ping whose pong has the same mark (see `Lobby.pong`)."""
 
     def close(self) -> Awaitable[object]:
         """Close the connection."""
-
-
-@dataclass(frozen=True, slots=True)
-class ConnectedBot:
-    """A connected bot: how many games it plays, how many it accepts, and its usual latency."""
-
-    version_id: int
-    games: int
-    most_games: int
-    latency_ms: float | None
-    is_open: bool
-    """Whether other users may challenge the bot."""
 
 
 @dataclass(eq=False)
@@ -149,6 +138,7 @@ class Lobby:
         place = Path(tempfile.mkdtemp(prefix=_FOLDER)) / "seats"
         # Rename the socket once it listens: before, another lobby would take it for a leftover and remove it.
         unnamed = place.with_name("new")
+        # By default asyncio reads lines of at most 64 KiB; the position line of a long game may be longer.
         self._server = await asyncio.start_unix_server(self._serve, unnamed, limit=MAX_BACKLOG_BYTES)
         self.place = str(unnamed.rename(place))
         return self
@@ -258,8 +248,8 @@ class Lobby:
         connection.round_trips.append((now, took))
         if seat is not None:
             seat.send(checked=max(long for at, long in connection.round_trips if at >= since))
-        for each in connection.seats.values():
-            each.send(latency=[connection.latency_ms, connection.longest_ms])
+        for playing in connection.seats.values():
+            playing.send(latency=[connection.latency_ms, connection.longest_ms])
 
     def _of(self, bot: str, wire: LobbyTransport) -> RelayConnection | None:
         connection = self._connections.get(bot)
@@ -276,7 +266,7 @@ class Lobby:
             now = time.monotonic_ns()
             if connection.pings and now - connection.last_seen_ns > SILENCE_TIMEOUT_S * 1e9:
                 return
-            if not self.is_open():
+            if not self.is_open():  # another process dispatches games now: the bot must connect to that one
                 return
             if now - pinged_ns >= (PING_INTERVAL_S if connection.seats else IDLE_PING_INTERVAL_S) * 1e9:
                 pinged_ns = now
@@ -284,6 +274,7 @@ class Lobby:
             await asyncio.sleep(PING_INTERVAL_S)
 
     async def _send_ping(self, connection: RelayConnection, seat: _Seat | None, since_ns: int) -> None:
+        # Pongs may come unasked (RFC 6455, 5.5.3): only one with the mark of a ping in flight is a round trip.
         mark = secrets.token_hex(4).encode()
         connection.pings[mark] = (time.monotonic_ns(), seat, since_ns)
         await connection.wire.ping(mark)
@@ -294,6 +285,7 @@ class Lobby:
         seat = _Seat(writer, "")
         try:
             hello = json.loads(await reader.readline() or b"{}")
+            # In constant time: the folder is private, but a bot on this machine must not learn the key byte by byte.
             if not secrets.compare_digest(str(hello.get("key", "")), self.key):
                 return
             seat.bot = str(hello["bot"])

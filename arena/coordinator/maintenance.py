@@ -1,5 +1,5 @@
-"""Daily tasks: backups, the dump of games, cleanup of bundles and expired rows, missing findings of
-tournaments, and the problem of the month.
+"""Daily tasks: backups, the dump of games, cleanup of bundles and expired rows, missing findings of tournaments; those
+of features follow.
 
 The database stores the day of the last run of each task, so that another process does not repeat it on that day. Every
 task is idempotent and may be interrupted. Only the active coordinator runs the tasks.
@@ -19,7 +19,7 @@ from arena.collections.dumps import DumpInterrupted, Dumps
 from arena.log import logger
 from arena.store import Store
 from arena.store.operations.sqlite_backup import SqliteBackups
-from arena.tournaments import findings
+from arena.tournaments import standing
 
 if TYPE_CHECKING:
     from arena.config import Settings
@@ -59,20 +59,19 @@ class Maintenance:
     @classmethod
     def of(cls, settings: Settings, store: Store, bundles: Callable[[], BundleStore]) -> Maintenance:
         """Build the tasks that the settings enable."""
-        found = cls(store, [])
+        maintenance = cls(store, [])
         if store.health.file is not None:
-            found.tasks += _of_file(settings, store, store.health.file)
+            maintenance.tasks += _of_file(settings, store, store.health.file)
         if settings.dumps:
             dumps = Dumps.of(settings)
             update = Task("dumps", settings.dump_hour_utc, lambda must_stop: dumps.update(store, must_stop=must_stop))
-            found.tasks.append(update)
-        found.tasks.append(Task("bundles", 4, lambda _: bundles().sweep(store.versions.bundles)))
-        found.tasks.append(Task("forget", 4, lambda _: store.daily_tasks.forget()))
-        found.tasks.append(Task("findings", 0, lambda must_stop: findings.keep_missing(store, must_stop)))
-        found.tasks.append(
-            Task("problem of the month", 0, lambda _: int(store.problems.choose_any(f"{now():%Y-%m}") is not None))
+            maintenance.tasks.append(update)
+        maintenance.tasks.append(Task("bundles", 4, lambda _: bundles().sweep(store.versions.bundles)))
+        maintenance.tasks.append(Task("forget", 4, lambda _: store.daily_tasks.forget()))
+        maintenance.tasks.append(
+            Task("findings", 0, lambda must_stop: standing.keep_missing_findings(store, must_stop))
         )
-        return found
+        return maintenance
 
     def _is_due(self, task: Task, at: datetime) -> bool:
         return at.toordinal() >= task.next_look and at.hour >= task.hour and time.monotonic() >= task.not_before

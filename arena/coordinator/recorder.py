@@ -1,7 +1,7 @@
 """Commits the results of games, each exactly once; games with void attempts are queued again.
 
-Results are read from the spool only; events about finished games and jobs are hints to look there. A result leaves the
-spool when the database has committed or rejected it. Commits to an unavailable database are retried.
+Results and void attempts are read from the spool only; events about finished games and jobs are hints to look there. A
+record leaves the spool when the database has committed or rejected it. Commits to an unavailable database are retried.
 """
 
 from __future__ import annotations
@@ -9,23 +9,21 @@ from __future__ import annotations
 import contextlib
 import queue
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable
 from concurrent.futures import CancelledError, Future
+from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import islice, takewhile
 from typing import TypeVar
 
-from arena.cluster.spool import Spool
+from arena.cluster.spool import Arrival, name_of
 from arena.coordinator.auditor import ResultAuditor
-from arena.coordinator.in_flight import InFlightJobs, Job
+from arena.coordinator.context import CoordinatorContext, Job
 from arena.errors import BadValueError, ConflictError, NotFoundError, StoreUnavailableError
-from arena.events.bus import EventBus
-from arena.events.messages import EndState, GameAborted, GameStarted, RatingsChanged, TournamentGameEnded
+from arena.events.messages import EndState, GameAborted, GameEnded, GameStarted, RatingsChanged
 from arena.log import logger
-from arena.metrics import CoordinatorMetrics
-from arena.store import Store
 from arena.store.games.commit import Committed
-from referee.game.record import GameRecord, read_record
+from referee.game.record import GameRecord
 from referee.game.spec import PlannedGame
 from referee.game.unplayed import void_record
 from referee.machine.pool import JobError, WorkerLostError
@@ -41,32 +39,17 @@ MAX_BACKOFF_S = 300.0
 
 
 class Recorder:
-    """Commits results. `game_began`, `game_ended` and `job_done` are thread-safe, all else is used in one thread.
+    """Commits results. `game_began`, `game_ended` and `job_done` are thread-safe, all else is used in one thread."""
 
-    `wake` requests that the coordinator's next turn begins soon.
-    """
-
-    def __init__(
-        self,
-        store: Store,
-        bus: EventBus,
-        in_flight: InFlightJobs,
-        spool: Spool,
-        *,
-        owner: str,
-        auditor: ResultAuditor,
-        metrics: CoordinatorMetrics,
-        clock: Callable[[], datetime],
-        wake: Callable[[], None],
-    ) -> None:
-        self._store, self._bus, self._in_flight, self._spool = store, bus, in_flight, spool
-        self._owner, self._metrics, self._clock, self._wake = owner, metrics, clock, wake
-        self._auditor = auditor
-        self._done: queue.SimpleQueue[Future[list[str]]] = queue.SimpleQueue()
+    def __init__(self, context: CoordinatorContext, auditor: ResultAuditor) -> None:
+        self._store, self._bus, self._spool, self._owner = context.store, context.bus, context.spool, context.owner
+        self._in_flight, self._metrics, self._clock = context.in_flight, context.metrics, context.clock
+        self._wakeup, self._auditor = context.wakeup, auditor
+        self._done: queue.SimpleQueue[Future[None]] = queue.SimpleQueue()
         self._started: queue.SimpleQueue[str] = queue.SimpleQueue()
         self._ended: queue.SimpleQueue[str] = queue.SimpleQueue()
         self._waited: set[str] = set()
-        """The results that waited at the last review."""
+        """The names of the records that waited at the last review."""
         self._log = logger("coordinator")
 
     # -- events of the executor ----------------------------------------------------------------------------------------
@@ -77,24 +60,28 @@ class Recorder:
         self._wake()
 
     def game_ended(self, game_id: str) -> None:
-        """Handle the arrival of a result in the spool."""
+        """Handle the arrival of a result or a void attempt in the spool."""
         self._ended.put(game_id)
         self._wake()
 
-    def job_done(self, future: Future[list[str]]) -> None:
+    def job_done(self, future: Future[None]) -> None:
         """Handle the end of a job."""
         self._done.put(future)
         self._wake()
 
-    @property
-    def ended_jobs(self) -> int:
-        """Number of ended jobs that no turn has handled yet."""
-        return self._done.qsize()
+    def _wake(self) -> None:
+        """Let the next turn begin at once if at least half of the jobs in flight have ended: then slots may have run
+        out of jobs. Otherwise let it begin after a short time in which more may end.
+        """
+        if 2 * self._done.qsize() >= len(self._in_flight.jobs):
+            self._wakeup.now()
+        else:
+            self._wakeup.soon()
 
     # -- from the spool to the database --------------------------------------------------------------------------------
 
     def collect(self) -> None:
-        """Mark started games as running, and commit the results that have arrived. Raises StoreUnavailableError."""
+        """Mark started games as running, and commit the records that have arrived. Raises StoreUnavailableError."""
         in_flight = self._in_flight
         self._handle_events()
         for future in drained(self._done):
@@ -121,69 +108,99 @@ class Recorder:
             in_flight.to_requeue.clear()
 
     def restore(self) -> None:
-        """Read the waiting results of running jobs, of earlier runs of this process, and of other processes.
+        """Read the waiting records of running jobs, of earlier runs of this process, and of other processes.
 
         The owner of the lease must call this before it dispatches games. Raises StoreUnavailableError.
         """
-        for game_id in self._read_results(self._spool.ids()):
-            if game_id not in self._in_flight.by_game:
-                self._log.info("result restored", game=game_id)
+        for arrival in self._read(self._spool.names()):
+            if arrival.record.id not in self._in_flight.by_game:
+                self._log.info("result restored", game=arrival.record.id)
 
-    def _read_results(self, game_ids: Iterable[str]) -> list[str]:
-        """Read the new results of these games from the spool; return the games that have one."""
-        known = {record.id for record, _ in self._in_flight.unrecorded}
+    def _read(self, names: Iterable[str]) -> list[Arrival]:
+        """Read the new records with these names from the spool; return those whose games wait for one."""
+        known = {arrival.name for arrival, _ in self._in_flight.unrecorded}
         return [
-            game_id
-            for game_id in game_ids
-            if game_id not in known and (record := self._spool.read(game_id)) and self._queue_commit(record)
+            arrival
+            for name in names
+            if name not in known and (arrival := self._spool.read(name)) and self._queue_commit(arrival)
         ]
 
-    def _queue_commit(self, record: GameRecord) -> bool:
-        """Queue a result to be committed; return False if its game does not wait for one."""
+    def _read_games(self, game_ids: Iterable[str]) -> None:
+        """Read the results of these games, and the void attempts of those in flight."""
+        names: list[str] = []
+        for game_id in game_ids:
+            names.append(game_id)
+            if job := self._in_flight.by_game.get(game_id):
+                names.append(name_of(game_id, job.attempt(game_id)))
+        self._read(names)
+
+    def _queue_commit(self, arrival: Arrival) -> bool:
+        """Queue a record to be committed; return False if its game does not wait for one."""
+        record = arrival.record
         job = self._in_flight.by_game.get(record.id)
-        tournament = job.tournament_id if job else self._awaits(record)
+        tournament = job.tournament_id if job else self._awaits(arrival)
         if tournament is None:
             return False
         if job:
-            job.delivered.add(record.id)
-            if job.is_over:
-                self._in_flight.changed.add(tournament)
-        audited = self._audited(record.worker, [record], job.games if job else None)
-        self._in_flight.unrecorded.extend((one, tournament) for one in audited)
+            self._note_arrival(job, arrival)
+        if record.termination is Termination.STOPPED:  # the arena stopped it: no attempt to be counted
+            self._spool.forget(arrival.name)
+            return True
+        if record.worker:
+            arrival = self._audited(arrival, job)
+        self._in_flight.unrecorded.append((arrival, tournament))
         return True
 
-    def review(self) -> None:
-        """Drop results in the spool whose games are over. Standby processes call this.
+    def _note_arrival(self, job: Job, arrival: Arrival) -> None:
+        """Note the record of a game in its job; a void attempt of an earlier job does not end the present one."""
+        game_id = arrival.record.id
+        if arrival.attempt and arrival.attempt != job.attempt(game_id):
+            return
+        job.delivered.add(game_id)
+        job.has_void = job.has_void or bool(arrival.attempt)
+        if arrival.record.termination is Termination.STOPPED:
+            self._requeue({game_id}, job.tournament_id)
+        if job.is_over:
+            self._in_flight.changed.add(job.tournament_id)
 
-        Results that arrived since the last review are kept: they may be about to be committed. Raises
+    def _requeue(self, game_ids: set[str], tournament_id: int) -> None:
+        """Queue games of a tournament without a record again, in this turn."""
+        if game_ids:
+            self._in_flight.to_requeue |= game_ids
+            self._in_flight.exhausted.discard(tournament_id)
+
+    def review(self) -> None:
+        """Drop records in the spool whose games are over. Standby processes call this.
+
+        Records that arrived since the last review are kept: they may be about to be committed. Raises
         StoreUnavailableError.
         """
-        before, self._waited = self._waited, set(self._spool.ids())
-        for game_id in before & self._waited:
-            if record := self._spool.read(game_id):
-                self._awaits(record)
+        before, self._waited = self._waited, set(self._spool.names())
+        for name in before & self._waited:
+            if arrival := self._spool.read(name):
+                self._awaits(arrival)
 
-    def _awaits(self, record: GameRecord) -> int | None:
-        """Return the tournament whose game waits for this result; drop the result and return None if none does."""
+    def _awaits(self, arrival: Arrival) -> int | None:
+        """Return the tournament whose game waits for this record; drop the record and return None if none does."""
         try:
-            game = self._store.games.get(record.id)
+            game = self._store.games.get(arrival.record.id)
         except NotFoundError as error:
-            self._drop(record, "refused", str(error))
+            self._drop(arrival, "refused", str(error))
             return None
         if game.state in ("finished", "void", "cancelled"):
-            self._drop(record, "over", f"the game is {game.state}")
+            self._drop(arrival, "over", f"the game is {game.state}")
             return None
         return game.tournament_id
 
-    def _drop(self, record: GameRecord, reason: str, words: str) -> None:
-        """Remove a result that the database will never commit."""
-        self._log.warning("result dropped", game=record.id, reason=words)
+    def _drop(self, arrival: Arrival, reason: str, words: str) -> None:
+        """Remove a record that the database will never commit."""
+        self._log.warning("result dropped", game=arrival.record.id, reason=words)
         self._metrics.dropped.labels(reason).inc()
-        self._spool.forget(record.id)
+        self._spool.forget(arrival.name)
 
     def _handle_events(self) -> None:
         """Handle starts and ends of games in running jobs."""
-        self._read_results(drained(self._ended))
+        self._read_games(drained(self._ended))
         for game_id in drained(self._started):
             if job := self._in_flight.by_game.get(game_id):
                 self._note_start(game_id, job)
@@ -191,90 +208,72 @@ class Recorder:
     def _note_start(self, game_id: str, job: Job) -> None:
         job.playing = game_id
         self._in_flight.started.append(game_id)
-        attempt = next(one.attempt for one in job.waiting if one.game.id == game_id) + 1
-        self._bus.publish(GameStarted(game=game_id, tournament=job.tournament_id, attempt=attempt))
+        self._bus.publish(GameStarted(game=game_id, tournament=job.tournament_id, attempt=job.attempt(game_id)))
 
-    def _end_job(self, future: Future[list[str]], job: Job) -> None:
-        """Handle the end of a job: its games without a result are queued again."""
-        in_flight = self._in_flight
-        self._read_results(game.id for game in job.games if game.id not in job.delivered)
+    def _end_job(self, future: Future[None], job: Job) -> None:
+        """Handle the end of a job: its games without a record are queued again."""
+        self._read_games(game.id for game in job.games if game.id not in job.delivered)
         left = [game for game in job.games if game.id not in job.delivered]
-        voids = self._audited(getattr(future, "worker", ""), self._voids(future, job, left), left)
-        stand = [record for record in voids if record.termination is not Termination.STOPPED]
-        in_flight.unrecorded.extend((record, job.tournament_id) for record in stand)
-        again = {game.id for game in left} - {record.id for record in stand}
-        in_flight.to_requeue |= again
-        in_flight.changed.add(job.tournament_id)
-        if again:
-            in_flight.exhausted.discard(job.tournament_id)
+        if left and (problem := _problem_of(future, job)):
+            # The void attempt is charged to the game that was being played, or else to the first one left.
+            charged = next((game for game in left if game.id == job.playing), left[0])
+            void = void_record(charged, Termination.WORKER_LOST, problem)
+            self._spool.keep(replace(void, worker=getattr(future, "worker", "")), charged.attempt)
+            self._read_games([charged.id])
+        self._requeue({game.id for game in left} - job.delivered, job.tournament_id)
+        self._in_flight.changed.add(job.tournament_id)
 
-    def _voids(self, future: Future[list[str]], job: Job, left: Sequence[PlannedGame]) -> list[GameRecord]:
-        """Return void attempts for the games of a job that are `left` without a result."""
-        try:
-            records = [read_record(line) for line in future.result()]
-        except CancelledError:
-            return []
-        except (WorkerLostError, JobError) as error:
-            problem = str(error)
-        except Exception as error:  # errors of the executor (network, scheduler), or an invalid answer
-            problem = f"{type(error).__name__}: {error}"
+    def _audited(self, arrival: Arrival, job: Job | None) -> Arrival:
+        """Audit the record of a cluster worker: a void attempt takes the place of a result that does not count."""
+        record = arrival.record
+        if job:
+            game = next(game for game in job.games if game.id == record.id)
         else:
-            known = {game.id for game in left}
-            voids = [record for record in records if record.kind is Kind.VOID and record.id in known]
-            if voids or not left:
-                return voids
-            problem = "its worker returned no result"
-        # The void attempt is charged to the game that was being played, or else to the first one left.
-        charged = next((game for game in left if game.id == job.playing), None) or next(iter(left), None)
-        return [void_record(charged, Termination.WORKER_LOST, problem)] if charged else []
-
-    def _audited(
-        self, worker: str, records: list[GameRecord], games: Sequence[PlannedGame] | None = None
-    ) -> list[GameRecord]:
-        """Return the audited records of a cluster worker; `games` are those of its job."""
-        if not worker:
-            return records
-        if games is None:
-            games = [PlannedGame(record.id, self._store.games.spec(record.id)) for record in records]
-        found = self._auditor.audit(worker, games, records)
-        for record in found:
-            if record.kind is Kind.VOID:
-                self._spool.forget(record.id)
-        return found
+            attempt = max(1, self._store.games.get(record.id).attempt)
+            game = PlannedGame(record.id, self._store.games.spec(record.id), attempt)
+        audited = self._auditor.audit(game, record)
+        if audited.kind is not Kind.VOID:
+            return arrival
+        void = Arrival(audited, arrival.attempt or game.attempt)
+        self._spool.keep(void.record, void.attempt)
+        if void.name != arrival.name:
+            self._spool.forget(arrival.name)
+        return void
 
     def _record_next(self) -> None:
         """Commit the first waiting result and, in the same transaction, those that follow it up to a void attempt."""
         waiting = self._in_flight.unrecorded
-        together = list(takewhile(lambda one: one[0].kind is not Kind.VOID, islice(waiting, MAX_BATCH)))
-        found = self._commit_together([record for record, _ in together]) if len(together) > 1 else []
-        for (record, tournament_id), committed in zip(together, found, strict=False):
-            self._finish(record, tournament_id, self._note_committed(record, committed))
+        together = list(takewhile(lambda entry: entry[0].record.kind is not Kind.VOID, islice(waiting, MAX_BATCH)))
+        # A turn costs much the same for one result and for many: most of a commit is per transaction and statement.
+        committed = self._commit_together([arrival.record for arrival, _ in together]) if len(together) > 1 else []
+        for (arrival, tournament_id), commit in zip(together, committed, strict=False):
+            self._finish(arrival.record, tournament_id, self._note_committed(arrival, commit))
             waiting.popleft()
-        if not found:
-            for record, tournament_id in together or [waiting[0]]:
-                self._record(record, tournament_id)
+        if not committed:
+            for arrival, tournament_id in together or [waiting[0]]:
+                self._record(arrival, tournament_id)
                 waiting.popleft()
 
     def _commit_together(self, records: list[GameRecord]) -> list[Committed | None]:
         """Commit results in one transaction; return an empty list if any is rejected, so that each is tried alone."""
         begin = time.perf_counter()
         try:
-            found = self._store.results.commit_all(records, self._owner)
+            committed = self._store.results.commit_all(records, self._owner)
         except (BadValueError, ConflictError, NotFoundError):
             return []
         share = (time.perf_counter() - begin) / len(records)
         for _ in records:
             self._metrics.commit_seconds.observe(share)
-        return found
+        return committed
 
-    def _record(self, record: GameRecord, tournament_id: int) -> None:
+    def _record(self, arrival: Arrival, tournament_id: int) -> None:
         """Commit a record exactly once; a void game gets up to `MAX_ATTEMPTS` attempts in total."""
         try:
-            found = self._void(record, tournament_id) if record.kind is Kind.VOID else self._commit(record)
+            end = self._void(arrival, tournament_id) if arrival.attempt else self._commit(arrival)
         except (BadValueError, ConflictError, NotFoundError) as error:
-            self._drop(record, "refused", str(error))
+            self._drop(arrival, "refused", str(error))
             return
-        self._finish(record, tournament_id, found)
+        self._finish(arrival.record, tournament_id, end)
 
     def _finish(self, record: GameRecord, tournament_id: int, found: tuple[EndState, int | None] | None) -> None:
         """Publish the end of a game unless it was over before; note a bot that failed to get ready for it."""
@@ -284,14 +283,23 @@ class Recorder:
                 loser = record.first if record.loser == "first" else record.second
                 self._in_flight.failed_starts.append((tournament_id, loser))
 
-    def _void(self, record: GameRecord, tournament_id: int) -> tuple[EndState, None] | None:
-        """Store a void attempt; return the new state of its game, or None if the game was over already."""
+    def _void(self, arrival: Arrival, tournament_id: int) -> tuple[EndState, None] | None:
+        """Store a void attempt; return the new state of its game, or None if it changes nothing."""
+        record = arrival.record
         tries = len(self._store.voids.of(record.id)) + 1
         is_last = tries >= MAX_ATTEMPTS[record.termination]
-        if not self._store.voids.add(record, self._owner, give_up=is_last):
+        is_new = self._store.voids.add(record, arrival.attempt, self._owner, give_up=is_last)
+        self._spool.forget(arrival.name)
+        if not is_new:
+            # A dispatch that no slot started gives its number back, so the attempt may be known from an earlier one.
+            job = self._in_flight.by_game.get(record.id)
+            if job and job.attempt(record.id) == arrival.attempt:
+                self._requeue({record.id}, tournament_id)
             return None
         self._metrics.voids.labels(record.termination.value).inc()
         if not is_last and tries > 1:
+            # The first repetition is not delayed, as one lost worker says nothing about the others; then the pause
+            # doubles.
             rest = timedelta(seconds=min(MAX_BACKOFF_S, 2.0 ** (tries - 2)))
             self._in_flight.backing_off[record.id] = self._clock() + rest
         self._in_flight.exhausted.discard(tournament_id)
@@ -300,18 +308,19 @@ class Recorder:
         )
         return ("void" if is_last else "planned"), None
 
-    def _commit(self, record: GameRecord) -> tuple[EndState, int] | None:
+    def _commit(self, arrival: Arrival) -> tuple[EndState, int] | None:
         """Commit a result; return the state of its game and the commit number, or None if the game was over already."""
         with self._metrics.commit_seconds.time():
-            committed = self._store.results.commit(record, self._owner)
-        return self._note_committed(record, committed)
+            committed = self._store.results.commit(arrival.record, self._owner)
+        return self._note_committed(arrival, committed)
 
-    def _note_committed(self, record: GameRecord, committed: Committed | None) -> tuple[EndState, int] | None:
+    def _note_committed(self, arrival: Arrival, committed: Committed | None) -> tuple[EndState, int] | None:
         """Remove a committed result from the spool and publish it."""
+        record = arrival.record
         if committed is None:
-            self._drop(record, "over", "the game is over already")
+            self._drop(arrival, "over", "the game is over already")
             return None
-        self._spool.forget(record.id)
+        self._spool.forget(arrival.name)
         self._metrics.games.labels(record.kind.value).inc()
         if (seconds := _seconds(record)) is not None:
             self._metrics.game_seconds.observe(seconds)
@@ -320,7 +329,9 @@ class Recorder:
         return "finished", committed.number
 
     def _publish_end(self, record: GameRecord, tournament_id: int, state: EndState, commit_number: int | None) -> None:
-        end = TournamentGameEnded(
+        if state == "planned":
+            self._bus.publish(GameAborted(game=record.id))
+        end = GameEnded(
             game=record.id,
             tournament=tournament_id,
             winner=record.winner,
@@ -330,7 +341,6 @@ class Recorder:
             commit_number=commit_number,
             state=state,
         )
-        self._bus.publish(end.of_game())
         self._bus.publish(end)
 
     def requeue_all(self) -> None:
@@ -350,6 +360,19 @@ def drained(waiting: queue.SimpleQueue[T]) -> list[T]:
         while True:
             found.append(waiting.get_nowait())
     return found
+
+
+def _problem_of(future: Future[None], job: Job) -> str:
+    """Return why a job has ended without a record of every game; empty if it was stopped, or broken off by a void."""
+    try:
+        future.result()
+    except CancelledError:
+        return ""
+    except (WorkerLostError, JobError) as error:
+        return str(error)
+    except Exception as error:  # errors of the executor: network, scheduler
+        return f"{type(error).__name__}: {error}"
+    return "" if job.has_void else "its worker returned no result"
 
 
 def _seconds(record: GameRecord) -> float | None:

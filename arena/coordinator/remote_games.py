@@ -13,13 +13,13 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Executor
 from dataclasses import replace
 
-from arena.coordinator.in_flight import Job
+from arena.coordinator.context import Job
 from arena.coordinator.lobby import Lobby
 from arena.store import Store
 from arena.store.tournaments.queue import PendingGame
-from arena.tournaments.settings import Document
 from referee.game.spec import BotSpec, GameSpec, PlannedGame
 from referee.machine.pool import SlotPool
+from referee.tournament.document import Document
 
 REFRESH_INTERVAL_S = 5.0
 """Greatest age of the list of remote bots."""
@@ -58,23 +58,23 @@ class RemoteGames:
         if not self._names:
             return
         present = self._lobby.present if self._lobby else {}
-        self._left = Counter({name: one.most_games for name, one in present.items()})
+        self._left = Counter({name: presence.most_games for name, presence in present.items()})
         for job in jobs:
             self._left.subtract(remote_in(job.games[0].spec))
 
     def waited_for(self, tournament_id: int) -> frozenset[str]:
         """Return the remote bots that a tournament must wait for: their games may not be dispatched yet."""
-        now, found = self._clock(), set()
+        now, names = self._clock(), set()
         present = self._lobby.present if self._lobby else {}
         for name in self._names:
             place = (tournament_id, name)
             if name in present:
                 self._absent.pop(place, None)
                 if self._left[name] <= 0:
-                    found.add(name)
+                    names.add(name)
             elif now - self._absent.setdefault(place, now) < self._wait_s(tournament_id):
-                found.add(name)
-        return frozenset(found)
+                names.add(name)
+        return frozenset(names)
 
     def _wait_s(self, tournament_id: int) -> float:
         if tournament_id not in self._waits:

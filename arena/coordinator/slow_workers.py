@@ -1,12 +1,11 @@
-"""Detects slow workers by a sequential test: workers that are throttled or overloaded, so that bots search slower
-there.
+"""Slow workers, found by a sequential test: they are throttled or overloaded, so that bots search slower there.
 
 Bots count nodes differently. Therefore the nodes per second of each bot are compared with those of the same bot on
 other workers. A game below `1 - tolerance` of the median elsewhere is evidence against its worker, any other game is
 evidence for it. On a worker within the tolerance at most half of the games are evidence against it. The test (an
 e-process) bets a share of its wealth on each next game; the wealth reaches `EVIDENCE_THRESHOLD` by chance with a
 probability of at most its inverse, however long the worker plays (Ville's inequality). The bound is approximate, as
-medians of few games are; `python -m tests.bench.throttle` measures it.
+medians of few games are; `python -m tests.tools.bench.throttle` measures it.
 """
 
 from __future__ import annotations
@@ -59,22 +58,28 @@ class SlowWorkerDetector:
 
         Returns why the worker is too slow, or an empty string.
         """
-        differences = [one for bot, speed in speeds if (one := self._difference(worker, bot, speed, among)) is not None]
+        differences = [
+            difference
+            for bot, speed in speeds
+            if (difference := self._difference(worker, bot, speed, among)) is not None
+        ]
         if not differences:
             return ""
         # Clip each difference at twice the bound: false node counts of one bot alone must not convict a worker.
         edge = -2 * self._bound
-        mean = sum(max(-edge, min(edge, one)) for one in differences) / len(differences)
+        mean = sum(max(-edge, min(edge, difference)) for difference in differences) / len(differences)
         mine = self._workers[worker]
         mine.differences.append(sum(differences) / len(differences))
         sign = 1 if mean < self._bound else -1
+        # Large stakes find a great difference soon and small ones a slight difference at all: the bettor divides the
+        # wealth.
         mine.wealth = [wealth * (1 + sign * stake) for wealth, stake in zip(mine.wealth, STAKES, strict=True)]
         if sum(mine.wealth) < EVIDENCE_THRESHOLD * len(STAKES):
             return ""
-        found = self._workers.pop(worker).differences
+        slower = self._workers.pop(worker).differences
         return (
-            f"bots search at {100 * math.exp(median(found)):.0f} % of their speed elsewhere (median of its last "
-            f"{len(found)} games), and may not be below {100 * (1 - self._tolerance):.0f} %"
+            f"bots search at {100 * math.exp(median(slower)):.0f} % of their speed elsewhere (median of its last "
+            f"{len(slower)} games), and may not be below {100 * (1 - self._tolerance):.0f} %"
         )
 
     def _difference(self, worker: str, bot: object, speed: float, among: Container[str]) -> float | None:
@@ -86,8 +91,9 @@ class SlowWorkerDetector:
         self._known[bot] = known  # move it to the end
         if len(self._known) > MAX_BOTS:
             del self._known[next(iter(self._known))]
-        elsewhere = [found for other, found in known if other != worker and other in among]
+        elsewhere = [measured for other, measured in known if other != worker and other in among]
         known.append((worker, speed))
+        # The median: a single slow worker among the others must not make this one look fast.
         return speed - median(elsewhere) if len(elsewhere) >= MIN_GAMES_ELSEWHERE else None
 
 

@@ -13,8 +13,8 @@ from dataclasses import fields
 from types import TracebackType
 from typing import Any, Generic, Protocol, TypeVar
 
-from arena.errors import ArenaError
 from arena.events.messages import Event
+from referee.errors import ArenaError
 
 E = TypeVar("E", bound=Event)
 MAX_QUEUED = 1000
@@ -34,7 +34,7 @@ class BusError(ArenaError):
 class Subscription(Generic[E]):
     """Future events of some types with some subject: an async context manager and an async iterator.
 
-    Iteration ends when the subscription is closed, or was dropped for being slow (`is_dropped`).
+    Iteration ends when the subscription is closed, or was dropped for being slow.
     """
 
     def __init__(self, bus: Bus, kinds: tuple[type[E], ...], subject: Mapping[str, object], size: int) -> None:
@@ -42,9 +42,9 @@ class Subscription(Generic[E]):
         self._kinds = kinds
         self._subject = tuple(subject.items())
         self._loop = asyncio.get_running_loop()
+        # Without a size of its own: the mark of the end must find room in a full queue.
         self._events: asyncio.Queue[E | None] = asyncio.Queue()
         self._size = size
-        self.is_dropped = False
         self._is_closed = False
 
     def offer(self, event: Event) -> None:
@@ -62,7 +62,6 @@ class Subscription(Generic[E]):
         if self._is_closed:
             return
         if self._events.qsize() >= self._size:
-            self.is_dropped = True
             self.close()
             return
         self._events.put_nowait(event)
@@ -78,7 +77,7 @@ class Subscription(Generic[E]):
         """Return the next event; None once the subscription has ended."""
         event = await self._events.get()
         if event is None:
-            self._events.put_nowait(None)
+            self._events.put_nowait(None)  # for further calls
         return event
 
     def __aiter__(self) -> AsyncIterator[E]:

@@ -1,16 +1,20 @@
 """The live state, built from events: running games, checks and workers, with notification of changes to a subject.
 
-It may miss events: streams then read the state from the database.
+It may miss events: streams then read the state from the database. The number of running games is bounded: the oldest
+are removed first.
 """
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections import OrderedDict, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from typing import Protocol
+
+from cachetools import FIFOCache
 
 from arena.events.bus import EventBus
 from arena.events.messages import (
@@ -20,6 +24,7 @@ from arena.events.messages import (
     Event,
     GameAborted,
     GameEnded,
+    GameEvent,
     GamePlies,
     GamePly,
     GameSnapshot,
@@ -27,12 +32,89 @@ from arena.events.messages import (
     SnapshotRequest,
     Subject,
     TournamentChanged,
-    TournamentGameEnded,
     TournamentPlanned,
     VersionChanged,
     VersionStep,
 )
-from arena.events.running import RunningGame, RunningGames
+from referee.game.record import Ply
+
+MAX_GAMES = 5_000
+"""Maximum number of running games that are kept."""
+
+
+@dataclass(slots=True)
+class RunningGame:
+    """One attempt at a game, with its plies so far."""
+
+    attempt: int = 1
+    plies: list[Ply] = field(default_factory=list)
+    tournament: int = 0
+    moved_at: float = field(default_factory=time.time)
+    """When the last ply arrived, or before that, when the game started (Unix time)."""
+
+    def snapshot(self, game: str) -> GameSnapshot:
+        """Return the whole game without principal variations, so that a long game fits into a message."""
+        plies = tuple(replace(ply, pv="") if ply.pv else ply for ply in self.plies)
+        return GameSnapshot(game=game, tournament=self.tournament, attempt=self.attempt, plies=plies)
+
+
+class RunningGames:
+    """Running games by their id; beyond `size` the game that started first is removed."""
+
+    def __init__(self, size: int = MAX_GAMES) -> None:
+        self.games: FIFOCache[str, RunningGame] = FIFOCache(size)
+        self._early: FIFOCache[str, list[Ply]] = FIFOCache(size)
+        """Plies that arrived before the start of their game: fast bots overtake the coordinator."""
+
+    def take(self, event: GameEvent) -> None:
+        """Apply an event of a game."""
+        match event:
+            case GamePly():
+                self._add(event.game, event.number, event.ply)
+            case GamePlies():
+                self._extend(event)
+            case GameStarted():
+                plies = self._early.pop(event.game, [])
+                self.games[event.game] = RunningGame(event.attempt, plies, event.tournament)
+            case GameSnapshot():
+                self._replace(event)
+            case GameEnded() | GameAborted():
+                self.forget(event.game)
+
+    def forget(self, game: str) -> None:
+        """Remove a game that is over, and plies that came before its start."""
+        self.games.pop(game, None)
+        self._early.pop(game, None)
+
+    def _add(self, name: str, number: int, ply: Ply) -> None:
+        """Append a ply. After a gap nothing is appended until a snapshot fills it or the game ends."""
+        game = self.games.get(name)
+        if game is not None and number == len(game.plies) + 1:
+            game.plies.append(ply)
+            game.moved_at = time.time()
+        # A first ply of a game that has plies belongs to its next attempt, whose start has not been heard of yet.
+        elif number == 1 and (game is None or game.plies):
+            self._early[name] = [ply]
+        elif (early := self._early.get(name)) is not None and number == len(early) + 1:
+            early.append(ply)
+
+    def _extend(self, batch: GamePlies) -> None:
+        """Append the new plies of a batch; after a gap nothing is appended."""
+        game = self.games.get(batch.game)
+        if game is None or game.attempt != batch.attempt or batch.first > len(game.plies) + 1:
+            return
+        if new := batch.plies[len(game.plies) + 1 - batch.first :]:
+            game.plies.extend(new)
+            game.moved_at = time.time()
+
+    def _replace(self, snapshot: GameSnapshot) -> None:
+        """Replace a game by a snapshot unless the snapshot is older."""
+        known = self.games.get(snapshot.game)
+        if known is None or snapshot.attempt > known.attempt:
+            self.games[snapshot.game] = RunningGame(snapshot.attempt, list(snapshot.plies), snapshot.tournament)
+        elif snapshot.attempt == known.attempt and len(snapshot.plies) > len(known.plies):
+            known.plies, known.moved_at = list(snapshot.plies), time.time()
+
 
 MAX_QUEUED = 10_000
 """Events that may wait: all games of a large arena arrive at once when the broker reconnects."""
@@ -40,7 +122,7 @@ MAX_CHECKS, MAX_STEPS = 100, 300
 """Maximum number of version checks that are kept, and of steps of each check."""
 _KINDS = (
     *(GameStarted, GamePly, GamePlies, GameSnapshot, GameEnded, GameAborted),
-    *(TournamentChanged, TournamentGameEnded, TournamentPlanned),
+    *(TournamentChanged, TournamentPlanned),
     *(VersionChanged, VersionStep, CoordinatorWorkers, BrokerConnected),
 )
 
@@ -67,7 +149,7 @@ class Live:
     def __init__(self, bus: EventBus) -> None:
         self._bus = bus
         self._running = RunningGames()
-        self.steps: OrderedDict[int, list[str]] = OrderedDict()
+        self.steps: FIFOCache[int, list[str]] = FIFOCache(MAX_CHECKS)
         """The steps of the check of each version: `loa: handshake: ok`."""
         self.workers: CoordinatorWorkers | None = None
         """The last report of the workers."""
@@ -108,7 +190,7 @@ class Live:
             self._notify_all()
 
     def take(self, event: Event) -> None:
-        """Apply an event, and notify the listeners of its subject."""
+        """Apply an event, and notify the listeners of its subjects."""
         if isinstance(event, CoordinatorWorkers):
             self.workers, self.workers_at = event, time.time()
             return
@@ -124,14 +206,13 @@ class Live:
                 self._running = RunningGames()  # ends may have been missed; running games are sent again whole
                 self._bus.publish(SnapshotRequest())
                 self._notify_all()
-        self._notify(event.subject)
+        for subject in event.subjects:
+            self._notify(subject)
 
     def _take_step(self, event: VersionStep) -> None:
         steps = self.steps.setdefault(event.version, [])
         if len(steps) < MAX_STEPS:
             steps.append(event.line[:MAX_TEXT])
-        if len(self.steps) > MAX_CHECKS:
-            self.steps.popitem(last=False)
 
     def _notify_all(self) -> None:
         for subject in list(self._listeners):

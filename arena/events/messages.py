@@ -6,11 +6,12 @@ given here. A `BroadcastEvent` has its own topic at the broker; the other kinds 
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal, NamedTuple, TypeAlias
 
-from pydantic import ConfigDict, Field
+from pydantic import AfterValidator, ConfigDict, Field
 
+from arena.data_folder import DiskState
 from arena.events.topic import Topic
 from referee.game.record import Ply
 from referee.rules.core import Winner
@@ -20,6 +21,8 @@ BATCH_PLIES = 500
 """Maximum number of plies in one batch."""
 MAX_TEXT = 300
 """Maximum number of characters in a text for people, which may come from a bot."""
+MAX_MOVE, MAX_PV = 100, 120
+"""Maximum numbers of characters in a move and in a principal variation."""
 CONFIG = ConfigDict(
     frozen=True,
     strict=True,
@@ -35,7 +38,6 @@ Word = Annotated[str, Field(max_length=40)]
 Name = Annotated[str, Field(max_length=200)]
 Number = Annotated[int, Field(ge=0, lt=2**53)]
 Attempt = Annotated[int, Field(ge=1, le=1000)]
-Move = Annotated[str, Field(min_length=1, max_length=100)]
 EndState = Literal["finished", "void", "planned"]
 CoordinatorState = Literal["starting", "standing by", "acting", "stopping", "stopped", "offline"]
 
@@ -52,13 +54,13 @@ class Event:
     """Base class of all events."""
 
     __pydantic_config__: ClassVar[ConfigDict] = CONFIG
-    NOUN: ClassVar[str] = ""
-    """The field with the subject of the event; empty for an event without one."""
+    NOUNS: ClassVar[tuple[str, ...]] = ()
+    """The fields with the subjects of the event."""
 
     @property
-    def subject(self) -> Subject:
-        """The subject of the event."""
-        return Subject(self.NOUN, getattr(self, self.NOUN) if self.NOUN else "")
+    def subjects(self) -> list[Subject]:
+        """The nouns that the event is about: their listeners are notified."""
+        return [Subject(noun, getattr(self, noun)) for noun in self.NOUNS]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,44 +68,36 @@ class BroadcastEvent(Event):
     """An event that is published to other processes and to spectators."""
 
     TOPIC: ClassVar[Topic]
+    COPIES: ClassVar[tuple[Topic, ...]] = ()
+    """Further topics for spectators; processes listen to `TOPIC` only."""
+
+    @property
+    def topics(self) -> tuple[Topic, ...]:
+        """The topics on which the event is published."""
+        return (*self.COPIES, self.TOPIC)
 
 
 # -- games -------------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class PlyPayload:
-    """One ply."""
+def _bounded(ply: Ply) -> Ply:
+    """Check a ply of another process. Raises ValueError."""
+    is_text_short = 1 <= len(ply.move) <= MAX_MOVE and len(ply.pv) <= MAX_PV
+    is_small = all(0 <= number < 2**63 for number in (ply.depth, ply.nodes) if number is not None)
+    if not (is_text_short and is_small and ply.ms >= 0 and -(2**31) <= (ply.score or 0) < 2**31):
+        raise ValueError("a ply is out of bounds")
+    return ply
 
-    __pydantic_config__: ClassVar[ConfigDict] = CONFIG
 
-    move: Move
-    """The move, in the notation of its family."""
-    ms: Annotated[float, Field(ge=0)] = 0
-    """Thinking time in milliseconds; 0 for opening plies."""
-    score: Annotated[int, Field(ge=-(2**31), lt=2**31)] | None = None
-    """The bot's evaluation of its position, in centipawns; null if it sent none."""
-    depth: Annotated[int, Field(ge=0, lt=2**63)] | None = None
-    """Search depth in plies; null if the bot sent none."""
-    nodes: Annotated[int, Field(ge=0, lt=2**63)] | None = None
-    """Number of searched positions; null if the bot sent none."""
-    pv: Annotated[str, Field(max_length=120)] = ""
-    """The principal variation from this move on, as the bot wrote it."""
-
-    RARE: ClassVar = ("depth", "nodes", "pv")
-    """Fields that are left out of a payload when the bot did not send them."""
-
-    @classmethod
-    def of(cls, move: str, ply: Ply) -> PlyPayload:
-        """Convert a ply of a record to a payload."""
-        return cls(move, ply.ms, ply.score, ply.depth, ply.nodes, ply.pv)
+ToldPly = Annotated[Ply, AfterValidator(_bounded)]
+"""A ply with its move, as news of a game write it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GameStarted(Event):
     """A game has started, for the first time or again."""
 
-    NOUN = "game"
+    NOUNS = ("game",)
     game: Name
     """The game."""
     tournament: Number = 0
@@ -116,12 +110,12 @@ class GameStarted(Event):
 class GamePly(Event):
     """A ply of a running game. Other processes receive it in a batch or a snapshot."""
 
-    NOUN = "game"
+    NOUNS = ("game",)
     game: Name
     """The game."""
     number: int
     """Number of the ply; the first is 1."""
-    ply: PlyPayload
+    ply: Ply
     """The ply."""
 
 
@@ -129,7 +123,7 @@ class GamePly(Event):
 class GamePlies(BroadcastEvent):
     """The plies of a game since the previous batch."""
 
-    NOUN = "game"
+    NOUNS = ("game",)
     TOPIC = Topic("games/{game}/plies", "new plies, at most four batches a second")
     game: Name
     """The game."""
@@ -137,7 +131,7 @@ class GamePlies(BroadcastEvent):
     """Number of this attempt at the game; do not mix plies of different attempts."""
     first: Annotated[int, Field(ge=1, le=MAX_PLIES)]
     """Number of the first of these plies."""
-    plies: Annotated[tuple[PlyPayload, ...], Field(max_length=BATCH_PLIES)]
+    plies: Annotated[tuple[ToldPly, ...], Field(max_length=BATCH_PLIES)]
     """The plies, in order."""
 
 
@@ -145,7 +139,7 @@ class GamePlies(BroadcastEvent):
 class GameSnapshot(BroadcastEvent):
     """A running game from its first ply on."""
 
-    NOUN = "game"
+    NOUNS = ("game",)
     TOPIC = Topic("games/{game}/snapshot", "the whole game so far: at its start, and on request of a server")
     game: Name
     """The game."""
@@ -153,12 +147,19 @@ class GameSnapshot(BroadcastEvent):
     """Number of the tournament."""
     attempt: Attempt
     """Number of this attempt at the game."""
-    plies: Annotated[tuple[PlyPayload, ...], Field(max_length=MAX_PLIES)]
+    plies: Annotated[tuple[ToldPly, ...], Field(max_length=MAX_PLIES)]
     """All plies so far, in order."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Outcome(BroadcastEvent):
+class GameEnded(BroadcastEvent):
+    """An attempt at a game has ended: with a result, or void."""
+
+    NOUNS = ("game", "tournament")
+    TOPIC = Topic("tournaments/{tournament}/games", "every game that has ended", is_subject_in_payload=True)
+    COPIES = (Topic("games/{game}/result", "the result of the game", is_subject_in_payload=True),)
+    game: Name
+    """The game."""
     tournament: Number
     """Number of the tournament."""
     winner: Winner | None
@@ -171,25 +172,22 @@ class _Outcome(BroadcastEvent):
     """Details of the termination, for people."""
     commit_number: Number | None
     """Commit number of the result; null for a void game."""
+    state: EndState
+    """void: the game was given up after several void attempts; planned, only on the topic of the tournament: the
+    attempt was void, and the game is played again.
+    """
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GameEnded(_Outcome):
-    """A game has ended."""
-
-    NOUN = "game"
-    TOPIC = Topic("games/{game}/result", "the result of the game")
-    game: Name
-    """The game."""
-    state: Literal["finished", "void"]
-    """void: the game was given up after several void attempts."""
+    @property
+    def topics(self) -> tuple[Topic, ...]:
+        """The topic of the tournament, and that of the game unless the game is played again."""
+        return (self.TOPIC,) if self.state == "planned" else (*self.COPIES, self.TOPIC)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GameAborted(BroadcastEvent):
     """A game was aborted without a result: it was cancelled, or was void and will be played again."""
 
-    NOUN = "game"
+    NOUNS = ("game",)
     TOPIC = Topic("games/{game}/gone", "the game was aborted without a result")
     game: Name
     """The game."""
@@ -206,7 +204,7 @@ GameEvent: TypeAlias = GameStarted | GamePly | GamePlies | GameSnapshot | GameEn
 class TournamentChanged(BroadcastEvent):
     """The state of a tournament has changed."""
 
-    NOUN = "tournament"
+    NOUNS = ("tournament",)
     TOPIC = Topic("tournaments/{tournament}/state", "state of the tournament")
     tournament: Number
     """Number of the tournament."""
@@ -217,26 +215,10 @@ class TournamentChanged(BroadcastEvent):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TournamentGameEnded(_Outcome):
-    """A game of a tournament has ended."""
-
-    NOUN = "tournament"
-    TOPIC = Topic("tournaments/{tournament}/games", "every game that has ended", is_subject_in_payload=True)
-    game: Name
-    """The game."""
-    state: EndState
-    """planned: the attempt was void, and the game is played again."""
-
-    def of_game(self) -> GameEnded | GameAborted:
-        """Convert this event to the event of the game itself."""
-        return GameAborted(game=self.game) if self.state == "planned" else GameEnded(**asdict(self))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class TournamentPlanned(BroadcastEvent):
     """More games of a tournament were planned."""
 
-    NOUN = "tournament"
+    NOUNS = ("tournament",)
     TOPIC = Topic("tournaments/{tournament}/rounds", "more games are planned")
     tournament: Number
     """Number of the tournament."""
@@ -248,7 +230,7 @@ class TournamentPlanned(BroadcastEvent):
 class EntrySuspended(BroadcastEvent):
     """A bot was suspended from a tournament: it failed to get ready too many times in a row."""
 
-    NOUN = "tournament"
+    NOUNS = ("tournament",)
     TOPIC = Topic("tournaments/{tournament}/suspended", "a bot was suspended")
     tournament: Number
     """Number of the tournament."""
@@ -264,7 +246,7 @@ class EntrySuspended(BroadcastEvent):
 class RatingsChanged(BroadcastEvent):
     """The ratings of a pool have changed."""
 
-    NOUN = "pool"
+    NOUNS = ("pool",)
     TOPIC = Topic("ratings/{pool}", "the latest result in a pool")
     pool: Name
     """The pool."""
@@ -281,7 +263,7 @@ class RatingsChanged(BroadcastEvent):
 class VersionChanged(BroadcastEvent):
     """The state of an uploaded version of a bot has changed."""
 
-    NOUN = "version"
+    NOUNS = ("version",)
     TOPIC = Topic("versions/{version}/state", "state of an upload", is_public=False)
     version: Number
     """Number of the version."""
@@ -293,7 +275,7 @@ class VersionChanged(BroadcastEvent):
 class VersionStep(BroadcastEvent):
     """One step of the check of a version."""
 
-    NOUN = "version"
+    NOUNS = ("version",)
     TOPIC = Topic("versions/{version}/step", "a step of the check of an upload", is_public=False)
     version: Number
     """Number of the version."""
@@ -362,6 +344,8 @@ class CoordinatorWorkers(BroadcastEvent):
     """Cores of the coordinator's own machine."""
     load: Annotated[float, Field(ge=0)] | None = None
     """Load average of the coordinator's machine over one minute."""
+    disk: DiskState = "ok"
+    """Whether the disk of the coordinator's spool accepts results: `ok`, `full` or `unwritable`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -379,7 +363,7 @@ class HumanActed(BroadcastEvent):
     coordinator reads the action from the database.
     """
 
-    NOUN = "game"
+    NOUNS = ("game",)
     TOPIC = Topic("human_games/{game}/action", "a human has acted in a game", is_public=False)
     game: Name
     """The game."""
@@ -402,7 +386,7 @@ class SlotStarted(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SlotFinished(Event):
-    """A slot has finished a game: the result is in the spool."""
+    """A slot has finished a game: its result or void attempt is in the spool."""
 
     game: Name
     """The game."""
@@ -419,7 +403,6 @@ KINDS: tuple[type[BroadcastEvent], ...] = (
     GameEnded,
     GameAborted,
     TournamentChanged,
-    TournamentGameEnded,
     TournamentPlanned,
     EntrySuspended,
     RatingsChanged,

@@ -29,10 +29,9 @@ from arena.events.messages import (
     HumanActed,
     SnapshotRequest,
 )
-from arena.events.mqtt import payload
+from arena.events.mqtt import outbox
 from arena.events.mqtt.connection import MqttConnection
-from arena.events.mqtt.outbox import MqttOutbox, Outgoing
-from arena.events.mqtt.payload import PayloadError
+from arena.events.mqtt.outbox import MqttOutbox, Outgoing, PayloadError
 from arena.events.mqtt.url import BrokerUrl
 from arena.events.topic import ROOT
 from arena.log import logger
@@ -61,7 +60,7 @@ class MqttBus:
         self._lock = threading.Lock()
         self._outbox = MqttOutbox(self.id, self.drop)
         filters = [f"{ROOT}/#"] if has_pages else [kind.TOPIC.filter for kind in _COORDINATOR_EVENTS]
-        will = self._outbox.message(CoordinatorChanged(state="offline")) if is_coordinator else None
+        will = self._outbox.messages(CoordinatorChanged(state="offline"))[0] if is_coordinator else None
         self._connection = MqttConnection(url, metrics, self, name=self.id, ca=ca, filters=filters, will=will)
 
     async def __aenter__(self) -> MqttBus:
@@ -109,8 +108,10 @@ class MqttBus:
 
     def receive(self, topic: str, body: bytes) -> None:
         """Publish a message of another process in this one, or count it as dropped."""
+        if outbox.is_copy(topic):
+            return  # the event itself comes on its own topic
         try:
-            received = payload.read(topic, body)
+            received = outbox.read_payload(topic, body)
         except PayloadError as error:
             self.drop(error.reason)
             self._log.debug("message dropped", reason=error.reason, error=str(error))
@@ -147,7 +148,7 @@ async def connected(settings: Settings, metrics: Metrics, *, has_pages: bool) ->
     url = BrokerUrl.read(settings.mqtt)
     async with contextlib.AsyncExitStack() as stack:
         if url.is_embedded:
-            from arena.events.mqtt.embedded import broker
+            from arena.events.mqtt.connection import broker
 
             await stack.enter_async_context(broker(url))
         bus = MqttBus(

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import random
 import secrets
 import socket
 import ssl
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 import aiomqtt
@@ -40,6 +41,7 @@ MAX_INCOMING = 10_000
 _CLOSE_TIMEOUT_S = 2.0
 _PASSWORD_WORDS = ("user name", "authori")
 """Parts of a broker's error for an unknown or unauthorised user."""
+# Nagle's algorithm and delayed acknowledgements together hold a small message for up to 40 ms.
 _NO_DELAY = (socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
 
@@ -129,6 +131,7 @@ class MqttConnection:
 
     def wake(self) -> None:
         """Wake the sender. Thread-safe."""
+        # One wake-up for many events: each writes a byte to the pipe that ends the loop's select.
         if not self._is_woken and self._loop is not None:
             self._is_woken = True
             with contextlib.suppress(RuntimeError):  # the loop is closed
@@ -179,6 +182,7 @@ class MqttConnection:
             is_logged = True
             if not first.done():
                 first.set_result(None)  # the process starts without it; it connects later
+            # Random, so that not all processes come back in the same moment after an outage.
             await asyncio.sleep(pause * random.uniform(0.5, 1))
             pause = min(2 * pause, BACKOFF_RANGE_S[1])
 
@@ -197,6 +201,7 @@ class MqttConnection:
             username=self._url.user,
             password=self._url.password,
             identifier=self._name,
+            # The embedded broker, amqtt, speaks no MQTT 5.
             protocol=aiomqtt.ProtocolVersion.V311,
             will=will,
             tls_context=self._tls,
@@ -209,7 +214,8 @@ class MqttConnection:
 
     async def _begin(self, client: aiomqtt.Client) -> None:
         """Subscribe, and start the session."""
-        codes = await client.subscribe([(one, QOS) for one in self._filters])
+        codes = await client.subscribe([(topic, QOS) for topic in self._filters])
+        # 0x80 is the one failure code of a SUBACK in MQTT 3.1.1 (3.9.3).
         if any(getattr(code, "is_failure", False) or code == 0x80 for code in codes):
             raise aiomqtt.MqttError("not authorised to subscribe")
         self._metrics.bus_connected.set(1)
@@ -235,6 +241,7 @@ class MqttConnection:
 
     async def _send(self, client: aiomqtt.Client, message: Outgoing) -> None:
         try:
+            # One after the other keeps their order; to await an acknowledgement costs about a millisecond.
             await client.publish(message.topic, message.payload, QOS, message.is_retained)
         except BaseException:
             self._session.drop("offline")
@@ -276,12 +283,39 @@ def _refusal(url: BrokerUrl, error: BaseException | None) -> BusError:
     return BusError(f"cannot use the broker {url}: {error}", fix)
 
 
+@contextlib.asynccontextmanager
+async def broker(url: BrokerUrl) -> AsyncIterator[None]:
+    """Run a broker for development at a loopback address: amqtt inside this process, open to every local user.
+
+    It keeps nothing after the end of the process, and has no TLS and no passwords. Raises BusError.
+    """
+    try:
+        from amqtt.broker import Broker
+        from amqtt.errors import BrokerError
+    except ImportError:
+        raise BusError("the embedded broker is not installed", "pip install 'bot-arena[broker]'") from None
+    for name in ("amqtt", "transitions"):  # it logs a traceback for every client that disconnects abruptly
+        logging.getLogger(name).setLevel(logging.CRITICAL)
+    config = {
+        "listeners": {"default": {"type": "tcp", "bind": f"{url.host}:{url.port}"}},
+        "plugins": {"amqtt.plugins.authentication.AnonymousAuthPlugin": {"allow_anonymous": True}},
+    }
+    embedded = Broker(config)
+    try:
+        await embedded.start()
+    except BrokerError as error:
+        problem = f"cannot start the embedded broker at {url}: {error.__cause__ or error}"
+        raise BusError(problem, "choose another port: embedded:PORT") from None
+    try:
+        yield
+    finally:
+        await embedded.shutdown()
+
+
 async def probe(settings: Settings) -> None:
     """Connect to the broker that the settings name, and disconnect. Raises BusError."""
     url = BrokerUrl.read(settings.mqtt)
     if url.is_embedded:
-        from arena.events.mqtt.embedded import broker
-
         async with broker(url):
             return
     tls = _tls(url, settings.mqtt_ca) if url.is_tls else None

@@ -1,16 +1,25 @@
-"""Outgoing messages of a process, in order, with the plies of its running games in batches.
+"""Outgoing messages of a process: events as JSON, in order, with the plies of its running games in batches.
 
 Memory is bounded: unsent plies stay in their game until they can be sent, and a full queue drops its oldest message.
 """
 
 from __future__ import annotations
 
+import dataclasses
+import json
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any, Literal, get_type_hints
 
+from pydantic import BaseModel, Field, ValidationError, create_model
+
+from arena.events.live import RunningGame, RunningGames
 from arena.events.messages import (
     BATCH_PLIES,
+    CONFIG,
+    KINDS,
+    MAX_TEXT,
     BroadcastEvent,
     CoordinatorChanged,
     Event,
@@ -18,13 +27,18 @@ from arena.events.messages import (
     GameEnded,
     GamePlies,
     GamePly,
+    GameSnapshot,
     GameStarted,
+    Name,
+    Text,
 )
-from arena.events.mqtt.payload import PayloadError, topic_of, write
-from arena.events.running import RunningGame, RunningGames
+from arena.events.topic import VERSION
 
+MAX_BYTES = 1 << 20
+"""Largest payload that is sent or accepted."""
 MAX_QUEUED = 2000
 """Messages that wait while the broker is unavailable."""
+_FORMS: dict[type[BroadcastEvent], _Form] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,17 +128,133 @@ class MqttOutbox:
             self._queue_up(GamePlies(game=name, attempt=game.attempt, first=first + 1, plies=batch))
         self._sent[name] = len(game.plies)
 
-    def message(self, event: BroadcastEvent) -> Outgoing:
-        """Encode an event. Raises PayloadError."""
-        return Outgoing(topic_of(event, self._sender), write(event, self._sender), event.TOPIC.is_retained)
+    def messages(self, event: BroadcastEvent) -> list[Outgoing]:
+        """Encode an event, for each of its topics. Raises PayloadError."""
+        payload = write_payload(event, self._sender)
+        return [Outgoing(topic, payload, event.TOPIC.is_retained) for topic in topics_of(event, self._sender)]
 
     def _queue_up(self, event: BroadcastEvent) -> None:
         try:
-            message = self.message(event)
+            self._queue.extend(self.messages(event))
         except PayloadError as error:
             self._drop(error.reason)
-            return
-        self._queue.append(message)
-        if len(self._queue) > MAX_QUEUED:
+        while len(self._queue) > MAX_QUEUED:
             self._queue.popleft()
             self._drop("queue")
+
+
+class PayloadError(ValueError):
+    """An invalid message. `reason` is one of `topic`, `size`, `schema`."""
+
+    def __init__(self, reason: Literal["topic", "size", "schema"], message: str) -> None:
+        self.reason = reason
+        super().__init__(message)
+
+
+@dataclass(frozen=True, slots=True)
+class ReceivedMessage:
+    """An event as another process has published it, with its sender."""
+
+    kind: type[BroadcastEvent]
+    subject: str | int
+    event: BroadcastEvent
+    sender: str
+
+
+class _Payload(BaseModel):
+    """The fields that all payloads have in common: an event is a JSON object with `v` and `from` (the sending process).
+
+    Invalid payloads are rejected; unknown fields are ignored.
+    """
+
+    model_config = CONFIG
+
+    v: Literal[1]
+    sender: Name = Field(alias="from")
+
+
+@dataclass(frozen=True, slots=True)
+class _Form:
+    """The encoding of one kind of event. `names` maps field names of the payload to those of the event."""
+
+    model: type[_Payload]
+    names: dict[str, str]
+    lines: frozenset[str]
+    """Text fields for people, which are truncated if they are too long."""
+
+
+def _form(kind: type[BroadcastEvent]) -> _Form:
+    """Return the encoding of a kind of event, built on first use: a process without a broker needs none."""
+    if kind not in _FORMS:
+        _FORMS[kind] = _new_form(kind)
+    return _FORMS[kind]
+
+
+def _new_form(kind: type[BroadcastEvent]) -> _Form:
+    hints = get_type_hints(kind, include_extras=True)
+    definitions: dict[str, Any] = {
+        field.name: (hints[field.name], ... if field.default is dataclasses.MISSING else field.default)
+        for field in dataclasses.fields(kind)
+        if field.name != kind.TOPIC.subject or kind.TOPIC.is_subject_in_payload
+    }
+    model = create_model(kind.__name__, __base__=_Payload, **definitions)
+    names = {model.model_fields[name].alias or name: name for name in definitions}
+    return _Form(model, names, frozenset(name for name in definitions if hints[name] == Text))
+
+
+def read_payload(topic: str, payload: bytes) -> ReceivedMessage:
+    """Decode and validate a message. Raises PayloadError."""
+    kind, subject = _place(topic)
+    if len(payload) > MAX_BYTES:
+        raise PayloadError("size", f"{topic}: {len(payload)} bytes, {MAX_BYTES} are allowed")
+    form = _form(kind)
+    try:
+        message = form.model.model_validate_json(payload)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False, include_context=False)[0]
+        place = ".".join(str(part) for part in first["loc"])[:100]
+        raise PayloadError("schema", f"{topic}: {place}: {first['msg'][:200]}") from None
+    fields = {name: getattr(message, name) for name in form.names.values()}
+    if kind.TOPIC.subject not in ("", "from"):
+        fields[kind.TOPIC.subject] = subject
+    return ReceivedMessage(kind, subject, kind(**fields), message.sender)
+
+
+def is_copy(topic: str) -> bool:
+    """Return True for a topic of copies of events, which are for spectators."""
+    return any(copy.match(topic) is not None for kind in KINDS for copy in kind.COPIES)
+
+
+def _place(topic: str) -> tuple[type[BroadcastEvent], str | int]:
+    for kind in KINDS:
+        if (subject := kind.TOPIC.match(topic)) is not None:
+            return kind, subject
+    raise PayloadError("topic", f"no such topic: {topic[:200]!r}")
+
+
+def topics_of(event: BroadcastEvent, sender: str) -> list[str]:
+    """Return the topics on which `sender` publishes an event."""
+    names = {"": "", "from": sender}
+    return [
+        topic.of(names[topic.subject] if topic.subject in names else getattr(event, topic.subject))
+        for topic in event.topics
+    ]
+
+
+def write_payload(event: BroadcastEvent, sender: str) -> bytes:
+    """Encode an event; texts that are too long are truncated. Raises PayloadError."""
+    form, name = _form(type(event)), type(event).__name__
+    data = {key: getattr(event, field) for key, field in form.names.items()}
+    data |= {field: data[field][:MAX_TEXT] for field in form.lines}
+    try:
+        message = form.model.model_validate({"v": VERSION, "from": sender, **data})
+    except ValidationError as error:
+        raise PayloadError("schema", f"{name}: {error.errors(include_url=False)[0]['msg']}") from None
+    # Write ASCII only, so that control characters of a bot reach no terminal.
+    body = message.model_dump(by_alias=True)
+    if isinstance(event, GamePlies | GameSnapshot):
+        body["plies"] = [ply.told() for ply in event.plies]
+    text = json.dumps(body, separators=(",", ":"))
+    if len(text) > MAX_BYTES:
+        raise PayloadError("size", f"{name}: {len(text)} bytes, {MAX_BYTES} are allowed")
+    return text.encode("ascii")

@@ -72,7 +72,7 @@ def open_executor(cluster: Cluster, results: dict[str, GameRecord]) -> Iterator[
     """Yield a function that opens executors whose games leave their `results`; close them afterwards."""
     structlog.configure(logger_factory=structlog.ReturnLoggerFactory())
     cluster.scheduler()
-    found: list[ClusterExecutor] = []
+    executors: list[ClusterExecutor] = []
 
     def open_(on_event: Callable[[dict[str, Any]], None] | None = None, **options: Any) -> ClusterExecutor:
         def hear(event: dict[str, Any]) -> None:
@@ -82,9 +82,9 @@ def open_executor(cluster: Cluster, results: dict[str, GameRecord]) -> Iterator[
                 on_event(event)
 
         address = options.pop("address", cluster.address)
-        found.append(ClusterExecutor(address_of(address), on_event=hear, **options))
-        return found[-1]
+        executors.append(ClusterExecutor(address_of(address), on_event=hear, **options))
+        return executors[-1]
 
     yield open_
-    for executor in found:
+    for executor in executors:
         executor.shutdown(cancel_futures=True)

@@ -17,7 +17,7 @@ def changed(folder: Path, before: str, after: str) -> dict[str, str]:
     for package in ("referee", "protocol"):
         shutil.copytree(ROOT / package, folder / package, ignore=shutil.ignore_patterns("__pycache__"))
     for file, old, new in (
-        ("play/ending.py", before, after),
+        ("play/play.py", before, after),
         ("machine/source.py", "def digest() -> str:", f"def digest() -> str:\n    return {source.digest()!r}\n"),
     ):
         path = folder / "referee" / file

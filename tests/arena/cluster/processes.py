@@ -11,7 +11,6 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 
 import psutil
@@ -19,7 +18,7 @@ import psutil
 from arena.cluster.game_runner import BundlePlace
 from referee.game.spec import GameSpec, PlannedGame, TimeControl
 from tests.conftest import INTERPRETED
-from tests.referee.conftest import BLACK, FAST, WHITE, scripted
+from tests.referee.conftest import BLACK, PATIENT, PATIENT_TIME, WHITE, scripted
 
 ROOT = Path(__file__).parents[3]
 TIMEOUT_S = 300.0
@@ -181,14 +180,13 @@ def worker(address: str, folder: Path, *words: str, slots: int = 1, **environmen
         command.close()
 
 
-def pair(one: Sequence[str], two: Sequence[str], number: int = 0, time: str = "clock") -> list[PlannedGame]:
+def pair(first: Sequence[str], second: Sequence[str], number: int = 0, time: str = "clock") -> list[PlannedGame]:
     """Return two games of scripted bots with sides swapped. A mute bot has a thousand seconds to think."""
-    control = TimeControl("clock", 1_000_000 if MUTE in (one, two) else 5000, 0)
-    limits = replace(FAST, start_ms=20_000, ready_ms=20_000)
-    bots = scripted("one", *one), scripted("two", *two)
+    control = TimeControl("clock", 1_000_000 if MUTE in (first, second) else PATIENT_TIME.base_ms, 0)
+    bots = scripted("one", *first), scripted("two", *second)
     return [
         PlannedGame.of(
-            GameSpec("loa", "standard", *sides, time=control, limits=limits, sequence=2 * number + turn, pair=number)
+            GameSpec("loa", "standard", *sides, time=control, limits=PATIENT, sequence=2 * number + turn, pair=number)
         )
         for turn, sides in enumerate((bots, bots[::-1]))
     ]

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import shutil
+import socket
+import ssl
 import subprocess
 import sys
+import threading
+from contextlib import nullcontext, suppress
 from pathlib import Path
 
 import pytest
 
 from arena.__main__ import main
-from arena.cluster.wire_config import WIRE, ClusterError, address_of, difference, security_of, version
+from arena.cluster.wire_config import WIRE, ClusterError, Security, address_of, difference, security_of, version
 from arena.config import Settings
 from arena.store import Store
 from referee.machine import source
@@ -160,6 +164,41 @@ def test_certificates_are_for_their_owner_alone_and_never_overwritten(
     assert main(["scheduler", "--init-tls", str(certificates)]) == 1
     assert "is not empty; give a new folder" in capsys.readouterr().err
     assert {path: path.read_bytes() for path in certificates.iterdir()} == before
+
+
+@pytest.mark.parametrize(
+    ("server", "client", "is_accepted"),
+    [
+        ("scheduler", "worker", True),
+        ("scheduler", "referee", True),
+        ("worker", "worker", False),
+        ("worker", "referee", False),
+        ("referee", "worker", False),
+    ],
+)
+def test_only_the_certificate_of_the_scheduler_is_a_servers(
+    certificates: Path, tmp_path: Path, server: str, client: str, is_accepted: bool
+) -> None:
+    def contexts(role: str) -> Security:
+        files = {name.removeprefix("ARENA_").lower(): file for name, file in files_of(role, certificates).items()}
+        security = security_of(Settings(data=tmp_path, **files), "tls://x:1")
+        assert security is not None
+        return security
+
+    ours, theirs = socket.socketpair()
+    listening = contexts(server).get_listen_args("scheduler")["ssl_context"]
+
+    def serve() -> None:
+        with suppress(OSError), listening.wrap_socket(theirs, server_side=True) as connection:
+            connection.recv(1)
+
+    thread = threading.Thread(target=serve)
+    thread.start()
+    connecting = contexts(client).get_connection_args("client")["ssl_context"]
+    with ours, nullcontext() if is_accepted else pytest.raises(ssl.SSLCertVerificationError, match="purpose"):
+        connecting.wrap_socket(ours).close()
+    thread.join(60)
+    assert not thread.is_alive()
 
 
 def test_certificates_need_openssl(

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable
 from typing import Any
 
-from arena.cluster.event_stream import EventStream
+from arena.cluster.jobs import EventStream
 
 
 class Woken(asyncio.SelectorEventLoop):
@@ -75,7 +75,7 @@ def test_plies_are_sent_after_the_batch_window() -> None:
         await asyncio.sleep(0)
         event_stream.add(plies("one", 1, "b"))
         (event,) = await asyncio.wait_for(sent.get(), 10)
-        found: list[str] = event["moves"]
-        return found
+        moves: list[str] = event["moves"]
+        return moves
 
     assert asyncio.run(told()) == ["a", "b"]

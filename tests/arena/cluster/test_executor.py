@@ -14,9 +14,9 @@ import pytest
 
 from arena.cluster.executor import ClusterExecutor, _settle, _settle_answer
 from arena.cluster.game_runner import play_bundled
-from arena.cluster.result_codec import call_encoded, decode_result
+from arena.cluster.jobs import call_encoded, decode_result
 from arena.cluster.wire_config import ClusterError
-from referee.game.record import GameRecord, read_record
+from referee.game.record import GameRecord
 from referee.game.spec import PlannedGame
 from referee.machine.pool import JobError, WorkerLostError
 from tests.arena.cluster import processes
@@ -27,7 +27,7 @@ from tests.port import free_port
 
 
 def outcome(future: Future[Any]) -> Any:
-    """Return the void attempts of a job, or its exception."""
+    """Return the answer of a job, or its exception."""
     try:
         return future.result(TIMEOUT_S)
     except (CancelledError, WorkerLostError) as error:
@@ -65,7 +65,7 @@ def test_without_workers_games_wait(
         assert futures[2].cancel()
         assert not wait(futures[:2], 0.5).done
         cluster.worker()
-        assert [outcome(future) for future in futures[:2]] == [[], []]
+        assert [outcome(future) for future in futures[:2]] == [None, None]
         assert results.keys() == ids(pairs[0]) | ids(pairs[1])
 
 
@@ -77,7 +77,7 @@ def test_a_pair_is_played_and_its_events_arrive(
     executor = open_executor(on_event=events.append)
     games = pair(BLACK_RESIGNS, WHITE_PLAYS)
     future = executor.submit(play_bundled, games, processes.place(tmp_path), True)
-    assert outcome(future) == []
+    assert outcome(future) is None
     records = [results[game.id] for game in games]  # each arrived before the end of the job
     assert [record.sandbox for record in records] == ["none", "none"]
     moves = [(event["game"], move) for event in events if event["event"] == "plies" for move in event["moves"]]
@@ -143,11 +143,11 @@ def test_a_record_counts_only_in_the_job_of_its_game(
         {"key": key, "game": "../elsewhere"},
         {"game": games[0].id},
         {"key": key},
-        {"key": key, "game": games[0].id, "worker": "somebody"},
+        {"key": key, "game": games[0].id, "worker": "somebody", "attempt": 9},
     ):
         executor._handle_events((0.0, [{"event": "finish", "record": line, **event}]))
-    (found,) = told
-    assert (found["game"], found["worker"]) == (games[0].id, "unknown")
+    (kept,) = told
+    assert (kept["game"], kept["worker"], kept["attempt"]) == (games[0].id, "unknown", 1)
 
 
 def test_cancelling_ends_the_game_and_its_bots(cluster: Cluster, open_executor: Opener, tmp_path: Path) -> None:
@@ -158,7 +158,7 @@ def test_cancelling_ends_the_game_and_its_bots(cluster: Cluster, open_executor: 
     executor.call_off(running)
     assert outcome(running) is CancelledError
     processes.wait(lambda: are_gone(bots), "the end of its bots")
-    assert outcome(waiting) == [], "the slot is free again"
+    assert outcome(waiting) is None, "the slot is free again"
 
 
 def test_games_of_a_disconnected_arena_are_stopped(cluster: Cluster, open_executor: Opener, tmp_path: Path) -> None:
@@ -185,7 +185,7 @@ def test_arena_and_workers_reconnect_to_a_new_scheduler(
     assert (executor.size, executor.describe().is_connected) == (0, False)
     assert not held.done()
     cluster.scheduler()
-    assert outcome(held) == []
+    assert outcome(held) is None
     assert executor.describe().is_connected
     processes.wait(lambda: executor.size == 1, "the worker's return")
 
@@ -195,7 +195,7 @@ def test_a_worker_without_heartbeat_loses_its_games_and_rejoins(
     open_executor: Opener, results: dict[str, GameRecord], tmp_path: Path
 ) -> None:
     with (
-        processes.scheduler(ttl_s=5) as (address, _),
+        processes.scheduler(ttl_s=10) as (address, _),
         processes.worker(address, tmp_path / "worker", "--grace", "5") as worker,
     ):
         executor = open_executor(address=address)
@@ -206,7 +206,7 @@ def test_a_worker_without_heartbeat_loses_its_games_and_rejoins(
         again = executor.submit(play_bundled, pair(RESIGN, RESIGN), processes.place(tmp_path), True)
         worker.signal(signal.SIGCONT)
         processes.wait(lambda: are_gone(bots), "the end of its bots")
-        assert played(executor, again, pair(RESIGN, RESIGN), tmp_path) == []
+        assert played(executor, again, pair(RESIGN, RESIGN), tmp_path) is None
         assert results.keys() == ids(pair(RESIGN, RESIGN))
         processes.wait(lambda: executor.size == 1, "the worker's return")
         executor.shutdown(cancel_futures=True)
@@ -222,7 +222,7 @@ def test_a_killed_worker_fails_only_its_running_jobs(cluster: Cluster, open_exec
     assert outcome(begun) is WorkerLostError
     processes.wait(lambda: are_gone(family), "the end of slots and bots")
     cluster.worker()
-    assert played(executor, waiting, pair(RESIGN, RESIGN, 1), tmp_path) == []
+    assert played(executor, waiting, pair(RESIGN, RESIGN, 1), tmp_path) is None
 
 
 def test_a_cancelled_job_notifies_waiters_of_several_futures() -> None:
@@ -246,7 +246,7 @@ def test_a_quarantined_worker_exits_with_the_reason(open_executor: Opener, tmp_p
     with processes.scheduler() as (address, _), processes.worker(address, tmp_path / "worker") as worker:
         executor = open_executor(address=address)
         done = executor.submit(play_bundled, pair(RESIGN, RESIGN), processes.place(tmp_path), True)
-        assert outcome(done) == []
+        assert outcome(done) is None
         (state,) = executor.describe().workers
         assert done.worker == state.id  # type: ignore[attr-defined]
         begun = begin(executor, worker, tmp_path)
@@ -268,16 +268,16 @@ def test_a_stopping_worker_finishes_its_game(
     processes.wait(lambda: futures[0].running() or futures[0].done(), "a game that runs")
     worker.signal(signal.SIGTERM)
     assert worker.end() == 0, worker.said
-    assert outcome(futures[0]) == []
+    assert outcome(futures[0]) is None
     assert results.keys() >= ids(pairs[0])
     cluster.worker()
     for games, future in zip(pairs, futures, strict=True):
-        assert played(executor, future, games, tmp_path) == []
+        assert played(executor, future, games, tmp_path) is None
         assert results.keys() >= ids(games)
 
 
 def test_a_stopping_worker_waits_at_most_the_grace_period(
-    cluster: Cluster, open_executor: Opener, tmp_path: Path
+    cluster: Cluster, open_executor: Opener, results: dict[str, GameRecord], tmp_path: Path
 ) -> None:
     executor, worker = open_executor(), cluster.worker()
     future = begin(executor, worker, tmp_path)
@@ -286,8 +286,8 @@ def test_a_stopping_worker_waits_at_most_the_grace_period(
     worker.until("finishing the running games")
     worker.signal(signal.SIGTERM)
     assert worker.end() == 0, worker.said
-    (line,) = outcome(future)
-    assert read_record(line).termination == "stopped"
+    assert outcome(future) is None
+    assert results[pair(MUTE, RESIGN)[0].id].termination == "stopped"
     processes.wait(lambda: are_gone(family), "the end of slots and bots")
 
 

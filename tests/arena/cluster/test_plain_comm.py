@@ -20,7 +20,7 @@ from distributed.comm import connect, listen
 from distributed.core import rpc
 from distributed.protocol import Pickled, Serialized, dumps, to_serialize
 
-from arena.cluster import state
+from arena.cluster import connection as state
 from arena.cluster.plain_comm import UNREADABLE, decode, plain_address
 from arena.cluster.wire_config import address_of
 from tests.arena.cluster.conftest import Cluster, Opener

@@ -13,13 +13,13 @@ import psutil
 import pytest
 from structlog.testing import capture_logs
 
-from arena.cli.server.worker import _measuring, _warming
-from arena.cluster import heartbeat
-from arena.cluster.heartbeat import Heartbeat
+from arena.cli.server.cluster import _measuring, _warming
+from arena.cluster import worker as heartbeat
+from arena.cluster.connection import state_of
 from arena.cluster.speed import SpeedMeter
-from arena.cluster.state import state_of
 from arena.cluster.warm_up import WarmUp
 from arena.cluster.wire_config import host_towards, version
+from arena.cluster.worker import Heartbeat
 from referee.game.spec import BotSpec, GameSpec, PlannedGame
 from referee.machine import speed
 from referee.machine.pool import JobError
@@ -33,7 +33,11 @@ from tests.arena.cluster.conftest import Cluster
 def test_a_worker_listens_in_the_schedulers_network_and_reports_its_state(cluster: Cluster, tmp_path: Path) -> None:
     cluster.scheduler()
     with processes.worker(cluster.address, tmp_path) as worker:
-        listens = {one.laddr.ip for one in psutil.Process(worker.pid).net_connections() if one.status == "LISTEN"}
+        listens = {
+            connection.laddr.ip
+            for connection in psutil.Process(worker.pid).net_connections()
+            if connection.status == "LISTEN"
+        }
         assert listens == {"127.0.0.1"}
         state = tmp_path / "worker" / "state"
         assert state.read_text() == "ready\n"
@@ -87,24 +91,24 @@ class Measured:
     def submit(self, function: Callable[..., Any]) -> Future[float]:
         assert function is speed.measure
         future: Future[float] = Future()
-        one = self.found.pop(0)
-        if isinstance(one, Exception):
-            future.set_exception(one)
+        answer = self.found.pop(0)
+        if isinstance(answer, Exception):
+            future.set_exception(answer)
         else:
-            future.set_result(one)
+            future.set_result(answer)
         return future
 
 
 def test_the_speed_of_a_worker_is_the_mean_of_its_slots() -> None:
     slots = Measured(100.0, 200.0, JobError("no kernel"))
-    found = SpeedMeter(slots, "w")  # type: ignore[arg-type]
-    assert found.leaves == 0
+    meter = SpeedMeter(slots, "w")  # type: ignore[arg-type]
+    assert meter.leaves == 0
     with capture_logs() as logs:
-        asyncio.run(found.measure())
-        assert found.leaves == 150
+        asyncio.run(meter.measure())
+        assert meter.leaves == 150
         slots.found = [JobError("no kernel")] * 3
-        asyncio.run(found.measure())
-    assert found.leaves == 150, "the last one that is known"
+        asyncio.run(meter.measure())
+    assert meter.leaves == 150, "the last one that is known"
     assert [line["event"] for line in logs] == ["speed measurement failed", "speed", "speed measurement failed"]
 
 
@@ -112,14 +116,14 @@ def test_the_speed_is_measured_periodically() -> None:
     slots = Measured(100.0)
 
     async def main() -> SpeedMeter:
-        found = SpeedMeter(slots, "w")  # type: ignore[arg-type]
-        running = asyncio.create_task(found.run(interval_s=0))
-        while found.leaves != 300:
+        meter = SpeedMeter(slots, "w")  # type: ignore[arg-type]
+        running = asyncio.create_task(meter.run(interval_s=0))
+        while meter.leaves != 300:
             await asyncio.sleep(0)
             slots.found = slots.found or [300.0]
         running.cancel()
         await asyncio.gather(running, return_exceptions=True)
-        return found
+        return meter
 
     assert asyncio.run(asyncio.wait_for(main(), 30)).leaves == 300
 
@@ -159,22 +163,22 @@ def test_workers_report_their_speed_to_the_arena() -> None:
 
 def test_the_heartbeat_file_is_rewritten_and_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(heartbeat, "HEARTBEAT_INTERVAL_S", 0.01)
-    found = Heartbeat(tmp_path / "worker")
+    beat = Heartbeat(tmp_path / "worker")
 
     async def main() -> None:
-        async with found.beating():
+        async with beat.beating():
             for word in ("warming", "ready"):
-                found.become(word)
-                before = found.path.stat().st_mtime_ns
-                with found.path.open() as opened:
-                    while found.path.stat().st_mtime_ns == before:
+                beat.become(word)
+                before = beat.path.stat().st_mtime_ns
+                with beat.path.open() as opened:
+                    while beat.path.stat().st_mtime_ns == before:
                         await asyncio.sleep(0.01)
                     assert opened.read() == f"{word}\n"
-                    assert not found.path.samefile(f"/proc/self/fd/{opened.fileno()}"), "it is never half written"
-                assert found.path.read_text() == f"{word}\n"
+                    assert not beat.path.samefile(f"/proc/self/fd/{opened.fileno()}"), "it is never half written"
+                assert beat.path.read_text() == f"{word}\n"
 
     asyncio.run(asyncio.wait_for(main(), 30))
-    assert not found.path.exists()
+    assert not beat.path.exists()
 
 
 def test_a_heartbeat_file_that_cannot_be_written_is_logged_once(tmp_path: Path) -> None:
@@ -235,9 +239,9 @@ def test_families_compile_in_parallel_and_leave_a_slot_once_one_is_ready() -> No
         asyncio.run(check())
     begun, *steps = logs
     assert (begun["state"], begun["slots"], begun["families"]) == ("warming", 3, 6)
-    assert [one["family"] for one in steps] == ["b", "a", "c", "d", "e", "f"]
-    assert [one["done"] for one in steps] == [f"{number}/6" for number in range(1, 7)]
-    assert {(one["compiled"], one["seconds"]) for one in steps} == {(3, 2.5)}
+    assert [step["family"] for step in steps] == ["b", "a", "c", "d", "e", "f"]
+    assert [step["done"] for step in steps] == [f"{number}/6" for number in range(1, 7)]
+    assert {(step["compiled"], step["seconds"]) for step in steps} == {(3, 2.5)}
 
 
 def test_a_waiting_game_moves_its_family_to_the_front() -> None:

@@ -8,24 +8,25 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from arena.cluster.game_runner import BundlePlace
 from arena.cluster.spool import Spool
 from arena.config import Settings, read_settings
-from arena.coordinator.background import Conditions
+from arena.coordinator.background import Conditions, OutageLog
 from arena.coordinator.human_games import HumanGames
 from arena.coordinator.leadership import LEASE
-from arena.coordinator.outage_log import OutageLog
+from arena.documents.account import Identity
 from arena.documents.human_game import DecisionRequest, HumanGame, PlayRequest
-from arena.documents.identity import Identity
 from arena.events.messages import Event, GamePly, HumanActed
 from arena.services import people
 from arena.services.arena import Arena
 from arena.services.people import Visitor
 from arena.store import Store
+from arena.store.base.models import VersionRating
+from arena.store.ratings.fold import FoldedRating, row_of
 from protocol.messages import Info
 from referee.bot.person import Hand, PersonSeat
 from referee.bot.seat import Thought
 from referee.game.spec import BotLimits, BotSpec
+from referee.ratings.trueskill import TrueSkillRating
 from referee.rules import families, load
 from referee.rules.position import Position
 
@@ -107,7 +108,13 @@ class Hall:
         self.arena = Arena(store, self.settings, self.told)  # type: ignore[arg-type]
         self.spool = Spool(folder / "spool")
         self.failures: list[str] = []
-        store.samples.ensure({"first": "bots.first"}, {"loa": ("standard",)})
+        self.bots = store.samples.ensure({"first": "bots.first"}, {"loa": ("standard",)})
+
+    def establish(self) -> None:
+        """Give the bot an established rating on its ladder, as games of tournaments do: people are rated against it."""
+        line = FoldedRating(TrueSkillRating(20.0, 1.0, 100, 50, 0, 50))
+        with self.store.writing() as session:
+            session.add(VersionRating(**row_of("loa", self.bots["first"].id or 0, line)))
 
     @contextmanager
     def open(self, bot: type[InstantBot] = InstantBot) -> Any:
@@ -118,7 +125,6 @@ class Hall:
             self.told,  # type: ignore[arg-type]
             self.settings,
             owner="hall",
-            place=BundlePlace.of(self.settings),
             spool=self.spool,
             conditions=Conditions(
                 lambda: self.store.leases.fencing(LEASE, "hall"), OutageLog(self.spool.backlog), self.failures.append
@@ -135,8 +141,8 @@ class Hall:
             self.told.games = None
 
     def _record(self, game: str) -> None:
-        if record := self.spool.read(game):
-            self.store.results.commit(record, "hall")
+        if arrival := self.spool.read(game):
+            self.store.results.commit(arrival.record, "hall")
             self.spool.forget(game)
         self.told.notify()
 

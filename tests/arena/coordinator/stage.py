@@ -9,9 +9,12 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from arena import tournaments
 from arena.cluster.spool import Spool
 from arena.config import Settings
+from arena.coordinator.assembly import Collaborators, assemble
 from arena.coordinator.coordinator import Coordinator
 from arena.coordinator.leadership import LEASE
 from arena.coordinator.maintenance import Maintenance
@@ -19,18 +22,23 @@ from arena.documents.game import GameQuery
 from arena.events.bus import Bus
 from arena.store import Store
 from arena.store.base.models import Tournament
+from arena.tournaments import participants
+from referee.bot.file import BotFile
 from referee.game.record import GameRecord
 from referee.game.spec import PlannedGame
-from referee.rules.core import Kind, Termination
+from referee.rules.core import Termination
+from referee.tournament.match import TournamentGame
 from tests.arena.field import record_of
 
 NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
+on_sqlite = pytest.mark.parametrize("store", ["sqlite"], indirect=True)
+"""For what is decided in Python: its statements are those of tests that run on PostgreSQL too."""
 
 
 class Dice(Executor):
     """An executor that finishes jobs at once, or on `release` when `is_held`. `reply` makes the record of a game.
 
-    Like slots, it leaves results in the spool of the job and returns the void attempts.
+    Like slots, it leaves results and void attempts in the spool of the job.
     """
 
     def __init__(self, reply: Callable[[PlannedGame], GameRecord] = record_of, *, is_held: bool = False) -> None:
@@ -72,14 +80,13 @@ class Dice(Executor):
                     future.set_exception(error)
                     continue
                 self.played += [record.id for record in records]
-                future.set_result([line for record in records for line in self.left(record, future)])
+                for game, record in zip(games, records, strict=True):
+                    self.leave(record, game, future)
+                future.set_result(None)
 
-    def left(self, record: GameRecord, future: Future[Any]) -> list[str]:
-        """Leave a result in the spool; return a void attempt."""
-        if record.kind is Kind.VOID:
-            return [record.line()]
-        Spool(self.spool).write(replace(record, worker=getattr(future, "worker", "")))
-        return []
+    def leave(self, record: GameRecord, game: PlannedGame, future: Future[Any]) -> None:
+        """Leave the record of a game in the spool."""
+        Spool(self.spool).write(replace(record, worker=getattr(future, "worker", "")), game.attempt)
 
     def call_off(self, future: Future[Any]) -> None:
         """Cancel a job like a slot: the running game ends void, later ones do not start."""
@@ -88,7 +95,8 @@ class Dice(Executor):
             held, games = job
             if held is future and not future.cancel():
                 self.held.remove(job)
-                future.set_result([void_of(games[0], Termination.STOPPED).line()])
+                self.leave(void_of(games[0], Termination.STOPPED), games[0], future)
+                future.set_result(None)
                 return
 
 
@@ -111,7 +119,12 @@ class Stage:
         self.ids = {name: self.bot(name) for name in bots}
 
     def bot(
-        self, name: str, families: Sequence[str] = ("loa",), capabilities: dict[str, Any] | None = None, **version: Any
+        self,
+        name: str,
+        families: Sequence[str] = ("loa",),
+        capabilities: dict[str, Any] | None = None,
+        command: Sequence[str] = ("./bot",),
+        **version: Any,
     ) -> int:
         """Create a new active version of a bot and return its number; `capabilities` are as if it had been checked."""
         if capabilities is not None:
@@ -122,8 +135,7 @@ class Stage:
         made = self.store.versions.add(
             bot_id,
             **{
-                "command": ["./bot"],
-                "families": families,
+                "file": BotFile(tuple(command), families=tuple(families)),
                 "state": "active",
                 "variants": {family: [] for family in families},
                 **version,
@@ -155,7 +167,8 @@ class Stage:
     def apart(self, executor: Executor, **options: Any) -> Coordinator:
         """Return a coordinator that has done nothing yet. Daily tasks run only if `maintenance` is given."""
         options.setdefault("maintenance", Maintenance(self.store, []))
-        return Coordinator(self.settings, self.store, self.bus, executor, clock=lambda: self.now, **options)
+        given = Collaborators(clock=lambda: self.now, **options)
+        return assemble(self.settings, self.store, self.bus, executor, given)
 
     def play(self, number: int, executor: Dice | None = None, turns: int = 500, turn: timedelta = timedelta(0)) -> Dice:
         """Drive a coordinator until a tournament is over. A turn takes no time by default."""
@@ -168,16 +181,24 @@ class Stage:
                 return dice
         raise AssertionError(f"still {self.tournament(number).state}: {self.store.games.counts(number)}")
 
+    def seats(self, number: int) -> dict[int, int]:
+        """Return the seats of all entries of a tournament by version id."""
+        return participants.seats_by_version(self.store.tournaments.entries(number))
+
+    def games(self, number: int) -> list[TournamentGame]:
+        """Return all games of a tournament."""
+        return self.store.queue.games(number, self.seats(number))
+
     def check_exactly_once(self, number: int, games: int | None = None) -> None:
         """Check that every game has one result, commit numbers have no gap, and ratings follow from the games."""
-        outline = self.store.queue.outline(number)
-        assert {game.state for game in outline} == {"finished"}
-        committed = [game.commit_number for game in outline]
+        outline = self.games(number)
+        assert {game.state for game in outline} == {"done"}
+        committed = [game.order for game in outline]
         assert len(set(committed)) == len(outline)
         records = list(self.store.results.records(GameQuery(tournament=number)))
         assert sorted(commit for commit, _ in records) == sorted(committed)
-        found = self.tournament(number)
-        assert found.planned_games == found.finished_games == len(outline)
+        tournament = self.tournament(number)
+        assert tournament.planned_games == tournament.finished_games == len(outline)
         assert games is None or len(outline) == games
         everything = [commit for commit, _ in self.store.results.records()]
         assert everything == list(range(1, len(everything) + 1))

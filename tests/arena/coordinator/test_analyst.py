@@ -156,10 +156,10 @@ def test_a_requested_position_is_evaluated(sqlite_store: Store) -> None:
     record = Field(sqlite_store).play(1)[0]
     number = sqlite_store.analyses.ask(None, 70, question={"record": record.line()})
     Stage(sqlite_store).look()
-    found = sqlite_store.analyses.request(number)
-    assert found.is_done
-    assert found.answer is not None
-    assert (found.answer.best, found.answer.winning_chances, found.answer.nodes) == ("best", 0.0, 70)
+    request = sqlite_store.analyses.request(number)
+    assert request.is_done
+    assert request.answer is not None
+    assert (request.answer.best, request.answer.winning_chances, request.answer.nodes) == ("best", 0.0, 70)
     broken = sqlite_store.analyses.ask(None, 70, question={"record": "{}"})
     Stage(sqlite_store).look()
     assert "not a game record" in sqlite_store.analyses.request(broken).problem

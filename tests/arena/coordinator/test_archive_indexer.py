@@ -7,7 +7,8 @@ import threading
 import pytest
 
 from arena.collections import following
-from arena.coordinator.archive_indexer import ArchiveIndexer
+from arena.coordinator.archivist import ArchiveIndexer
+from arena.documents.archive import ArchiveQuery
 from arena.store import Store
 from arena.store.archive.search import ArchiveSearch
 from tests.arena.field import Field
@@ -36,7 +37,7 @@ def test_the_rules_run_in_a_helper_process(sqlite_store: Store, field: Field) ->
     field.play(2)
     assert follower.work(stop) == 2
     assert follower.process.is_open
-    assert sqlite_store.archive.count(ArchiveSearch(family="loa", min_plies=2)) == 2
+    assert sqlite_store.archive.count(ArchiveSearch(query=ArchiveQuery(family="loa", min_plies=2))) == 2
     assert follower.work(stop) == 0
     follower.process.close()
     assert not follower.process.is_open

@@ -12,10 +12,9 @@ from structlog.testing import capture_logs
 from arena.cluster.spool import Backlog
 from arena.collections import following
 from arena.coordinator import background as module
-from arena.coordinator.archive_indexer import ArchiveIndexer
-from arena.coordinator.background import Background, Conditions, stop
+from arena.coordinator.archivist import ArchiveIndexer
+from arena.coordinator.background import Background, Conditions, OutageLog, stop
 from arena.coordinator.leadership import LEASE
-from arena.coordinator.outage_log import OutageLog
 from arena.errors import LeaseLostError, StoreUnavailableError
 from arena.store import Store
 from arena.store.archive.search import ArchiveSearch
@@ -141,10 +140,10 @@ def test_stop_interrupts_running_work() -> None:
         assert freed.wait(WAIT_S)
         return stop.is_set()
 
-    one = Background("long", 1.0, long, told.conditions, interrupt=freed.set, close=told.close)
-    one.begin()
+    work = Background("long", 1.0, long, told.conditions, interrupt=freed.set, close=told.close)
+    work.begin()
     assert begun.wait(WAIT_S)
-    stop([one], WAIT_S)
+    stop([work], WAIT_S)
     assert (freed.is_set(), told.closed) == (True, 1)
 
 
@@ -160,15 +159,15 @@ def test_work_that_overruns_the_stop_timeout_never_runs_twice_at_once() -> None:
         together.append(1)
         alone.release()
 
-    one = told.background(work=long)
-    one.begin()
+    work = told.background(work=long)
+    work.begin()
     assert at_work.acquire(timeout=WAIT_S)
-    stop([one], 0.0)
-    one.begin()  # this process has the lease again
+    stop([work], 0.0)
+    work.begin()  # this process has the lease again
     assert not at_work.acquire(blocking=False)
     freed.set()
     assert at_work.acquire(timeout=WAIT_S)
-    stop([one], WAIT_S)
+    stop([work], WAIT_S)
     assert together == [1, 1]
 
 

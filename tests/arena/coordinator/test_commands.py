@@ -36,7 +36,7 @@ def folder(sqlite_store: Store, tmp_path: Path) -> Path:
     for name, moves in {"black": BLACK, "white": WHITE}.items():
         command = [sys.executable, "-S", "-E", str(HERE / "scripted.py"), *moves, "resign"]
         stage.ids[name] = stage.bot(name, command=command)
-    number = stage.create(games=2, time_control="5+0", entries={"bots": ["black", "white"]})
+    number = stage.create(games=2, time_control="100+0", entries={"bots": ["black", "white"]})
     with Roster(Sandbox("none")) as roster:
 
         def reply(game: PlannedGame) -> GameRecord:
@@ -63,8 +63,8 @@ def test_ratings_and_games_are_checked_and_repaired(
         "pools": ["loa"],
         "problems": [],
     }
-    found = said(capsys, 0, "verify", "--all", *where)
-    assert found == {"schema": 1, "checked": 2, "failed": 0, "failures": []}
+    verdict = said(capsys, 0, "verify", "--all", *where)
+    assert verdict == {"schema": 1, "checked": 2, "failed": 0, "failures": []}
     with sqlite_store.engine.begin() as connection:
         connection.execute(text("UPDATE ratings SET mu = mu + 1e-9 WHERE version_id = 1"))
     assert len(said(capsys, 1, "ratings", "rebuild", "--check", *where)["problems"]) == 1
@@ -76,26 +76,26 @@ def test_verify_names_each_wrong_game(folder: Path, sqlite_store: Store, capsys:
     from arena.store.games.commit import pack
 
     where = ("--data", str(folder))
-    one, two = sorted(line.id for line in sqlite_store.games.latest().items)
-    assert said(capsys, 0, "verify", one, two, *where)["checked"] == 2
+    first, second = sorted(line.id for line in sqlite_store.games.latest().items)
+    assert said(capsys, 0, "verify", first, second, *where)["checked"] == 2
     assert said(capsys, 0, "verify", "--tournament", "1", *where)["checked"] == 2
     assert said(capsys, 0, "verify", *where)["checked"] == 2
-    wrong = sqlite_store.games.record(one)
+    wrong = sqlite_store.games.record(first)
     wrong = replace(wrong, final_position="x")
     with sqlite_store.engine.begin() as connection:
         connection.execute(
-            text("UPDATE records SET data = :data WHERE game_id = :id"), {"data": pack(wrong), "id": one}
+            text("UPDATE records SET data = :data WHERE game_id = :id"), {"data": pack(wrong), "id": first}
         )
-    found = said(capsys, 1, "verify", "--all", *where)
-    assert [failure["game"] for failure in found["failures"]] == [one]
+    verdict = said(capsys, 1, "verify", "--all", *where)
+    assert [failure["game"] for failure in verdict["failures"]] == [first]
     assert said(capsys, 1, "verify", "--all", "--void", *where)["failed"] == 1
-    assert sqlite_store.games.get(one).state == "planned"
+    assert sqlite_store.games.get(first).state == "planned"
     assert sqlite_store.tournaments.get(1).state == "running"
-    assert [void.termination for void in sqlite_store.voids.of(one)] == ["worker-wrong"]
+    assert [void.termination for void in sqlite_store.voids.of(first)] == ["worker-wrong"]
     assert sqlite_store.ratings.check() == []
     assert said(capsys, 0, "verify", "--all", "--void", *where)["checked"] == 1
     assert run(["verify", "nosuchgame", *where]) == 3
-    assert run(["verify", one, "--all", *where]) == 2
+    assert run(["verify", first, "--all", *where]) == 2
 
 
 def test_a_missing_data_folder_is_reported_with_a_hint(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -109,7 +109,7 @@ def test_the_coordinator_plays_due_games_and_stops_on_sigterm(sqlite_store: Stor
     stage = Stage(sqlite_store, tmp_path, ())
     for name in ("one", "two"):
         stage.bot(name, command=[sys.executable, "-S", "-E", str(HERE / "scripted.py"), "resign"])
-    number = stage.create(games=2, time_control="5+0")
+    number = stage.create(games=2, time_control="100+0")
     words = [sys.executable, "-m", "arena", "referee", "--data", str(tmp_path), "--executor", "local:1"]
     words += ["--metrics", "0"]
     weak = {**os.environ, **INTERPRETED, "ARENA_ALLOW_WEAK_SANDBOX": "1"}
@@ -121,17 +121,18 @@ def test_the_coordinator_plays_due_games_and_stops_on_sigterm(sqlite_store: Stor
         wait(lambda: process.poll() is not None or stage.tournament(number).state == "finished", "the end")
         assert process.poll() is None, process.communicate()[1]
         with urllib.request.urlopen(line.removeprefix("metrics: ").strip(), timeout=100) as answer:
-            found = {
+            samples = {
                 (sample.name, sample.labels.get("termination_class")): sample.value
                 for family in text_string_to_metric_families(answer.read().decode())
                 for sample in family.samples
             }
         assert (
-            found["arena_games_recorded_total", "forfeit"] + found.get(("arena_games_recorded_total", "rules"), 0) == 2
+            samples["arena_games_recorded_total", "forfeit"] + samples.get(("arena_games_recorded_total", "rules"), 0)
+            == 2
         )
-        assert (found["arena_slots", None], found["arena_referee_acting", None]) == (1, 1)
-        assert (found["arena_referee_up", None], found["arena_database_damaged", None]) == (1, 0)
-        assert found["arena_commit_seconds_count", None] == found["arena_game_seconds_count", None] == 2
+        assert (samples["arena_slots", None], samples["arena_referee_acting", None]) == (1, 1)
+        assert (samples["arena_referee_up", None], samples["arena_database_damaged", None]) == (1, 0)
+        assert samples["arena_commit_seconds_count", None] == samples["arena_game_seconds_count", None] == 2
         process.send_signal(signal.SIGINT)
         _, talk = process.communicate(timeout=300)
     finally:

@@ -1,4 +1,4 @@
-"""The coordinator turn by turn, with random results, in SQLite and PostgreSQL."""
+"""The coordinator turn by turn, with random results; what its statements decide in SQLite and PostgreSQL."""
 
 from __future__ import annotations
 
@@ -20,18 +20,23 @@ from arena.events.messages import (
     RatingsChanged,
     SlotStarted,
     TournamentChanged,
-    TournamentGameEnded,
 )
-from arena.tournaments import SettingsError, StateError, openings, participants, roundrobin, sequential
-from arena.tournaments.match import Seed
-from arena.tournaments.settings import read
-from arena.tournaments.spec import planned_games
+from arena.store.bots.versions import bot_spec
+from arena.tournaments import StateError, creation
+from arena.tournaments.lifecycle import event_of
 from referee.game.record import GameRecord
 from referee.game.spec import PlannedGame
 from referee.machine.pool import WorkerLostError
 from referee.ratings.sprt import Sprt
 from referee.rules.core import Termination
-from tests.arena.coordinator.stage import Dice, Stage, record_of, void_of
+from referee.tournament import openings
+from referee.tournament.document import read
+from referee.tournament.formats import round_robin
+from referee.tournament.formats import sprt as sequential
+from referee.tournament.ledger import planned_games
+from referee.tournament.match import Seed
+from referee.tournament.part import SettingsError
+from tests.arena.coordinator.stage import Dice, Stage, on_sqlite, record_of, void_of
 
 DOCUMENTS: dict[str, dict[str, Any]] = {
     "round-robin": {"games": 4},
@@ -55,10 +60,10 @@ def test_every_format_is_played_to_its_end(stage: Stage, format: str) -> None:
     number = stage.create(format=format, **DOCUMENTS[format])
     stage.play(number)
     stage.check_exactly_once(number)
-    found = stage.tournament(number)
-    assert (found.state, found.finished_at is not None) == ("finished", True)
+    tournament = stage.tournament(number)
+    assert (tournament.state, tournament.finished_at is not None) == ("finished", True)
     expected = {"round-robin": 24, "gauntlet": 6, "swiss": 12, "ladder": 40, "sprt": 30}
-    assert len(stage.store.queue.outline(number)) == expected.get(format, found.planned_games)
+    assert len(stage.games(number)) == expected.get(format, tournament.planned_games)
     if format == "gauntlet":
         assert all("cleo v1" in (game.first, game.second) for game in stage.store.results.of(tournament_id=number))
 
@@ -80,11 +85,11 @@ def test_a_decided_sequential_test_cancels_running_games(stage: Stage) -> None:
     assert stage.tournament(number).state == "finished"
     with pytest.raises(StateError, match="more games would change nothing: H1 after"):
         tournaments.extend(stage.store, number, amount=2)
-    games = stage.store.queue.outline(number)
-    verdict = sequential.verdict(Sprt(0, 200), participants.played(games, stage.store.tournaments.entries(number)))
+    games = stage.games(number)
+    verdict = sequential.verdict(Sprt(0, 200), games)
     assert verdict.state == "H1"
     assert Counter(game.state for game in games) == {
-        "finished": 2 * verdict.pairs,
+        "done": 2 * verdict.pairs,
         "cancelled": len(games) - 2 * verdict.pairs,
     }
     assert len(dice.played) == 2 * verdict.pairs
@@ -96,27 +101,29 @@ def whole_plan(stage: Stage, number: int) -> list[str]:
     tournament, entries = stage.store.tournaments.get(number), stage.store.tournaments.entries(number)
     document = read(tournament.settings)
     versions = {entry.seat: stage.store.versions.get(entry.version_id) for entry in entries}
+    bots = {seat: bot_spec(version, document.family) for seat, version in versions.items()}
+    event = event_of(tournament)
     seeds = [Seed(entry.seat) for entry in entries]
-    matches = list(roundrobin.plan(document.format, document.games, seeds))  # type: ignore[arg-type]
+    matches = list(document.system.plan(document.games, seeds))
     book = openings.draw(document, openings.size(document, len(seeds)))
-    return [game.id for game in planned_games(tournament, document, book, versions, matches, sequence=0, pair=0)]
+    return [game.id for game in planned_games(document, event, book, bots, matches, sequence=0, pair=0)]
 
 
 @pytest.mark.parametrize("format", ["round-robin", "gauntlet"])
 def test_a_plan_in_windows_has_the_same_games_as_the_whole_in_spite_of_restarts(
     stage: Stage, format: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(roundrobin, "WINDOW", 2)
+    monkeypatch.setattr(round_robin, "WINDOW", 2)
     entries = {"bots": ["cleo"], "all": True}
     number = stage.create(format=format, games=5, sides="random", seed=7, entries=entries)
     stage.coordinator(Dice(is_held=True)).turn()
     plan = whole_plan(stage, number)
     for _ in range(200):
-        found = stage.tournament(number)
-        if found.state == "finished":
+        tournament = stage.tournament(number)
+        if tournament.state == "finished":
             break
-        assert found.planned_games == sum(stage.store.games.counts(number).values()) == len(plan)
-        assert len(stage.store.queue.frontier(number)) <= 2 * max(2, 8) + 1
+        assert tournament.planned_games == sum(stage.store.games.counts(number).values()) == len(plan)
+        assert len(stage.store.queue.frontier(number, stage.seats(number))) <= 2 * max(2, 8) + 1
         coordinator = stage.coordinator(Dice())
         coordinator.turn()
         coordinator.turn()
@@ -128,10 +135,10 @@ def test_creating_a_large_tournament_stores_a_window_of_its_plan(stage: Stage) -
     number = stage.create(games=1000)
     coordinator = stage.coordinator(Dice(is_held=True))
     coordinator.turn()
-    found = stage.tournament(number)
-    assert (found.planned_games, found.later_games) == (6000, 6000 - 2 * roundrobin.WINDOW)
+    tournament = stage.tournament(number)
+    assert (tournament.planned_games, tournament.later_games) == (6000, 6000 - 2 * round_robin.WINDOW)
     assert stage.store.queue.open() == {"planned": 6000 - 8, "queued": 8}
-    assert len(stage.store.queue.outline(number)) == 2 * roundrobin.WINDOW
+    assert len(stage.games(number)) == 2 * round_robin.WINDOW
     tournaments.pause(stage.store, number, stage.now)
     tournaments.withdraw(stage.store, number, stage.ids["ada"])
     out = [game.spec for job in coordinator.in_flight.jobs.values() for game in job.games]
@@ -142,6 +149,7 @@ def test_creating_a_large_tournament_stores_a_window_of_its_plan(stage: Stage) -
     assert stage.store.queue.open() == {}
 
 
+@on_sqlite
 def test_several_tournaments_share_the_slots(stage: Stage) -> None:
     numbers = [stage.create(name=f"cup {index}", games=4) for index in range(3)]
     dice = Dice(is_held=True)
@@ -156,36 +164,83 @@ def test_several_tournaments_share_the_slots(stage: Stage) -> None:
         stage.check_exactly_once(number, 24)
 
 
-def test_higher_priorities_are_dispatched_first_and_equal_ones_share(stage: Stage) -> None:
-    low = stage.create(games=2, entries={"bots": ["ada", "bob"]}, priority=-1)
-    equals = [stage.create(games=8, entries={"bots": ["cleo", "dan"]}) for _ in range(2)]
+def handed_out(stage: Stage, until: int) -> list[int]:
+    """Play with held slots until a tournament is over; return the tournaments of all games in the order of play."""
     dice = Dice(is_held=True)
     coordinator = stage.coordinator(dice)
     coordinator.turn()
-    while stage.tournament(low).state != "finished":
+    while stage.tournament(until).state != "finished":
         dice.release(1)
         coordinator.turn()
-    order = [stage.store.games.get(game).tournament_id for game in dice.played]
-    assert order[16:] == [low] * 2, "when the others have no more"
-    assert set(order[:8]) == set(equals)
+    return [stage.store.games.get(game).tournament_id for game in dice.played]
 
 
+@on_sqlite
+def test_equal_priorities_share_alike_and_higher_ones_get_more(stage: Stage) -> None:
+    low = stage.create(games=8, entries={"bots": ["ada", "bob"]}, priority=-5)
+    equals = [stage.create(games=40, entries={"bots": ["cleo", "dan"]}) for _ in range(2)]
+    order = handed_out(stage, low)
+    shares = Counter(order[:20])
+    assert shares == {equals[0]: 8, equals[1]: 8, low: 4}
+
+
+@on_sqlite
+def test_the_lowest_priority_gets_its_share_beside_the_highest(stage: Stage) -> None:
+    high = stage.create(games=200, entries={"bots": ["ada", "bob"]}, priority=100)
+    low = stage.create(games=4, entries={"bots": ["cleo", "dan"]}, priority=-100)
+    order = handed_out(stage, low)
+    assert [number for number, game in enumerate(order) if game == low][2] <= 2 + 2 * 17
+    assert Counter(order)[high] >= 30
+
+
+@on_sqlite
+def test_the_first_game_of_a_newcomer_does_not_wait_for_the_end_of_a_race(stage: Stage) -> None:
+    stage.create(format="race", race={"games": 20_000}, entries={"bots": ["ada", "bob", "cleo"]})
+    (ladder,) = creation.ensure_ladders(stage.store, ["loa"], "5+0.1", stage.now)
+    dice = Dice(is_held=True)
+    coordinator = stage.coordinator(dice)
+    for _ in range(220):  # until all bots of the ladder have their games, and it rests
+        coordinator.turn()
+        dice.release(1)
+    begun = len(dice.played)
+    for name in ("eve", "fay"):
+        stage.bot(name)
+        before = len(dice.played) + sum(len(games) for _, games in dice.held)
+        coordinator.order(None)
+        coordinator.turn()
+        for _ in range(60):
+            dice.release(1)
+            stage.now += timedelta(seconds=1)
+            coordinator.turn()
+        records = [stage.store.games.get(game) for game in dice.played[before:]]
+        mine = [number for number, game in enumerate(records) if f"{name} v1" in (game.first, game.second)]
+        assert mine[0] <= 2 * 5, "among the next five pairs that are handed out"
+        assert records[mine[0]].tournament_id == ladder.id
+    later = Counter(stage.store.games.get(game).tournament_id == ladder.id for game in dice.played[begun:])
+    assert later[False] > 3 * later[True], "and the race goes on"
+
+
+@on_sqlite
 def test_the_priority_of_a_running_tournament_can_be_changed(stage: Stage) -> None:
-    one, two = (stage.create(games=40, entries={"bots": ["ada", "bob"]}) for _ in range(2))
+    first, second = (stage.create(games=40, entries={"bots": ["ada", "bob"]}) for _ in range(2))
     dice = Dice(is_held=True)
     coordinator = stage.coordinator(dice)
     coordinator.turn()
     dice.release()
-    assert stage.store.tournaments.prioritise(two, 5).priority == 5
-    coordinator.turn()
-    coordinator.turn()
-    assert {stage.store.games.get(games[0].id).tournament_id for _, games in dice.held} == {two}
-    assert [found.priority for found in stage.store.tournaments.live()] == [0, 5]
-    stage.store.tournaments.move(one, "cancelled")
+    assert stage.store.tournaments.prioritise(second, 10).priority == 10
+    assert [tournament.priority for tournament in stage.store.tournaments.live()] == [0, 10]
+    played = len(dice.played)
+    for _ in range(30):
+        coordinator.turn()
+        dice.release(1)
+    shares = Counter(stage.store.games.get(game).tournament_id for game in dice.played[played + 2 : played + 42])
+    assert 3 <= shares[second] / shares[first] <= 5, "four times as many"
+    stage.store.tournaments.move(first, "cancelled")
     with pytest.raises(ConflictError, match="cancelled: it has no more games"):
-        stage.store.tournaments.prioritise(one, 1)
+        stage.store.tournaments.prioritise(first, 1)
 
 
+@on_sqlite
 def test_a_tournament_without_priority_has_the_default(stage: Stage) -> None:
     number = stage.create()
     settings = stage.tournament(number).settings
@@ -194,6 +249,7 @@ def test_a_tournament_without_priority_has_the_default(stage: Stage) -> None:
     assert [found.priority for found in stage.store.tournaments.live()] == [0]
 
 
+@on_sqlite
 def test_a_tournament_starts_when_it_is_due(stage: Stage) -> None:
     number = stage.create(start_time=(stage.now + timedelta(hours=1)).isoformat())
     coordinator = stage.coordinator(Dice())
@@ -208,19 +264,21 @@ def test_a_tournament_starts_when_it_is_due(stage: Stage) -> None:
     stage.check_exactly_once(early)
 
 
+@on_sqlite
 def test_the_games_of_a_pair_go_to_one_slot_with_sides_swapped(stage: Stage) -> None:
     number = stage.create(games=2)
     dice = Dice(is_held=True)
     stage.coordinator(dice).turn()
     assert len(dice.held) == 4
     for _, pair in dice.held:
-        one, two = (game.spec for game in pair)
-        assert (one.first.name, one.second.name) == (two.second.name, two.first.name)
-        assert one.pair == two.pair
+        first, second = (game.spec for game in pair)
+        assert (first.first.name, first.second.name) == (second.second.name, second.first.name)
+        assert first.pair == second.pair
     assert stage.store.games.counts(number) == {"planned": 4, "queued": 8}
 
 
 @pytest.mark.parametrize("format", ["race", "sprt"])
+@on_sqlite
 def test_formats_that_may_end_after_any_result_dispatch_one_pair_at_a_time(stage: Stage, format: str) -> None:
     number = stage.create(format=format, entries={"bots": ["ada", "bob"]}, **{format: {"games": 40}})
     dice = Dice(record_of, is_held=True)
@@ -250,6 +308,7 @@ def test_a_lost_worker_charges_one_game_and_all_are_replayed(stage: Stage) -> No
 
 
 @pytest.mark.parametrize("termination", MAX_ATTEMPTS)
+@on_sqlite
 def test_a_void_game_is_retried_a_bounded_number_of_times(stage: Stage, termination: Termination) -> None:
     most = MAX_ATTEMPTS[termination]
     number = stage.create(games=2)
@@ -272,10 +331,11 @@ def test_a_void_game_is_retried_a_bounded_number_of_times(stage: Stage, terminat
     assert sum(line.games for line in lines) == 2 * 11
     assert sum(line.forfeits for line in lines) == sum(game.termination_class == "forfeit" for game in games.values())
     assert stage.store.ratings.check() == []
-    found = stage.tournament(number)
-    assert (found.state, found.planned_games, found.finished_games) == ("finished", 12, 12)
+    tournament = stage.tournament(number)
+    assert (tournament.state, tournament.planned_games, tournament.finished_games) == ("finished", 12, 12)
 
 
+@on_sqlite
 def test_repeated_void_attempts_back_off_without_blocking_others(stage: Stage) -> None:
     number = stage.create(games=4)
     tried: list[datetime] = []
@@ -420,6 +480,7 @@ def test_pause_cancels_games_and_resume_replays_them_even_after_a_restart(stage:
     stage.check_exactly_once(number, 12)
 
 
+@on_sqlite
 def test_draining_lets_running_games_finish_then_pauses(stage: Stage) -> None:
     number = stage.create(games=2)
     dice = Dice(is_held=True)
@@ -443,6 +504,7 @@ def test_draining_lets_running_games_finish_then_pauses(stage: Stage) -> None:
     stage.check_exactly_once(number, 12)
 
 
+@on_sqlite
 def test_a_draining_tournament_survives_a_restart(stage: Stage) -> None:
     number = stage.create(games=2)
     stage.coordinator(Dice(is_held=True)).turn()
@@ -452,6 +514,7 @@ def test_a_draining_tournament_survives_a_restart(stage: Stage) -> None:
     assert stage.store.games.counts(number) == {"planned": 12}
 
 
+@on_sqlite
 def test_draining_the_last_game_finishes_the_tournament(stage: Stage) -> None:
     number = stage.create(games=2, entries={"bots": ["ada", "bob"]})
     dice = Dice(is_held=True)
@@ -487,6 +550,7 @@ def test_cancelling_is_final_and_keeps_results(stage: Stage) -> None:
         assert caught.value.state == "cancelled"
 
 
+@on_sqlite
 def test_a_scheduled_tournament_can_be_paused_and_resumed(stage: Stage) -> None:
     number = stage.create(start_time=(stage.now + timedelta(hours=1)).isoformat())
     tournaments.pause(stage.store, number, stage.now)
@@ -501,6 +565,7 @@ def test_a_scheduled_tournament_can_be_paused_and_resumed(stage: Stage) -> None:
     ("format", "amount", "more"),
     [("round-robin", 2, 12), ("swiss", 1, 4), ("ladder", 6, 6), ("race", 6, 6), ("gauntlet", 2, 6)],
 )
+@on_sqlite
 def test_extending_continues_a_finished_tournament(stage: Stage, format: str, amount: int, more: int) -> None:
     number = stage.create(format=format, **{**DOCUMENTS[format], **({"rounds": 2} if format == "swiss" else {})})
     stage.play(number)
@@ -515,6 +580,7 @@ def test_extending_continues_a_finished_tournament(stage: Stage, format: str, am
             tournaments.extend(stage.store, number, amount=bad)
 
 
+@on_sqlite
 def test_a_withdrawn_bot_plays_no_further_games(stage: Stage) -> None:
     number = stage.create(games=4)
     dice = Dice(is_held=True)
@@ -542,6 +608,7 @@ def test_a_withdrawn_bot_plays_no_further_games(stage: Stage) -> None:
     assert totals(stage, number) == (plan.games, plan.games)
 
 
+@on_sqlite
 def test_a_new_version_joins_a_ladder_and_a_retired_one_leaves_it(stage: Stage) -> None:
     number = stage.create(format="ladder", ladder={"games": 60})
     dice = Dice(is_held=True)
@@ -573,9 +640,9 @@ def recurring(stage: Stage, missed: str = "once", **more: Any) -> int:
         "schedule": {"cron": "0 * * * *", "timezone": "UTC", "catch_up": missed},
         **more,
     }
-    found = cron.create(stage.store, document, stage.user_id, stage.now)
-    assert found.id is not None
-    return found.id
+    schedule = cron.create(stage.store, document, stage.user_id, stage.now)
+    assert schedule.id is not None
+    return schedule.id
 
 
 def names(stage: Stage) -> list[str]:
@@ -593,7 +660,43 @@ def test_a_schedule_creates_tournaments_that_are_played(stage: Stage) -> None:
         for _ in range(8):
             coordinator.turn()
     assert names(stage) == ["hourly 2026-05-01 13:00", "hourly 2026-05-01 14:00"]
-    assert {found.state for found in stage.store.tournaments.page().items} == {"finished"}
+    assert {tournament.state for tournament in stage.store.tournaments.page().items} == {"finished"}
+
+
+@pytest.mark.parametrize(
+    ("zone", "expression", "name"),
+    [
+        ("America/Los_Angeles", "0 20 * * 5", "Cup 2026-05-01 20:00"),
+        ("Asia/Tokyo", "0 8 * * *", "Cup 2026-05-02 08:00"),
+        ("Europe/Paris", "0 0 * * *", "Cup 2026-05-02 00:00"),
+    ],
+)
+def test_a_recurring_tournament_is_named_by_the_clock_of_its_schedule(
+    stage: Stage, zone: str, expression: str, name: str
+) -> None:
+    schedule = {"cron": expression, "timezone": zone}
+    number = recurring(stage, name="Cup {date} {time}", schedule=schedule)
+    fire = stage.store.schedules.get(number).next_fire
+    assert fire
+    (tournament,) = cron.tick(stage.store, fire)
+    assert (tournament.name, tournament.start_time) == (name, fire)
+    document = {**tournament.settings, "schedule": None}
+    stage.store.tournaments.move(tournament.id, "paused")
+    assert tournaments.change(stage.store, tournament.id, document, fire).name == name
+
+
+@on_sqlite
+def test_a_start_in_the_past_is_refused_but_that_of_a_paused_tournament_stays(stage: Stage) -> None:
+    late, soon = (stage.now - timedelta(minutes=6)).isoformat(), (stage.now + timedelta(minutes=1)).isoformat()
+    with pytest.raises(SettingsError, match=r"start_time: 2026-05-01T11:54:00\+00:00 has passed; leave it out"):
+        stage.create(start_time=late)
+    number = stage.create(start_time=soon)
+    document = stage.tournament(number).settings
+    stage.store.tournaments.move(number, "paused")
+    stage.now += timedelta(hours=1)
+    assert tournaments.change(stage.store, number, document, stage.now).start_time.isoformat() == soon
+    with pytest.raises(SettingsError, match="has passed"):
+        tournaments.change(stage.store, number, {**document, "start_time": late}, stage.now)
 
 
 def test_firing_twice_has_no_effect(stage: Stage) -> None:
@@ -610,12 +713,14 @@ def test_firing_twice_has_no_effect(stage: Stage) -> None:
 
 
 @pytest.mark.parametrize(("missed", "count"), [("skip", 0), ("once", 1), ("all", 5)])
+@on_sqlite
 def test_missed_fires_follow_the_policy(stage: Stage, missed: str, count: int) -> None:
     recurring(stage, missed)
     stage.now += timedelta(hours=5, minutes=30)
     assert len(cron.tick(stage.store, stage.now)) == count
 
 
+@on_sqlite
 def test_a_disabled_schedule_does_not_fire_and_continues_from_now(stage: Stage) -> None:
     number = recurring(stage, "all")
     cron.enable(stage.store, number, False, stage.user_id, stage.now)
@@ -627,6 +732,7 @@ def test_a_disabled_schedule_does_not_fire_and_continues_from_now(stage: Stage) 
     assert len(cron.tick(stage.store, stage.now)) == 1
 
 
+@on_sqlite
 def test_a_scheduled_tournament_without_entries_is_cancelled_with_the_reason(stage: Stage) -> None:
     recurring(stage, entries={"bots": ["ada", "ghost"]})
     stage.now += timedelta(hours=1)
@@ -643,13 +749,14 @@ def test_a_tournament_name_is_unique(stage: Stage) -> None:
         recurring(stage)
 
 
+@on_sqlite
 def test_events_of_a_tournament(stage: Stage) -> None:
     heard: list[Event] = []
     stage.bus.publish = heard.append  # type: ignore[method-assign]
     number = stage.create(games=2, entries={"bots": ["ada", "bob"]})
     stage.play(number)
     counts = Counter(type(event) for event in heard)
-    assert counts[GameEnded] == counts[TournamentGameEnded] == 2
+    assert counts[GameEnded] == 2
     assert [event.pool for event in heard if isinstance(event, RatingsChanged)] == ["loa", "loa"]
     (*_, last) = [event for event in heard if isinstance(event, TournamentChanged)]
     assert (last.tournament, last.state) == (number, "finished")

@@ -11,11 +11,11 @@ import pytest
 from arena.documents.service import AuditQuery
 from arena.errors import StoreUnavailableError
 from arena.events.messages import EntrySuspended, Event
-from arena.tournaments import roundrobin
 from referee.game.record import GameRecord
 from referee.game.spec import PlannedGame
 from referee.rules.core import Termination
-from tests.arena.coordinator.stage import Dice, Stage, record_of
+from referee.tournament.formats import round_robin
+from tests.arena.coordinator.stage import Dice, Stage, on_sqlite, record_of
 
 MUTE = "ada v1"
 REASON = "it did not get ready 5 times in a row; its other games are forfeited"
@@ -58,24 +58,27 @@ def test_five_consecutive_failures_forfeit_the_rest_and_publish_an_event(stage: 
     dice = stage.play(number, Dice(stalling(MUTE)))
     check_forfeits(stage, number, 120)
     assert 5 <= asked(dice, stage) < 12
-    (entry,) = [one for one in stage.store.tournaments.entries(number) if one.suspended]
+    (entry,) = [line for line in stage.store.tournaments.entries(number) if line.suspended]
     assert (entry.name, entry.suspended, entry.withdrawn is not None) == (MUTE, REASON, True)
-    (news,) = [one for one in heard if isinstance(one, EntrySuspended)]
+    (news,) = [event for event in heard if isinstance(event, EntrySuspended)]
     assert (news.tournament, news.name, news.reason) == (number, MUTE, REASON)
     notices = stage.store.notices.of(stage.user_id)
-    assert [(one.name, one.key, one.detail) for one in notices if one.kind == "suspension"] == [
+    assert [(notice.name, notice.key, notice.detail) for notice in notices if notice.kind == "suspension"] == [
         (MUTE, str(number), REASON)
     ]
-    assert not [one for one in notices if one.what == "suspended" and one.kind == "fault"]
-    (note,) = [one for one in stage.store.audit.page(AuditQuery(limit=500)).items if one.action == "tournament.suspend"]
+    assert not [notice for notice in notices if notice.what == "suspended" and notice.kind == "fault"]
+    (note,) = [
+        line for line in stage.store.audit.page(AuditQuery(limit=500)).items if line.action == "tournament.suspend"
+    ]
     assert note.detail == {"version": MUTE, "reason": REASON}
 
 
 @pytest.mark.parametrize(("format", "games"), [("round-robin", 120), ("gauntlet", 60)])
+@on_sqlite
 def test_a_suspended_bot_forfeits_also_the_games_that_are_stored_later(
     stage: Stage, format: str, games: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(roundrobin, "WINDOW", 12)
+    monkeypatch.setattr(round_robin, "WINDOW", 12)
     number = stage.create(format=format, games=20, entries={"bots": ["ada"], "all": True})
     dice = stage.play(number, Dice(stalling(MUTE)))
     check_forfeits(stage, number, games)
@@ -83,6 +86,7 @@ def test_a_suspended_bot_forfeits_also_the_games_that_are_stored_later(
 
 
 @pytest.mark.parametrize(("limit", "most"), [(2, 8), (0, 10**6)])
+@on_sqlite
 def test_the_tournament_sets_the_limit(stage: Stage, limit: int, most: int) -> None:
     number = stage.create(games=10, adjudication={"suspend_after": limit})
     dice = stage.play(number, Dice(stalling(MUTE)))
@@ -90,6 +94,7 @@ def test_the_tournament_sets_the_limit(stage: Stage, limit: int, most: int) -> N
     stage.check_exactly_once(number, 60)
 
 
+@on_sqlite
 def test_a_bot_that_sometimes_gets_ready_is_not_suspended(stage: Stage) -> None:
     number = stage.create(games=10)
     count = 0
@@ -102,9 +107,10 @@ def test_a_bot_that_sometimes_gets_ready_is_not_suspended(stage: Stage) -> None:
 
     stage.play(number, Dice(reply))
     assert count == 30
-    assert not [one for one in stage.store.tournaments.entries(number) if one.suspended]
+    assert not [line for line in stage.store.tournaments.entries(number) if line.suspended]
 
 
+@on_sqlite
 def test_two_failing_bots_are_both_suspended(stage: Stage) -> None:
     number = stage.create(games=20)
     dice = stage.play(number, Dice(stalling(MUTE, "bob v1")))
@@ -136,6 +142,7 @@ def test_games_in_flight_are_cancelled_and_late_results_ignored(stage: Stage) ->
 
 
 @pytest.mark.parametrize("format", ["swiss", "knockout", "ladder", "sprt", "gauntlet"])
+@on_sqlite
 def test_every_format_continues_without_a_suspended_bot(stage: Stage, format: str) -> None:
     document: dict[str, Any] = {
         "swiss": {"rounds": 3, "games": 6},
@@ -147,7 +154,7 @@ def test_every_format_continues_without_a_suspended_bot(stage: Stage, format: st
     number = stage.create(format=format, adjudication={"suspend_after": 3}, **document)
     dice = stage.play(number, Dice(stalling(MUTE)))
     stage.check_exactly_once(number)
-    assert [one.name for one in stage.store.tournaments.entries(number) if one.suspended] == [MUTE]
+    assert [line.name for line in stage.store.tournaments.entries(number) if line.suspended] == [MUTE]
     assert asked(dice, stage) <= 12
 
 

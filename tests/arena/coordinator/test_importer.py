@@ -8,7 +8,8 @@ import pytest
 
 from arena.collections import uploaded_text
 from arena.collections.collection import read_collection
-from arena.coordinator.importer import ArchiveImporter
+from arena.coordinator.archivist import ArchiveImporter
+from arena.documents.archive import ArchiveQuery
 from arena.offload import Bounds
 from arena.store import Store
 from arena.store.archive.search import ArchiveSearch
@@ -41,16 +42,16 @@ def test_an_interrupted_import_continues_where_it_ended(sqlite_store: Store, mon
     text = f"{TEXT}\n1. b1b3 b1b3\n"
     number = start(sqlite_store, text)
     assert ArchiveImporter(sqlite_store).work(Interrupted(2))  # type: ignore[arg-type]
-    found = sqlite_store.imports.get(number)
-    assert (found.state, found.new, found.rejected) == ("waiting", 200, 0)
-    assert 0 < found.read < found.lines
+    row = sqlite_store.imports.get(number)
+    assert (row.state, row.new, row.rejected) == ("waiting", 200, 0)
+    assert 0 < row.read < row.lines
     assert ArchiveImporter(sqlite_store).work(threading.Event())
-    found = sqlite_store.imports.get(number)
-    assert (found.state, found.games, found.new, found.format) == ("done", GAMES, GAMES, "loa")
-    assert sqlite_store.archive.count(ArchiveSearch(source="club")) == GAMES
+    row = sqlite_store.imports.get(number)
+    assert (row.state, row.games, row.new, row.format) == ("done", GAMES, GAMES, "loa")
+    assert sqlite_store.archive.count(ArchiveSearch(query=ArchiveQuery(source="club"))) == GAMES
     whole = read_collection(text, load("loa").formats[0], load("loa").settle())
-    assert [(one.line, one.move) for one in found.bad] == [(one.line, one.ply) for one in whole.problems]
-    assert found.bad[0].line == found.lines
+    assert [(game.line, game.move) for game in row.bad] == [(problem.line, problem.ply) for problem in whole.problems]
+    assert row.bad[0].line == row.lines
     assert not ArchiveImporter(sqlite_store).work(threading.Event())
 
 
@@ -62,9 +63,9 @@ def test_a_portion_beyond_its_bounds_fails_the_import_and_not_the_next(
     long, short = start(sqlite_store, "1. a4c4 b1b3 2. a5c5\n\n" * 60_000), start(sqlite_store, "1. b1b3 a4c4")
     importer = ArchiveImporter(sqlite_store)
     assert importer._advance()
-    found = sqlite_store.imports.get(long)
-    assert (found.state, found.new) == ("failed", 0)
-    assert found.problem.startswith("reading the text after line 0 needs more than 60 s or 1024 MiB; import")
+    row = sqlite_store.imports.get(long)
+    assert (row.state, row.new) == ("failed", 0)
+    assert row.problem.startswith("reading the text after line 0 needs more than 60 s or 1024 MiB; import")
     monkeypatch.undo()
     assert importer.work(threading.Event())
     assert sqlite_store.imports.get(short).state == "done"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from arena.cluster.spool import Backlog
+from arena.coordinator.background import OutageLog
 from arena.coordinator.leadership import LEASE, Leadership
-from arena.coordinator.outage_log import OutageLog
 from arena.errors import StoreUnavailableError
 from arena.store import Store
 from arena.store.operations.leases import OwnedLease

@@ -17,13 +17,14 @@ from arena.coordinator import lobby as module
 from arena.coordinator.lobby import Lobby
 from referee.bot.remote.link import LinkAllowance
 from referee.game.record import GameRecord
-from referee.game.spec import Adjudication, BotSpec, GameSpec, PlannedGame, TimeControl
+from referee.game.spec import Adjudication, BotSpec, GameSpec, PlannedGame
 from referee.play.play import play
 from referee.play.roster import Roster
 from referee.rules import load
 from referee.rules.core import Kind, Termination
 from referee.rules.position import Position
 from referee.sandbox import open_sandbox
+from tests.referee.conftest import PATIENT_TIME
 
 TERMS = LinkAllowance(move_ms=300, game_ms=5000, grace_ms=60_000)
 TIMEOUT_S = 60
@@ -88,7 +89,7 @@ def spec_of(lobby: Lobby, name: str) -> BotSpec:
 
 def game(first: BotSpec, second: BotSpec) -> PlannedGame:
     shortened = Adjudication(max_plies=8)
-    return PlannedGame.of(GameSpec("loa", "standard", first, second, time=TimeControl(), adjudication=shortened))
+    return PlannedGame.of(GameSpec("loa", "standard", first, second, time=PATIENT_TIME, adjudication=shortened))
 
 
 async def played(lobby: Lobby, *names: str) -> GameRecord:
@@ -128,7 +129,7 @@ def test_a_game_continues_after_a_reconnect() -> None:
     assert (record.termination, len(record.moves)) == (Termination.MAX_PLIES, 8)
     assert author.asked == 5
     assert len(author.opened) == 2
-    assert {side: found["losses"] for side, found in record.network.items()} == {"first": 1, "second": 0}
+    assert {side: network["losses"] for side, network in record.network.items()} == {"first": 1, "second": 0}
     assert record.network["first"]["grace_ms"] == 60_000
 
 
@@ -151,9 +152,9 @@ def test_a_seat_needs_the_key() -> None:
         async with Lobby(TERMS) as lobby:
             reader, writer = await asyncio.open_unix_connection(lobby.place)
             writer.write(b'{"key": "guessed", "bot": "ada"}\n')
-            found = await asyncio.wait_for(reader.read(), TIMEOUT_S)
+            answer = await asyncio.wait_for(reader.read(), TIMEOUT_S)
             writer.close()
-            return found
+            return answer
 
     assert asyncio.run(scene()) == b""
 

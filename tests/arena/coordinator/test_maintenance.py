@@ -46,8 +46,8 @@ def test_a_task_runs_once_a_day_from_its_hour_on(store: Store) -> None:
         (datetime(2026, 5, 2, 23, 0, tzinfo=UTC), 2),
         (datetime(2026, 5, 9, 4, 0, tzinfo=UTC), 3),
     ):
-        for one in (maintenance, other):
-            one.run_due(at, never)
+        for server in (maintenance, other):
+            server.run_due(at, never)
         assert len(done) == count, at
     assert more == [], "what one process has done the other one leaves alone"
     assert store.daily_tasks.last_done("counted") == datetime(2026, 5, 9, tzinfo=UTC).toordinal()

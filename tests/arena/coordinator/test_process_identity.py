@@ -8,14 +8,13 @@ import sys
 
 import pytest
 
-from arena.coordinator.leadership import LEASE
-from arena.coordinator.process_identity import is_dead, new_name
+from arena.coordinator.leadership import LEASE, is_dead, new_name
 from tests.arena.coordinator.stage import Dice, Stage
 
 
 def name_of_another(*, is_waited_for: bool) -> tuple[str, subprocess.Popen[bytes]]:
     """Return the name of a process that has ended."""
-    code = "from arena.coordinator.process_identity import new_name; print(new_name(), flush=True)"
+    code = "from arena.coordinator.leadership import new_name; print(new_name(), flush=True)"
     process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE)
     assert process.stdout is not None
     name = process.stdout.readline().decode().strip()

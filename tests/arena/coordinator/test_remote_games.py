@@ -5,9 +5,9 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
-from arena.coordinator.in_flight import Job
-from arena.coordinator.lobby import ConnectedBot
+from arena.coordinator.context import Job
 from arena.coordinator.remote_games import RemoteGames
+from arena.store.bots.bots import ConnectedBot
 from arena.store.tournaments.queue import PendingGame
 from referee.game.spec import BotSpec, GameSpec, PlannedGame
 
@@ -24,7 +24,7 @@ class Clock:
 
 
 def planned(first: BotSpec = FAR, second: BotSpec = NEAR) -> PendingGame:
-    return PendingGame(PlannedGame.of(GameSpec("loa", "standard", first, second)), 7, 0)
+    return PendingGame(PlannedGame.of(GameSpec("loa", "standard", first, second)), 7)
 
 
 def made(present: dict[str, ConnectedBot], clock: Clock, open_pool: Any = None) -> RemoteGames:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import threading
+import time
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from types import SimpleNamespace
@@ -11,17 +13,20 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
+from arena.coordinator import context
 from arena.coordinator import coordinator as coordinating
+from arena.coordinator.background import STOP_TIMEOUT_S
 from arena.coordinator.coordinator import Coordinator
 from arena.coordinator.leadership import LEASE
-from arena.coordinator.lobby import ConnectedBot
+from arena.coordinator.maintenance import Maintenance, Task
 from arena.errors import ConflictError, SchemaError
 from arena.events.bus import Subscription
 from arena.events.messages import CoordinatorChanged, Event, GameEnded, VersionChanged
 from arena.store import Store
+from arena.store.bots.bots import ConnectedBot
 from arena.store.games.commit import Committed
 from referee.game.record import GameRecord
-from tests.arena.coordinator.stage import Dice, Stage
+from tests.arena.coordinator.stage import Dice, Stage, on_sqlite
 
 TIMEOUT_S = 100
 Events = Subscription[Event]
@@ -74,12 +79,31 @@ def test_a_coordinator_acts_records_and_releases_the_lease(stage: Stage) -> None
     assert stage.store.leases.get(LEASE) is None
 
 
+def test_stop_releases_the_lease_before_background_work_has_ended(stage: Stage) -> None:
+    began = threading.Event()
+    was_free: list[bool] = []
+
+    def work(must_stop: Callable[[], bool]) -> int:
+        began.set()
+        deadline = time.monotonic() + STOP_TIMEOUT_S / 2
+        while not must_stop() or (stage.store.leases.get(LEASE) and time.monotonic() < deadline):
+            time.sleep(0.01)
+        was_free.append(stage.store.leases.get(LEASE) is None)
+        return 0
+
+    async def script(coordinator: Coordinator, events: Events, stop: asyncio.Event) -> None:
+        assert await asyncio.to_thread(began.wait, TIMEOUT_S)
+
+    acting(stage, Dice(), script, maintenance=Maintenance(stage.store, [Task("dusting", 0, work)]))
+    assert was_free == [True]
+
+
 @pytest.mark.parametrize(("window_s", "released"), [(3600, 8), (0.05, 1)], ids=["half of the jobs", "the window"])
 def test_results_wait_for_others_until_half_the_jobs_have_ended_or_for_a_window(
     stage: Stage, monkeypatch: pytest.MonkeyPatch, window_s: float, released: int
 ) -> None:
     monkeypatch.setattr(coordinating, "TICK_INTERVAL_S", 3600)
-    monkeypatch.setattr(coordinating, "BATCH_WINDOW_S", window_s)
+    monkeypatch.setattr(context, "BATCH_WINDOW_S", window_s)
     dice = Dice(is_held=True)
     dice.size = 8
     commit_all, together = stage.store.results.commit_all, list[int]()
@@ -112,6 +136,7 @@ def lease_gauges(coordinator: Coordinator) -> tuple[float | None, float | None]:
     return value("arena_referee_acting"), value("arena_referee_up")
 
 
+@on_sqlite
 def test_metrics_of_the_active_coordinator_report_it_as_up(stage: Stage) -> None:
     async def script(coordinator: Coordinator, events: Events, stop: asyncio.Event) -> None:
         assert lease_gauges(coordinator) == (0, 0)
@@ -125,6 +150,7 @@ def test_metrics_of_the_active_coordinator_report_it_as_up(stage: Stage) -> None
 
 
 @pytest.mark.parametrize(("seconds", "is_up"), [(3600, 1), (-1, 0)], ids=["alive", "run out"])
+@on_sqlite
 def test_metrics_of_a_standby_report_the_active_coordinator(stage: Stage, seconds: float, is_up: int) -> None:
     assert stage.store.leases.take(LEASE, "another", seconds)
 
@@ -209,6 +235,7 @@ def test_a_coordinator_without_the_lease_stands_by_and_writes_nothing(stage: Sta
     assert stage.store.voids.page().items == []
 
 
+@on_sqlite
 def test_games_that_exceed_the_grace_period_are_cancelled_and_requeued(stage: Stage) -> None:
     number = stage.create(games=2)
     dice = Dice(is_held=True)
@@ -225,6 +252,7 @@ def test_games_that_exceed_the_grace_period_are_cancelled_and_requeued(stage: St
     assert stage.store.voids.page().items == []
 
 
+@on_sqlite
 def test_a_second_order_to_stop_cancels_running_games(stage: Stage) -> None:
     number = stage.create(games=2)
     dice = Dice(is_held=True)
@@ -242,6 +270,7 @@ def test_a_second_order_to_stop_cancels_running_games(stage: Stage) -> None:
     assert stage.store.games.counts(number) == {"planned": 12}
 
 
+@on_sqlite
 def test_stop_waits_for_running_games(stage: Stage) -> None:
     number = stage.create(games=2)
     dice = Dice(is_held=True)
@@ -314,6 +343,7 @@ def test_a_check_that_fails_by_our_fault_is_repeated(stage: Stage) -> None:
     assert len(tries) >= 2
 
 
+@on_sqlite
 def test_an_error_in_one_tournament_affects_no_other(stage: Stage) -> None:
     sick, broken, sound = (stage.create(name=name) for name in ("sick", "broken", "sound"))
     stage.store.tournaments.extend(broken, {"nonsense": True})

@@ -13,8 +13,8 @@ from arena.coordinator.slow_workers import SlowWorkerDetector, speeds_of
 from referee.game.record import Ply
 from referee.game.spec import GameSpec, PlannedGame, TimeControl
 from tests.arena.field import record_of
-from tests.bench.throttle import WITHIN, Field, simulate
 from tests.referee.conftest import scripted
+from tests.tools.bench.throttle import WITHIN, Field, simulate
 
 BOTH = ("one", "two")
 
@@ -25,10 +25,10 @@ def told(watch: SlowWorkerDetector, slow: float, games: int, worker: str = "one"
     for _ in range(games):
         for place in BOTH:
             factor = slow if place == worker else 1.0
-            found = watch.add(place, [(bot, math.log(speed * factor)) for bot, speed in speeds.items()], BOTH)
-            if found:
+            problem = watch.add(place, [(bot, math.log(speed * factor)) for bot, speed in speeds.items()], BOTH)
+            if problem:
                 assert place == worker
-                return found
+                return problem
     return ""
 
 

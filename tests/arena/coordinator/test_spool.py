@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,13 +17,13 @@ import pytest
 from arena.cli.terminal.exit import Exit
 from arena.cli.terminal.run import run
 from arena.cluster import spool as spool_module
-from arena.cluster.spool import Backlog, Spool
+from arena.cluster.spool import Arrival, Backlog, Spool
 from arena.coordinator import coordinator as coordinator_module
+from arena.coordinator.background import REMINDER_INTERVAL_S, OutageLog
 from arena.coordinator.coordinator import Coordinator
 from arena.coordinator.executors import publisher
 from arena.coordinator.leadership import LEASE
 from arena.coordinator.maintenance import Maintenance
-from arena.coordinator.outage_log import REMINDER_INTERVAL_S, OutageLog
 from arena.errors import BadValueError, DamagedDatabaseError, LeaseLostError, StoreUnavailableError
 from arena.events.messages import CoordinatorChanged, GameEnded
 from arena.store import Store, url_in
@@ -48,12 +49,12 @@ class Away:
 
     def _wrapped(self, method: Any) -> Any:
         @contextmanager
-        def session() -> Iterator[Any]:
+        def session(**options: Any) -> Iterator[Any]:
             if self.is_away:
                 self.asked += 1
                 raise StoreUnavailableError("away")
-            with method() as found:
-                yield found
+            with method(**options) as opened:
+                yield opened
 
         return session
 
@@ -200,7 +201,7 @@ def test_a_waiting_result_is_committed_or_dropped_by_the_state_of_its_game(stage
         case "finished":
             stage.store.results.commit(replace(result, winner="second"), "another")
         case "void":
-            stage.store.voids.add(void_of(game), "another", give_up=True)
+            stage.store.voids.add(void_of(game), 1, "another", give_up=True)
         case "cancelled":
             queue.cancel(number)
         case "unknown":
@@ -208,17 +209,17 @@ def test_a_waiting_result_is_committed_or_dropped_by_the_state_of_its_game(stage
         case "of other bots":
             result = replace(result, first="somebody")
     Spool(stage.settings.data / "spool").keep(result)
-    found = stage.apart(Dice())
-    stage.store.leases.take(LEASE, found.leadership.name, 3600, stage.store.leases.get(LEASE))
+    coordinator = stage.apart(Dice())
+    stage.store.leases.take(LEASE, coordinator.leadership.name, 3600, stage.store.leases.get(LEASE))
     live: list[LiveTournament] = []
     stage.store.tournaments.live = lambda: live  # type: ignore[method-assign]
-    found.take_over()
-    found.turn()
+    coordinator.take_over()
+    coordinator.turn()
     kept = stage.store.games.get(game.id)
     expected = {"finished": "second", "void": None, "cancelled": None}.get(state, "first" if STATES[state] else None)
     assert kept.winner == expected
-    assert sum(dropped(found, reason) or 0 for reason in ("over", "refused")) == (not STATES[state])
-    assert waiting(found) == 0
+    assert sum(dropped(coordinator, reason) or 0 for reason in ("over", "refused")) == (not STATES[state])
+    assert waiting(coordinator) == 0
     assert stage.store.ratings.check() == []
 
 
@@ -246,7 +247,7 @@ def test_a_result_is_recorded_before_its_job_ends(stage: Stage) -> None:
 
 def told(coordinator: Coordinator, stage: Stage, **event: Any) -> None:
     """Pass an event of a running job to the coordinator directly, as these tests have no bus."""
-    publisher(stage.bus, coordinator.spool)({"event": "finish", **event})
+    publisher(stage.bus, coordinator.spool)({"event": "finish", "attempt": 1, **event})
     coordinator.recorder.game_ended(event["game"])
 
 
@@ -265,7 +266,6 @@ def test_a_result_is_in_the_spool_before_the_next_game_of_its_job_starts(stage: 
         told(coordinator, stage, game=unknown, record=replace(record_of(first), id=unknown).line(), worker="far-1")
         told(coordinator, stage, game=second.id, record="no record", worker="far-1")
         told(coordinator, stage, game=second.id, record=record_of(first).line(), worker="far-1")
-        told(coordinator, stage, game=second.id, record=void_of(second).line(), worker="far-1")
     else:
         coordinator.recorder.game_began(first.id)
         coordinator.spool.keep(record_of(first))
@@ -297,14 +297,13 @@ def test_a_tournament_ends_with_its_last_result_before_its_job_ends(stage: Stage
     assert stage.tournament(number).state == "finished"
     coordinator.turn()
     assert dice.called_off == []
-    future.set_result([])
+    future.set_result(None)
     coordinator.turn()
     assert coordinator.in_flight.jobs == {}
     stage.check_exactly_once(number, 2)
 
 
-@pytest.mark.parametrize("answer", [[], ["no record"], "nothing", None, [1], [["x"]]])
-def test_a_job_without_a_result_is_charged_to_its_worker_and_retried(stage: Stage, answer: Any) -> None:
+def test_a_job_without_a_result_is_charged_to_its_worker_and_retried(stage: Stage) -> None:
     number = stage.create(games=2, entries={"bots": ["ada", "bob"]})
     dice = Dice(is_held=True)
     coordinator = stage.coordinator(dice)
@@ -312,7 +311,7 @@ def test_a_job_without_a_result_is_charged_to_its_worker_and_retried(stage: Stag
     dice.begin()
     future, (first, second) = dice.held.pop()
     coordinator.spool.keep(record_of(first))
-    future.set_result(answer)
+    future.set_result(None)
     for _ in range(2):
         coordinator.turn()
     assert [len(stage.store.voids.of(game.id)) for game in (first, second)] == [0, 1]
@@ -322,17 +321,18 @@ def test_a_job_without_a_result_is_charged_to_its_worker_and_retried(stage: Stag
     stage.check_exactly_once(number, 2)
 
 
-def test_a_result_in_the_return_value_of_a_job_is_ignored(stage: Stage) -> None:
-    """Results count only through the spool."""
+def test_records_in_the_return_value_of_a_job_are_ignored(stage: Stage) -> None:
+    """Results and void attempts count only through the spool."""
     stage.create(games=2, entries={"bots": ["ada", "bob"]})
     dice = Dice(is_held=True)
     coordinator = stage.coordinator(dice)
     coordinator.turn()
     dice.begin()
     future, games = dice.held.pop()
-    future.set_result([record_of(game).line() for game in games])
+    future.set_result([record_of(games[0]).line(), void_of(games[1], Termination.SANDBOX_FAILED).line()])
     coordinator.turn()
     assert stage.store.games.counts(1).get("finished") is None
+    assert [void.termination for void in stage.store.voids.page().items] == ["worker-lost"]
 
 
 @pytest.mark.parametrize("is_seen", [False, True])
@@ -393,13 +393,81 @@ def test_a_kill_at_any_moment_of_a_result_records_it_once(
     assert list(stage.settings.spool_folder.iterdir()) == []
 
 
-def test_a_void_attempt_is_not_spooled(stage: Stage) -> None:
-    stage.create(games=2)
-    dice = Dice(void_of, is_held=True)
+@pytest.mark.parametrize("moment", ["before the spool", "before the commit", "before its removal", "after its removal"])
+@pytest.mark.parametrize("is_started", [True, False])
+def test_a_kill_at_any_moment_of_a_void_attempt_records_it_at_most_once(
+    stage: Stage, moment: str, is_started: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The slot and the coordinator die, and with them the future of the job; the next coordinator reads the spool."""
+
+    def killed(*_: Any, **__: Any) -> Any:
+        raise KilledError
+
+    number = stage.create(games=2, entries={"bots": ["ada", "bob"]})
+    old = Dice(lambda game: void_of(game) if game.attempt == 1 else record_of(game), is_held=True)
+    coordinator = stage.coordinator(old)
+    coordinator.turn()
+    games = old.held[0][1]
+    if is_started:
+        for game in games:
+            coordinator.recorder.game_began(game.id)
+        coordinator.turn()
+    targets = {"spool": (Spool, "write"), "commit": (stage.store.voids, "add"), "removal": (Spool, "forget")}
+    with monkeypatch.context() as patch:
+        if moment != "after its removal":
+            patch.setattr(*targets[moment.rsplit(maxsplit=1)[-1]], killed)
+        with contextlib.suppress(KilledError):
+            old.release()
+            coordinator.turn()
+    new = stage.play(number, Dice())
+    stage.check_exactly_once(number, 2)
+    is_spooled = moment != "before the spool"
+    assert [[void.attempt for void in stage.store.voids.of(game.id)] for game in games] == 2 * [[1] * is_spooled]
+    assert len(new.played) == 2
+    attempts = {stage.store.games.get(game.id).attempt for game in games}
+    assert attempts == {2 if is_started or is_spooled else 1}
+    assert list(stage.settings.spool_folder.iterdir()) == []
+
+
+def test_a_void_attempt_of_a_lost_slot_counts_once_and_charges_no_other_attempt(stage: Stage) -> None:
+    number = stage.create(games=2, entries={"bots": ["ada", "bob"]})
+    dice = Dice(is_held=True)
     coordinator = stage.coordinator(dice)
     coordinator.turn()
+    dice.begin()
+    future, (first, second) = dice.held.pop()
+    coordinator.spool.keep(record_of(first))
+    coordinator.recorder.game_began(second.id)
+    coordinator.spool.keep(void_of(second, Termination.SANDBOX_FAILED), second.attempt)
+    future.set_exception(WorkerLostError("gone"))
+    for _ in range(2):
+        coordinator.turn()
+    assert [void.termination for void in stage.store.voids.page().items] == ["sandbox-failed"]
     dice.release()
-    assert waiting(coordinator) == 0
+    coordinator.turn()
+    assert dice.played == [second.id]
+    stage.check_exactly_once(number, 2)
+
+
+def test_a_late_void_attempt_of_an_earlier_owner_does_not_end_the_present_one(stage: Stage) -> None:
+    stage.create(games=2, entries={"bots": ["ada", "bob"]})
+    old = Dice(is_held=True)
+    coordinator = stage.coordinator(old)
+    coordinator.turn()
+    first = old.held[0][1][0]
+    coordinator.recorder.game_began(first.id)
+    coordinator.turn()
+    new = stage.coordinator(Dice(is_held=True))
+    new.turn()
+    assert (game := stage.store.games.get(first.id)).state == "queued"
+    assert game.attempt == 2
+    coordinator.spool.keep(void_of(first), 1)
+    new.recorder.restore()
+    new.turn()
+    assert [void.attempt for void in stage.store.voids.of(first.id)] == [1]
+    assert stage.store.games.get(first.id).state == "queued"
+    assert not any(job.is_over for job in new.in_flight.jobs.values())
+    assert waiting(new) == 0
 
 
 def test_results_that_the_disk_refuses_stay_in_memory(stage: Stage, away: Away) -> None:
@@ -415,7 +483,7 @@ def test_results_that_the_disk_refuses_stay_in_memory(stage: Stage, away: Away) 
     future, games = dice.held.pop(0)
     for game in games:  # as a slot that cannot write
         told(coordinator, stage, game=game.id, record=record_of(game).line())
-    future.set_result([])
+    future.set_result(None)
     with pytest.raises(StoreUnavailableError):
         coordinator.turn()
     assert waiting(coordinator) == 2
@@ -438,15 +506,15 @@ def test_a_truncated_result_is_renamed_and_its_game_replayed(stage: Stage) -> No
     dice = Dice(is_held=True)
     stage.coordinator(dice).turn()
     spool = Spool(stage.settings.data / "spool")
-    one, two = dice.held[0][1]
-    spool.keep(record_of(one))
-    path = spool.folder / f"{one.id}.json"
+    first, second = dice.held[0][1]
+    spool.keep(record_of(first))
+    path = spool.folder / f"{first.id}.json"
     path.write_bytes(path.read_bytes()[:100])
-    spool.keep(record_of(two))
-    (spool.folder / f"{two.id}.json").rename(spool.folder / "0123.json")
+    spool.keep(record_of(second))
+    (spool.folder / f"{second.id}.json").rename(spool.folder / "0123.json")
     stage.play(number)
     stage.check_exactly_once(number, 2)
-    assert sorted(found.name for found in spool.folder.iterdir()) == ["0123.unreadable", f"{one.id}.unreadable"]
+    assert sorted(path.name for path in spool.folder.iterdir()) == ["0123.unreadable", f"{first.id}.unreadable"]
 
 
 def test_an_invalid_result_blocks_no_other(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -476,10 +544,10 @@ def test_a_result_that_cannot_be_encoded_stays_in_memory(tmp_path: Path) -> None
     )
     spool.keep(record)
     spool.sync()
-    assert spool.ids() == [record.id]
-    assert spool.read(record.id) == record
+    assert spool.names() == [record.id]
+    assert spool.read(record.id) == Arrival(record)
     spool.forget(record.id)
-    assert spool.ids() == []
+    assert spool.names() == []
 
 
 def test_result_files_are_private(stage: Stage) -> None:
@@ -568,8 +636,8 @@ def test_a_restored_backup_gets_all_spooled_results(
         patch.setattr("os.geteuid", lambda: 4242)
         assert run(["db", "restore", "--data", str(tmp_path)]) == Exit.USAGE  # the restored file could not be read
     assert run(["db", "restore", "--data", str(tmp_path), "--json"]) == Exit.DONE
-    found = json.loads(capsys.readouterr().out)
-    assert (found["salvaged"], found["waiting"]) == (4, 6)
+    document = json.loads(capsys.readouterr().out)
+    assert (document["salvaged"], document["waiting"]) == (4, 6)
     assert run(["db", "check", "--data", str(tmp_path)]) == Exit.DONE
     stage.store = Store(url_in(tmp_path))
     again = stage.play(number)

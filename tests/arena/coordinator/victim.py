@@ -14,7 +14,7 @@ from pathlib import Path
 
 from arena.cluster.spool import Spool
 from arena.config import Settings
-from arena.coordinator.coordinator import Coordinator
+from arena.coordinator.assembly import Collaborators, assemble
 from arena.coordinator.executors import open_executor
 from arena.events.bus import Bus
 from arena.events.messages import CoordinatorChanged, GameEnded, GameStarted
@@ -27,11 +27,16 @@ async def main() -> None:
     left = int(sys.argv[3]) if len(sys.argv) > 3 else 0
     configure("text", "error")
     settings = Settings(
-        data=folder, database=database, sandbox="none", allow_weak_sandbox=True, executor="local:2", lease_ttl_seconds=3
+        data=folder,
+        database=database,
+        sandbox="none",
+        allow_weak_sandbox=True,
+        executor="local:2",
+        lease_ttl_seconds=30,  # a standby on the same machine sees at once that its owner is dead
     )
     store, bus, spool = Store(database), Bus(), Spool(settings.spool_folder)
     executor = open_executor(settings, bus, spool)
-    coordinator = Coordinator(settings, store, bus, executor, spool=spool)
+    coordinator = assemble(settings, store, bus, executor, Collaborators(spool=spool))
     stop = asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
     async with bus.subscribe(CoordinatorChanged, GameStarted, GameEnded) as events:

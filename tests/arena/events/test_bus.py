@@ -15,9 +15,9 @@ from arena.events.messages import (
     GameAborted,
     GamePly,
     GameStarted,
-    PlyPayload,
     TournamentChanged,
 )
+from referee.game.record import Ply
 
 
 def woken(number: int) -> CoordinatorWakeup:
@@ -28,16 +28,16 @@ def test_a_subscriber_gets_its_types_in_order() -> None:
     async def run() -> None:
         bus = Bus()
         bus.publish(GameAborted(game="1"))
-        async with bus.subscribe(GamePly, GameAborted, TournamentChanged) as one, bus.subscribe(Event) as everything:
+        async with bus.subscribe(GamePly, GameAborted, TournamentChanged) as some, bus.subscribe(Event) as everything:
             said = [
-                GamePly(game="1", number=1, ply=PlyPayload("a1a2")),
+                GamePly(game="1", number=1, ply=Ply(move="a1a2")),
                 GameStarted(game="1"),
                 TournamentChanged(tournament=3, state="running"),
                 GameAborted(game="1"),
             ]
             for event in said:
                 bus.publish(event)
-            assert [await one.get() for _ in range(3)] == [said[0], said[2], said[3]]
+            assert [await some.get() for _ in range(3)] == [said[0], said[2], said[3]]
             assert [await everything.get() for _ in said] == said
 
     asyncio.run(run())
@@ -64,12 +64,10 @@ def test_a_slow_subscriber_is_dropped_and_the_others_are_not() -> None:
                 bus.publish(woken(number))
             await asyncio.sleep(0)
             assert [event.tournament async for event in slow] == [0, 1, 2]
-            assert slow.is_dropped
             assert await slow.get() is None
             bus.publish(woken(10))
             got = [event.tournament for event in [await other.get() for _ in range(11)] if event]
             assert got == list(range(11))
-            assert not other.is_dropped
 
     asyncio.run(run())
 
@@ -92,13 +90,13 @@ def test_publishing_from_threads_wakes_the_loop() -> None:
 def test_all_subscribers_get_events_of_threads_in_the_same_order() -> None:
     async def run() -> None:
         bus = Bus()
-        async with bus.subscribe(CoordinatorWakeup) as one, bus.subscribe(CoordinatorWakeup) as two:
+        async with bus.subscribe(CoordinatorWakeup) as first, bus.subscribe(CoordinatorWakeup) as second:
             threads = [threading.Thread(target=bus.publish, args=(woken(number),)) for number in range(20)]
             for thread in threads:
                 thread.start()
             for thread in threads:
                 thread.join()
-            assert [await one.get() for _ in threads] == [await two.get() for _ in threads]
+            assert [await first.get() for _ in threads] == [await second.get() for _ in threads]
 
     asyncio.run(run())
 

@@ -40,10 +40,10 @@ class Mosquitto:
 
     def start(self) -> None:
         """Start it, and wait until it answers."""
-        found = program()
-        assert found is not None
+        binary = program()
+        assert binary is not None
         with open(self.folder / "mosquitto.log", "ab") as log:
-            self._process = subprocess.Popen([found, "-c", str(self.file)], stdout=log, stderr=log)
+            self._process = subprocess.Popen([binary, "-c", str(self.file)], stdout=log, stderr=log)
         deadline = time.monotonic() + TIMEOUT_S
         while True:
             try:

@@ -17,22 +17,21 @@ from arena.events.messages import (
     GamePly,
     GameSnapshot,
     HumanActed,
-    PlyPayload,
     RatingsChanged,
     SnapshotRequest,
     TournamentChanged,
-    TournamentGameEnded,
     TournamentPlanned,
     VersionChanged,
     VersionStep,
     WorkerPayload,
 )
+from referee.game.record import Ply
 
 GAME = "0123456789abcdef"
 OTHER = "fedcba9876543210"
 PROCESS = "arena-host-1-abc"
-PLY = PlyPayload("a1a2", 1.5)
-ENDED = TournamentGameEnded(
+PLY = Ply(1.5, move="a1a2")
+ENDED = GameEnded(
     game=GAME,
     tournament=3,
     winner="first",
@@ -41,17 +40,14 @@ ENDED = TournamentGameEnded(
     commit_number=7,
     state="finished",
 )
-RESULT = ENDED.of_game()
-assert isinstance(RESULT, GameEnded)
 SAMPLES: dict[type[BroadcastEvent], BroadcastEvent] = {
     type(news): news
     for news in (
         GamePlies(game=GAME, attempt=1, first=1, plies=(PLY,)),
         GameSnapshot(game=GAME, tournament=3, attempt=1, plies=(PLY, PLY)),
-        RESULT,
+        ENDED,
         GameAborted(game=GAME),
         TournamentChanged(tournament=3, state="running", problem="because"),
-        ENDED,
         TournamentPlanned(tournament=3, planned=10),
         EntrySuspended(tournament=3, version=5, name="mute v1", reason="it did not get ready 5 times in a row"),
         RatingsChanged(pool="tablut/bell+king_max_step=4", game=GAME, commit_number=7),
@@ -79,10 +75,9 @@ def topic_of(kind: type[BroadcastEvent]) -> str:
 
 def ended(game: str = GAME, **more: Any) -> GameEnded:
     """Return the result of a game."""
-    assert isinstance(RESULT, GameEnded)
-    return replace(RESULT, game=game, **more)
+    return replace(ENDED, game=game, **more)
 
 
 def ply(number: int, game: str = GAME) -> GamePly:
     """Return a ply as a game slot sends it."""
-    return GamePly(game=game, number=number, ply=PlyPayload(f"a1a{number}", 1.0))
+    return GamePly(game=game, number=number, ply=Ply(1.0, move=f"a1a{number}"))

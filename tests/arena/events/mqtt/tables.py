@@ -9,10 +9,12 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from arena.events.messages import KINDS, BroadcastEvent
-from arena.events.topic import ROOT
+from arena.events.topic import ROOT, Topic
+from referee.game.record import Ply
 
 FILE = Path(__file__).parents[4] / "docs" / "reference" / "events.md"
 BEGIN, END = "<!-- tables: begin -->", "<!-- tables: end -->"
+_TOLD = tuple(Ply(depth=1, nodes=1, pv="-").told())
 _WORDS = {"game": "GAME", "tournament": "NUMBER", "version": "NUMBER", "pool": "POOL", "from": "PROCESS"}
 
 
@@ -20,9 +22,9 @@ def tables() -> str:
     """Return the tree of topics and the fields of every payload."""
     lines = ["| topic | retained | readers | content |", "|---|---|---|---|"]
     for kind in KINDS:
-        place = kind.TOPIC
-        retained, who = "yes" if place.is_retained else "no", "everyone" if place.is_public else "servers"
-        lines.append(f"| `{topic(kind)}` | {retained} | {who} | {place.about} |")
+        for place in (*kind.COPIES, kind.TOPIC):
+            retained, who = "yes" if place.is_retained else "no", "everyone" if place.is_public else "servers"
+            lines.append(f"| `{address(place)}` | {retained} | {who} | {place.about} |")
     lines.append("")
     lines.append("Every payload has `v` (1) and `from` (the sending process). Further fields:")
     described: set[str] = set()
@@ -30,17 +32,20 @@ def tables() -> str:
         schema = schema_of(kind)
         if not kind.TOPIC.is_subject_in_payload:
             schema["properties"].pop(kind.TOPIC.subject, None)
-        lines += ["", f"`{topic(kind).removeprefix(f'{ROOT}/')}`: {_plain(kind.__doc__)}", "", *_fields(schema)]
+        places = ", ".join(f"`{address(place).removeprefix(f'{ROOT}/')}`" for place in (*kind.COPIES, kind.TOPIC))
+        lines += ["", f"{places}: {_plain(kind.__doc__)}", "", *_fields(schema)]
         for name, part in schema.get("$defs", {}).items():
+            if name == Ply.__name__:  # a record has further fields
+                part["properties"] = {name: part["properties"][name] for name in _TOLD}
             if name not in described:
                 described.add(name)
                 lines += ["", f"`{name}`: {_plain(part.get('description', ''))}", "", *_fields(part)]
     return "\n".join(lines)
 
 
-def topic(kind: type[BroadcastEvent]) -> str:
-    """Return the topic with a placeholder for its subject."""
-    return f"{ROOT}/{kind.TOPIC.pattern}".replace(f"{{{kind.TOPIC.subject}}}", _WORDS.get(kind.TOPIC.subject, ""))
+def address(topic: Topic) -> str:
+    """Return a topic with a placeholder for its subject."""
+    return f"{ROOT}/{topic.pattern}".replace(f"{{{topic.subject}}}", _WORDS.get(topic.subject, ""))
 
 
 def schema_of(kind: type[BroadcastEvent]) -> dict[str, Any]:
@@ -68,11 +73,11 @@ def _fields(schema: dict[str, Any]) -> list[str]:
 
 def _type(field: dict[str, Any]) -> str:
     if "anyOf" in field:
-        return " or ".join(_type(one) for one in field["anyOf"])
+        return " or ".join(_type(part) for part in field["anyOf"])
     if "$ref" in field:
         return f"`{field['$ref'].rpartition('/')[2]}`"
     if "enum" in field:
-        return ", ".join(f"`{one}`" for one in field["enum"])
+        return ", ".join(f"`{value}`" for value in field["enum"])
     if field.get("type") == "array":
         return f"at most {field['maxItems']} of {_type(field['items'])}"
     bound = f" of at most {field['maxLength']} characters" if "maxLength" in field else ""

@@ -16,9 +16,10 @@ from arena.config import Settings
 from arena.events.bus import BusError
 from arena.events.factory import open_bus
 from arena.events.messages import KINDS, CoordinatorWakeup, GameSnapshot, VersionChanged, VersionStep
+from arena.events.mqtt.outbox import topics_of
 from tests.arena.events.mqtt.broker import Mosquitto, program
 from tests.arena.events.mqtt.conftest import require
-from tests.arena.events.mqtt.samples import GAME, topic_of
+from tests.arena.events.mqtt.samples import GAME, PROCESS, SAMPLES, topic_of
 
 DEPLOY = Path(__file__).parents[4] / "deploy"
 PASSWORDS = {"arena": "server-secret", "spectator": "look"}
@@ -46,7 +47,7 @@ def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mosquitto]:
     broker.kill()
 
 
-TOPICS = {topic_of(kind): kind for kind in KINDS}
+TOPICS = {topic: kind for kind in KINDS for topic in topics_of(SAMPLES[kind], PROCESS)}
 END = "arena/v1/games/ffffffffffffffff/plies"
 
 
@@ -66,11 +67,11 @@ async def told(broker: Mosquitto, reader: str, writer: str) -> set[str]:
                 await mouth.publish(topic, "said", qos=0)
         async with client(broker, "arena") as server:
             await server.publish(END, "over", qos=1)
-        found = set()
+        topics = set()
         async for message in ears.messages:
             if message.topic.value == END:
-                return found
-            found.add(message.topic.value)
+                return topics
+            topics.add(message.topic.value)
     raise AssertionError("the broker has hung up")
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import gc
 import json
@@ -60,7 +59,7 @@ def test_commands_run_without_the_broker(command: tuple[str, ...], sign: str, tm
 
 def broker_part(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], folder: Path, url: str) -> Any:
     monkeypatch.setenv("ARENA_MQTT", url)
-    doctor.run(argparse.Namespace(data=folder, config=None, output="json"))
+    doctor.run(doctor.DoctorArguments(data=folder, config=None, output="json"))
     parts = {part["name"]: part for part in json.loads(capsys.readouterr().out)["parts"]}
     return parts["broker"]
 
@@ -68,15 +67,15 @@ def broker_part(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[s
 def test_doctor_checks_the_broker(
     tmp_path: Path, mosquitto: Mosquitto, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    found = broker_part(monkeypatch, capsys, tmp_path, mosquitto.url)
-    assert (found["state"], found["detail"]) == ("ok", f"{mosquitto.url} lets us in")
+    part = broker_part(monkeypatch, capsys, tmp_path, mosquitto.url)
+    assert (part["state"], part["detail"]) == ("ok", f"{mosquitto.url} lets us in")
     mosquitto.kill()
-    found = broker_part(monkeypatch, capsys, tmp_path, mosquitto.url.replace("//", "//ann:hush@"))
-    assert (found["state"], found["fix"]) == ("broken", "start it there, or change the setting mqtt")
-    assert "hush" not in str(found)
+    part = broker_part(monkeypatch, capsys, tmp_path, mosquitto.url.replace("//", "//ann:hush@"))
+    assert (part["state"], part["fix"]) == ("broken", "start it there, or change the setting mqtt")
+    assert "hush" not in str(part)
     port = free_port()
-    found = broker_part(monkeypatch, capsys, tmp_path, f"embedded:{port}")
-    assert (found["state"], found["detail"]) == (
+    part = broker_part(monkeypatch, capsys, tmp_path, f"embedded:{port}")
+    assert (part["state"], part["detail"]) == (
         "ok",
         f"amqtt can be started at mqtt://127.0.0.1:{port}, for development",
     )

@@ -26,12 +26,13 @@ def test_every_event_is_documented() -> None:
     kinds = {found for found in vars(messages).values() if isinstance(found, type) and hasattr(found, "TOPIC")}
     assert kinds == set(messages.KINDS)
     for kind in kinds:
-        assert f"`{tables.topic(kind)}`" in TEXT
+        for topic in (*kind.COPIES, kind.TOPIC):
+            assert f"`{tables.address(topic)}`" in TEXT
 
 
 def test_every_field_is_documented() -> None:
-    events = [found for found in vars(messages).values() if getattr(found, "__module__", "") == messages.__name__]
-    events = [found for found in events if dataclasses.is_dataclass(found)]
+    events = [value for value in vars(messages).values() if getattr(value, "__module__", "") == messages.__name__]
+    events = [value for value in events if dataclasses.is_dataclass(value)]
     assert messages.GamePly in events
     for event in events:
         described: set[str] = set()
@@ -49,7 +50,8 @@ def test_every_setting_of_the_broker_is_documented() -> None:
 
 
 def test_topics_in_commands_exist() -> None:
-    patterns = {re.sub(r"[A-Z]+", "+", tables.topic(kind)) for kind in messages.KINDS}
+    topics = [topic for kind in messages.KINDS for topic in (*kind.COPIES, kind.TOPIC)]
+    patterns = {re.sub(r"[A-Z]+", "+", tables.address(topic)) for topic in topics}
     for found in re.findall(r"-t '([^']+)'", TEXT):
         wanted = re.sub(r"[A-Z]+", "+", found)
         assert wanted in patterns or any(one.startswith(wanted.removesuffix("#")) for one in patterns), found

@@ -31,7 +31,6 @@ from arena.events.messages import (
     SnapshotRequest,
     Subject,
     TournamentChanged,
-    TournamentGameEnded,
 )
 from arena.events.mqtt import connection
 from arena.events.mqtt.bus import MqttBus
@@ -43,6 +42,7 @@ TIMEOUT_S = 60
 MARK = "tests/that-is-all"
 PLY = {"move": "a1a2", "ms": 1.5, "score": None}
 OUTCOME = {
+    "game": GAME,
     "tournament": 3,
     "winner": "first",
     "termination": "resign",
@@ -122,14 +122,14 @@ def kept(broker: Mosquitto, topic: str) -> list[str]:
     """Return the retained topics of a pattern: they arrive before any message of the last subscription."""
     publish(broker, MARK, "here")
     words = broker.client("mosquitto_sub", "-t", topic, "-t", MARK, "--retained-only", "-F", "%t")
-    found: list[str] = []
+    topics: list[str] = []
     with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as listener:
         assert listener.stdout is not None
         while (line := listener.stdout.readline().strip()) != MARK:
             assert line, "mosquitto_sub has ended"
-            found.append(line)
+            topics.append(line)
         listener.kill()
-    return found
+    return topics
 
 
 async def throw_out(broker: Mosquitto, client: str) -> None:
@@ -166,14 +166,13 @@ def test_events_reach_other_processes_and_late_joiners_get_a_snapshot(mosquitto:
                 await until(lambda: moves(other) == written(5))
                 play(referee, 6, 9)
                 await until(lambda: moves(live) == moves(other) == written(9))
-                news = (GameSnapshot, GameEnded, TournamentChanged, TournamentGameEnded, RatingsChanged)
+                news = (GameSnapshot, GameEnded, TournamentChanged, RatingsChanged)
                 async with late.subscribe(*news) as events:
                     late.publish(SnapshotRequest())
                     first = await following(events)
                     assert isinstance(first, GameSnapshot)
                     assert (first.game, len(first.plies)) == (GAME, 9)
                     said = {
-                        ended(),
                         ENDED,
                         TournamentChanged(tournament=3, state="finished"),
                         RatingsChanged(pool="loa", game=GAME, commit_number=7),
@@ -328,7 +327,7 @@ def test_events_of_own_games_from_other_processes_are_ignored(mosquitto: Mosquit
             await until(lambda: moves(live) == written(2))
             forged = {"v": 1, "from": "mallory", "tournament": 3, "attempt": 1, "plies": [PLY] * 9}
             publish(mosquitto, GameSnapshot.TOPIC.of(GAME), forged)
-            publish(mosquitto, GameEnded.TOPIC.of(GAME), {**RESULT, "from": "mallory"})
+            publish(mosquitto, GameEnded.TOPIC.of(3), {**RESULT, "from": "mallory"})
             publish(mosquitto, GameAborted.TOPIC.of(GAME), {"v": 1, "from": "mallory"})
             publish(mosquitto, CoordinatorWakeup.TOPIC.of(), "junk", is_retained=False)
             await until(lambda: dropped(metrics, "schema") == 1)

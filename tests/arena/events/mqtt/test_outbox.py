@@ -75,14 +75,14 @@ def test_the_end_sends_the_last_plies_then_the_result(desk: Desk) -> None:
     desk.sent()
     desk.play(range(3, 5))
     desk.outbox.put(ended())
-    assert desk.sent() == [("plies", (3, 2)), ("result", "finished")]
+    assert desk.sent() == [("plies", (3, 2)), ("result", "finished"), ("games", "finished")]
     assert desk.sent() == []
 
 
 def test_a_game_too_short_for_a_snapshot_is_sent_too(desk: Desk) -> None:
     desk.begin(2)
     desk.outbox.put(ended())
-    assert desk.sent() == [("plies", (1, 2)), ("result", "finished")]
+    assert desk.sent() == [("plies", (1, 2)), ("result", "finished"), ("games", "finished")]
 
 
 def test_an_aborted_or_restarted_game_is_sent_again(desk: Desk) -> None:
@@ -108,7 +108,7 @@ def test_messages_are_sent_in_order(desk: Desk) -> None:
         desk.outbox.put(TournamentChanged(tournament=3, state=state))
     desk.outbox.put(ENDED)
     names = ["running", "paused", "running", "finished"]
-    assert desk.sent() == [*(("state", name) for name in names), ("games", "finished")]
+    assert desk.sent() == [*(("state", name) for name in names), ("result", "finished"), ("games", "finished")]
 
 
 def test_a_reconnect_sends_only_status_and_games_again(desk: Desk) -> None:
@@ -149,3 +149,8 @@ def test_an_inactive_coordinator_has_no_running_games(desk: Desk, state: Any) ->
     desk.outbox.put(CoordinatorChanged(state=state, lease_owner="x"))
     desk.play(range(3, 5))
     assert desk.sent() == [("status", state)]
+
+
+def test_a_void_attempt_is_no_result_of_its_game(desk: Desk) -> None:
+    desk.outbox.put(ended(state="planned", winner=None, commit_number=None))
+    assert desk.sent() == [("games", "planned")]
