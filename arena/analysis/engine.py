@@ -1,30 +1,33 @@
 """Runs a bot as an analysis engine: any bot that reports scores over the protocol.
 
 Each position is sent with all moves that led to it, so that repetitions count, and searched with a fixed number of
-nodes. The result therefore depends only on the game, the bot and the nodes.
+nodes. The result therefore depends only on the game, the bot and the nodes. The engine of the analysis board evaluates
+positions as soon as visitors reach them. It has one low-priority process of its own, which takes the processor only
+while no game needs it.
 """
 
 from __future__ import annotations
 
 import contextlib
+import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from arena.analysis.marking import EvaluatedPosition
-from arena.errors import ArenaError
-from arena.offload import yield_to_games
+from arena.offload import OffloadProcess, yield_to_games
 from protocol.errors import ProtocolError
 from protocol.messages import Info
 from protocol.parser import parse_bot_line
 from referee.bot.argument import sample_command
 from referee.bot.bot import LocalBot
 from referee.bot.seat import Seat
+from referee.errors import ArenaError
 from referee.game.failure import BotError, SandboxError
 from referee.game.history import GameHistory
 from referee.game.record import GameRecord, Ply, read_record
-from referee.game.score import centipawns
+from referee.game.score import centipawns, kept_variation
 from referee.game.spec import BotLimits, BotSpec, GameSpec
-from referee.game.variation import kept
+from referee.machine.pool import JobError, WorkerLostError
 from referee.play import slot
 from referee.play.player import Player
 from referee.play.roster import Roster
@@ -119,20 +122,20 @@ class AnalysisEngine:
         """
         assert self._seat is not None, "use the engine as a context manager"
         place, move = spot
-        one = self._places[place].after(move) if move else self._places[place]
-        scored = _scored(one)
+        searched = self._places[place].after(move) if move else self._places[place]
+        scored = _scored(searched)
         is_within = place < len(self._places) - 1 and not move
         if scored.result is not None or (scored.choices == 1 and is_within):
             return scored
         try:
             effort = b"depth %d" % depth if depth else b"nodes %d" % nodes
-            thought = self._seat.think(one.question + b"\ngo " + effort + b"\n", None)
+            thought = self._seat.think(searched.question + b"\ngo " + effort + b"\n", None)
         except BaseException as error:
             raise self._discard(error) from None
         info = thought.info
         score = centipawns(info) if info else None
-        line = kept(info.pv) if info else ""
-        best = _canonical(one.position, thought.move or "")
+        line = kept_variation(info.pv) if info else ""
+        best = _canonical(searched.position, thought.move or "")
         return replace(scored, score=score, best=best, line=line, depths=_depths(thought.lines))
 
     def evaluate_all(self, spots: Sequence[PositionRef], nodes: int) -> Evaluations:
@@ -180,15 +183,15 @@ def _places(player: Player, course: GameHistory, moves: Sequence[str]) -> list[_
     def place() -> _Place:
         return _Place(player.position, course.line.position(), course.line.outcome)
 
-    found = [place()]
+    places = [place()]
     for number, move in enumerate(moves, 1):
         try:
             course.push_text(move, Ply())
         except ValueError as error:
             raise NotAGameError(f"ply {number}: {error}") from None
         player.follow(course)
-        found.append(place())
-    return found
+        places.append(place())
+    return places
 
 
 def _canonical(position: Position, move: str) -> str:
@@ -201,13 +204,13 @@ def _canonical(position: Position, move: str) -> str:
 
 def _depths(lines: Sequence[bytes]) -> tuple[tuple[int, int], ...]:
     """Return the depths of a search with the score after each, from the bot's `info` lines."""
-    found: dict[int, int] = {}
+    depths: dict[int, int] = {}
     for line in lines:
         with contextlib.suppress(ProtocolError):
             info = parse_bot_line(line)
             if isinstance(info, Info) and info.depth is not None and (score := centipawns(info)) is not None:
-                found[info.depth] = score
-    return tuple(sorted(found.items()))
+                depths[info.depth] = score
+    return tuple(sorted(depths.items()))
 
 
 def _scored(place: _Place) -> EvaluatedPosition:
@@ -230,3 +233,42 @@ def evaluate_in_background(record: bytes, spots: Sequence[PositionRef], nodes: i
     game = read_record(record)
     with AnalysisEngine(sample_engine(game.family), slot.roster(), game, game.moves[:max_plies]) as engine:
         return engine.evaluate_all(spots, nodes)
+
+
+MAX_WAITING = 4
+"""Maximum of positions that wait for the engine."""
+MAX_PLIES = 1000
+
+
+class EngineBusyError(ArenaError):
+    """The engine is busy with positions of other visitors, or cannot start."""
+
+    kind = "unavailable"
+
+
+class BoardEngine:
+    """The engine's process, which starts with the first position to evaluate. Thread-safe."""
+
+    def __init__(self) -> None:
+        self._process = OffloadProcess()
+        self._turn = threading.Lock()
+        self._room = threading.BoundedSemaphore(MAX_WAITING)
+
+    def evaluate(self, record: GameRecord, spots: Sequence[PositionRef], nodes: int) -> Evaluations:
+        """Evaluate positions of a game by the sample engine. Raises EngineBusyError."""
+        if not self._room.acquire(blocking=False):
+            raise EngineBusyError("the engine of the analysis board is busy", hint="try again in a few seconds")
+        try:
+            with self._turn:
+                return self._process.call(evaluate_in_background, record.line().encode(), spots, nodes, MAX_PLIES)
+        except (JobError, WorkerLostError) as error:
+            raise EngineBusyError(f"the engine did not evaluate the position: {error}") from None
+        finally:
+            self._room.release()
+
+    def close(self) -> None:
+        """End the process."""
+        # First, as a search may take long and has the turn.
+        self._process.interrupt()
+        with self._turn:
+            self._process.close()

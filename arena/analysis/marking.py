@@ -69,7 +69,7 @@ def mark_moves(
     and scores from the other side. Both positions are compared at a common depth, see `_level`.
     """
     chances = _chances(scored, moves, win_model)
-    found = []
+    analysed = []
     for number, move in enumerate(moves, 1):
         at, after = scored[number - 1], scored[number]
         before_chance, after_chance = chances[number - 1], chances[number]
@@ -82,8 +82,8 @@ def mark_moves(
             mark = _mark(at, best, later, loss) if has_choice else ""
             loss = round(loss, 3)
         chance = None if before_chance is None else round(before_chance, 3) + 0.0
-        found.append(AnalysedMove(number, at.side, move, at.score, chance, at.best, loss, mark, at.line))
-    return found
+        analysed.append(AnalysedMove(number, at.side, move, at.score, chance, at.best, loss, mark, at.line))
+    return analysed
 
 
 def _compare(
@@ -159,14 +159,14 @@ def _own(at: EvaluatedPosition, win_model: WinModel) -> float | None:
 
 def _chances(scored: Sequence[EvaluatedPosition], moves: Sequence[str], win_model: WinModel) -> list[float | None]:
     """Return the chances of each position for its side to move, computed from the last to the first."""
-    found: list[float | None] = []
+    chances: list[float | None] = []
     for place in range(len(moves), -1, -1):
         at = scored[place]
         chance = _own(at, win_model)
-        if not _is_ended(at) and at.choices == 1 and found and (then := found[-1]) is not None:
+        if not _is_ended(at) and at.choices == 1 and chances and (then := chances[-1]) is not None:
             chance = then if scored[place + 1].side == at.side else -then
-        found.append(chance)
-    return found[::-1]
+        chances.append(chance)
+    return chances[::-1]
 
 
 def _mark(at: EvaluatedPosition, before: float, later: float, loss: float) -> Mark:
@@ -183,12 +183,12 @@ def summarise(
     """Return the blunders, the accuracy, the number of turning points, and the blown wins of a game."""
     blunders, accuracy, blown_win = [], [], []
     for side in SIDES:
-        mine = [one for one in analysed if one.side == side and one.number not in book]
-        blunders.append(sum(one.mark == BLUNDER for one in mine))
-        accuracy.append(_accuracy([one.loss for one in mine if one.loss is not None]))
-        stood_won = any(one.winning_chances is not None and one.winning_chances >= DECIDED for one in mine)
+        mine = [move for move in analysed if move.side == side and move.number not in book]
+        blunders.append(sum(move.mark == BLUNDER for move in mine))
+        accuracy.append(_accuracy([move.loss for move in mine if move.loss is not None]))
+        stood_won = any(move.winning_chances is not None and move.winning_chances >= DECIDED for move in mine)
         blown_win.append(stood_won and winner is not None and winner != side)
-    turning_points = sum(_is_turning_point(one) for one in analysed)
+    turning_points = sum(_is_turning_point(move) for move in analysed)
     return Blunders(*blunders), Accuracy(*accuracy), turning_points, BlownWin(*blown_win)
 
 

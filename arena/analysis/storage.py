@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
-from arena.analysis.fit import WinModelFit, fit
-from arena.analysis.win_model import WinModel, shipped
+from arena.analysis.win_model import WinModel, WinModelFit, fit, shipped
 from arena.clock import now
 from arena.collections.conversion import to_record
 from arena.documents.analysis import AnalysisFigures, GameAnalysis
@@ -34,26 +33,26 @@ def win_model_of(store: Store, family: str) -> WinModel:
     return WinModel(found.scale, f"own {found.id}") if found else shipped(family)
 
 
-def save(store: Store, found: GameAnalysis) -> None:
+def save(store: Store, analysis: GameAnalysis) -> None:
     """Store an analysis. It replaces an earlier one of the game."""
-    first, second = found.accuracy.first, found.accuracy.second
+    first, second = analysis.accuracy.first, analysis.accuracy.second
     figures = AnalysisFigures(
-        game_id=found.game,
-        family=found.family,
-        engine=found.engine[:80],
-        nodes=found.nodes,
-        win_model=found.win_model,
-        blunders=found.blunders.first + found.blunders.second,
-        first_blunders=found.blunders.first,
-        second_blunders=found.blunders.second,
-        accuracy=min((one for one in (first, second) if one is not None), default=None),
+        game_id=analysis.game,
+        family=analysis.family,
+        engine=analysis.engine[:80],
+        nodes=analysis.nodes,
+        win_model=analysis.win_model,
+        blunders=analysis.blunders.first + analysis.blunders.second,
+        first_blunders=analysis.blunders.first,
+        second_blunders=analysis.blunders.second,
+        accuracy=min((accuracy for accuracy in (first, second) if accuracy is not None), default=None),
         first_accuracy=first,
         second_accuracy=second,
-        turning_points=found.turning_points,
-        has_blown_win=found.blown_win.first or found.blown_win.second,
+        turning_points=analysis.turning_points,
+        has_blown_win=analysis.blown_win.first or analysis.blown_win.second,
         analysed_at=now(),
     )
-    store.analyses.put(figures, asdict(found))
+    store.analyses.put(figures, asdict(analysis))
 
 
 def fit_win_model(store: Store, family: str) -> tuple[WinModelFit, int]:
@@ -72,11 +71,11 @@ def fit_win_model(store: Store, family: str) -> tuple[WinModelFit, int]:
             if ply["score"] is not None:
                 points = 0.5 if winner == "draw" else float(winner == ply["side"])
                 seen.append((ply["score"], points))
-    found = fit(seen)
+    model = fit(seen)
     row = StoredWinModel(
-        family=family, scale=found.scale, games=games, positions=found.positions, log_loss=found.log_loss
+        family=family, scale=model.scale, games=games, positions=model.positions, log_loss=model.log_loss
     )
-    return found, store.analyses.add_win_model(row)
+    return model, store.analyses.add_win_model(row)
 
 
 def _winner(store: Store, game_id: str) -> str | None:

@@ -8,8 +8,7 @@ from importlib.resources import files
 
 import pytest
 
-from arena.analysis.fit import TooFewPositionsError, fit
-from arena.analysis.win_model import WinModel, shipped
+from arena.analysis.win_model import TooFewPositionsError, WinModel, fit, shipped
 
 
 def test_fit_recovers_the_scale_of_generated_results() -> None:
@@ -19,10 +18,10 @@ def test_fit_recovers_the_scale_of_generated_results() -> None:
     for _ in range(20_000):
         score = source.randint(-900, 900)
         seen.append((score, float(source.random() < (1 + win_model.winning_chances(score)) / 2)))
-    found = fit(seen)
-    assert found.scale == pytest.approx(300, rel=0.05)
-    assert found.positions == 20_000
-    assert 0 < found.log_loss < 0.69
+    fitted = fit(seen)
+    assert fitted.scale == pytest.approx(300, rel=0.05)
+    assert fitted.positions == 20_000
+    assert 0 < fitted.log_loss < 0.69
 
 
 def test_fit_ignores_forced_wins_and_needs_enough_positions() -> None:

@@ -9,9 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from arena.analysis.budget import first_pass_nodes, second_pass_nodes
 from arena.analysis.engine import AnalysisEngine, EngineError, NotAGameError
-from arena.analysis.game_analysis import analyse, annotated, evaluate_position
+from arena.analysis.game_analysis import analyse, annotated, evaluate_position, first_pass_nodes, second_pass_nodes
 from arena.analysis.win_model import WinModel
 from arena.documents.analysis import GameAnalysis
 from referee.game.record import GameRecord
@@ -74,8 +73,8 @@ def test_analysis_evaluates_every_position_and_borderline_ones_again(tmp_path: P
 
 def test_analysis_marks_confirmed_blunders(tmp_path: Path, roster: Roster) -> None:
     record = game_of(load("loa").settle(), 4)
-    found = analysed(record, scripted(tmp_path, "400 if plies == 3 else 0"), roster)
-    data = asdict(found)
+    analysis = analysed(record, scripted(tmp_path, "400 if plies == 3 else 0"), roster)
+    data = asdict(analysis)
     assert annotated(record, data).marks == {3: "??", 4: "??"}
     assert annotated(record, data).variations == ()  # the engine's line is not legal
     assert data["blunders"] == {"first": 1, "second": 1}
@@ -97,7 +96,7 @@ def test_analysis_compares_a_move_with_the_engines_choice(tmp_path: Path, roster
     record = game_of(load("loa").settle(), 1)
     best = next(text for text in Position.start(load("loa").settle()).texts if text != record.moves[0])
     spec = scripted(tmp_path, "100 if plies == 0 else 200", repr(best))
-    assert [(one.loss, one.mark) for one in analysed(record, spec, roster).plies] == [(0, "")]
+    assert [(move.loss, move.mark) for move in analysed(record, spec, roster).plies] == [(0, "")]
     (tmp_path / "other").mkdir()
     spec = scripted(tmp_path / "other", "100 if plies == 0 else 200")
     assert analysed(record, spec, roster).plies[0].mark == "??", "it does not say what it would have played"
@@ -179,8 +178,8 @@ def test_a_blunder_has_the_legal_part_of_the_engines_line_as_a_variation() -> No
         {"number": ply, "mark": mark, "line": line, "best": ""}
         for ply, mark, line in ((1, "?", other), (3, "??", f"{other} z9z9 {other}"), (4, "??", record.moves[3]))
     ]
-    found = annotated(record, {"plies": plies})
-    assert found.marks == {1: "?", 3: "??", 4: "??"}
-    assert found.variations == (Variation(3, (other,)),)
+    marked = annotated(record, {"plies": plies})
+    assert marked.marks == {1: "?", 3: "??", 4: "??"}
+    assert marked.variations == (Variation(3, (other,)),)
     by_people = replace(record, variations=(Variation(1, (other,)),))
     assert annotated(by_people, {"plies": plies}) == by_people

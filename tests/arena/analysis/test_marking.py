@@ -232,12 +232,12 @@ _scores = st.one_of(st.integers(-2_000, 2_000), st.integers(29_900, 29_999), st.
 def test_laws_of_marks(scores: list[int], scale: float) -> None:
     scored = [at(score, SIDES[place % 2]) for place, score in enumerate(scores)]
     analysed = mark_moves(scored, ["x"] * (len(scores) - 1), WinModel(scale, "any"))
-    for found in analysed:
-        assert found.winning_chances is not None
-        assert found.loss is not None
-        assert -1 <= found.winning_chances <= 1
-        assert 0 <= found.loss <= 2
-        assert not found.mark or found.loss >= 0.0995
-        assert found.mark != "??" or found.loss >= 0.2995
+    for move in analysed:
+        assert move.winning_chances is not None
+        assert move.loss is not None
+        assert -1 <= move.winning_chances <= 1
+        assert 0 <= move.loss <= 2
+        assert not move.mark or move.loss >= 0.0995
+        assert move.mark != "??" or move.loss >= 0.2995
     blunders, *_ = summarise(analysed, "draw")
-    assert blunders.first + blunders.second == sum(one.mark == "??" for one in analysed)
+    assert blunders.first + blunders.second == sum(move.mark == "??" for move in analysed)

@@ -1,0 +1,429 @@
+"""`arena problems find|add|list|show|solve|month|remove`: find problems in games, add them to
+an arena, and solve them.
+
+The problems and games of an arena are those of this machine's data folder; with `--server`, those of a server.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from arena.cli.source.source import SourceArguments, open_source
+from arena.cli.terminal import argument, game_view, output, text_input
+from arena.cli.terminal.exit import CommandError, Exit
+from arena.cli.terminal.fields import Actions, filters, option, positional
+from arena.cli.terminal.interrupt import interruptible
+from arena.cli.terminal.printer import ListOutput, Output, Printer
+from arena.cli.terminal.rules_arguments import RulesArguments
+from arena.documents.archive import ArchiveQuery
+from arena.documents.table import Column, text_column
+from arena.features.problems.cli.source import ProblemSource, open_problems
+from arena.features.problems.documents import MAX_MOVES, WinProblemItem, WinProblemQuery, WinProblemRequest
+from referee.errors import ArenaError
+
+if TYPE_CHECKING:
+    from arena.collections.collection import CollectedGame, Collection
+    from referee.rules.position import Position
+    from referee.rules.rules import Ruleset
+    from referee.solver.mining import MinedProblem, MiningLimits
+
+MAX_NODES = 10**12
+
+
+def _nodes(text: str) -> int:
+    return argument.between(text, 1, MAX_NODES)
+
+
+def _lengths(text: str) -> tuple[int, int]:
+    shortest, _, longest = text.partition("..")
+    low, high = argument.between(shortest, 1, MAX_MOVES), argument.between(longest or shortest, 1, MAX_MOVES)
+    if low > high:
+        raise argparse.ArgumentTypeError(f'invalid lengths "{text[:20]}": expected the smaller number first, as 2..5')
+    return low, high
+
+
+def _length(text: str) -> int:
+    return argument.between(text, 1, MAX_MOVES)
+
+
+@dataclass(frozen=True, kw_only=True)
+class FindArguments(RulesArguments, SourceArguments, ListOutput):
+    collection: str | None = option(
+        "game texts in any notation of the family; - for stdin", metavar="FILE", only_one="where!"
+    )
+    arena: bool = option("examine games of the archive, the latest first", default=False, only_one="where!")
+    games: int = option("with --arena: examine COUNT games", metavar="COUNT", type=argument.positive, default=1000)
+    lengths: tuple[int, int] | None = option(
+        "length of the win in moves of the winning side: N or N..M (default: 2..5)",
+        "--in",
+        metavar="MOVES",
+        type=_lengths,
+    )
+    unique: bool = option("only problems with a single key move", default=False)
+    nodes: int = option(
+        "give up on a position after playing COUNT moves", metavar="COUNT", type=_nodes, default=1_000_000
+    )
+    limit: int | None = option("stop after COUNT problems", metavar="COUNT", type=argument.positive)
+
+
+@dataclass(frozen=True, kw_only=True)
+class AddProblemArguments(RulesArguments, SourceArguments, Output):
+    position: str | None = option("position in which the side to move wins", metavar="POSITION", only_one="which!")
+    file: str | None = option(
+        'output of "arena problems find -o ndjson"; - for stdin', metavar="FILE", only_one="which!"
+    )
+    max_moves: int = option(
+        "longest win allowed, in moves of the winning side", "--in", metavar="MOVES", type=_length, default=5
+    )
+    condition: str = option(
+        "limit on a count over all moves of the winning side, such as marbles<=7",
+        metavar="COUNTER<=NUMBER",
+        default="",
+    )
+    title: str = option("title of the problem", metavar="TEXT", default="")
+    text: str = option("description of the problem", metavar="TEXT", default="")
+    source: str = option("source of the problem, such as a game", metavar="TEXT", default="")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProblemsArguments(SourceArguments, ListOutput):
+    filters: Mapping[str, Any] = filters(WinProblemQuery, without=("after",))
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProblemArguments(SourceArguments, Output):
+    """Arguments of `arena problems show` and `remove`, and of others as well."""
+
+    number: int = positional("number of the problem", "NUMBER", type=argument.positive)
+
+
+@dataclass(frozen=True, kw_only=True)
+class AnswerArguments(ProblemArguments):
+    moves: str | None = option(
+        "judge these moves, of which the last is yours, and exit", metavar="MOVES", only_one="how"
+    )
+    solution: bool = option("print all solutions", default=False, only_one="how")
+
+
+@dataclass(frozen=True, kw_only=True)
+class MonthArguments(ProblemArguments):
+    month: str | None = option("the month (default: the present one)", metavar="YYYY-MM")
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Declare the subcommands."""
+    add = Actions(parser).add
+    add(
+        "find",
+        _find,
+        "find problems in games: positions where the side to move wins in a few moves",
+        "arena problems find abalone --collection migs.txt --in 2..4 --unique",
+        "arena problems find loa --arena --games 500 --limit 10 -o ndjson",
+    )
+    add(
+        "add",
+        _add,
+        'add problems: one by its position, or those that "find" printed',
+        'arena problems add loa --position "8/2w2w2/8/3bb3/2b1w3/8/3b4/8 b - 1" --in 3 --title "Close up"',
+        "arena problems find loa --arena --unique -o ndjson | arena problems add loa --file -",
+    )
+    add("list", _list, "list problems, the latest first", "arena problems list --family loa --level hard")
+    add("show", _show, "draw the position of a problem", "arena problems show 12")
+    add(
+        "solve",
+        _solve,
+        "solve a problem: enter moves, the best defence replies",
+        "arena problems solve 12",
+        'arena problems solve 12 --moves "b1b3" --json',
+        "arena problems solve 12 --solution",
+    )
+    add("month", _month, "choose the problem of a month", "arena problems month 12 --month 2026-12")
+    add(
+        "remove",
+        _remove,
+        "remove a problem; the ratings of those who tried it stay",
+        "arena problems remove 12",
+        "arena problems remove 12 --server https://arena.example",
+    )
+
+
+def _find(arguments: FindArguments) -> int:
+    from referee.solver.mining import MiningLimits
+
+    shortest, longest = arguments.lengths or (2, 5)
+    limits = MiningLimits(shortest, longest, arguments.unique, arguments.nodes)
+    problems: list[dict[str, Any]] = []
+    count = 0
+    with contextlib.ExitStack() as stack:
+        for game in _games(arguments, stack):
+            count += 1
+            output.progress(f"game {count}, {len(problems)} problems found")
+            for problem in interruptible(_mined, game, limits):
+                if arguments.limit is None or len(problems) < arguments.limit:
+                    problems.append(_item(problem, game))
+            if len(problems) == arguments.limit:
+                break
+    output.progress("")
+    Printer(arguments).result(
+        {"problems": problems, "games": count}, lambda: output.table(_FOUND, problems), "problems"
+    )
+    return Exit.DONE
+
+
+@dataclass(frozen=True, slots=True)
+class _Game:
+    """A game to search for problems: `name` describes it, `line` is its place in the file (0 in the archive)."""
+
+    ruleset: Ruleset
+    start: str | None
+    moves: Sequence[str]
+    name: str
+    line: int = 0
+
+
+def _games(arguments: FindArguments, stack: contextlib.ExitStack) -> Iterator[_Game]:
+    """Yield the games of the file, or those of the archive."""
+    if arguments.collection:
+        if arguments.data or arguments.server:
+            raise CommandError("--collection is a file; remove --data and --server, or choose --arena")
+        for game in _read(arguments.collection, arguments.settle()):
+            yield _Game(game.ruleset, game.game.position, game.game.moves, _players(game.game.tags), game.line)
+        return
+    from referee.game.record import read_record, ruleset_of
+
+    query = ArchiveQuery(family=arguments.family, variant=arguments.variant, order="falling")
+    source = stack.enter_context(open_source(arguments))
+    for text in islice(source.texts(query, "record"), arguments.games):
+        record = read_record(text)
+        yield _Game(ruleset_of(record), record.position, record.moves, f"{record.first} - {record.second}")
+
+
+def _players(tags: Mapping[str, str]) -> str:
+    """Format the players of a game; empty unless its tags name both."""
+    names = [tags.get(name, "") for name in ("First", "Second")]
+    return " - ".join(names) if all(names) else ""
+
+
+def _mined(game: _Game, limits: MiningLimits) -> list[MinedProblem]:
+    from referee.solver.mining import mine
+
+    return list(mine(game.ruleset, game.start, game.moves, limits))
+
+
+def _read(file: str, ruleset: Ruleset) -> list[CollectedGame]:
+    """Return the valid games of the collection, and report the invalid ones."""
+    from arena.collections.collection import best_reading
+    from arena.collections.recorded import RECORD
+
+    text = text_input.read_text(file)
+    try:
+        collection: Collection = best_reading(text, ruleset, (*ruleset.rules.formats, RECORD))
+    except ValueError as error:
+        raise CommandError(f"{file}: {error}") from None
+    output.note(*(f"{file}: {problem}" for problem in collection.problems))
+    return list(collection.games)
+
+
+def _item(problem: MinedProblem, game: _Game) -> dict[str, Any]:
+    """Convert a mined problem to JSON data."""
+    write, solution = game.ruleset.rules.notation.write_move, problem.solution
+    return {
+        "family": game.ruleset.rules.family,
+        "variant": game.ruleset.variant.name,
+        "options": game.ruleset.overrides,
+        "position": str(problem.position),
+        "side": problem.position.side,
+        "in": solution.moves,
+        "keys": sorted(map(write, solution.keys)),
+        "unique": solution.is_unique,
+        "line": list(map(write, solution.line)),
+        "quiet": problem.is_quiet,
+        "tries": problem.tries,
+        "level": problem.level,
+        "source": f"{game.name}, ply {problem.ply}".removeprefix(", ")[-80:],
+        "game_line": game.line,
+        "ply": problem.ply,
+    }
+
+
+_FOUND: tuple[Column[Mapping[str, Any]], ...] = (
+    Column("in", "in", lambda problem: problem["in"]),
+    text_column("level", "level", lambda problem: problem["level"]),
+    text_column("unique", "unique", lambda problem: problem["unique"]),
+    text_column("quiet", "quiet", lambda problem: problem["quiet"], drop=1),
+    Column("tries", "tries", lambda problem: problem["tries"], drop=2),
+    text_column(
+        "keys", "key", lambda problem: " ".join(problem["keys"][:3]) + (" …" if len(problem["keys"]) > 3 else "")
+    ),
+    text_column("side", "side", lambda problem: problem["side"]),
+    text_column("position", "position", lambda problem: problem["position"]),
+)
+
+
+# setting and solving
+
+
+def _add(arguments: AddProblemArguments) -> int:
+    from arena.features.problems.service import request_of
+
+    if arguments.file:
+        lines = [line for line in text_input.read_text(arguments.file).splitlines() if line.strip()]
+        requests = [request_of(_document(line)) for line in lines]
+    else:
+        options = argument.read_options(arguments.options)
+        problem = WinProblemRequest(
+            family=arguments.family,
+            variant=arguments.variant,
+            options=",".join(f"{name}={value}" for name, value in options.items()),
+            position=arguments.position or "",
+            max_moves=arguments.max_moves,
+            condition=arguments.condition,
+            title=arguments.title,
+            text=arguments.text,
+            source=arguments.source,
+        )
+        requests = [problem]
+    added: list[dict[str, Any]] = []
+    with open_problems(arguments, creates=True) as source:
+        for number, request in enumerate(requests, 1):
+            output.progress(f"problem {number} of {len(requests)}")
+            try:
+                added.append(source.add_problem(request))
+            except ArenaError as error:
+                if len(requests) == 1 or error.kind != "conflict":
+                    raise
+                output.note(f"left out: {error}")
+    output.progress("")
+
+    def show() -> None:
+        for problem in added:
+            reason = f": {problem['problem']}" if problem["problem"] else ""
+            output.text(f"problem {problem['id']}: {problem['state']}{reason}")
+
+    Printer(arguments).result({"problems": added}, show, "problems")
+    return Exit.FAILED if any(problem["state"] == "refused" for problem in added) else Exit.DONE
+
+
+def _document(line: str) -> Mapping[str, Any]:
+    try:
+        found = json.loads(line)
+    except ValueError as error:
+        raise CommandError(f"not JSON: {line[:60]!r}: {error}") from None
+    return found if isinstance(found, dict) else {}
+
+
+_COLUMNS: tuple[Column[WinProblemItem], ...] = (
+    Column("id", "number", lambda problem: problem.id),
+    text_column("family", "family", lambda problem: problem.family),
+    Column("moves", "in", lambda problem: problem.moves),
+    text_column("level", "level", lambda problem: problem.level),
+    Column("rating", "strength", lambda problem: problem.rating, "strength"),
+    Column("solved", "solved", lambda problem: problem.solved),
+    Column("attempts", "attempts", lambda problem: problem.attempts, drop=2),
+    text_column("month", "month", lambda problem: problem.month, drop=1),
+    text_column("title", "title", lambda problem: problem.title),
+    text_column("source", "source", lambda problem: problem.source, drop=3),
+)
+
+
+def _list(arguments: ProblemsArguments) -> int:
+    with open_problems(arguments) as source:
+        items = source.problems(WinProblemQuery(**arguments.filters))
+    empty = "no problem matches; find some with: arena problems find"
+    Printer(arguments).rows(items, _COLUMNS, WinProblemItem, empty=empty)
+    return Exit.DONE
+
+
+def _show(arguments: ProblemArguments) -> int:
+    with open_problems(arguments) as source:
+        found = source.problem(arguments.number)
+    Printer(arguments).result(found, lambda: output.text(*_question(found)))
+    return Exit.DONE
+
+
+def _position(found: Mapping[str, Any]) -> Position:
+    from referee.rules import load
+    from referee.rules.position import Position
+
+    return Position.start(load(found["family"]).settle(found["variant"], found["options"]), found["position"])
+
+
+def _question(problem: Mapping[str, Any]) -> list[str]:
+    """Format a problem as lines: its title, its position and the question."""
+    position = _position(problem)
+    limit = f" with {problem['condition']}" if problem["condition"] else ""
+    length = problem["moves"] or f"at most {problem['max_moves']}"
+    head = [text for text in (problem["title"], problem["text"]) if text]
+    question = f"{game_view.side_name(position.ruleset, problem['side'])} to move wins in {length}{limit}"
+    state = [] if problem["state"] == "accepted" else [f"{problem['state']} {problem['problem']}".strip()]
+    return [*head, game_view.drawing(position), f"position {problem['position']}", question, *state]
+
+
+def _solve(arguments: AnswerArguments) -> int:
+    printer = Printer(arguments)
+    with open_problems(arguments) as source:
+        if arguments.solution:
+            solution = source.solution(arguments.number)
+            printer.result(solution, lambda: output.text(solution["text"]))
+            return Exit.DONE
+        if arguments.moves is not None:
+            answer = source.attempt(arguments.number, arguments.moves.split())
+            printer.result(answer, lambda: output.text(_answer(answer)))
+            return Exit.FAILED if answer["state"] == "wrong" else Exit.DONE
+        problem = source.problem(arguments.number)
+        output.text(*_question(problem))
+        answer = _solve_by_dialogue(source, arguments.number)
+        printer.result(answer)
+        return Exit.FAILED if answer.get("state") != "solved" else Exit.DONE
+
+
+def _solve_by_dialogue(source: ProblemSource, number: int) -> dict[str, Any]:
+    """Read moves from standard input until the problem is solved or the input ends; return the last verdict."""
+    moves: list[str] = []
+    answer: dict[str, Any] = {}
+    output.note("enter a move; end with Ctrl-D")
+    for line in sys.stdin:
+        if not line.strip():
+            continue
+        try:
+            answer = source.attempt(number, [*moves, *line.split()])
+        except ArenaError as error:
+            output.note(f"{error}; {error.hint}" if error.hint else str(error))
+            continue
+        output.text(_answer(answer))
+        if answer["state"] == "solved":
+            break
+        if answer["state"] == "continue":
+            moves = answer["moves"]
+    return answer
+
+
+def _answer(answer: Mapping[str, Any]) -> str:
+    """Format the verdict on a line of play."""
+    if answer["state"] == "wrong":
+        return f"{answer['moves'][-1]} does not win in time"
+    if answer["state"] == "solved":
+        return f"solved: {' '.join(answer['moves'])}"
+    return f"right; the defence plays {answer['moves'][-1]}, moves left: {answer['left']}"
+
+
+def _month(arguments: MonthArguments) -> int:
+    with open_problems(arguments) as source:
+        found = source.choose_of_month(arguments.number, arguments.month)
+    Printer(arguments).result(found, lambda: output.text(f"problem {found['id']} is that of {found['month']}"))
+    return Exit.DONE
+
+
+def _remove(arguments: ProblemArguments) -> int:
+    with open_problems(arguments) as source:
+        source.remove_problem(arguments.number)
+    found = {"id": arguments.number, "state": "removed"}
+    Printer(arguments).result(found, lambda: output.text(f"problem {arguments.number} removed"))
+    return Exit.DONE
