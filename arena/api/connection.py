@@ -25,15 +25,15 @@ from yarl import URL
 from arena import services
 from arena.api.handle import read_query
 from arena.api.introduction import introduced
-from arena.api.words import BotName, FamilyName, In
+from arena.api.registry import BotName, FamilyName, In
 from arena.coordinator.lobby import Lobby
-from arena.errors import ArenaError, StoreUnavailableError
-from arena.http.api_paths import PREFIX
+from arena.errors import StoreUnavailableError
 from arena.http.identity import identify
-from arena.http.problem import Problem, too_many
+from arena.http.problem import PREFIX, Problem, too_many
 from arena.http.rate_limit import Rate, RateLimiter
-from arena.http.request_context import CONTEXT, IDENTITY, RequestContext, require
+from arena.http.request_context import CONTEXT, IDENTITY, RequestContext, WebContext, require
 from arena.log import logger
+from referee.errors import ArenaError
 
 PATH = f"{PREFIX}/connect"
 FRAME_BYTES = 16 * 1024
@@ -116,6 +116,7 @@ async def connect(request: web.Request) -> web.StreamResponse:
     require(identity, "submit")
     query = read_query(ConnectQuery, request)
     assert isinstance(query, ConnectQuery)
+    _require_referee(context)  # also of a plain request: by one, clients ask why a handshake failed
     if not web.WebSocketResponse().can_prepare(request):
         raise Problem("bad-request", "this address accepts only WebSocket connections", hint="use `arena connect`")
     if not context.streams.enter(call.key):
@@ -123,11 +124,22 @@ async def connect(request: web.Request) -> web.StreamResponse:
     try:
         if context.lobby is not None:
             return await _attend(call, context.lobby, query)
-        if context.settings.remote_referee:
-            return await _relayed(call, context.settings.remote_referee, _games(call, query))
-        raise Problem("unavailable", "remote bots are disabled on this server", hint="ask its operator")
+        return await _relayed(call, context.settings.remote_referee, _games(call, query))
     finally:
         context.streams.leave(call.key)
+
+
+def _require_referee(context: WebContext) -> None:
+    """Raise Problem if neither this process nor one that it relays to lets remote bots play."""
+    if context.lobby is None and not context.settings.remote_referee:
+        raise Problem("unavailable", "remote bots are disabled on this server", hint="ask its operator")
+    if context.lobby is not None and not context.lobby.is_open():
+        raise Problem(
+            "unavailable",
+            "the coordinator on this address is a standby",
+            hint="try again",
+            headers={"Retry-After": "2"},
+        )
 
 
 def _games(call: RequestContext, query: ConnectQuery) -> int:
@@ -136,13 +148,7 @@ def _games(call: RequestContext, query: ConnectQuery) -> int:
 
 
 async def _attend(call: RequestContext, lobby: Lobby, query: ConnectQuery) -> web.StreamResponse:
-    if not lobby.is_open():
-        raise Problem(
-            "unavailable",
-            "the coordinator on this address is a standby",
-            hint="try again",
-            headers={"Retry-After": "2"},
-        )
+    # aiohttp would swallow the pongs, by which the lobby measures the connection.
     socket = web.WebSocketResponse(autoping=False, max_msg_size=FRAME_BYTES, timeout=_CLOSE_TIMEOUT_S)
     await socket.prepare(call.request)
     admitted = await _admitted(call, lobby, query, socket)
@@ -195,8 +201,8 @@ async def _admitted(
     """
     is_known = bool(query.run) and lobby.runs.get(query.bot) == query.run
     try:
-        found = None if is_known else await introduced(socket)
-        version = await call.run(services.remote.admit, call.arena, query.bot, query.family, call.user, found)
+        announced = None if is_known else await introduced(socket)
+        version = await call.run(services.remote.admit, call.arena, query.bot, query.family, call.user, announced)
     except ArenaError as error:
         if error.kind != "unavailable":
             await socket.send_json({"problem": f"{error}; {error.hint}" if error.hint else str(error)})
@@ -261,16 +267,16 @@ async def _relayed(call: RequestContext, referees: str, games: int) -> web.Strea
 
 async def _places(referees: str) -> list[str]:
     """Return every address of these URLs. A name may resolve to several coordinators, of which one is active."""
-    found: list[str] = []
+    places: list[str] = []
     for place in referees.split():
         url = URL(place)
         if url.scheme != "http" or url.host is None:  # keep the name: certificates are issued for names
-            found.append(place)
+            places.append(place)
             continue
         with contextlib.suppress(OSError):
             for *_, address in await asyncio.get_running_loop().getaddrinfo(url.host, url.port, type=SOCK_STREAM):
-                found.append(str(url.with_host(str(address[0]))))
-    return list(dict.fromkeys(found))
+                places.append(str(url.with_host(str(address[0]))))
+    return list(dict.fromkeys(places))
 
 
 _Socketed = web.WebSocketResponse | aiohttp.ClientWebSocketResponse

@@ -13,17 +13,15 @@ from pydantic import ValidationError
 
 from arena.api import idempotency
 from arena.api.registry import Route
-from arena.documents.page import PageResponse
+from arena.documents.query import PageResponse
 from arena.documents.words import FORMS
-from arena.errors import did_you_mean, near
-from arena.http import cache_control
-from arena.http.api_paths import PREFIX
+from arena.http import response_cache
 from arena.http.identity import cookie_name, identify
-from arena.http.json_text import escape_bidi_controls
-from arena.http.problem import Problem, quoted, too_many
+from arena.http.problem import PREFIX, Problem, escape_bidi_controls, quoted, too_many
 from arena.http.request_context import CONTEXT, RequestContext, RouteResult, address_cost, require
 from arena.http.upload import BODY_TIMEOUT_S, Upload, time_limit
-from arena.validation import Model, adapter_of, hints_of, misfits
+from referee.errors import did_you_mean, near
+from referee.validation import Model, adapter_of, hints_of, misfits
 
 MAX_BODY_BYTES = 2**20
 JSON = "application/json"
@@ -93,9 +91,13 @@ def render(request: web.Request, given: RouteResult[Any], model: Model | None, *
         headers["Link"] = f'<{target}>; rel="next"'
     if given.body is None:
         return web.Response(status=given.status, headers={"Cache-Control": "no-store", **headers})
-    body = escape_bidi_controls(adapter_of(model).dump_json(given.body).decode()).encode()
+    body = (
+        given.body
+        if isinstance(given.body, bytes)
+        else escape_bidi_controls(adapter_of(model).dump_json(given.body).decode()).encode()
+    )
     keep = given.keep or ("revalidate" if request.method in ("GET", "HEAD") else "never")
-    response = cache_control.respond(
+    response = response_cache.respond(
         request, body, status=given.status, keep=keep, is_private=is_private, content_type=f"{JSON}; charset=utf-8"
     )
     response.headers.update(headers)
@@ -104,13 +106,13 @@ def render(request: web.Request, given: RouteResult[Any], model: Model | None, *
 
 def _path(route: Route, request: web.Request) -> dict[str, Any]:
     """Return the path parameters. Raises Problem (404) for a value that is not a valid name."""
-    found = {}
+    values = {}
     for name, adapter in route.path_types.items():
         try:
-            found[name] = adapter.validate_python(request.match_info[name])
+            values[name] = adapter.validate_python(request.match_info[name])
         except ValidationError as error:
             raise _no_such_name(name, request.match_info[name], error) from None
-    return found
+    return values
 
 
 def _no_such_name(what: str, name: str, error: ValidationError) -> Problem:
@@ -144,6 +146,7 @@ async def read_body(request: web.Request) -> bytes:
 def read_model(model: Model, content: bytes) -> Any:
     """Validate a body. Raises Problem naming every invalid field."""
     try:
+        # Otherwise pydantic takes "5" for a number and 1 for true.
         return adapter_of(model).validate_json(content, strict=True)
     except ValidationError as error:
         raise invalid(error, model) from None
@@ -205,15 +208,15 @@ def invalid(error: ValidationError, model: Model) -> Problem:
     first = error.errors(include_url=False, include_context=False, include_input=False)[0]
     if first["type"] == "json_invalid":
         return Problem("bad-request", "the body is not valid JSON", hint="send one JSON object")
-    found = misfits(error, model, forms=FORMS)
-    words = f"{found[0].field or 'the body'}: {found[0].problem}"
+    faults = misfits(error, model, forms=FORMS)
+    words = f"{faults[0].field or 'the body'}: {faults[0].problem}"
     return Problem(
         "invalid",
         words,
-        hint=found[0].hint,
-        field=found[0].field or None,
-        errors=[{"field": one.field, "message": one.sentence} for one in found],
-        near=list(found[0].near),
+        hint=faults[0].hint,
+        field=faults[0].field or None,
+        errors=[{"field": fault.field, "message": fault.sentence} for fault in faults],
+        near=list(faults[0].near),
     )
 
 

@@ -15,8 +15,7 @@ from aiohttp import web
 
 from arena import services
 from arena.errors import BadValueError, ConflictError
-from arena.http.json_text import as_json
-from arena.http.problem import Problem
+from arena.http.problem import Problem, as_json
 from arena.http.request_context import RequestContext
 
 HEADER = "Idempotency-Key"

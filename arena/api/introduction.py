@@ -10,11 +10,11 @@ import json
 
 from aiohttp import WSMsgType, web
 
-from arena.errors import ArenaError
 from protocol.capabilities import Capabilities
 from protocol.messages import Ugi
 from protocol.session import RefereeSession
 from protocol.turn import SessionState
+from referee.errors import ArenaError
 from referee.game.spec import BotLimits
 
 GAME = 0

@@ -12,12 +12,11 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode
 
 from arena.api.idempotency import HEADER as IDEMPOTENCY
 from arena.api.registry import Route
-from arena.errors import KINDS
-from arena.http import cache_control
-from arena.http.api_paths import OPENAPI, PREFIX
-from arena.http.problem import CONTENT_TYPE
-from arena.validation import Model, adapter_of
+from arena.http import response_cache
+from arena.http.problem import CONTENT_TYPE, OPENAPI, PREFIX
+from referee.errors import KINDS
 from referee.machine import source
+from referee.validation import Model, adapter_of
 
 _REF = "#/components/schemas/{model}"
 _PROBLEM = {
@@ -52,12 +51,12 @@ Errors are problem documents (RFC 9457). Times are UTC."""
 
 def mount(app: web.Application, routes: Iterable[Route]) -> None:
     """Serve the document at `/api/v1/openapi.json`, and keep it in the application under the key `OPENAPI`."""
-    app[OPENAPI] = found = document(routes)
-    body = json.dumps(found, ensure_ascii=False, separators=(",", ":")).encode()
+    app[OPENAPI] = openapi = document(routes)
+    body = json.dumps(openapi, ensure_ascii=False, separators=(",", ":")).encode()
 
     async def show(request: web.Request) -> web.Response:
         kind = "application/json; charset=utf-8"
-        return cache_control.respond(request, body, status=200, keep="revalidate", is_private=False, content_type=kind)
+        return response_cache.respond(request, body, status=200, keep="revalidate", is_private=False, content_type=kind)
 
     app.router.add_get(f"{PREFIX}/openapi.json", show)
 
@@ -121,7 +120,7 @@ def _schemas(table: list[Route]) -> tuple[_Schemas, dict[str, Any]]:
 
 
 def _operation(route: Route, schemas: _Schemas, definitions: Mapping[str, Any]) -> dict[str, Any]:
-    found: dict[str, Any] = {
+    operation: dict[str, Any] = {
         "operationId": route.name,
         "tags": [route.tag],
         "summary": route.summary,
@@ -131,15 +130,15 @@ def _operation(route: Route, schemas: _Schemas, definitions: Mapping[str, Any]) 
     }
     if route.body:
         schema = schemas[route.body, "validation"]
-        found["requestBody"] = {"required": True, "content": {"application/json": {"schema": schema}}}
+        operation["requestBody"] = {"required": True, "content": {"application/json": {"schema": schema}}}
     elif route.takes_upload:
-        found["requestBody"] = {
+        operation["requestBody"] = {
             "required": True,
             "description": "an executable, a script with a shebang, or a zip or tar bundle with bot.toml",
             "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
         }
     if route.is_idempotent:
-        found["parameters"].append(
+        operation["parameters"].append(
             {
                 "name": IDEMPOTENCY,
                 "in": "header",
@@ -149,9 +148,9 @@ def _operation(route: Route, schemas: _Schemas, definitions: Mapping[str, Any]) 
             }
         )
     if route.scope:
-        found["security"] = [{"token": []}]
-        found["x-scope"] = route.scope
-    return found
+        operation["security"] = [{"token": []}]
+        operation["x-scope"] = route.scope
+    return operation
 
 
 def curl(route: Route) -> str:
@@ -185,10 +184,10 @@ def _query_parameters(route: Route, schemas: _Schemas, definitions: Mapping[str,
         return []
     schema = _resolved(schemas[route.query, "validation"], definitions)
     required = schema.get("required", [])
-    found = []
+    parameters = []
     for name, part in schema.get("properties", {}).items():
         plain = {key: value for key, value in _without_null(part).items() if key not in ("title", "description")}
-        found.append(
+        parameters.append(
             {
                 "name": name,
                 "in": "query",
@@ -197,7 +196,7 @@ def _query_parameters(route: Route, schemas: _Schemas, definitions: Mapping[str,
                 "schema": plain,
             }
         )
-    return found
+    return parameters
 
 
 def _resolved(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -251,9 +250,9 @@ def _responses(route: Route, schemas: _Schemas) -> dict[str, Any]:
         good["content"] = content
     if route.status in (201, 202):
         good["headers"] = {"Location": {"description": "address of the created object", "schema": {"type": "string"}}}
-    found: dict[str, Any] = {str(route.status): good}
+    responses: dict[str, Any] = {str(route.status): good}
     if route.method == "GET":
-        found["304"] = {"description": "not modified since your ETag"}
+        responses["304"] = {"description": "not modified since your ETag"}
     for kind in kinds_of(route):
         response: dict[str, Any] = {
             "description": KINDS[kind].title,
@@ -261,5 +260,5 @@ def _responses(route: Route, schemas: _Schemas) -> dict[str, Any]:
         }
         if kind in ("too-many",):
             response["headers"] = {"Retry-After": {"description": "seconds to wait", "schema": {"type": "integer"}}}
-        found[str(KINDS[kind].status)] = response
-    return found
+        responses[str(KINDS[kind].status)] = response
+    return responses

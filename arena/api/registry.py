@@ -13,12 +13,33 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal, TypeAlias, TypeVar, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, TypeAlias, TypeVar, get_args, get_origin, get_type_hints
 
-from pydantic import TypeAdapter
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
-from arena.documents.page import PageResponse
-from arena.validation import Model, is_model
+from arena.documents import words
+from arena.documents.query import PageResponse
+from referee.validation import Model, is_model
+
+Number = Annotated[int, Field(**words.ID)]
+FamilyName = Annotated[str, Field(**words.FAMILY)]
+BotName = Annotated[str, Field(**words.NAME)]
+UserName = BotName
+GameId = Annotated[str, Field(**words.GAME)]
+VariantName = Annotated[str, Field(**words.VARIANT)]
+OneLine = Annotated[str, Field(**words.ONE_LINE)]
+Prose = Annotated[str, Field(**words.PROSE)]
+Sha256 = Annotated[str, Field(**words.SHA256)]
+
+
+class In(BaseModel):
+    """Base class of requests: unknown fields and implicit type conversions are rejected.
+
+    The string below a field is its description in the reference.
+    """
+
+    model_config = ConfigDict(extra="forbid", strict=True, use_attribute_docstrings=True)
+
 
 Handler: TypeAlias = Callable[..., Awaitable[Any]]
 H = TypeVar("H", bound=Handler)
@@ -58,8 +79,8 @@ class Route:
 
     @property
     def name(self) -> str:
-        """The operation ID, such as `bots.show`."""
-        return f"{self.handler.__module__.rsplit('.', 1)[-1]}.{self.handler.__name__}"
+        """The operation ID, such as `bots.show`; in the module `api` of a feature, after the feature."""
+        return f"{self.handler.__module__.removesuffix('.api').rsplit('.', 1)[-1]}.{self.handler.__name__}"
 
     @property
     def description(self) -> str:

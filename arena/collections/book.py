@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
-from referee.game.openings import Opening, random_openings, setup_openings
+from referee.game.openings import Opening, end_of, random_openings, setup_openings
 from referee.rules.position import Position
 from referee.rules.rules import Ruleset
 
@@ -34,24 +34,20 @@ class BookLine:
     evidence: str = ""
 
 
-def end_of(ruleset: Ruleset, opening: Opening) -> Position:
-    """Return the position after an opening."""
-    settled = ruleset.rules.settle(opening.variant, {**ruleset.overrides, **dict(opening.options)})
-    return Position.start(settled, opening.position).play_all(opening.moves)
-
-
 def candidates(ruleset: Ruleset, plies: int, seed: int, setups: str | None) -> Iterator[Opening]:
     """Yield openings until the rules have no more. Raises ValueError if the rules have no opening at all."""
     taken, wanted, is_exhausted = 0, 32, False
     while not is_exhausted:
         if setups is not None:
-            found = setup_openings(ruleset, setups, wanted, seed)[taken:]
-            found = [_prolonged(ruleset, one, plies, seed + taken + place) for place, one in enumerate(found)]
+            openings = setup_openings(ruleset, setups, wanted, seed)[taken:]
+            openings = [
+                _prolonged(ruleset, opening, plies, seed + taken + place) for place, opening in enumerate(openings)
+            ]
         else:
             drawn = random_openings(ruleset, plies, wanted, seed)
             is_exhausted = len(set(drawn)) < wanted  # then the openings repeat
-            found = list(dict.fromkeys(drawn))[taken:]
-        yield from found
+            openings = list(dict.fromkeys(drawn))[taken:]
+        yield from openings
         taken, wanted = wanted, 2 * wanted
 
 

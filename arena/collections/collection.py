@@ -1,7 +1,7 @@
 """Texts of many games, read game by game: valid games are kept, problems are listed with line, move and position.
 
-A family's reader takes a whole text and stops at the first error. So the text is cut first, at lines that begin a game:
-move number one, or tags, setups or titles that follow moves. A number alone above the moves belongs to the title.
+A family's reader takes a whole text and stops at the first error. So the text is cut first, at the lines at which the
+notation itself says that a game begins.
 """
 
 from __future__ import annotations
@@ -11,12 +11,13 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from itertools import dropwhile, islice, takewhile
 from typing import Any
 
-from referee.game.move_text import move_texts
+from arena.collections.notation import other_format
+from referee.game.history import move_texts
 from referee.rules import load
 from referee.rules.core import Outcome, ParseError, Winner
-from referee.rules.gametitle import is_number, looks_like_title
 from referee.rules.history import LineOfPlay
 from referee.rules.position import Position
 from referee.rules.rules import GameFormat, GameText, Ruleset, State, Value
@@ -26,12 +27,13 @@ WINNERS: Mapping[str, Winner] = {
     **{"first": "first", "second": "second", "draw": "draw"},
 }
 
-_BEGINNING = re.compile(r"\s*(?:\[|#\s*\[|#!|[a-z][0-9]{1,3}\s*:|\{\")")
-"""A tag, a setup line or a JSON object."""
-_NUMBER_ONE = re.compile(r"[\s|]*1(?:\.(?!\.|[wb]\s)|\)|\s+[^\s.]|\s*\|)")
+_PARAGRAPH = re.compile(r"\n[ \t\r]*\n\s*")
+"""What separates the games of a notation that does not say where they begin."""
+_NOT_FILLED = re.compile(r"(?:[^\S\n]*\n)*")
 _FIRST = 10
 """Number of pieces of a long text from which its possible notations are detected."""
-_BODY = re.compile(r"[\s|]*[0-9]{1,6}[.)\s|]|.*[a-z][1-9]|\{\"")
+_SHORT = 20_000
+"""Characters of a text that is read at once in every notation."""
 _LOCATED = 20
 """Number of problems whose line is searched; later ones get the line at which their game begins."""
 _UNREADABLE = 3
@@ -90,39 +92,60 @@ class Collection:
     games: list[CollectedGame] = field(default_factory=list)
     problems: list[GameProblem] = field(default_factory=list)
 
+    unread: int = field(default=0, compare=False)
+    """Number of characters of the parts that have a problem."""
+    unreadable: int = field(default=0, compare=False)
+    """Number of problems that are texts which cannot be read at all."""
+
     def add(self, *others: Collection) -> None:
         """Append the games and problems of later parts of the text."""
         for other in others:
             self.games += other.games
             self.problems += other.problems
+            self.unread += other.unread
+            self.unreadable += other.unreadable
+
+    @property
+    def moves(self) -> int:
+        """The number of moves that were read, those before a problem included."""
+        before = sum(max(0, problem.ply - 1) for problem in self.problems)
+        return sum(len(collected.game.moves) for collected in self.games) + before
+
+    @property
+    def comments(self) -> int:
+        """The number of variations that could not be read and became comments."""
+        return sum(collected.game.unread for collected in self.games)
 
 
-def pieces(text: str, after: int = 0) -> Iterator[tuple[int, str]]:
-    """Yield (line number from 1, text) of every part that should be one game, after the first `after` lines."""
-    start, depth, has_body = after, 0, False
-    lines = text.splitlines(keepends=True)
-    for number, line in enumerate(lines[after:], after):
-        if depth == 0 and has_body and _begins(line):
-            yield from _trimmed(lines[start:number], start)
-            start, has_body = number, False
-        if depth == 0 and not _BEGINNING.match(line):
-            has_body = has_body or (bool(_BODY.match(line)) and not is_number(line))
-        elif line.lstrip().startswith('{"'):
-            has_body = True
-        if not line.lstrip().startswith('{"'):
-            depth = max(0, depth + line.count("{") - line.count("}"))
-    yield from _trimmed(lines[start:], start)
+def pieces(text: str, form: GameFormat, ruleset: Ruleset, after: int = 0) -> Iterator[tuple[int, str]]:
+    """Yield (line number from 1, text) of every part that should be one game, after the first `after` lines.
+
+    The notation says where its games begin.
+    """
+    rest, line = _after(text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n"), after), after
+    start = 0
+    for index in (*_starts(rest, form, ruleset), len(rest)):
+        # A line belongs to its game from its indentation on.
+        end = rest.rfind("\n", 0, index) + 1 if index < len(rest) else index
+        piece = rest[start:end]
+        if piece.strip():
+            shown = piece[_NOT_FILLED.match(piece).end() :]  # type: ignore[union-attr]
+            yield line + piece.count("\n") - shown.count("\n") + 1, shown.rstrip() + "\n"
+        line, start = line + piece.count("\n"), end
 
 
-def _begins(line: str) -> bool:
-    return bool(_BEGINNING.match(line) or _NUMBER_ONE.match(line) or looks_like_title(line))
+def _after(text: str, lines: int) -> str:
+    """Return a text without its first lines."""
+    index = 0
+    for _ in range(lines):
+        index = text.find("\n", index) + 1 or len(text)
+    return text[index:]
 
 
-def _trimmed(lines: list[str], start: int) -> Iterator[tuple[int, str]]:
-    filled = [place for place, line in enumerate(lines) if line.strip()]
-    if filled:
-        first, last = filled[0], filled[-1]
-        yield start + first + 1, "".join(lines[first : last + 1]).rstrip("\r\n") + "\n"
+def _starts(text: str, form: GameFormat, ruleset: Ruleset) -> Iterable[int]:
+    if form.starts is not None:
+        return form.starts(text, ruleset)
+    return (match.end() for match in _PARAGRAPH.finditer(text))
 
 
 def settle(game: GameText, ruleset: Ruleset) -> Ruleset:
@@ -139,13 +162,10 @@ def settle(game: GameText, ruleset: Ruleset) -> Ruleset:
 
 def read_collection(text: str, form: GameFormat, ruleset: Ruleset) -> Collection:
     """Read every game of a text in one notation. Raises ValueError for a text without any game, valid or not."""
-    found = read_parts(list(pieces(text)), form, ruleset)
-    if not found.games and not found.problems:
-        raise ValueError("the text contains no game")
-    return found
+    return told_once(read_parts(pieces(text, form, ruleset), form, ruleset), text)
 
 
-def read_parts(parts: Sequence[tuple[int, str]], form: GameFormat, ruleset: Ruleset) -> Collection:
+def read_parts(parts: Iterable[tuple[int, str]], form: GameFormat, ruleset: Ruleset) -> Collection:
     """Read the games of some parts of a text in one notation."""
     found = Collection(form.name)
     for part in parts:
@@ -153,92 +173,127 @@ def read_parts(parts: Sequence[tuple[int, str]], form: GameFormat, ruleset: Rule
     return found
 
 
+def told_once(reading: Collection, text: str) -> Collection:
+    """Return a reading with one problem instead of many if no part of the text could be read.
+
+    Raises ValueError for a text without any game, valid or not.
+    """
+    if not reading.games and not reading.problems:
+        raise ValueError("the text contains no game")
+    if not reading.games and reading.unreadable:
+        first, name, others = reading.problems[0], other_format(text), len(reading.problems) - 1
+        message = f"this looks like {name}: {first.message}" if name else first.message
+        more = f"; {others} more part{'s' * (others > 1)} of the text cannot be read either" if others else ""
+        reading.problems = [replace(first, message=message + more, position="" if name or others else first.position)]
+    return reading
+
+
 def best_reading(text: str, ruleset: Ruleset, forms: tuple[GameFormat, ...]) -> Collection:
-    """Return the reading, among several notations, with the fewest problems, then the most moves. Raises ValueError.
+    """Return the reading, among several notations, that leaves the least text unread, then has the most moves.
 
     Among equal readings, choose the one whose notation writes the first game with a number of lines nearest to that in
     the text. A long text is judged by its first games; the others are read in further notations only if some of them
-    are invalid.
+    are invalid. Raises ValueError for a text without a game.
     """
-    return best_reading_of(list(pieces(text)), ruleset, forms)
-
-
-def best_reading_of(parts: Sequence[tuple[int, str]], ruleset: Ruleset, forms: tuple[GameFormat, ...]) -> Collection:
-    """Return the best reading of some parts of a text, as `best_reading` does. Raises ValueError."""
     # Parts are read independently: a notation that fails in the first parts cannot be better than one that reads all.
-    able = forms
-    if len(parts) > _FIRST:
-        readings = _readings(parts[:_FIRST], forms, ruleset)
-        readings = [one for one in readings if one.games and not one.problems]
+    able, limit = forms, _end_of_first(text, ruleset, forms)
+    if limit is not None:
+        readings = _readings(text, forms, ruleset, limit)
+        readings = [reading for reading in readings if reading.games and not reading.problems]
         if readings:
             best = _best(readings, forms)
-            able = tuple(form for form in forms if form.name in {one.format for one in readings})
+            able = tuple(form for form in forms if form.name in {reading.format for reading in readings})
             form = next(form for form in forms if form.name == best.format)
-            best.add(read_parts(parts[_FIRST:], form, ruleset))
+            last = limit
+            later = dropwhile(lambda part: part[0] <= last, pieces(text, form, ruleset))
+            best.add(read_parts(later, form, ruleset))
             if not best.problems:
                 return best
-    readings = _readings(parts, able, ruleset)
-    if len(able) < len(forms) and all(found.problems for found in readings):
-        readings = _readings(parts, forms, ruleset)
-    readings = [found for found in readings if found.games or found.problems]
+    readings = _readings(text, able, ruleset)
+    if len(able) < len(forms) and all(reading.problems for reading in readings):
+        readings = _readings(text, forms, ruleset)
+    readings = [reading for reading in readings if reading.games or reading.problems]
     if not readings:
         raise ValueError("the text contains no game")
-    return _best(readings, forms)
+    return told_once(_best(readings, forms), text)
 
 
-def _readings(parts: Sequence[tuple[int, str]], forms: Iterable[GameFormat], ruleset: Ruleset) -> list[Collection]:
-    """Read the text in each notation; notations with a common reader are read once."""
-    found: list[Collection] = []
+def _end_of_first(text: str, ruleset: Ruleset, forms: Iterable[GameFormat]) -> int | None:
+    """Return the number of lines that hold the first games in each notation that has more; None for a short text."""
+    if len(text) < _SHORT:
+        return None
+    starts = {form.starts: form for form in forms}.values()
+    ends = [next(islice(pieces(text, form, ruleset), _FIRST, None), None) for form in starts]
+    return min((end[0] - 1 for end in ends if end is not None), default=None)
+
+
+def _readings(text: str, forms: Iterable[GameFormat], ruleset: Ruleset, limit: int | None = None) -> list[Collection]:
+    """Read the text, up to the line `limit`, in each notation; notations with a common reader are read once."""
+    readings: list[Collection] = []
     by_reader: dict[Callable[[str, Ruleset], Sequence[GameText]], Collection] = {}
     for form in forms:
         if form.read not in by_reader:
-            by_reader[form.read] = read_parts(parts, form, ruleset)
-        mine = Collection(form.name)
-        mine.add(by_reader[form.read])
-        found.append(mine)
-    return found
+            parts = pieces(text, form, ruleset)
+            within = takewhile(lambda part: limit is None or part[0] <= limit, parts)
+            by_reader[form.read] = read_parts(within, form, ruleset)
+        reading = Collection(form.name)
+        reading.add(by_reader[form.read])
+        readings.append(reading)
+    return readings
 
 
 def _best(readings: Sequence[Collection], forms: Iterable[GameFormat]) -> Collection:
-    ranks = [(len(found.problems), -sum(len(one.game.moves) for one in found.games)) for found in readings]
-    best = [found for found, rank in zip(readings, ranks, strict=True) if rank == min(ranks)]
+    # Of readings without a game, the one that came furthest names the cause.
+    ranks = [
+        (False, reading.unread, -reading.moves) if reading.games else (True, -reading.moves, -reading.problems[0].line)
+        for reading in readings
+    ]
+    best = [reading for reading, rank in zip(readings, ranks, strict=True) if rank == min(ranks)]
     writers = {form.name: form.write for form in forms}
-    return best[0] if len(best) == 1 else min(best, key=lambda found: _lines_apart(found, writers[found.format]))
+    return best[0] if len(best) == 1 else min(best, key=lambda reading: _lines_apart(reading, writers[reading.format]))
 
 
-def _lines_apart(found: Collection, write: Callable[[GameText, Ruleset], str]) -> int:
+def _lines_apart(reading: Collection, write: Callable[[GameText, Ruleset], str]) -> int:
     """Return the difference in number of lines between the first game's text and the same game as `write` writes it."""
-    if not found.games:
+    if not reading.games:
         return 0
-    one = found.games[0]
+    first = reading.games[0]
     try:
-        return abs(write(one.game, one.ruleset).strip().count("\n") - one.text.strip().count("\n"))
+        return abs(write(first.game, first.ruleset).strip().count("\n") - first.text.strip().count("\n"))
     except ValueError:
-        return one.text.count("\n")
+        return first.text.count("\n")
 
 
-def _read_piece(part: tuple[int, str], form: GameFormat, ruleset: Ruleset, found: Collection) -> None:
+def _read_piece(part: tuple[int, str], form: GameFormat, ruleset: Ruleset, reading: Collection) -> None:
     line, piece = part
     try:
         games = form.read(piece, ruleset)
-    except ParseError as error:
-        ply, position = _progress(_whole_words(piece[: error.index]), form, ruleset)
-        hint = f" ({error.hint})" if error.hint else ""
-        where = line + piece.count("\n", 0, error.index)
-        found.problems.append(GameProblem(where, ply, position, f"{error.problem}{hint}"))
-        return
     except ValueError as error:
-        found.problems.append(GameProblem(line, 0, "", str(error)))
+        reading.problems.append(_problem_of(error, line, piece, form, ruleset))
+        reading.unread += len(piece)
+        reading.unreadable += 1
         return
     for number, game in enumerate(games):
         try:
-            one = played(game, piece, line, ruleset)
+            collected = played(game, piece, line, ruleset)
             # Do not store a text with many games, such as a JSON document, once for each of them.
-            found.games.append(one if len(games) == 1 else replace(one, text=_written(one, form)))
+            reading.games.append(collected if len(games) == 1 else replace(collected, text=_written(collected, form)))
         except UnplayableGameError as bad:
-            is_located = len(found.problems) < _LOCATED
+            is_located = len(reading.problems) < _LOCATED
             where = line + (_line_of(piece, number, bad.ply, form, ruleset) if is_located else 0)
-            found.problems.append(GameProblem(where, bad.ply, bad.position, bad.message))
+            reading.problems.append(GameProblem(where, bad.ply, bad.position, bad.message))
+            reading.unread += len(piece) // len(games)
+
+
+def _problem_of(error: ValueError, line: int, piece: str, form: GameFormat, ruleset: Ruleset) -> GameProblem:
+    """Return the problem of a text that cannot be read, with the move and the position up to which it was read."""
+    if not isinstance(error, ParseError):
+        return GameProblem(line, 0, "", str(error))
+    ply, position = _progress(_whole_words(piece[: error.index]), form, ruleset)
+    if ply == 1 and piece.startswith(("[", "#"), error.index):
+        ply, position = 0, ""  # a tag holds no move
+    hint = f" ({error.hint})" if error.hint else ""
+    return GameProblem(line + piece.count("\n", 0, error.index), ply, position, f"{error.problem}{hint}")
 
 
 def _whole_words(text: str) -> str:
@@ -312,7 +367,7 @@ def _line_of(piece: str, number: int, ply: int, form: GameFormat, ruleset: Rules
 
     Return 0 if no such line is found.
     """
-    lines = piece.splitlines(keepends=True)
+    lines = re.findall(r"[^\n]*\n|[^\n]+", piece)  # `splitlines` would also count form feeds and the like
 
     def is_reached(count: int) -> bool:
         for more in range(min(_UNREADABLE, len(lines) - count)):
@@ -321,5 +376,5 @@ def _line_of(piece: str, number: int, ply: int, form: GameFormat, ruleset: Rules
                 return len(games) > number + 1 or (len(games) > number and len(games[number].moves) >= ply)
         return False
 
-    found = bisect_left(range(len(lines)), True, key=is_reached) if ply else 0
-    return found if found < len(lines) else 0
+    index = bisect_left(range(len(lines)), True, key=is_reached) if ply else 0
+    return index if index < len(lines) else 0

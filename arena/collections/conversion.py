@@ -6,8 +6,7 @@ from dataclasses import replace
 
 from arena.collections import notation
 from arena.collections.collection import CollectedGame
-from arena.collections.record_format import RECORD
-from arena.collections.recorded import ending_of, identity, named, players_of
+from arena.collections.recorded import RECORD, ending_of, identity, named, players_of
 from arena.store.archive.archived_game import ArchivedGame
 from referee.game.record import GameRecord
 from referee.rules.core import Kind
@@ -17,17 +16,17 @@ NUMBER_TAGS = ("number", "game", "gameid", "id", "no")
 """Tags, in lower case, with a game's number in its own collection."""
 
 
-def to_archived(found: CollectedGame, source: str, form: str) -> ArchivedGame:
+def to_archived(collected: CollectedGame, source: str, form: str) -> ArchivedGame:
     """Convert a game of a collection to one of the archive. Its id is a hash of its content, so duplicates share it.
 
     The content is players, moves and rules, whatever the notation, without the game's number in the collection.
     """
-    ruleset, game = found.ruleset, found.game
+    ruleset, game = collected.ruleset, collected.game
     first, second = players_of(game.tags, ruleset)
     position = ruleset.start if game.position is None else ruleset.write(ruleset.read(game.position))
     number = named(game.tags, NUMBER_TAGS)
-    termination = ending_of(found)
-    winner = None if termination.kind is Kind.VOID else found.winner
+    termination = ending_of(collected)
+    winner = None if termination.kind is Kind.VOID else collected.winner
     return ArchivedGame(
         identity(ruleset, position, game.moves, first, second),
         ruleset.rules.family,
@@ -42,7 +41,7 @@ def to_archived(found: CollectedGame, source: str, form: str) -> ArchivedGame:
         number,
         source,
         form,
-        found.text,
+        collected.text,
         dict(game.tags),
     )
 
@@ -57,9 +56,9 @@ def to_text(game: ArchivedGame, form: GameFormat | None = None, analysed: GameRe
         return game.text
     form = form or game.ruleset().rules.formats[0]
     result = notation.RESULTS[game.winner]
-    found = analysed or remarks_of(game)
-    about = {"tags": game.tags, "result": result, "marks": found.marks, "comments": found.comments}
-    about["variations"] = found.variations
+    remarks = analysed or remarks_of(game)
+    about = {"tags": game.tags, "result": result, "marks": remarks.marks, "comments": remarks.comments}
+    about["variations"] = remarks.variations
     return notation.write(form, game.ruleset(), game.position, game.moves, **about)
 
 

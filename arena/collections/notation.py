@@ -1,8 +1,9 @@
-"""Writes games in the notations of their family."""
+"""Writes games in the notations of their family, and names texts that none of them reads."""
 
 from __future__ import annotations
 
-from typing import Any
+import re
+from typing import Any, Final
 
 from referee.game.record import GameRecord
 from referee.rules import load
@@ -40,3 +41,27 @@ def write_record(record: GameRecord, name: str) -> str:
     about = {"tags": tags, "result": RESULTS[record.winner], "marks": record.marks, "comments": record.comments}
     about["variations"] = record.variations
     return write(form, ruleset, record.position, record.moves, **about)
+
+
+_FORMATS: Final = (
+    (r"(?s)\s*\(\s*;.{0,2000}?GM\[((?!9\])[0-9]+)\]", r"SGF of another game, GM[\1]"),
+    (r"\s*(?i:<!DOCTYPE|<html|<\?xml|<[a-z]+[ >])", "a page of the web: copy only the text of the game"),
+    (r"%PDF-|PK\x03\x04|\x1f\x8b|\ufffd", "a file of another kind, not a text"),
+    (r"(?s).*?\b1\.\s*(?:e4|d4|Nf3|c4)\s+(?:[a-h][1-8]|[KQRBN][a-h]?x?[a-h][1-8])\b", "PGN of chess"),
+    (r"game=/lud/", "a trial of Ludii"),
+    (r"VariantFile=", "a game saved by Zillions of Games"),
+    (r"(?s).*?\bGameType\.long_name\b", "a playthrough of OpenSpiel"),
+    (r"""\s*(?:\[\s*)?\{\s*["']""", "JSON without a record of a game"),
+    (
+        r"(?s).*?\b(?:Hello from [A-Z]+-[A-Z]+|Turn [0-9]+ / player |Accensione server|sys\.version\b)",
+        "the log of a program without a game",
+    ),
+)
+_LOOKED_AT: Final = 20_000
+"""Characters at the beginning of a text that are looked at."""
+
+
+def other_format(text: str) -> str:
+    """Return the name of what a text looks like, "" if it looks like nothing known."""
+    matches = ((re.match(pattern, text[:_LOOKED_AT]), name) for pattern, name in _FORMATS)
+    return next((match.expand(name) for match, name in matches if match is not None), "")

@@ -1,17 +1,22 @@
-"""Converts games of texts to records, and identifies the same game across notations."""
+"""Converts games of texts to records, and identifies the same game across notations.
+
+The game format `record` is one `GameRecord` as JSON per line, together with the tags of the text. A single document
+with all games is read as well, and so are objects with only the keys of `GameText`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
 from arena.collections.collection import WINNERS, CollectedGame, UnplayableGameError, played, settle
-from referee.game.record import GameRecord, Ply
+from referee.game.record import GameRecord, Ply, RecordError, read_variations
 from referee.game.spec import digest
 from referee.rules import load
-from referee.rules.core import SIDES, Kind, Termination
-from referee.rules.rules import GameText, Ruleset, Value
+from referee.rules.core import SIDES, Kind, ParseError, Termination
+from referee.rules.rules import GameFormat, GameText, Ruleset, Value
 
 UNKNOWN = "unknown"
 """Name of a player that the game does not name."""
@@ -94,8 +99,8 @@ def record_of(game: GameText, ruleset: Ruleset) -> GameRecord:
     position = settled.write(settled.read(game.position))
     first, second = players_of(game.tags, settled)
     try:
-        found = played(game, "", 1, ruleset)
-        winner, final, termination = found.winner, found.final, ending_of(found)
+        collected = played(game, "", 1, ruleset)
+        winner, final, termination = collected.winner, collected.final, ending_of(collected)
     except UnplayableGameError:
         winner, final = WINNERS.get(game.result), ""
         termination = _claimed(winner)
@@ -121,3 +126,99 @@ def record_of(game: GameText, ruleset: Ruleset) -> GameRecord:
         comments=game.comments,
         variations=game.variations,
     )
+
+
+_RESULTS = {"first": "1-0", "second": "0-1", "draw": "1/2-1/2"}
+_HINT = 'one JSON object per line with "moves", a list of canonical moves'
+
+
+def _is_flat(value: Any) -> bool:
+    return isinstance(value, dict) and all(isinstance(item, str | int) for item in value.values())
+
+
+def _game(data: Any, text: str, index: int, ruleset: Ruleset) -> GameText:
+    def refuse(problem: str) -> ParseError:
+        return ParseError(problem, text=text, index=index, hint=_HINT)
+
+    if not isinstance(data, dict):
+        raise refuse("not a JSON object")
+    moves, options, tags = data.get("moves"), data.get("options", {}), data.get("tags", {})
+    if not isinstance(moves, list) or not all(isinstance(move, str) for move in moves):
+        raise refuse('"moves" is not a list of texts')
+    if not _is_flat(options) or not _is_flat(tags):
+        raise refuse('"options" or "tags" is not an object of plain values')
+    family, variant, position = data.get("family", ""), data.get("variant", ""), data.get("position")
+    if family not in ("", ruleset.rules.family):
+        raise refuse(f"a game of {family!r}, not of {ruleset.rules.family}")
+    result = data.get("result") or _RESULTS.get(str(data.get("winner")), "*")
+    if not isinstance(variant, str) or not isinstance(position, str | None) or not isinstance(result, str):
+        raise refuse('"variant", "position" or "result" is not a text')
+    tags = {name: str(value) for name, value in tags.items()}
+    try:
+        settled = ruleset.rules.settle(variant or ruleset.variant.name, options)
+    except ValueError as error:
+        raise refuse(str(error)) from None
+    known = players_of(tags, settled)
+    for name, player in zip(("first", "second"), known, strict=True):
+        if isinstance(data.get(name), str) and data[name] not in (player, UNKNOWN):
+            tags.setdefault(name.capitalize(), data[name])
+    if position == settled.variant.position:
+        position = None
+    try:
+        marks, comments = (_by_ply(data.get(name, {})) for name in ("marks", "comments"))
+        variations = read_variations(data.get("variations", []))
+    except RecordError as error:
+        raise refuse(str(error)) from None
+    return GameText(tuple(moves), variant, options, position, tags, result, marks, comments, variations)
+
+
+def _by_ply(data: Any) -> dict[int, str]:
+    """Return marks or comments by ply. Raise RecordError if `data` does not map plies to texts."""
+    if not isinstance(data, dict) or not all(ply.isdecimal() and isinstance(words, str) for ply, words in data.items()):
+        raise RecordError('"marks" or "comments" does not map plies to texts')
+    return {int(ply): words for ply, words in data.items()}
+
+
+def _read(text: str, ruleset: Ruleset) -> list[GameText]:
+    if (document := _document(text)) is not None:
+        return [_game(data, text, 0, ruleset) for data in document]
+    games, index = [], 0
+    for line in text.splitlines(keepends=True):
+        if line.strip():
+            try:
+                data = json.loads(line)
+            except (ValueError, RecursionError):
+                raise ParseError("not JSON", text=text, index=index, hint=_HINT) from None
+            games.append(_game(data, text, index, ruleset))
+        index += len(line)
+    return games
+
+
+def _starts(text: str, _: Ruleset) -> Iterator[int]:
+    """Yield where the lines with games begin; a single document is one part."""
+    if _document(text) is None:
+        index = 0
+        for line in text.split("\n"):
+            if line.strip():
+                yield index
+            index += len(line) + 1
+
+
+def _document(text: str) -> list[Any] | None:
+    """Return the games of one JSON document: an export `{"games": […]}`, one game, or a list; None for one game per
+    line.
+    """
+    try:
+        data = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    games = data.get("games", [data]) if isinstance(data, dict) else data
+    return games if isinstance(games, list) else None
+
+
+def _write(game: GameText, ruleset: Ruleset) -> str:
+    record = record_of(game, ruleset).as_json()
+    return json.dumps({**record, "result": game.result, "tags": dict(game.tags)}, ensure_ascii=False)
+
+
+RECORD = GameFormat("record", _read, _write, "one JSON object per game and line", _starts)

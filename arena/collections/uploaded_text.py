@@ -11,10 +11,11 @@ import time
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import islice
 
-from arena.collections.collection import Collection, GameProblem, best_reading_of, pieces, read_parts
+from arena.collections.collection import Collection, GameProblem, best_reading, pieces, read_parts, told_once
 from arena.collections.conversion import to_archived
-from arena.collections.record_format import RECORD
+from arena.collections.recorded import RECORD
 from arena.offload import Bounds, call_bounded
 from arena.store.archive.entry import NewArchivedGame, indexed
 from referee.rules import load
@@ -25,7 +26,9 @@ BOUNDS = Bounds(cpu_s=60, memory_bytes=2**30)
 PORTION_S = 5.0
 """Processor time after which a portion ends. Portions are short because they are read again if their process dies."""
 _BATCH = 100
-"""Parts of a text that are read together; the notation is detected from the first ones."""
+"""Parts of a text that are read together."""
+_HEAD_LINES = 2_000
+"""Lines at the beginning of a text from which its notation is detected."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,31 +72,29 @@ def _read(upload: UploadedText, after: int, portion_s: float) -> UploadedGames:
     os.setpriority(os.PRIO_PROCESS, 0, 10)  # bots have precedence
     ruleset = load(upload.family).settle(upload.variant)
     forms = (*ruleset.rules.formats, RECORD)
-    parts = list(pieces(upload.text, after))
-    found = UploadedGames(upload.notation, end=upload.lines)
-    begin = time.process_time()
-    for start in range(0, len(parts), _BATCH):
-        if start and time.process_time() - begin > portion_s:
-            found.end = parts[start][0] - 1
-            break
-        batch = parts[start : start + _BATCH]
+    portion = UploadedGames(upload.notation, end=upload.lines)
+    if not portion.format:
+        head = "".join(upload.text.splitlines(keepends=True)[after : after + _HEAD_LINES])
         with suppress(ValueError):  # no game in any notation
-            if found.format:
-                read = read_parts(batch, _form(found.format, forms), ruleset)
-            else:
-                read = best_reading_of(batch, ruleset, forms)
-            _add(found, uploaded(read, upload.source))
-    return found
+            portion.format = best_reading(head, ruleset, forms).format
+    if not portion.format:
+        return portion
+    form, begin = _form(portion.format, forms), time.process_time()
+    parts, whole = pieces(upload.text, form, ruleset, after), Collection(portion.format)
+    while batch := list(islice(parts, _BATCH)):
+        read = read_parts(batch, form, ruleset)
+        portion.games += uploaded(read, upload.source).games
+        whole.add(read)
+        if time.process_time() - begin > portion_s and (rest := next(parts, None)) is not None:
+            portion.end = rest[0] - 1
+            break
+    with suppress(ValueError):  # the portion has no game
+        portion.problems = told_once(whole, upload.text).problems
+    return portion
 
 
 def _form(name: str, forms: Sequence[GameFormat]) -> GameFormat:
     return next(form for form in forms if form.name == name)
-
-
-def _add(found: UploadedGames, more: UploadedGames) -> None:
-    found.format = more.format
-    found.games += more.games
-    found.problems += more.problems
 
 
 def uploaded(found: Collection, source: str) -> UploadedGames:

@@ -1,4 +1,4 @@
-"""Broadcast one subject to all its subscribers: query and serialise each update once.
+"""Broadcast one subject to all its subscribers: query and serialise each update once, as NDJSON or server-sent events.
 
 A `Source` supplies the lines. It is queried when the subject's bell, an event of `arena.events.live`, is set.
 """
@@ -10,15 +10,38 @@ from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from arena.errors import StoreError
 from arena.events.messages import Subject
-from arena.http.problem import Problem
-from arena.http.stream_line import KEEP_ALIVE, StreamLine, encode_line
+from arena.http.problem import Problem, as_json
 
 if TYPE_CHECKING:
     from arena.events.live import Live
+
+NDJSON = "application/x-ndjson"
+SSE = "text/event-stream"
+FORMS = {NDJSON: "one event per line", SSE: "server-sent events; `id` is `seq`, `data` the same document"}
+KEEP_ALIVE = {NDJSON: b"\n", SSE: b": keep-alive\n\n"}
+"""Empty messages that keep proxies from closing an idle stream."""
+
+
+@dataclass(frozen=True, slots=True)
+class StreamLine:
+    """One event. `seq` increases; a client resumes after the last one it has received."""
+
+    event: str
+    seq: int
+    data: dict[str, Any]
+
+
+def encode_line(line: StreamLine, form: str) -> bytes:
+    """Encode a line as NDJSON, or as a server-sent event with its `seq` as id, from which browsers resume."""
+    text = as_json({"event": line.event, "seq": line.seq, **line.data})
+    if form == NDJSON:
+        return text.encode() + b"\n"
+    return f"id: {line.seq}\nevent: {line.event}\ndata: {text}\n\n".encode()
+
 
 KEEP_ALIVE_INTERVAL_S = 10.0
 MAX_PENDING_BYTES = 64 * 1024
@@ -164,6 +187,7 @@ class Broadcast:
         if self._broadcasts.setdefault(self._subject, self) is not self:
             self._end()  # another request has started one
             return None
+        # The answer of a query under way belongs to the present position, which must not move meanwhile.
         if not self._subscribers and not self._is_querying:
             self._begin(after)
         elif since.batch_number < self._kept_since or after < since.seq:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Collection
 
 from aiohttp import web
 
@@ -19,8 +20,6 @@ _NO_STORE = {"Cache-Control": "no-store"}
 _READ_ONLY, _LOCKED = "read-only", "locked"
 WRITE_TIMEOUT_S = 3.0
 """How long the database may take to begin a write."""
-LATE_S = 10.0
-"""How long a result waits for its commit in a service that works."""
 
 
 @routes.get("/healthz")
@@ -40,36 +39,50 @@ async def healthz(request: web.Request) -> web.Response:
 async def readyz(request: web.Request) -> web.Response:
     """Report readiness: 200 if the database answers, has our schema and is intact, and the server is not shutting down.
 
-    Otherwise 503. If the disk or the database cannot be written, or a result has waited for its commit longer than
-    `LATE_S`, the status is `degraded` and the code 200: reading still works.
+    Otherwise 503. Other parts that are not `ok` are listed in `degraded`: reading still works, so the code is 200, and
+    503 only if the query `require` names such a part: `?require=referee,disk`, or `?require=all`.
     """
     context = request.app[CONTEXT]
     backlog = await asyncio.to_thread(context.arena.spool.backlog)
     parts = {
         "server": "closing" if context.stopping.is_set() or context.closing.is_set() else "ok",
         "database": "ok",
-        "referee": "ok",
+        "referee": "unknown",
         "disk": await asyncio.to_thread(status.disk, context.arena),
-        "results": "waiting" if backlog.age_s > LATE_S else "ok",
+        "referee_disk": "unknown",
+        "results": "waiting" if backlog.is_late else "ok",
     }
     try:
         has_coordinator = await asyncio.wait_for(asyncio.to_thread(status.has_coordinator, context.arena), 5)
-        # Pages are served without a coordinator too: report it, but stay ready.
         parts["referee"] = "ok" if has_coordinator else "absent"
+        if has_coordinator:
+            parts["referee_disk"] = status.coordinator_disk(context.live)
         parts["database"] = await _writability(context)
     except (StoreError, TimeoutError):
         parts["database"] = "unavailable"
     if await asyncio.to_thread(status.database, context.arena) == "damaged":
         parts["database"] = "damaged"
     is_ready = parts["server"] == "ok" and parts["database"] in ("ok", _READ_ONLY, _LOCKED)
-    usual = "ok" if parts["disk"] == parts["database"] == parts["results"] == "ok" else "degraded"
+    degraded = [name for name, state in parts.items() if state not in ("ok", "unknown")]
+    required = _required(request, parts)
     body = {
-        "status": usual if is_ready else "unavailable",
+        "status": "unavailable" if not is_ready else "degraded" if degraded else "ok",
+        "degraded": degraded,
         "parts": parts,
         "results_waiting": backlog.count,
         "results_waiting_since": backlog.since.isoformat() if backlog.since else None,
     }
-    return web.json_response(body, status=200 if is_ready else 503, headers=_NO_STORE)
+    is_enough = is_ready and required.isdisjoint(degraded)
+    return web.json_response(body, status=200 if is_enough else 503, headers=_NO_STORE)
+
+
+def _required(request: web.Request, parts: Collection[str]) -> set[str]:
+    """Return the parts that the caller requires to be `ok`. Raises Problem for an unknown one."""
+    names = {name for name in request.query.get("require", "").split(",") if name}
+    if unknown := names - {"all", *parts}:
+        known = ", ".join(parts)
+        raise Problem("invalid", f"no part {min(unknown)[:40]!r}", field="require", hint=f"choose from all, {known}")
+    return set(parts) if "all" in names else names
 
 
 async def _writability(context: WebContext) -> str:

@@ -1,22 +1,27 @@
-"""Authentication of a request: a bearer token, or the cookie of a browser session."""
+"""Authentication of a request: a bearer token, the cookie of a browser session, or a guest known by a cookie.
+
+Visitors who follow a game are present at it.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import re
 import secrets
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
 from typing import ParamSpec, TypeVar
 
 from aiohttp import web
 
-from arena.documents.identity import Identity
-from arena.errors import UnauthorisedError
+from arena.documents.account import Identity
+from arena.errors import StoreError, UnauthorisedError
 from arena.http.problem import Problem, too_many
 from arena.http.request_context import CONTEXT, IDENTITY, RequestContext, WebContext, address_key
-from arena.services import access
+from arena.services import access, people
 from arena.services.account import LoginOrigin, TooManyTriesError, is_trusted_origin
 from arena.services.arena import Arena
+from arena.services.people import Visitor
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -29,6 +34,8 @@ CSRF_HEADER = "X-CSRF-Token"
 SESSION_COOKIE = "arena"
 DEVICE_COOKIE = "arena-device"
 """Marks a browser that has logged in before, so that wrong passwords from elsewhere do not lock it out."""
+GUEST_COOKIE = "arena-guest"
+"""Identifies the games of a browser without an account."""
 SAFE = ("GET", "HEAD", "OPTIONS")
 
 
@@ -46,6 +53,7 @@ def give_cookie(response: web.StreamResponse, context: WebContext, name: str, va
         path="/",
         secure=context.is_https,
         httponly=True,
+        # With Strict, who follows a link from another site would seem to be logged out.
         samesite="Lax",
     )
 
@@ -81,11 +89,12 @@ async def identify(request: web.Request) -> Identity | None:
 
 async def _bearer(request: web.Request, context: WebContext) -> Identity:
     given = request.headers.getall("Authorization")
-    found = _BEARER.fullmatch(given[0].strip()) if len(given) == 1 else None
-    if found is None:
+    # Of two headers a proxy may have checked the other one.
+    match = _BEARER.fullmatch(given[0].strip()) if len(given) == 1 else None
+    if match is None:
         raise await _refused(request, context, "the Authorization header does not contain a token of this arena")
     try:
-        return await asyncio.to_thread(access.of_token, context.arena, found[1])
+        return await asyncio.to_thread(access.of_token, context.arena, match[1])
     except UnauthorisedError as error:
         raise await _refused(request, context, str(error)) from None
 
@@ -140,10 +149,10 @@ async def session_of(request: web.Request) -> Identity | None:
     context = request.app[CONTEXT]
     if _SESSION not in request:
         value = read_cookie(request, SESSION_COOKIE)
-        found = None
+        identity = None
         if _COOKIE.fullmatch(value):
-            found = await asyncio.to_thread(access.of_session, context.arena, value)
-        request[_SESSION] = (found,)
+            identity = await asyncio.to_thread(access.of_session, context.arena, value)
+        request[_SESSION] = (identity,)
     return request[_SESSION][0]
 
 
@@ -162,5 +171,33 @@ def is_from_own_page(request: web.BaseRequest, identity: Identity, token: str | 
     `token` comes from a form; without it the request header is checked.
     """
     given = token if token is not None else request.headers.get(CSRF_HEADER, "")
+    # As bytes: compare_digest refuses texts that are not ASCII.
     is_ours = secrets.compare_digest(given.encode("utf-8", "replace"), (identity.csrf or "").encode())
     return bool(identity.csrf) and is_ours and is_same_origin(request)
+
+
+async def visitor_of(request: web.Request) -> Visitor:
+    """Return the person who sent a request from a browser."""
+    cookie = read_cookie(request, GUEST_COOKIE)
+    return Visitor(await session_of(request), cookie if _COOKIE.fullmatch(cookie) else "", address_key(request))
+
+
+@asynccontextmanager
+async def presence(call: RequestContext, game: str) -> AsyncIterator[None]:
+    """Record the presence of a game's human player during this context; do nothing for other visitors."""
+    visitor = await visitor_of(call.request)
+    if not await call.run(people.follows, call.arena, game, visitor):
+        yield
+        return
+    noting = asyncio.create_task(_note(call, game, visitor))
+    try:
+        yield
+    finally:
+        noting.cancel()
+
+
+async def _note(call: RequestContext, game: str, visitor: Visitor) -> None:
+    while True:
+        await asyncio.sleep(people.PRESENCE_INTERVAL.total_seconds())
+        with suppress(StoreError):
+            await call.run(people.follows, call.arena, game, visitor)

@@ -5,7 +5,6 @@ Under `/api` an error becomes a problem document, elsewhere the pages render it.
 
 from __future__ import annotations
 
-import asyncio
 import secrets
 import time
 from collections.abc import Awaitable, Callable
@@ -15,9 +14,10 @@ from aiohttp import web
 from aiohttp.typedefs import Middleware
 
 from arena import log
-from arena.errors import ArenaError, DamagedDatabaseError, StorageError, did_you_mean, near, storage_problem
+from arena.errors import DamagedDatabaseError, StorageError, storage_problem
 from arena.http.problem import Problem, from_http
 from arena.http.request_context import CONTEXT, WebContext, address_cost, charge
+from referee.errors import ArenaError, did_you_mean, near
 from referee.rules.core import ParseError, UnknownNameError
 
 Next = Callable[[web.Request], Awaitable[web.StreamResponse]]
@@ -27,6 +27,7 @@ _PAGE_POLICY = "default-src 'self'; object-src 'none'; frame-ancestors 'none'; b
 _DATA_POLICY = "default-src 'none'; frame-ancestors 'none'"
 _HEADERS = {
     "X-Content-Type-Options": "nosniff",
+    # The address of a page may be a secret, such as the link that resets a password.
     "Referrer-Policy": "same-origin",
     "Cross-Origin-Opener-Policy": "same-origin",
     "Permissions-Policy": "camera=(), microphone=(), geolocation=(), interest-cohort=()",
@@ -80,12 +81,13 @@ async def _respond(request: web.Request, handler: Next, page: ErrorPage, number:
         if not request.path.startswith("/api") and request.path not in _UNCOUNTED:
             await charge(request, address_cost(request))
         return await handler(request)
-    except asyncio.CancelledError:
-        raise
     except web.HTTPException as error:
         if error.status < 400:  # a redirect, raised for convenience
             return web.Response(status=error.status, headers=_without_type(error))
-        problem = _missing(request) if error.status == 404 else from_http(error)
+        if error.status == 500:  # a library's answer to a fault, such as a template that is missing
+            problem = _fault(error, number)
+        else:
+            problem = _missing(request) if error.status == 404 else from_http(error)
     except Exception as error:
         problem = _HUNG_UP if isinstance(error, ConnectionError) and _is_gone(request) else problem_of(error, number)
     if _is_api(request):
@@ -130,6 +132,11 @@ def problem_of(error: Exception, number: str) -> Problem:  # noqa: PLR0911 - one
             return _storage(error, f"{problem}: nothing was stored")
         case web.RequestPayloadError():
             return Problem("bad-request", "the body ended early, or its encoding does not match its headers")
+    return _fault(error, number)
+
+
+def _fault(error: Exception, number: str) -> Problem:
+    """Log a bug, and return its problem."""
     _logger.error("fault", exc_info=error)
     return Problem("internal", "internal error; it has been logged", request=number)
 
@@ -147,14 +154,16 @@ def _missing(request: web.Request) -> Problem:
         for resource in request.app.router.resources()
         if resource.canonical.startswith("/api/") == request.path.startswith("/api/")
     }
-    found = near(request.path, known)
-    return Problem("not-found", "no page or route has this address", hint=did_you_mean(found), near=found)
+    similar = near(request.path, known)
+    return Problem("not-found", "no page or route has this address", hint=did_you_mean(similar), near=similar)
 
 
 def _preflight() -> web.Response:
     return web.Response(
         status=204,
         headers={
+            # Pages of other sites may read with a token, but neither write nor use cookies: Allow-Credentials is
+            # absent.
             "Access-Control-Allow-Methods": "GET, HEAD, OPTIONS",
             "Access-Control-Allow-Headers": "Authorization, If-None-Match, Last-Event-ID",
             "Access-Control-Max-Age": "86400",

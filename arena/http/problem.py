@@ -2,19 +2,43 @@
 
     Problem("not-found", 'no bot "zeta"', hint="did you mean zita?")
 
-The kinds are those of `arena.errors`.
+The kinds are those of `arena.errors`. All JSON of responses is written here, with bidirectional control characters
+escaped so that users' texts cannot rearrange a page.
 """
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from aiohttp import web
 
-from arena.errors import KINDS, ArenaError, did_you_mean, kind_of_status, near
-from arena.http.api_paths import DOCS
-from arena.http.json_text import as_json
+from arena.plain_text import BIDI_CONTROLS
+from referee.errors import KINDS, ArenaError, did_you_mean, kind_of_status, near
+
+VERSION = "1"
+PREFIX = f"/api/v{VERSION}"
+DOCS = f"{PREFIX}/docs"
+"""The page that documents the interface."""
+
+OPENAPI: web.AppKey[dict[str, Any]] = web.AppKey("openapi", dict)
+"""The OpenAPI document of an application, as plain data."""
+
+
+_TURNING = re.compile(f"[{BIDI_CONTROLS}]")
+
+
+def as_json(data: Any) -> str:
+    """Return plain data as one line of JSON."""
+    return escape_bidi_controls(json.dumps(data, separators=(",", ":"), ensure_ascii=False))
+
+
+def escape_bidi_controls(text: str) -> str:
+    r"""Return equivalent JSON with escapes such as `\u202e` in place of bidirectional control characters."""
+    return _TURNING.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
 
 CONTENT_TYPE = "application/problem+json"
 

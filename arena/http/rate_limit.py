@@ -51,6 +51,7 @@ class RateLimiter:
 
     def take(self, key: Hashable, cost: float = 1) -> float:
         """Take `cost` tokens, at most `burst`, and return 0. If too few are left, return the seconds to wait."""
+        # A request that costs more than the whole burst could never be admitted.
         now, cost = self._clock(), min(cost, self.rate.burst)
         per_second = self.rate.per_minute / 60
         bucket = self._buckets.get(key) or _Bucket(self.rate.burst, now)
@@ -129,9 +130,15 @@ class ConcurrencyLimiter:
 
 
 class BoundedQueue:
-    """A queue for password hashing, with few workers and bounded length: further clients are refused at once."""
+    """A queue for work that takes long, with few workers and bounded length: further clients are refused at once.
 
-    def __init__(self, workers: int, each: int, total: int) -> None:
+    The problem they get says `crowd`.
+    """
+
+    def __init__(
+        self, workers: int, each: int, total: int, crowd: str = "too many passwords are being checked"
+    ) -> None:
+        self._crowd = crowd
         self._places = ConcurrencyLimiter(each, total)
         self._workers = asyncio.Semaphore(workers)
 
@@ -141,7 +148,7 @@ class BoundedQueue:
         if not self._places.enter(key):
             raise Problem(
                 "unavailable",
-                "too many passwords are being checked",
+                self._crowd,
                 hint="try again in a few seconds",
                 headers={"Retry-After": "5"},
             )

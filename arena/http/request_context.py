@@ -12,13 +12,11 @@ from typing import TYPE_CHECKING, Generic, ParamSpec, TypeVar
 
 from aiohttp import web
 
-from arena.documents.identity import Identity
+from arena.documents.account import Identity
 from arena.http.broadcast import Broadcasts
-from arena.http.cache_control import CachePolicy
-from arena.http.content_negotiation import negotiate
 from arena.http.problem import Problem, too_many
 from arena.http.rate_limit import BoundedQueue, ConcurrencyLimiter, Rate, RateLimiter, SharedRateLimiter
-from arena.http.response_cache import ResponseCache
+from arena.http.response_cache import CachePolicy, ResponseCache, negotiate
 from arena.services import access
 from arena.services.arena import Arena
 
@@ -125,9 +123,9 @@ IDENTITY: web.RequestKey[Identity] = web.RequestKey("identity", Identity)
 
 @dataclass(slots=True)
 class RouteResult(Generic[T]):
-    """The result of a route: a document, a status, headers, a cache policy."""
+    """The result of a route: a document, a status, headers, a cache policy. A body of bytes is a document as JSON."""
 
-    body: T
+    body: T | bytes
     status: int = 200
     keep: CachePolicy | None = None
     headers: dict[str, str] = field(default_factory=dict)
@@ -170,13 +168,15 @@ class RequestContext:
 
 def client_address(request: web.BaseRequest) -> str:
     """Return the client's address: the peer's, or the last hop of `X-Forwarded-For` that is not a trusted proxy."""
-    found = request.remote or ""
+    client = request.remote or ""
     trusted = request.app[CONTEXT].trusted if isinstance(request, web.Request) else ()
     if trusted:
         hops = [hop.strip() for value in request.headers.getall("X-Forwarded-For", []) for hop in value.split(",")]
-        while hops and is_in_networks(found, trusted):
-            found = hops.pop()
-    return found
+        # From the right: each trusted proxy has added the hop that it saw, the client itself may have written the
+        # others.
+        while hops and is_in_networks(client, trusted):
+            client = hops.pop()
+    return client
 
 
 def address_cost(request: web.BaseRequest) -> float:
@@ -207,14 +207,14 @@ def address_key(request: web.BaseRequest) -> str:
 def address_key_of(text: str) -> str:
     """Return the rate limit key of an address. IPv6 addresses count by /64 network: one host has 2^64 of them."""
     try:
-        found = ipaddress.ip_address(text)
+        address = ipaddress.ip_address(text)
     except ValueError:
         return "address:unknown"
-    if isinstance(found, ipaddress.IPv6Address):
-        if found.ipv4_mapped:
-            return f"address:{found.ipv4_mapped}"
-        return f"address:{ipaddress.IPv6Network((found, 64), strict=False).network_address}"
-    return f"address:{found}"
+    if isinstance(address, ipaddress.IPv6Address):
+        if address.ipv4_mapped:
+            return f"address:{address.ipv4_mapped}"
+        return f"address:{ipaddress.IPv6Network((address, 64), strict=False).network_address}"
+    return f"address:{address}"
 
 
 def require(identity: Identity | None, scope: str) -> None:

@@ -1,25 +1,158 @@
 """Response cache: responses are cached in this process and reused while their data is unchanged.
 
 Only public responses are cached; requests with a token or a session cookie bypass the cache. A response is fresh for
-one revision of the database and at most `TTL_S`, as pages show relative times.
-Concurrent requests for one address share a single computation.
+one revision of the database and at most `TTL_S`, as pages show relative times. Concurrent requests for one address
+share a single computation.
+
+Media type and coding follow `Accept` and `Accept-Encoding` (RFC 9110 12.5). Browsers and proxies revalidate:
+`Cache-Control` by policy, `ETag`, and 304 for `If-None-Match` (RFC 9110, RFC 9111).
 """
 
 from __future__ import annotations
 
 import asyncio
 import gzip
+import hashlib
 import time
-from collections.abc import Awaitable, Callable, Hashable
+from collections.abc import Awaitable, Callable, Hashable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Literal, Protocol, TypeAlias
 
 from aiohttp import web
 from cachetools import TTLCache
 
 from arena.errors import StoreError
-from arena.http.cache_control import etag_matches, etag_of, full_response
-from arena.http.content_negotiation import accepts_coding
+from arena.http.problem import Problem
+
+_MAX_PARTS = 64
+
+
+def negotiate(accept: str, offers: tuple[str, ...]) -> str:
+    """Return the media type of `offers` that an `Accept` header prefers, the first one in a tie.
+
+    Raises Problem (406) when the header accepts none of them.
+    """
+    if not accept.strip():
+        return offers[0]
+    ranges = _weighted(accept)
+    best, best_weight = "", 0.0
+    for offer in offers:
+        # The most specific range that covers the offer decides its weight.
+        fits = [(len(kind), weight) for kind, weight in ranges if _covers(kind, offer)]  # RFC 9110, 12.5.1
+        weight = max(fits)[1] if fits else 0.0
+        if weight > best_weight:
+            best, best_weight = offer, weight
+    if not best:
+        raise Problem("not-acceptable", "no media type in Accept is available", hint="available: " + ", ".join(offers))
+    return best
+
+
+def accepts_coding(accept_encoding: str, coding: str) -> bool:
+    """Return whether an `Accept-Encoding` header allows a coding such as gzip."""
+    weights = dict(reversed(_weighted(accept_encoding)))  # the first one counts if a coding is repeated
+    return weights.get(coding, weights.get("*", 0.0)) > 0
+
+
+def preferred_language(accept_language: str, offers: tuple[str, ...]) -> str:
+    """Return the language of `offers` that an `Accept-Language` header prefers, by default the first one."""
+    weights: dict[str, float] = {}
+    for tag, weight in _weighted(accept_language):
+        language = tag.partition("-")[0]
+        weights[language] = max(weight, weights.get(language, 0.0))
+    best = max(offers, key=lambda offer: weights.get(offer, 0.0))
+    return best if weights.get(best, 0.0) > 0 else offers[0]
+
+
+def _weighted(header: str) -> list[tuple[str, float]]:
+    """Split a header into its parts with their weights: 1 without `q=`, 0 for an invalid weight."""
+    return [_part(part) for part in header.split(",")[:_MAX_PARTS] if part.strip()]
+
+
+def _part(text: str) -> tuple[str, float]:
+    name, *parameters = (piece.strip().lower() for piece in text.split(";"))
+    weight = 1.0
+    for parameter in parameters:
+        if parameter.replace(" ", "").startswith("q="):
+            try:
+                given = float(parameter.partition("=")[2])
+            except ValueError:
+                given = 0.0
+            weight = given if 0 <= given <= 1 else 0.0  # NaN compares as false
+    return name, weight
+
+
+def _covers(kind: str, offer: str) -> bool:
+    return kind in ("*/*", "*", offer) or (kind.endswith("/*") and offer.startswith(kind[:-1]))
+
+
+CachePolicy: TypeAlias = Literal["immutable", "settled", "revalidate", "never"]
+"""How long clients may reuse a response.
+
+- `immutable`: for a year, without revalidation.
+- `settled`: for five minutes; the state is final but can be reopened, as when a tournament is extended.
+- `revalidate`: only after the server has confirmed the `ETag`.
+- `never`: not at all.
+"""
+
+_CONTROL: dict[CachePolicy, str] = {
+    "immutable": "max-age=31536000, immutable",
+    "settled": "max-age=300, immutable",
+    "revalidate": "no-cache",
+    "never": "no-store",
+}
+
+
+_WHOLE: web.RequestKey[bool] = web.RequestKey("whole", bool)
+
+
+@contextmanager
+def full_response(request: web.BaseRequest) -> Iterator[None]:
+    """Answer in full during this context, never with 304: the response is built for the response cache."""
+    request[_WHOLE] = True
+    try:
+        yield
+    finally:
+        del request[_WHOLE]
+
+
+def etag_of(body: bytes) -> str:
+    """Return a weak `ETag` of a body, the same for every content coding."""
+    return f'W/"{hashlib.sha256(body).hexdigest()[:24]}"'
+
+
+def etag_matches(request: web.BaseRequest, etag: str) -> bool:
+    """Return whether `If-None-Match` names this tag (weak comparison, RFC 9110 13.1.2)."""
+    given = request.headers.get("If-None-Match", "")
+    if given.strip() == "*":
+        return True
+    opaque = etag.removeprefix("W/")
+    # A header of 16 KiB could hold thousands of tags.
+    return any(part.strip().removeprefix("W/") == opaque for part in given.split(",")[:64])
+
+
+def header_value(keep: CachePolicy, *, is_private: bool) -> str:
+    """Return the value of `Cache-Control` for a policy."""
+    return _CONTROL[keep] if keep == "never" else f"{'private' if is_private else 'public'}, {_CONTROL[keep]}"
+
+
+def respond(
+    request: web.BaseRequest, body: bytes, *, status: int, keep: CachePolicy, is_private: bool, content_type: str
+) -> web.Response:
+    """Return the response with its caching headers; 304 without a body if the client's copy is current."""
+    headers = {
+        "Cache-Control": header_value(keep, is_private=is_private),
+        "Vary": "Accept, Accept-Encoding, Authorization",
+    }
+    if status == 200 and request.method in ("GET", "HEAD") and keep != "never":
+        headers["ETag"] = etag_of(body)
+        if _WHOLE not in request and etag_matches(request, headers["ETag"]):
+            return web.Response(status=304, headers=headers)
+    response = web.Response(status=status, body=body, headers={**headers, "Content-Type": content_type})
+    if len(body) > 1024:
+        response.enable_compression()
+    return response
+
 
 TTL_S = 5.0
 """Time to live of a response. Pages contain times relative to now, which must not get stale."""
@@ -104,6 +237,7 @@ class ResponseCache:
             return kept.response(request)
         making = self._making.get((key, mark))
         if making is not None:
+            # A client that hangs up cancels its own wait, not the answer that others wait for.
             kept = await asyncio.shield(making)
             return kept.response(request) if kept is not None else await make()
         return await self._make(request, key, mark, make)
@@ -124,16 +258,18 @@ class ResponseCache:
         try:
             with full_response(request):
                 response = await make()
-            found = _cacheable(response)
-            if found is None:
+            cacheable = _cacheable(response)
+            if cacheable is None:
                 return response
-            kept = replace(found, mark=mark)
+            kept = replace(cacheable, mark=mark)
             if len(kept.body) > _PACKED_ABOVE:
+                # Without a time in its header, gzip gives the same bytes for the same body.
                 kept = replace(kept, packed=await asyncio.to_thread(gzip.compress, kept.body, 6, mtime=0))
             self._kept[key] = kept
             return kept.response(request)
         finally:
             del self._making[key, mark]
+            # Also after an error: those who wait then make their own response.
             future.set_result(kept)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 import socket
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 from aiohttp import web
@@ -21,7 +22,9 @@ from arena.http.request_context import CONTEXT, WebContext, address_key_of, is_i
 
 MAX_HEADER_BYTES = 16 * 1024
 IDLE_TIMEOUT_S = 75.0
-"""Timeout of an idle connection and of a request's headers: longer than proxies keep a connection open."""
+"""Timeout of an idle connection: longer than proxies keep a connection open."""
+HEADER_TIMEOUT_S = 20.0
+"""Timeout from the first byte of a request to the end of its headers, however slowly they arrive."""
 UNREAD_TIMEOUT_S = 60.0
 """Timeout of sent data that the peer neither reads nor acknowledges."""
 MAX_CONNECTIONS = 5000
@@ -79,6 +82,8 @@ class HttpConnection(web.RequestHandler):
         super().__init__(server, **options)
         self._context, self._connections = context, connections
         self._counted_as = ""
+        self._is_responding = False
+        self._header_timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Count the connection, or close it above the limit. Trusted proxies have no limit."""
@@ -95,8 +100,39 @@ class HttpConnection(web.RequestHandler):
             _logger.info("too many connections", peer=key)
             self.force_close()
 
+    def data_received(self, data: bytes) -> None:
+        """Pass data to the parser. The first byte after a response, or on a new connection, begins a request."""
+        if not self._is_responding and self._header_timer is None:
+            # aiohttp has no timeout of headers: its keep-alive timeout is that of an idle connection too.
+            self._header_timer = asyncio.get_running_loop().call_later(HEADER_TIMEOUT_S, self._give_up)
+        super().data_received(data)
+
+    def _give_up(self) -> None:
+        _logger.info("headers too slow", peer=self._counted_as)
+        self.force_close()
+
+    def begin_response(self) -> None:
+        """End the timeout of the headers: they are complete, and what arrives now is the request's body."""
+        self._is_responding = True
+        self._stop_timer()
+
+    async def finish_response(
+        self, request: web.BaseRequest, resp: web.StreamResponse, start_time: float | None
+    ) -> tuple[web.StreamResponse, bool]:
+        """Send the response; what arrives afterwards is the next request."""
+        try:
+            return await super().finish_response(request, resp, start_time)
+        finally:
+            self._is_responding = False
+
+    def _stop_timer(self) -> None:
+        if self._header_timer is not None:
+            self._header_timer.cancel()
+            self._header_timer = None
+
     def connection_lost(self, exc: BaseException | None) -> None:
         """Stop counting the connection."""
+        self._stop_timer()
         if self._counted_as:
             self._connections.leave(self._counted_as)
             self._counted_as = ""
@@ -128,6 +164,16 @@ class HttpConnection(web.RequestHandler):
             _logger.info("invalid http", reason=type(error).__name__)
         else:
             super().log_exception(*args, **words)
+
+
+@web.middleware
+async def headers_middleware(
+    request: web.Request, handler: Callable[[web.Request], Awaitable[web.StreamResponse]]
+) -> web.StreamResponse:
+    """Tell the connection that a request's headers are complete."""
+    if isinstance(request.protocol, HttpConnection):
+        request.protocol.begin_response()
+    return await handler(request)
 
 
 def _bound_silence(transport: asyncio.BaseTransport) -> None:

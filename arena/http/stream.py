@@ -15,13 +15,13 @@ from functools import partial
 from aiohttp import web
 
 from arena.events.messages import Subject
-from arena.http.broadcast import MAX_PENDING_BYTES, Broadcast, Source
+from arena.http.broadcast import MAX_PENDING_BYTES, NDJSON, SSE, Broadcast, Source, encode_line
 from arena.http.problem import Problem
 from arena.http.request_context import RequestContext
-from arena.http.stream_line import NDJSON, SSE, encode_line
 
 CATCH_UP_TIMEOUT_S = 30.0
 """Timeout of a subscriber for each write before it has caught up with the broadcast."""
+# nginx would otherwise collect the lines of a stream before it passes them on.
 _HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no", "Vary": "Accept"}
 
 
@@ -84,6 +84,8 @@ def _bound_unread(request: web.BaseRequest) -> None:
     """Bound the kernel's send buffer, so that a client that does not read is noticed soon."""
     own = request.transport.get_extra_info("socket") if request.transport is not None else None
     if own is not None:
+        # The kernel doubles the size (socket(7)); without one the buffer grows to megabytes by itself (tcp(7),
+        # tcp_wmem).
         own.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, MAX_PENDING_BYTES)
 
 

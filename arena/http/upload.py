@@ -36,6 +36,7 @@ async def time_limit(seconds: float) -> AsyncIterator[None]:
             yield
     except TimeoutError:
         detail = f"the body did not arrive within {seconds:g} s"
+        # The rest of the body may still arrive: on this connection it would be read as the next request.
         raise Problem("bad-request", detail, hint="send it again", headers={"Connection": "close"}) from None
 
 
@@ -62,17 +63,18 @@ class Upload:
         if (self._request.content_length or 0) > self._limit:
             raise self._too_large()
         make_folder(self._folder)
+        # On the disk of the data: /tmp is often memory, and smaller than an upload may be.
         with tempfile.TemporaryFile(dir=self._folder) as file:
             async with time_limit(UPLOAD_TIMEOUT_S):
-                found = await self._copy(file)
-            if sha256 and found.sha256 != sha256:
+                received = await self._copy(file)
+            if sha256 and received.sha256 != sha256:
                 raise Problem(
                     "invalid",
-                    f"the received file has the SHA-256 {found.sha256}",
+                    f"the received file has the SHA-256 {received.sha256}",
                     field="sha256",
                     hint="upload it again",
                 )
-            yield found
+            yield received
 
     async def _copy(self, file: BinaryIO) -> ReceivedFile:
         size, total = 0, hashlib.sha256()

@@ -1,20 +1,19 @@
 """Use cases: one function each, which checks rights and quotas, writes the audit log and wakes the coordinator.
 
-    submission, bot, game, versus     upload, manage and read bots and their games
+    submission, bot, game             upload, manage and read bots and their games, places in the queues
     leaderboard, front_page           leaderboards, rating curves; contents of the front page and of families' pages
     standings                         standings and progress of tournaments
     status                            coordinator, workers, games in progress, audit log
     archive                           search, show and import games of all times
     analysis                          analyses of games and positions by an engine
-    explorer, book                    moves played in a position; opening books made from them
-    problems                          add and solve problems; people and problems rated against each other
+    explorer                          moves played in a position; opening books made from them
     people                            games of people against bots
-    study, board_tree                 lines tried out on a board; their variations as text and in notations
+    study                             lines tried out on a board; their variations as text and in notations
     tournament, schedule              create and manage tournaments and recurring ones
     remote                            bots that run on their authors' machines; challenges
-    account, token, user              log-in, profiles, API tokens, user administration
-    registration                      new accounts, invitations, forgotten passwords
+    account, user                     log-in, profiles, API tokens, user administration
     follow                            bots and tournaments whose news users get
+    registration                      new accounts, invitations, forgotten passwords
     idempotency                       responses to repeated requests
 
 The JSON interface, the pages and the command line only translate to and from these functions. The functions block: call
@@ -25,8 +24,6 @@ from arena.services import (
     account,
     analysis,
     archive,
-    board_tree,
-    book,
     bot,
     explorer,
     follow,
@@ -35,7 +32,6 @@ from arena.services import (
     idempotency,
     leaderboard,
     people,
-    problems,
     registration,
     remote,
     schedule,
@@ -43,10 +39,8 @@ from arena.services import (
     status,
     study,
     submission,
-    token,
     tournament,
     user,
-    versus,
 )
 from arena.services.arena import Arena
 
@@ -55,8 +49,6 @@ __all__ = [
     "account",
     "analysis",
     "archive",
-    "board_tree",
-    "book",
     "bot",
     "explorer",
     "follow",
@@ -65,7 +57,6 @@ __all__ = [
     "idempotency",
     "leaderboard",
     "people",
-    "problems",
     "registration",
     "remote",
     "schedule",
@@ -73,8 +64,6 @@ __all__ = [
     "status",
     "study",
     "submission",
-    "token",
     "tournament",
     "user",
-    "versus",
 ]

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from arena.config import Settings
 from arena.credentials import digest_of
-from arena.documents.identity import Identity
+from arena.documents.account import Identity
 from arena.documents.service import VoidItem
 from arena.errors import UnauthorisedError
 from arena.services.arena import Arena

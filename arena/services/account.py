@@ -5,26 +5,27 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from arena.clock import now
-from arena.credentials import (
-    check_password,
-    digest_of,
-    hash_password,
-    new_secret,
-    scopes_of,
-    verify_password,
+from arena.credentials import check_password, digest_of, hash_password, new_secret, scopes_of, verify_password
+from arena.documents.account import (
+    MAX_ABOUT,
+    MAX_EMAIL,
+    MAX_LINK,
+    Account,
+    Identity,
+    Notice,
+    TokenItem,
+    UserItem,
 )
-from arena.documents.account import MAX_ABOUT, MAX_EMAIL, MAX_LINK, Account, Notice, TokenItem, UserItem
-from arena.documents.attributes import of_attributes
 from arena.documents.bot import BotItem
-from arena.documents.identity import Identity
-from arena.errors import ArenaError, BadValueError, ForbiddenError, NotFoundError, UnauthorisedError
+from arena.errors import BadValueError, ForbiddenError, NotFoundError, UnauthorisedError
 from arena.mail import is_mail_address
 from arena.services.arena import Arena
 from arena.store.people.login_attempts import BackoffPolicy
+from referee.errors import ArenaError
 
 _LINK = re.compile(
     r"https?://[a-z0-9][a-z0-9.-]*(:[0-9]{1,5})?([/?#][\w/?#%&=+~!$*,;:@.()-]*)?", re.ASCII | re.IGNORECASE
@@ -66,7 +67,18 @@ def read(arena: Arena, by: Identity) -> Account:
     """Return the caller's account."""
     user, usage = arena.store.users.get(by.user_id), arena.store.bots.usage(by.user_id)
     email = arena.store.users.email(by.user_id)
-    return of_attributes(Account, user, scopes=sorted(by.scopes), token=by.token_id, email=email, **asdict(usage))
+    return Account(
+        name=user.name,
+        role=user.role,
+        scopes=sorted(by.scopes),
+        token=by.token_id,
+        bots=usage.bots,
+        versions=usage.versions,
+        size_bytes=usage.size_bytes,
+        about=user.about,
+        link=user.link,
+        email=email,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,13 +125,15 @@ def authenticate(arena: Arena, name: str, password: str, origin: LoginOrigin) ->
     """
     user = _find(arena, name)
     policies = _policies(arena, user, name, origin)
+    # Counted before the check and given back after a success: parallel attempts cannot outrun the counter.
     if wait := arena.store.login_attempts.take(policies):
         raise TooManyTriesError(wait)
+    # Also for an unknown name: the duration must not tell whether there is such a user.
     is_right = verify_password(arena.store.users.password_hash(name) if user else None, password)
     if not is_right or user is None or not user.is_active:
         arena.note("login.refused", f"user:{_shown(name)}", None)
         raise UnauthorisedError("no user with this name and password")
-    arena.store.login_attempts.forget([key for key, one in policies.items() if one is _PER_ORIGIN])
+    arena.store.login_attempts.forget([key for key, policy in policies.items() if policy is _PER_ORIGIN])
     arena.store.login_attempts.give_back(policies)
     arena.store.trusted_devices.remember(user.id, _digests(origin))
     return Identity(user.id, user.name, user.role, scopes_of(user.role))
@@ -223,9 +237,9 @@ def _policies(arena: Arena, user: UserItem | None, name: str, origin: LoginOrigi
     """Return the counters of a log-in attempt, each with its backoff policy."""
     digests = _digests(origin)
     known = arena.store.trusted_devices.known(user.id, digests) if user else set()
-    found = next((digest for digest in digests if digest in known), None)
-    if found is not None:
-        return {digest_of(f"place:{name}:{found}"): _PER_ORIGIN}
+    place = next((digest for digest in digests if digest in known), None)
+    if place is not None:
+        return {digest_of(f"place:{name}:{place}"): _PER_ORIGIN}
     forgiven_s = 60 / arena.settings.logins_per_minute
     return {
         digest_of(f"place:{name}:{digest_of(origin.address)}"): _PER_ORIGIN,

@@ -7,6 +7,7 @@ from functools import partial
 
 from arena.analysis import game_analysis
 from arena.analysis.storage import win_model_of
+from arena.documents.account import Identity
 from arena.documents.analysis import (
     AnalysisFigures,
     AnalysisResponse,
@@ -14,13 +15,12 @@ from arena.documents.analysis import (
     PositionRequest,
     PositionResponse,
 )
-from arena.documents.identity import Identity
 from arena.errors import BadValueError, ConflictError, NotFoundError
 from arena.services import study
 from arena.services.arena import Arena
-from arena.validation import adapter_of
 from referee.game.record import GameRecord, Ply, now
 from referee.rules.core import Kind, Termination
+from referee.validation import adapter_of
 
 POSITION_NODES = 200_000
 """Default number of nodes for a requested position."""
@@ -36,8 +36,8 @@ def read(arena: Arena, game_id: str) -> AnalysisResponse:
 def _read(arena: Arena, game_id: str) -> AnalysisResponse:
     data = arena.store.analyses.get(game_id)
     if data is not None:
-        found: AnalysisResponse = adapter_of(AnalysisResponse).validate_python({"state": "done", **data})
-        return found
+        analysis: AnalysisResponse = adapter_of(AnalysisResponse).validate_python({"state": "done", **data})
+        return analysis
     request = arena.store.analyses.request_of(game_id)
     if request is None:
         return AnalysisResponse(game_id, "none")
@@ -59,12 +59,12 @@ def ask(arena: Arena, game_id: str, by: Identity, nodes: int | None = None) -> A
         line = arena.store.games.get(game_id)
         if line.state != "finished":
             raise ConflictError(f"game {game_id} is {line.state}; request its analysis when it is over", line.state)
-    found = _read(arena, game_id)
-    if found.state == "done" and found.nodes == nodes:
-        return found
+    analysis = _read(arena, game_id)
+    if analysis.state == "done" and analysis.nodes == nodes:
+        return analysis
     arena.store.analyses.ask(by.user_id, nodes, game_id=game_id)
     arena.wake()
-    return _read(arena, game_id) if found.state != "done" else found
+    return _read(arena, game_id) if analysis.state != "done" else analysis
 
 
 def _bounded(arena: Arena, nodes: int) -> int:
@@ -102,10 +102,10 @@ def evaluate_now(arena: Arena, line: study.Study, nodes: int) -> PositionEvaluat
         raise BadValueError(f"invalid nodes {nodes}: expected 100 to {most}", field="nodes")
     record = _record_of(line)
     engine = partial(arena.board_engine.evaluate, record)
-    found = game_analysis.evaluate_position(
+    evaluated = game_analysis.evaluate_position(
         record, engine, nodes=nodes, win_model=win_model_of(arena.store, record.family)
     )
-    evaluation: PositionEvaluation = adapter_of(PositionEvaluation).validate_python(found)
+    evaluation: PositionEvaluation = adapter_of(PositionEvaluation).validate_python(evaluated)
     return evaluation
 
 
@@ -136,7 +136,7 @@ def read_answer(arena: Arena, number: int, by: Identity) -> PositionResponse:
     """Return the caller's own request to analyse a position, with its state and answer. Raises NotFoundError."""
     found = arena.store.analyses.request(number)
     if found.user_id != by.user_id:
-        raise NotFoundError("question", str(number))
+        raise NotFoundError("question", number)
     return found
 
 

@@ -4,30 +4,31 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from arena.analysis.game_analysis import annotated
 from arena.collections.collection import Collection, best_reading, read_collection
 from arena.collections.conversion import to_record, to_text
-from arena.collections.record_format import RECORD
+from arena.collections.recorded import RECORD
 from arena.collections.uploaded_text import uploaded
+from arena.documents.account import Identity
 from arena.documents.archive import (
+    ArchiveItem,
     ArchivePage,
     ArchiveQuery,
     ArchiveResponse,
     ArchiveSources,
-    ImportReport,
+    CollectionReport,
     ImportResponse,
     RejectedGame,
 )
-from arena.documents.attributes import of_attributes
-from arena.documents.identity import Identity
-from arena.errors import ArenaError, BadValueError, ForbiddenError, NotFoundError, did_you_mean, near
+from arena.errors import BadValueError, ForbiddenError, NotFoundError
 from arena.services.arena import Arena
 from arena.store.archive.archive import ArchivedPairing
-from arena.store.archive.line import date_of
+from arena.store.archive.archived_game import ArchivedGame, date_of
 from arena.store.archive.search import ArchiveSearch
 from arena.store.base.models import StoredImport
+from referee.errors import ArenaError, did_you_mean, near
 from referee.game.record import GameRecord
 from referee.rules import load
 from referee.rules.core import ParseError, UnknownNameError
@@ -53,14 +54,11 @@ def read_query(query: ArchiveQuery) -> ArchiveSearch:
                 raise BadValueError(
                     f"searching for {name} requires a family", field=name, hint="choose a family (--family)"
                 )
-        return of_attributes(ArchiveSearch, query)
-    return of_attributes(
-        ArchiveSearch,
-        query,
-        family=rules.family,
-        variant=_variant(rules, query.variant),
-        first_moves=_first_moves(rules, query) if query.moves else (),
-        key=_key(rules, query) if query.position else None,
+    variant = _variant(rules, query.variant) if rules else query.variant
+    return ArchiveSearch(
+        query=replace(query, family=rules.family if rules else None, variant=variant),
+        key=_key(rules, query) if rules and query.position else None,
+        first_moves=_first_moves(rules, query) if rules and query.moves else (),
     )
 
 
@@ -102,18 +100,18 @@ def _key(rules: Rules, query: ArchiveQuery) -> int:
 def _first_moves(rules: Rules, query: ArchiveQuery) -> tuple[str, ...]:
     """Return the moves in canonical notation. Illegal ones are kept: a game may begin in another position."""
     ruleset = _rulesets(rules, _variant(rules, query.variant))[0]
-    line, found = Position.start(ruleset), []
+    line, moves = Position.start(ruleset), []
     for word in (query.moves or "").split():
         try:
             code = rules.notation.read_move(word, line.state, ruleset.config)
         except ParseError as error:
             raise BadValueError(str(error), field="moves") from None
-        found.append(rules.notation.write_move(code))
+        moves.append(rules.notation.write_move(code))
         try:
             line = line.play(code)
         except IllegalMoveError:
             continue
-    return tuple(found)
+    return tuple(moves)
 
 
 # -- one game, one player ----------------------------------------------------------------------------------------------
@@ -121,10 +119,29 @@ def _first_moves(rules: Rules, query: ArchiveQuery) -> tuple[str, ...]:
 
 def read(arena: Arena, serial: int) -> ArchiveResponse:
     """Return the game with this archive number. Raises NotFoundError."""
+    return _response(arena.store.archive.line(serial), arena.store.archive.get(serial))
+
+
+def read_with_record(arena: Arena, serial: int) -> tuple[ArchiveResponse, GameRecord]:
+    """Return the game with this archive number, and the same as a record of the arena. Raises NotFoundError."""
     line, game = arena.store.archive.line(serial), arena.store.archive.get(serial)
-    return of_attributes(
-        ArchiveResponse,
-        line,
+    return _response(line, game), to_record(game)
+
+
+def _response(line: ArchiveItem, game: ArchivedGame) -> ArchiveResponse:
+    return ArchiveResponse(
+        serial=line.serial,
+        number=line.number,
+        id=line.id,
+        family=line.family,
+        variant=line.variant,
+        first=line.first,
+        second=line.second,
+        winner=line.winner,
+        termination=line.termination,
+        source=line.source,
+        plies=line.plies,
+        date=line.date,
         options=dict(game.options),
         position=game.position,
         moves=list(game.moves),
@@ -198,23 +215,23 @@ class ArchivePlayer:
     until: str
 
 
-def read_player(arena: Arena, name: str, most_opponents: int = 20) -> ArchivePlayer:
+def read_player(arena: Arena, name: str) -> ArchivePlayer:
     """Return the player with exactly this name. Raises NotFoundError that names similar ones."""
     meetings = arena.store.archive.of_player(name)
     if not meetings:
         raise NotFoundError("player of the archive", name, arena.store.archive.names("player"))
     results: dict[str, Counter[str]] = {}
     opponents: Counter[str] = Counter()
-    for one in meetings:
-        results.setdefault(one.family, Counter())[_result_of(one, name)] += one.games
-        opponents[one.second if one.first == name else one.first] += one.games
+    for meeting in meetings:
+        results.setdefault(meeting.family, Counter())[_result_of(meeting, name)] += meeting.games
+        opponents[meeting.second if meeting.first == name else meeting.first] += meeting.games
     families = [
         PlayerFigures(family, mine.total(), mine["win"], mine["draw"], mine["loss"], mine["other"])
         for family, mine in sorted(results.items())
     ]
-    since = min((one.since for one in meetings if one.since), default=0)
-    until = max(one.until for one in meetings)
-    return ArchivePlayer(name, families, opponents.most_common(most_opponents), date_of(since), date_of(until))
+    since = min((meeting.since for meeting in meetings if meeting.since), default=0)
+    until = max(meeting.until for meeting in meetings)
+    return ArchivePlayer(name, families, opponents.most_common(20), date_of(since), date_of(until))
 
 
 def _result_of(meeting: ArchivedPairing, name: str) -> str:
@@ -277,19 +294,26 @@ def read_import(arena: Arena, number: int, by: Identity) -> ImportResponse:
     return arena.store.imports.get(number)
 
 
-def latest_imports(arena: Arena, limit: int = 10) -> list[ImportResponse]:
+def latest_imports(arena: Arena) -> list[ImportResponse]:
     """Return the latest imports, latest first."""
-    return arena.store.imports.latest(limit)
+    return arena.store.imports.latest(10)
 
 
-def store_collection(arena: Arena, read: Collection, source: str) -> ImportReport:
+def store_collection(arena: Arena, read: Collection, source: str) -> CollectionReport:
     """Store the valid games of a parsed text in a collection, without an import by the coordinator."""
-    found = uploaded(read, source)
-    new = arena.store.archive.add_indexed(found.games)
-    bad = [RejectedGame(one.line, one.ply, one.position, one.message) for one in found.problems]
-    games = len(found.games)
-    return ImportReport(
-        file=source, format=found.format, games=games, new=new, known=games - new, rejected=len(bad), bad=bad
+    parsed = uploaded(read, source)
+    new = arena.store.archive.add_indexed(parsed.games)
+    bad = [RejectedGame(game.line, game.ply, game.position, game.message) for game in parsed.problems]
+    games = len(parsed.games)
+    return CollectionReport(
+        file=source,
+        format=parsed.format,
+        games=games,
+        new=new,
+        known=games - new,
+        rejected=len(bad),
+        bad=bad,
+        unread=read.comments,
     )
 
 

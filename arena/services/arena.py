@@ -4,25 +4,30 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from threading import Lock
 from typing import Any
 
-from arena.analysis.board_engine import BoardEngine
+from cachetools import LRUCache
+
+from arena.analysis.engine import BoardEngine
 from arena.cluster.spool import Spool
 from arena.config import Settings
-from arena.documents.identity import Identity
+from arena.documents.account import Identity
 from arena.documents.rating import FirstMoveAdvantage
 from arena.errors import StoreError
 from arena.events.bus import Bus, EventBus
 from arena.events.messages import CoordinatorWakeup
 from arena.services.standings_cache import StandingsCache
 from arena.store import Store
-from arena.store.base.changes import Changes
+from arena.store.base.engine import Changes
 from arena.store.ratings.rating_history import games_of
 from arena.submission.bundle_store import BundleStore
 from referee.ratings.bradley_terry import fit
 
 MAX_GAMES, MAX_VERSIONS = 50_000, 200
 """Larger pools are not fitted, because a page would wait too long."""
+MAX_POOLS = 256
+"""Number of pools whose advantage is cached."""
 MAX_GROWTH = 1.02
 """Growth of a pool below which the earlier fit is reused."""
 
@@ -31,15 +36,18 @@ class FirstMoveAdvantages:
     """Cache of the first-move advantage of each pool; a pool that has grown only a little is not fitted again."""
 
     def __init__(self) -> None:
-        self._known: dict[str, tuple[int, FirstMoveAdvantage | None]] = {}
+        self._known: LRUCache[str, tuple[int, FirstMoveAdvantage | None]] = LRUCache(MAX_POOLS)
+        self._lock = Lock()
 
     def of(self, store: Store, pool: str, games: int) -> FirstMoveAdvantage | None:
         """Return the advantage in a pool that has `games` games; None for an empty or too large pool."""
-        before, found = self._known.get(pool, (-1, None))
+        with self._lock:
+            before, advantage = self._known.get(pool, (-1, None))
         if not before <= games <= before * MAX_GROWTH:
-            found = _fitted(store, pool, games)
-            self._known[pool] = games, found
-        return found
+            advantage = _fitted(store, pool, games)
+            with self._lock:
+                self._known[pool] = games, advantage
+        return advantage
 
 
 def _fitted(store: Store, pool: str, games: int) -> FirstMoveAdvantage | None:

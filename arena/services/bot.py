@@ -1,20 +1,26 @@
-"""Bots: read them with versions, ratings and results; describe them, open them to people, retire them."""
+"""Bots: read them with versions, ratings and results, describe them, open them to people, retire and compare them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from arena.documents.attributes import of_attributes
-from arena.documents.bot import BotItem, BotQuery, BotResponse, PresenceItem, SubmissionResponse, VersionItem
+from arena.documents.account import Identity
+from arena.documents.bot import (
+    BotItem,
+    BotQuery,
+    BotResponse,
+    MeetingsQuery,
+    PresenceItem,
+    SubmissionResponse,
+    VersionItem,
+)
 from arena.documents.game import GameItem, GameQuery, Tally
-from arena.documents.identity import Identity
-from arena.documents.page import PageResponse
+from arena.documents.query import PageResponse
 from arena.documents.rating import ChangeItem, ChangeQuery, PoolRating
 from arena.errors import ForbiddenError, NotFoundError
-from arena.services import remote, submission
+from arena.services import leaderboard, remote, submission
 from arena.services.arena import Arena
-from arena.services.leaderboard import changes_of
 
 
 def find(arena: Arena, name: str) -> BotItem:
@@ -43,9 +49,28 @@ def read(arena: Arena, name: str) -> BotResponse:
     """Return a bot with its versions and their ratings. Raises NotFoundError."""
     bot = find(arena, name)
     versions = arena.store.versions.of_bot(bot.id)
-    ratings = arena.store.ratings.of_versions([one.id for one in versions])
+    ratings = arena.store.ratings.of_versions([version.id for version in versions])
     presence = remote.presence_of(arena, versions)
-    return of_attributes(BotResponse, bot, versions=versions, ratings=ratings, presence=presence)
+    return BotResponse(
+        name=bot.name,
+        owner=bot.owner,
+        description=bot.description,
+        is_retired=bot.is_retired,
+        plays_people=bot.plays_people,
+        created_at=bot.created_at,
+        versions=versions,
+        ratings=ratings,
+        id=bot.id,
+        presence=presence,
+    )
+
+
+def versions_of(arena: Arena, name: str) -> list[VersionItem]:
+    """Return the versions of a bot, newest first. Raises NotFoundError."""
+    versions = arena.store.versions.of_bot_named(name)
+    if not versions:
+        find(arena, name)
+    return versions
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,24 +98,25 @@ class BotResults:
 def results(arena: Arena, name: str, number: str = "", family: str = "") -> BotResults:
     """Return ratings and results of a bot, or of its version with this number. Raises NotFoundError."""
     bot, store = read(arena, name), arena.store
-    versions = [one for one in bot.versions if number in ("", str(one.number))]
+    versions = [version for version in bot.versions if number in ("", str(version.number))]
     if number and not versions:
-        raise NotFoundError(f"version of {name}", number, [str(one.number) for one in bot.versions])
-    ids = [one.id for one in versions]
+        raise NotFoundError(f"version of {name}", number, [str(version.number) for version in bot.versions])
+    ids = [version.id for version in versions]
     ratings = [line for line in bot.ratings if line.version_id in ids]
     tallies = store.results.tally(ids) if ids else []
-    families = {name for one in versions for name in one.families}
+    families = {name for version in versions for name in version.families}
     families |= {line.family for line in tallies} | {line.family for line in ratings}
     if family:
         ratings = [line for line in ratings if line.family == family]
         tallies = [line for line in tallies if line.family == family]
+    changes = leaderboard.curves(arena, ids, sorted({line.pool for line in ratings}))
     curves: dict[str, dict[str, Sequence[ChangeItem]]] = {}
-    for line in sorted(ratings, key=lambda one: one.version_id):
-        curves.setdefault(line.pool, {})[line.name] = changes_of(arena, line.version_id, line.pool)
+    for line in sorted(ratings, key=lambda rating: rating.version_id):
+        curves.setdefault(line.pool, {})[line.name] = changes.get((line.version_id, line.pool), [])
     return BotResults(
         bot=bot,
         version=versions[0] if number else None,
-        presence=remote.presence_of(arena, versions),
+        presence=remote.presence_of(arena, versions) if number else bot.presence,
         families=sorted(families),
         ratings=ratings,
         curves=curves,
@@ -140,9 +166,9 @@ def retire_version(arena: Arena, name: str, number: int, by: Identity) -> Submis
     _own(arena, name, by)
     version_id = _version_id(arena, name, number)
     arena.store.versions.retire(version_id)
-    found = submission.read(arena, version_id, by)
-    arena.note("version.retire", f"version:{found.name}", by)
-    return found
+    retired = submission.read(arena, version_id, by)
+    arena.note("version.retire", f"version:{retired.name}", by)
+    return retired
 
 
 def _own(arena: Arena, name: str, by: Identity) -> int:
@@ -151,3 +177,56 @@ def _own(arena: Arena, name: str, by: Identity) -> int:
     if bot.owner_id != by.user_id and "admin" not in by.scopes:
         raise ForbiddenError(f"bot {name} is not yours", hint="ask its owner or an admin")
     return bot.id
+
+
+@dataclass(frozen=True, slots=True)
+class HeadToHead:
+    """Results and games between versions of two bots. `openings` maps games to their openings, if any.
+
+    `mine` and `theirs` are the ids of the compared versions, `versions` the names of all versions of both bots.
+    """
+
+    versions: tuple[list[str], list[str]]
+    mine: list[int]
+    theirs: list[int]
+    tallies: list[Tally]
+    games: PageResponse[GameItem]
+    openings: Mapping[str, str]
+
+
+def meetings(arena: Arena, name: str, other: str, query: MeetingsQuery) -> PageResponse[GameItem]:
+    """Return the results between two bots, latest first. Raises NotFoundError, BadValueError for an invalid cursor."""
+    mine, theirs = (
+        _chosen(_ids_of_versions(arena, name), query.mine),
+        _chosen(_ids_of_versions(arena, other), query.theirs),
+    )
+    return arena.store.games.latest(GameQuery(limit=query.limit, after=query.after), versions=mine, against=theirs)
+
+
+def head_to_head(arena: Arena, name: str, other: str, query: MeetingsQuery) -> HeadToHead:
+    """Return the result counts of the games between two bots, and a page of them. Raises what `meetings` raises."""
+    versions = _ids_of_versions(arena, name), _ids_of_versions(arena, other)
+    mine, theirs = _chosen(versions[0], query.mine), _chosen(versions[1], query.theirs)
+    page = arena.store.games.latest(GameQuery(limit=query.limit, after=query.after), versions=mine, against=theirs)
+    return HeadToHead(
+        versions=(list(versions[0]), list(versions[1])),
+        mine=mine,
+        theirs=theirs,
+        tallies=arena.store.results.tally(mine, theirs) if mine and theirs else [],
+        games=page,
+        openings=arena.store.games.openings([game.id for game in page.items]),
+    )
+
+
+def _ids_of_versions(arena: Arena, name: str) -> dict[str, int]:
+    """Return the ids of a bot's versions by name. Raises NotFoundError."""
+    return {line.name: line.id for line in versions_of(arena, name)}
+
+
+def _chosen(versions: Mapping[str, int], name: str | None) -> list[int]:
+    """Return the ids of all versions, or of the named one. Raises NotFoundError."""
+    if name is None:
+        return list(versions.values())
+    if name not in versions:
+        raise NotFoundError("version", name, versions)
+    return [versions[name]]

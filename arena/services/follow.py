@@ -1,16 +1,15 @@
-"""Follow bots and tournaments: their news become notices of the account."""
+"""Follows of bots and tournaments, whose news become notices of the account."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import get_args
 
-from arena.documents.account import FollowedItem
-from arena.documents.identity import Identity
+from arena.documents.account import FollowedItem, Identity
 from arena.errors import BadValueError, QuotaError
 from arena.services import bot, tournament
 from arena.services.arena import Arena
-from arena.store.people.follows import FollowedKind
+from arena.store.people.notices import FollowedKind
 
 MAX_FOLLOWED = 200
 """Maximum of bots and tournaments that a user follows."""
@@ -21,9 +20,9 @@ def read(arena: Arena, by: Identity) -> Sequence[FollowedItem]:
     return arena.store.follows.of(by.user_id)
 
 
-def has(arena: Arena, kind: FollowedKind, key: str, by: Identity | None) -> bool:
-    """Return whether the caller follows a bot (by name) or a tournament (by number). Raises NotFoundError."""
-    return by is not None and arena.store.follows.has(by.user_id, kind, _subject_id(arena, kind, key))
+def has(arena: Arena, kind: FollowedKind, subject_id: int, by: Identity | None) -> bool:
+    """Return whether the caller follows the bot or tournament with this id."""
+    return by is not None and arena.store.follows.has(by.user_id, kind, subject_id)
 
 
 def change(arena: Arena, kind: str, key: str, by: Identity, *, is_followed: bool) -> None:
@@ -31,7 +30,7 @@ def change(arena: Arena, kind: str, key: str, by: Identity, *, is_followed: bool
 
     Raises NotFoundError, BadValueError, and QuotaError for more than `MAX_FOLLOWED`.
     """
-    known = next((one for one in get_args(FollowedKind) if one == kind), None)
+    known = next((followed for followed in get_args(FollowedKind) if followed == kind), None)
     if known is None:
         raise BadValueError(f"invalid kind {kind[:20]!r}", hint="follow a bot or a tournament", field="kind")
     subject_id = _subject_id(arena, known, key)

@@ -9,10 +9,8 @@ from datetime import timedelta
 from arena.documents.bot import BotItem
 from arena.documents.game import GameItem, GameQuery
 from arena.documents.rating import LeaderboardLine, PoolItem
-from arena.documents.schedule import ScheduleItem
-from arena.documents.tournament import TournamentItem, TournamentQuery
-from arena.documents.win_problem import WinProblemResponse
-from arena.services import leaderboard, problems
+from arena.documents.tournament import ScheduleItem, TournamentItem, TournamentQuery
+from arena.services import leaderboard
 from arena.services.arena import Arena
 from arena.store import Store
 from referee.game.record import GameRecord
@@ -53,8 +51,6 @@ class FrontPage:
     schedules: list[ScheduleItem]
     recent: list[GameItem]
     of_the_day: tuple[GameItem, GameRecord] | None
-    problem: WinProblemResponse | None = None
-    """The problem of the month."""
 
 
 def read(arena: Arena) -> FrontPage:
@@ -65,20 +61,22 @@ def read(arena: Arena) -> FrontPage:
     ratings = _ratings(store, running or latest)
     running = _strongest_first(running, ratings)[:MAX_LIVE]
     chosen = None if running else _game_of_the_day(latest, ratings)
-    schedules = [(one.next_fire, one) for one in store.schedules.all() if one.is_enabled and one.next_fire]
-    month = store.problems.of_month(problems.this_month())
+    schedules = [
+        (schedule.next_fire, schedule)
+        for schedule in store.schedules.all()
+        if schedule.is_enabled and schedule.next_fire
+    ]
     return FrontPage(
         leaders=leaders(arena, 5),
         running=running,
-        specs={game.id: store.games.spec(game.id) for game in running},
+        specs=store.games.specs([game.id for game in running]),
         ratings=ratings,
         following=[game for game in store.games.in_state("queued", MAX_NEXT) if _is_of_bots(game)],
         tournaments=store.tournaments.in_states("running", "draining", "paused", "scheduled")[:12],
         finished=store.tournaments.page(TournamentQuery(state="finished", limit=5)).items,
-        schedules=[one for _, one in sorted(schedules, key=lambda pair: pair[0])],
+        schedules=[schedule for _, schedule in sorted(schedules, key=lambda pair: pair[0])],
         recent=[game for game in latest if _is_of_bots(game)][:8],
         of_the_day=(chosen, store.games.record(chosen.id)) if chosen else None,
-        problem=store.problems.get(month.id) if month else None,
     )
 
 

@@ -6,17 +6,18 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from arena.documents.game import GameItem, GameQuery, LogResponse
-from arena.documents.identity import Identity
-from arena.documents.page import PageQuery, PageResponse
+from arena.documents.account import Identity
+from arena.documents.game import GameItem, GameQuery, LogResponse, Unrated
+from arena.documents.query import PageQuery, PageResponse
 from arena.documents.service import VoidItem
 from arena.documents.tournament import PlanQuery
-from arena.errors import ArenaError, ForbiddenError, NotFoundError
+from arena.errors import ForbiddenError, NotFoundError
 from arena.services import bot
 from arena.services.access import may_read_log, shown_void
 from arena.services.arena import Arena
 from arena.store.base.models import RatingChange
 from arena.store.base.page import write_cursor
+from referee.errors import ArenaError
 from referee.game.record import GameRecord
 from referee.game.spec import GameSpec
 from referee.rules.core import Side
@@ -48,7 +49,7 @@ def _versions(arena: Arena, query: GameQuery) -> list[int] | None:
         arena.store.tournaments.get(query.tournament)
     if query.bot is None:
         return None
-    return [line.id for line in arena.store.versions.of_bot(bot.find(arena, query.bot).id or 0)]
+    return [line.id for line in bot.versions_of(arena, query.bot)]
 
 
 def voids(arena: Arena, by: Identity | None, query: PageQuery) -> PageResponse[VoidItem]:
@@ -74,12 +75,12 @@ def neighbours(arena: Arena, line: GameItem) -> Neighbours:
     near = arena.store.games.of_tournament(
         line.tournament_id, PlanQuery(limit=3, after=write_cursor(line.sequence - 2))
     ).items
-    before = next((one for one in near if one.sequence == line.sequence - 1), None)
-    following = next((one for one in near if one.sequence == line.sequence + 1), None)
+    before = next((game for game in near if game.sequence == line.sequence - 1), None)
+    following = next((game for game in near if game.sequence == line.sequence + 1), None)
     swapped = (
-        one
-        for one in (before, following)
-        if one and one.pair == line.pair and one.round == line.round and one.first_id == line.second_id
+        game
+        for game in (before, following)
+        if game and game.pair == line.pair and game.round == line.round and game.first_id == line.second_id
     )
     return Neighbours(before, following, next(swapped, None))
 
@@ -96,6 +97,7 @@ class GameDetails:
     record: GameRecord | None
     changes: Mapping[int, RatingChange]
     owners: Mapping[int, str]
+    unrated: Unrated
 
     def version_of(self, side: Side) -> int:
         """Return the id of the version that plays a side."""
@@ -117,7 +119,27 @@ def read(arena: Arena, game_id: str) -> GameDetails:
     line = store.games.get(game_id)
     record = record_of(arena, game_id) if line.is_over else None
     owners = {number: row.owner for number, row in store.versions.lines([line.first_id, line.second_id]).items()}
-    return GameDetails(line, store.games.spec(game_id), record, store.ratings.of_game(game_id), owners)
+    changes = store.ratings.of_game(game_id)
+    return GameDetails(line, store.games.spec(game_id), record, changes, owners, _unrated(arena, line, changes, owners))
+
+
+def _unrated(arena: Arena, line: GameItem, changes: Mapping[int, RatingChange], owners: Mapping[int, str]) -> Unrated:
+    """Return why a game leaves a rating unchanged; empty if it changes both, has no result or is void."""
+    if not line.is_rated:
+        if not line.meeting:
+            return "unrated"
+        return "same-owner" if len(set(owners.values())) == 1 else "daily-limit"
+    if line.commit_number is None or not line.meeting:
+        return ""
+    for version_id, rival_id, rival in (
+        (line.first_id, line.second_id, "second"),
+        (line.second_id, line.first_id, "first"),
+    ):
+        if version_id not in changes:
+            before = arena.store.rating_history.before(line.pool, rival_id, line.commit_number)
+            is_new = line.anchor == rival or before is None or before.is_provisional
+            return "no-established-rating" if is_new else "others-share"
+    return ""
 
 
 def spec_of(arena: Arena, game_id: str) -> GameSpec:

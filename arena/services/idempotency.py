@@ -10,7 +10,7 @@ import hmac
 from collections.abc import Mapping
 from typing import Any
 
-from arena.documents.identity import Identity
+from arena.documents.account import Identity
 from arena.errors import BadValueError, ConflictError
 from arena.services.arena import Arena
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, time
 from functools import partial
 
-from arena.documents.page import PageResponse, joined
+from arena.documents.query import PageResponse, joined
 from arena.documents.rating import (
     ChangeItem,
     Leaderboard,
@@ -19,15 +19,16 @@ from arena.documents.rating import (
     ResultCount,
     SideResults,
 )
-from arena.errors import BadValueError, NotFoundError, did_you_mean, near
+from arena.errors import BadValueError, NotFoundError
 from arena.services.arena import Arena
 from arena.store.base.page import MAX_LIMIT, cut, read_cursor
 from arena.store.ratings.rating_history import games_of, scores_of
-from arena.tournaments import time_class
+from referee.errors import did_you_mean, near
 from referee.ratings.bradley_terry import fit
 from referee.ratings.trueskill import PROVISIONAL_GAMES, PROVISIONAL_SIGMA
 from referee.rules import load
 from referee.rules.core import ParseError, UnknownNameError
+from referee.tournament import preview
 
 MAX_FILTERED = 5000
 """Maximum of versions that are searched for matches of a filter."""
@@ -41,7 +42,7 @@ _MAX_POINTS = 3000
 
 def pools(arena: Arena, family: str | None = None) -> list[PoolItem]:
     """Return every pool with rated games, or those of a family."""
-    return [one for one in arena.store.ratings.pools() if family in (None, one.family)]
+    return arena.store.ratings.pools(family)
 
 
 def read_ahead(arena: Arena) -> None:
@@ -51,23 +52,30 @@ def read_ahead(arena: Arena) -> None:
         arena.first_move_advantages.of(arena.store, one.pool, one.games)
 
 
-def read(arena: Arena, family: str, query: LeaderboardQuery) -> Leaderboard:
+def read(
+    arena: Arena, family: str, query: LeaderboardQuery, of_family: Sequence[PoolItem] | None = None
+) -> Leaderboard:
     """Return the lines of a pool that match the query; by default of the pool named like the family.
 
-    Raises NotFoundError for a pool of another family, BadValueError for an unknown variant or an invalid `at`.
+    `of_family` are the pools of the family if the caller has read them. Raises NotFoundError for a pool of another
+    family, BadValueError for an unknown variant or an invalid `at`.
     """
-    games = {one.pool: one.games for one in pools(arena, family)}
+    games = {line.pool: line.games for line in (pools(arena, family) if of_family is None else of_family)}
     known, pool = sorted({family, *games}), query.pool or family
+    if f"{family}/{pool}" in known:  # people say "remote" of a family that they have named already
+        pool = f"{family}/{pool}"
     if pool not in known:
-        raise NotFoundError("pool", pool, known)
+        error = NotFoundError("pool", pool, known)
+        error.hint = error.hint or f"pools with rated games: {', '.join(known)}"
+        raise error
     sides = _sides(family, arena.store.results.sides(pool))
     if query.variant:
-        _require("variant", query.variant, [one.variant for one in sides])
+        _require("variant", query.variant, [result.variant for result in sides])
     at = moment(query.at) if query.at else None
-    found = _filtered(arena, pool, query, at) if query.is_filtered else _present(arena, pool, query)
+    page = _filtered(arena, pool, query, at) if query.is_filtered else _present(arena, pool, query)
     return Leaderboard(
-        items=found.items,
-        next=found.next,
+        items=page.items,
+        next=page.next,
         pool=pool,
         pools=known,
         needed_games=PROVISIONAL_GAMES,
@@ -127,11 +135,11 @@ def _chosen(arena: Arena, pool: str, query: LeaderboardQuery, until: int | None)
     history = arena.store.rating_history
     counts = history.counts(pool, until)
     if query.variant:
-        counts = [one for one in counts if one.variant == query.variant]
+        counts = [count for count in counts if count.variant == query.variant]
     if query.pace:
-        settings = history.settings({one.tournament_id for one in counts})
-        mine = {key for key, document in settings.items() if time_class.time_class_in(document) == query.pace}
-        counts = [one for one in counts if one.tournament_id in mine]
+        settings = history.settings({count.tournament_id for count in counts})
+        mine = {key for key, document in settings.items() if preview.time_class_in(document) == query.pace}
+        counts = [count for count in counts if count.tournament_id in mine]
     return counts
 
 
@@ -139,12 +147,12 @@ def _counted(lines: Sequence[LeaderboardLine], counts: list[ResultCount]) -> lis
     """Return the lines with the results of the chosen games only, and with the Elo fitted to them."""
     scores = scores_of(counts)
     names = {line.version_id: line.name for line in lines}
-    strengths = {one.name: one for one in fit(games_of(counts, names)).strengths}
-    found = []
+    strengths = {strength.name: strength for strength in fit(games_of(counts, names)).strengths}
+    counted = []
     for line in lines:
         if score := scores.get(line.version_id):
             elo = strengths.get(line.name)
-            found.append(
+            counted.append(
                 replace(
                     line,
                     wins=score.wins,
@@ -157,22 +165,24 @@ def _counted(lines: Sequence[LeaderboardLine], counts: list[ResultCount]) -> lis
                     elo_interval=elo.interval if elo else None,
                 )
             )
-    return found
+    return counted
 
 
 def _sides(family: str, counts: Mapping[tuple[str, str], int]) -> list[SideResults]:
     """Return the results of each variant by side; in all of them `first` is the same side, also where it moves
     second.
     """
-    rules, found = load(family), []
+    rules, results = load(family), []
     for name in dict.fromkeys(variant for variant, _ in counts):
         first, draws, second = (counts.get((name, winner), 0) for winner in ("first", "draw", "second"))
         try:
             is_turned = rules.settle(name).sides != rules.sides
         except (UnknownNameError, ParseError):  # a variant that no longer exists
             is_turned = False
-        found.append(SideResults(name, second, draws, first) if is_turned else SideResults(name, first, draws, second))
-    return found
+        results.append(
+            SideResults(name, second, draws, first) if is_turned else SideResults(name, first, draws, second)
+        )
+    return results
 
 
 def compare(arena: Arena, family: str, pool: str, names: Sequence[str]) -> RatingComparison:
@@ -180,7 +190,7 @@ def compare(arena: Arena, family: str, pool: str, names: Sequence[str]) -> Ratin
 
     Raises BadValueError for an unknown pool, a bot without a rating in it, and more than `MAX_COMPARED` bots.
     """
-    known = [one.pool for one in pools(arena, family)]
+    known = [item.pool for item in pools(arena, family)]
     if pool != family:
         _require("pool", pool, known)
     lines = arena.store.ratings.leaderboard(pool, with_retired=True, limit=_OFFERED).items
@@ -195,16 +205,17 @@ def compare(arena: Arena, family: str, pool: str, names: Sequence[str]) -> Ratin
     if len(chosen) > MAX_COMPARED:
         hint = f"choose at most {MAX_COMPARED}"
         raise BadValueError(f"too many bots for one plot: {len(chosen)}", hint=hint, field="bot")
-    curves = {}
+    changes = curves(arena, [line.version_id for name in chosen for line in by_bot[name]], [pool])
+    plotted = {}
     for name in chosen:
         versions = sorted(by_bot[name], key=lambda line: line.number)
-        curves[name] = RatingCurve(
-            by_bot[name][0], [one for line in versions for one in changes_of(arena, line.version_id, pool)]
-        )
-    return RatingComparison(pool, known, list(by_bot), curves)
+        points = [change for line in versions for change in changes.get((line.version_id, pool), [])]
+        plotted[name] = RatingCurve(by_bot[name][0], points)
+    return RatingComparison(pool, known, list(by_bot), plotted)
 
 
-def changes_of(arena: Arena, version_id: int, pool: str) -> list[ChangeItem]:
-    """Return the rating changes of a version in a pool, oldest first, as many as a plot shows."""
-    read = partial(arena.store.ratings.changes, version_id, pool, limit=MAX_LIMIT)
-    return joined(lambda after: read(after=after), _MAX_POINTS)
+def curves(
+    arena: Arena, version_ids: Sequence[int], pools: Sequence[str]
+) -> Mapping[tuple[int, str], Sequence[ChangeItem]]:
+    """Return the rating changes of versions in pools, oldest first, as many as a plot shows, by version and pool."""
+    return arena.store.ratings.curves(version_ids, pools, _MAX_POINTS)

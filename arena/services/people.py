@@ -8,31 +8,31 @@ import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from typing import Any
+from typing import Any, cast
 
 from arena.clock import now
 from arena.credentials import digest_of, new_secret
-from arena.documents.attributes import of_attributes
+from arena.documents.account import Identity
 from arena.documents.family import OutcomeResponse
 from arena.documents.human_game import (
     DecisionRequest,
     DrawOfferResponse,
     HumanGame,
     OpenGameItem,
+    OpenState,
     OpponentItem,
     PlayRequest,
     PlayResponse,
 )
-from arena.documents.identity import Identity
 from arena.errors import BadValueError, ConflictError, ForbiddenError, NotFoundError, QuotaError
 from arena.events.messages import HumanActed
 from arena.services import study
 from arena.services.arena import Arena
 from arena.services.study import Study
 from arena.store.base.models import StoredHumanGame
-from arena.store.bots.samples import OWNER
+from arena.store.bots.bots import OWNER
+from arena.store.bots.versions import bot_spec
 from arena.store.tournaments.human_games import DRAW, MAX_TAKEN_BACK, is_draw_offered
-from arena.tournaments.spec import bot_spec
 from referee.game.adjudication import LEVEL, LEVEL_FROM_PLY, takes_draw
 from referee.game.spec import NO_CLOCK, BotLimits, BotSpec, GameSpec, TimeControl, read_time_control
 from referee.ratings.trueskill import pool_of
@@ -87,13 +87,13 @@ class Visitor:
 
 def opponents(arena: Arena, family: str) -> list[OpponentItem]:
     """Return the bots that people may play against, with their ratings: the weakest first, those without one last."""
-    found = arena.store.people.opponents(family)
-    ratings = arena.store.ratings.strengths(family, [one.version_id for one in found])
+    bots = arena.store.people.opponents(family)
+    ratings = arena.store.ratings.strengths(family, [bot.version_id for bot in bots])
     rated = (
-        replace(one, rating=round(rating.mu - 3 * rating.sigma, 1)) if (rating := ratings.get(one.version_id)) else one
-        for one in found
+        replace(bot, rating=round(rating.mu - 3 * rating.sigma, 1)) if (rating := ratings.get(bot.version_id)) else bot
+        for bot in bots
     )
-    return sorted(rated, key=lambda one: math.inf if one.rating is None else one.rating)
+    return sorted(rated, key=lambda bot: math.inf if bot.rating is None else bot.rating)
 
 
 def families_of(arena: Arena, bot: str) -> list[str]:
@@ -164,13 +164,13 @@ def _time(text: str) -> TimeControl:
     if text == "none":
         return NO_CLOCK
     try:
-        found = read_time_control(text)
+        time = read_time_control(text)
     except ParseError as error:
         raise BadValueError(str(error), field="time") from None
-    if found.kind != "clock" or not 10_000 <= found.base_ms <= 7_200_000 or found.increment_ms > 180_000:
+    if time.kind != "clock" or not 10_000 <= time.base_ms <= 7_200_000 or time.increment_ms > 180_000:
         hint = "choose from 10 s to two hours, such as 600+5"
         raise BadValueError(f"unsupported time control {text[:20]!r}", field="time", hint=hint)
-    return found
+    return time
 
 
 def _require_room(arena: Arena, by: Visitor) -> None:
@@ -200,8 +200,18 @@ def _require_guest_room(arena: Arena, by: Visitor) -> None:
 
 def mine(arena: Arena, by: Visitor) -> list[OpenGameItem]:
     """Return the visitor's open games."""
-    found = arena.store.people.open(**by.mine) if by.user or by.cookie else []
-    return [of_attributes(OpenGameItem, line, plies=len(line.plies)) for line in found]
+    games = arena.store.people.open(**by.mine) if by.user or by.cookie else []
+    return [
+        OpenGameItem(
+            id=line.id,
+            state=cast(OpenState, line.state),
+            side=line.side,
+            plies=len(line.plies),
+            is_rated=line.is_rated,
+            created_at=line.created_at,
+        )
+        for line in games
+    ]
 
 
 def waiting(arena: Arena, game_id: str) -> int:
@@ -261,19 +271,24 @@ def see(arena: Arena, game_id: str, by: Visitor) -> PlayResponse:
     if not line.is_over and now() - line.seen_at > PRESENCE_INTERVAL:
         arena.store.people.see(game_id)
     spec = arena.store.games.spec(game_id)
-    found = _study(line, spec)
+    study_line = _study(line, spec)
     outcome = None
     if game.winner and game.termination:
         outcome = OutcomeResponse(game.winner, game.termination)
-    return of_attributes(
-        PlayResponse,
-        game,
+    return PlayResponse(
+        id=game.id,
+        family=game.family,
+        variant=game.variant,
+        first=game.first,
+        second=game.second,
         side=line.side,
+        state=game.state,
+        is_rated=game.is_rated,
         ahead=waiting(arena, game_id) if line.state == "planned" else 0,
-        start=found.start,
-        moves=found.moves,
-        position=str(found.end),
-        to_move=None if found.end.outcome or outcome else found.end.side,
+        start=study_line.start,
+        moves=study_line.moves,
+        position=str(study_line.end),
+        to_move=None if study_line.end.outcome or outcome else study_line.end.side,
         time=str((spec.first if line.side == "first" else spec.second).time or NO_CLOCK),
         pending=_pending(line),
         draw=draw_offer(line),

@@ -7,8 +7,7 @@ from datetime import timedelta
 
 from arena.clock import now
 from arena.credentials import check_password, digest_of, hash_password, new_secret, read_name, scopes_of
-from arena.documents.account import AccountLinkResponse, UserItem
-from arena.documents.identity import Identity
+from arena.documents.account import AccountLinkResponse, Identity, UserItem
 from arena.errors import BadValueError, ForbiddenError, NotFoundError, TakenError
 from arena.log import logger
 from arena.mail import MailError, MailServer
@@ -72,6 +71,7 @@ def register(
     read_name(name, "user")
     check_email(email)
     hashed = hash_password(password, name)
+    # Taken last: a name or a password that is refused must not use up the invitation.
     if link is not None and not store.account_links.take(digest):
         raise ForbiddenError("the invitation has been used up", hint="ask the operator for another link")
     try:

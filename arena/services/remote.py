@@ -7,19 +7,21 @@ from collections.abc import Sequence
 
 from arena import tournaments
 from arena.clock import now
+from arena.documents.account import Identity
 from arena.documents.bot import PresenceItem, VersionItem
-from arena.documents.identity import Identity
-from arena.documents.tournament import TournamentItem, TournamentQuery
-from arena.errors import ArenaError, ConflictError, ForbiddenError, NotFoundError, QuotaError
+from arena.documents.tournament import MAX_CHALLENGE_GAMES, TournamentItem, TournamentQuery
+from arena.errors import ConflictError, ForbiddenError, NotFoundError, QuotaError
 from arena.services.arena import Arena
 from arena.store.base.models import Version
-from arena.store.bots.samples import OWNER
+from arena.store.bots.bots import OWNER
 from arena.submission.check import storable
 from arena.submission.receive import NotYoursError
 from protocol.capabilities import Capabilities
 from protocol.negotiation import Ineligible
+from referee.bot.file import BotFile
+from referee.errors import ArenaError
 from referee.game.spec import read_time_control
-from referee.play.negotiation import negotiate_options
+from referee.play.player import negotiate_options
 from referee.rules import family_named, load
 from referee.rules.core import ParseError
 
@@ -27,8 +29,6 @@ COMMAND = "remote"
 """Placeholder for the command of a bot that runs elsewhere."""
 MAX_OPEN_CHALLENGES = 3
 """Maximum number of running challenges per user."""
-MAX_GAMES = 10
-"""Maximum number of games per challenge."""
 MAX_TEST_MS = 60_000
 """Maximum time of a bot for a test game of 40 moves."""
 TEST_PRIORITY = -5
@@ -49,20 +49,20 @@ class UnfitError(ArenaError):
 
 
 def admit(
-    arena: Arena, name: str, families: Sequence[str], by: Identity, found: Capabilities | None = None
+    arena: Arena, name: str, families: Sequence[str], by: Identity, announced: Capabilities | None = None
 ) -> VersionItem:
     """Return the remote version of a bot for exactly these families; if there is none, create it and retire the others.
 
-    `found` is what the bot announced, which decides the variants that it may play; if None, an existing version keeps
-    its variants. Raises UnknownNameError, UnfitError, NotYoursError, QuotaError, BadValueError, ChallengeError if
-    `families` is empty, and ConflictError if the bot was uploaded or is retired.
+    `announced` decides the variants that the bot may play; if None, an existing version keeps its variants. Raises
+    UnknownNameError, UnfitError, NotYoursError, QuotaError, BadValueError, ChallengeError if `families` is empty, and
+    ConflictError if the bot was uploaded or is retired.
     """
     wanted = sorted({family_named(family) for family in families})
     store, settings = arena.store, arena.settings
     if not wanted:
         raise ChallengeError("missing family; name the families that the bot plays with --family")
-    variants = {family: _variants(family, found) for family in wanted}
-    capabilities = dict.fromkeys(wanted, storable(found.as_json())) if found else {}
+    variants = {family: _variants(family, announced) for family in wanted}
+    capabilities = dict.fromkeys(wanted, storable(announced.as_json())) if announced else {}
     try:
         bot = store.bots.find(name)
     except NotFoundError:
@@ -79,15 +79,14 @@ def admit(
         raise ConflictError(f"the bot {name!r} was uploaded and runs in the arena; choose another name", "uploaded")
     for line in lines:
         if sorted(line.families) == wanted:
-            if found:
+            if announced:
                 store.versions.announce(line.id, variants, capabilities)
             return store.versions.lines([line.id])[line.id]
     for line in lines:
         store.versions.retire(line.id)
     version = store.versions.add(
         bot.id,
-        command=[COMMAND],
-        families=wanted,
+        BotFile((COMMAND,), families=tuple(wanted)),
         state="active",
         place="remote",
         variants=variants,
@@ -97,15 +96,15 @@ def admit(
     return store.versions.lines([version.id or 0])[version.id or 0]
 
 
-def _variants(family: str, found: Capabilities | None) -> list[str]:
+def _variants(family: str, announced: Capabilities | None) -> list[str]:
     """Return the variants that a bot can be set to play. Raises UnfitError if it fits no variant."""
     rules = load(family)
-    if found is None:
+    if announced is None:
         return [variant.name for variant in rules.variants]
     fit = []
     problem = ""
     for variant in rules.variants:
-        plan = negotiate_options(found.option_map, found.families, rules.settle(variant.name))
+        plan = negotiate_options(announced.option_map, announced.families, rules.settle(variant.name))
         if isinstance(plan, Ineligible):
             problem = problem or plan.reason
         else:
@@ -137,8 +136,8 @@ def challenge(
         raise ForbiddenError(f"{bot} belongs to another user")
     if mine.id == other.id:
         raise ChallengeError(f"{bot} cannot challenge itself; choose another opponent")
-    if not 1 <= games <= MAX_GAMES:
-        raise ChallengeError(f"invalid number of games {games}: expected 1 to {MAX_GAMES}")
+    if not 1 <= games <= MAX_CHALLENGE_GAMES:
+        raise ChallengeError(f"invalid number of games {games}: expected 1 to {MAX_CHALLENGE_GAMES}")
     is_remote = mine.place == "remote"
     if not is_remote:
         _require_short(time)
@@ -150,7 +149,7 @@ def challenge(
             f"{opponent} accepts no challenges; choose a sample ({OWNER}'s bots) or a bot open to challenges"
         )
     recent = arena.store.tournaments.page(TournamentQuery(limit=100), created_by=by.user_id).items
-    if sum(one.state not in ("finished", "cancelled") for one in recent) >= MAX_OPEN_CHALLENGES:
+    if sum(match.state not in ("finished", "cancelled") for match in recent) >= MAX_OPEN_CHALLENGES:
         raise QuotaError(f"you have {MAX_OPEN_CHALLENGES} running matches; wait for one to end, or cancel one")
     document = {
         "name": f"{mine.name} challenges {other.name}",
@@ -162,7 +161,7 @@ def challenge(
         "entries": {"bots": [mine.name, other.name]},
         **({"pool": "remote", "remote_join_timeout_s": 60} if is_remote else {"priority": TEST_PRIORITY}),
     }
-    row = tournaments.create(arena.store, document, by.user_id, now())
+    row = tournaments.create(arena.store, document, by.user_id, now(), is_challenge=True)
     arena.note("bot.challenge", f"tournament:{row.id}", by, bot=mine.name, opponent=other.name)
     arena.wake()
     return row

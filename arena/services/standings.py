@@ -2,79 +2,115 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from arena.documents.attributes import of_attributes
-from arena.documents.standings import CrossCell, CrossRow, Crosstable, Standings
-from arena.documents.tournament import EntryItem, TournamentItem
+from arena.documents.tournament import CrossCell, CrossRow, Crosstable, EntryItem, Standings, TournamentItem
 from arena.services.arena import Arena
 from arena.services.standings_cache import TournamentStandings
-from arena.store.games.results import FinishedGame
-from arena.tournaments import crosstable as crosstables
-from arena.tournaments.crosstable import Row
-from arena.tournaments.overview import TournamentOverview, overview
-from arena.tournaments.participants import participants, played, seeds_of
-from arena.tournaments.settings import SettingsError
-from arena.tournaments.settings import read as read_settings
-from referee.ratings.crosstable import CrosstableCell, cells
+from arena.tournaments.participants import StoredTournament
+from referee.tournament import crosstable as crosstables
+from referee.tournament.crosstable import CrosstableCell, Row, cells
+from referee.tournament.document import read as read_settings
+from referee.tournament.formats import format_named
+from referee.tournament.overview import TournamentOverview
+from referee.tournament.part import SettingsError
+from referee.tournament.ranking import GameResult
 
-_FOLLOWED = ("knockout", "swiss", "ladder", "race")
+MIN_FOLLOWED = 2
+"""Fewest entries of a tournament that has a course to show."""
 MAX_LISTED = 8
 """Most games of a cell of the crosstable whose results are listed one by one on a page."""
+GAMES_PER_TOKEN = 2000
+"""Games of a crosstable that count as one request: some 80 ms."""
 MAX_DRAWN = 20_000
 """Most games of a tournament whose course is drawn game by game."""
 
 
 def read(arena: Arena, tournament_id: int) -> TournamentStandings:
     """Return the current standings of a tournament. Raises NotFoundError."""
-    return arena.standings.read(arena.store, tournament_id)
+    return arena.standings.read(StoredTournament.read(arena.store, tournament_id))
 
 
-def _read_progress(arena: Arena, tournament: TournamentItem) -> TournamentOverview:
-    """Return the bracket, rounds and next games; empty for formats not in `_FOLLOWED` and for unreadable settings."""
-    if tournament.format not in _FOLLOWED:
+def _progress(stored: StoredTournament) -> TournamentOverview:
+    """Return the bracket, rounds and next games; empty for formats without them and for unreadable settings."""
+    tournament, entries = stored.tournament, stored.entries
+    if not format_named(tournament.format).is_followed or len(entries) < MIN_FOLLOWED:
         return TournamentOverview()
     try:
         document = read_settings(tournament.settings)
     except SettingsError:  # stored by another version of the program: show the standings only
         return TournamentOverview()
-    entries = participants(arena.store, tournament)
-    games = played(arena.store.queue.outline(tournament.id), entries)
-    found = overview(
-        document, seeds_of(arena.store, tournament, entries), games, {entry.seat: entry.name for entry in entries}
-    )
-    return replace(found, upcoming=()) if tournament.is_over else found
+    names = {entry.seat: entry.name for entry in entries}
+    overview = document.system.overview(document, stored.seeds, stored.games, names)
+    return replace(overview, upcoming=()) if tournament.is_over else overview
 
 
 def show(arena: Arena, tournament_id: int) -> tuple[TournamentItem, Standings]:
     """Return a tournament and its standings. Raises NotFoundError."""
     table = read(arena, tournament_id)
-    found = table.standing
+    standing = table.standing
+    verdict, race = standing.decision.verdict, standing.decision.race
     return table.tournament, Standings(
-        items=list(found.lines),
+        items=list(standing.lines),
         is_final=table.is_final,
-        tie_breaks=found.tie_breaks,
-        strengths=found.strengths_as_json(),
-        verdict=found.verdict.as_json() if found.verdict else None,
-        race=found.race.as_json(found.seats) if found.race else None,
+        tie_breaks=standing.tie_breaks,
+        strengths=standing.strengths_as_json(),
+        verdict=verdict.as_json() | {"waiting": standing.decision.waiting, "left": standing.decision.left}
+        if verdict
+        else None,
+        race=race.as_json(standing.seats) if race else None,
         rules=table.rules,
         findings=table.findings,
     )
 
 
-def crosstable(arena: Arena, tournament_id: int) -> tuple[TournamentItem, Crosstable]:
-    """Return a tournament and its crosstable. Raises NotFoundError."""
-    table = read(arena, tournament_id)
+def cost_of_crosstable(table: TournamentStandings) -> float:
+    """Return how many requests the whole crosstable of a tournament counts as, unless it is kept."""
+    return sum(table.endings.values()) / GAMES_PER_TOKEN
+
+
+def file_of(table: TournamentStandings, name: str, make: Callable[[], bytes]) -> bytes:
+    """Return a file made of these standings, which is made once."""
+    if (file := table.files.get(name)) is None:
+        file = table.files[name] = make()
+    return file
+
+
+def crosstable(arena: Arena, table: TournamentStandings) -> Crosstable:
+    """Return the crosstable of a tournament."""
     names = [line.name for line in table.standing.lines]
     rows = []
     for line, row in zip(table.standing.lines, rows_of(arena, table), strict=True):
-        cells = [cell and _cell(table, line.name, name, cell) for name, cell in zip(names, row.cells, strict=True)]
-        rows.append(of_attributes(CrossRow, line, cells=cells))
-    return table.tournament, Crosstable(tournament=tournament_id, items=rows, is_final=table.is_final)
+        cells = [
+            _cell(table, line.name, name, cell) if cell else None for name, cell in zip(names, row.cells, strict=True)
+        ]
+        rows.append(
+            CrossRow(
+                rank=line.rank,
+                name=line.name,
+                points=line.points,
+                games=line.games,
+                wins=line.wins,
+                draws=line.draws,
+                losses=line.losses,
+                score=line.score,
+                sonneborn_berger=line.sonneborn_berger,
+                byes=line.byes,
+                buchholz=line.buchholz,
+                buchholz_cut=line.buchholz_cut,
+                round=line.round,
+                forfeits=line.forfeits,
+                is_withdrawn=line.is_withdrawn,
+                estimate=line.estimate,
+                version_id=line.version_id,
+                cells=cells,
+            )
+        )
+    return Crosstable(tournament=table.tournament.id, items=rows, is_final=table.is_final)
 
 
-def games_of(arena: Arena, table: TournamentStandings) -> list[FinishedGame]:
+def games_of(arena: Arena, table: TournamentStandings) -> list[GameResult]:
     """Return all finished games of the tournament, in planned order."""
     return arena.store.results.of(tournament_id=table.tournament.id)
 
@@ -84,7 +120,7 @@ def rows_of(arena: Arena, table: TournamentStandings) -> list[Row]:
     return crosstables.rows(games_of(arena, table), table.standing.lines)
 
 
-def results_in_order(arena: Arena, table: TournamentStandings) -> list[FinishedGame]:
+def results_in_order(arena: Arena, table: TournamentStandings) -> list[GameResult]:
     """Return all results in planned order; none if the tournament has more than `MAX_DRAWN`."""
     if not 0 < sum(table.endings.values()) <= MAX_DRAWN:
         return []
@@ -97,18 +133,18 @@ def block(
     """Return some rows and columns of the crosstable. A cell lists its games if they are few and `are_games_listed`."""
     order, scores = table.standing.lines, table.standing.scores
     shown = {(row.version_id, column.version_id) for row in order[rows] for column in order[columns]}
-    few = [one for one in shown if 0 < sum(scores.between(*one)) <= MAX_LISTED] if are_games_listed else []
+    few = [pair for pair in shown if 0 < sum(scores.between(*pair)) <= MAX_LISTED] if are_games_listed else []
     pairings = sorted({*few, *((column, row) for row, column in few)})
     listed = cells(arena.store.results.of_pairings(table.tournament.id, pairings))
-    found = []
+    block_rows = []
     for row in order[rows]:
         mine: list[CrosstableCell | None] = []
         for column in order[columns]:
             counts = scores.between(row.version_id, column.version_id)
             cell = listed.get((row.name, column.name)) or CrosstableCell.of_counts(*counts)
             mine.append(None if row is column else cell)
-        found.append(Row(row, tuple(mine)))
-    return found
+        block_rows.append(Row(row, tuple(mine)))
+    return block_rows
 
 
 def _cell(table: TournamentStandings, bot: str, rival: str, cell: CrosstableCell) -> CrossCell:
@@ -139,14 +175,15 @@ class TournamentView:
     restarted: int
 
 
-def view(arena: Arena, tournament_id: int) -> TournamentView:
-    """Return what the page of a tournament shows, except the list of its games. Raises NotFoundError."""
-    store, standings = arena.store, read(arena, tournament_id)
+def view(arena: Arena, tournament: TournamentItem) -> TournamentView:
+    """Return what the page of a tournament shows, except the list of its games."""
+    store, stored = arena.store, StoredTournament(arena.store, tournament)
+    standings = arena.standings.read(stored)
     return TournamentView(
         standings,
-        _read_progress(arena, standings.tournament),
-        store.tournaments.entries(tournament_id),
+        _progress(stored),
+        stored.listed,
         store.ratings.before_and_after(standings.ends),
-        store.games.counts(tournament_id),
-        standings.restarted + store.rating_history.count_redispatched(tournament_id),
+        stored.counts,
+        standings.restarted + store.rating_history.count_redispatched(tournament.id),
     )

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from threading import Lock
 from typing import Any
 
 from cachetools import LRUCache
 
-from arena.documents.standings import RulesItem
-from arena.documents.tournament import TournamentItem
+from arena.documents.tournament import RulesItem, TournamentItem
 from arena.store import Store
-from arena.tournaments.scores import Scores
-from arena.tournaments.settings import SettingsError
-from arena.tournaments.standing import StandingTable, by_points, standing
+from arena.tournaments.participants import StoredTournament
+from arena.tournaments.standing import by_points, standing
 from referee.ratings.meetings import Comparison
 from referee.rules import load
 from referee.rules.core import SIDES
+from referee.tournament.part import SettingsError
+from referee.tournament.ranking import Scores, StandingTable
 
 CACHE_SIZE = 8
 """Number of cached tournaments; one of 200 bots takes some megabytes."""
@@ -39,6 +39,8 @@ class TournamentStandings:
     restarted: int
     rules: Sequence[RulesItem] = ()
     """Results by variant and options; empty if all games use the same rules."""
+    files: dict[str, bytes] = field(default_factory=dict, compare=False)
+    """Files made of it that take long, by name: kept while its state is unchanged."""
 
     @property
     def is_final(self) -> bool:
@@ -65,17 +67,16 @@ class StandingsCache:
         self._sums: LRUCache[int, _Sums] = LRUCache(size)
         self._lock = Lock()
 
-    def read(self, store: Store, tournament_id: int) -> TournamentStandings:
-        """Return the current standings. Raises NotFoundError."""
+    def read(self, stored: StoredTournament) -> TournamentStandings:
+        """Return the current standings."""
         # Read the state before the results: if the tournament is over, all results are then complete.
-        tournament = store.tournaments.get(tournament_id)
-        state = _state(store, tournament)
+        state, tournament_id = _state(stored), stored.tournament.id
         with self._lock:
             before, standings = self._kept.get(tournament_id, (None, None))
             sums = self._sums.setdefault(tournament_id, _Sums())
         if standings is None or before != state:
             with sums.lock:
-                standings = _build(store, tournament, sums.read(store, tournament_id))
+                standings = _build(stored, sums.read(stored))
         with self._lock:
             self._kept[tournament_id] = state, standings
         return standings
@@ -88,43 +89,43 @@ class _Sums:
         self.lock = Lock()
         self._scores, self._undone = Scores(), 0
 
-    def read(self, store: Store, tournament_id: int) -> Scores:
+    def read(self, stored: StoredTournament) -> Scores:
         """Add the new results, or read all again if any was undone since the last call; return the sums."""
-        undone = store.results.undone()
-        if undone != self._undone:
-            self._scores, self._undone = Scores(), undone
-        self._scores.extend(store.results.of_tournament(tournament_id, self._scores.last))
+        if stored.undone != self._undone:
+            self._scores, self._undone = Scores(), stored.undone
+        self._scores.extend(stored.store.results.of_tournament(stored.tournament.id, self._scores.last))
         return self._scores
 
 
-def _state(store: Store, tournament: TournamentItem) -> tuple[Any, ...]:
+def _state(stored: StoredTournament) -> tuple[Any, ...]:
     """Return the state of a tournament for comparison: equal states mean equal standings."""
-    counts = store.games.counts(tournament.id)
-    over = [counts.pop(state, 0) for state in ("finished", "void", "cancelled")]
-    results = store.results.last_commit_of(tournament.id), store.results.undone()
-    entries = store.tournaments.entries(tournament.id)
-    return tournament, entries, over, sum(counts.values()), results
+    over = [stored.counts.get(state, 0) for state in ("finished", "void", "cancelled")]
+    results = stored.store.results.last_commit_of(stored.tournament.id), stored.undone
+    return stored.tournament, stored.listed, over, sum(stored.counts.values()), results
 
 
-def _build(store: Store, tournament: TournamentItem, scores: Scores) -> TournamentStandings:
+def _build(stored: StoredTournament, scores: Scores) -> TournamentStandings:
     try:
-        found = standing(store, tournament.id, scores)
+        table = standing(stored, scores)
     except SettingsError:
-        found = by_points(store, tournament.id, store.results.of(tournament_id=tournament.id))
+        table = by_points(stored, scores)
+    rules = by_rules(stored.store, stored.tournament)
     return TournamentStandings(
-        tournament, found, dict(scores.endings), dict(scores.ends), scores.restarted, by_rules(store, tournament)
+        stored.tournament, table, dict(scores.endings), dict(scores.ends), scores.restarted, rules
     )
 
 
 def by_rules(store: Store, tournament: TournamentItem) -> tuple[RulesItem, ...]:
     """Return the results by variant and options; empty if all games use the same rules."""
     settings = tournament.settings
-    if settings.get("sides") != "random" and not any(one.get("rule_options") for one in settings.get("handicaps", ())):
+    if settings.get("sides") != "random" and not any(
+        handicap.get("rule_options") for handicap in settings.get("handicaps", ())
+    ):
         return ()
     rules = load(tournament.family)
-    found: dict[str, RulesItem] = {}
+    results: dict[str, RulesItem] = {}
     for variant, options, winner, count in store.results.by_options(tournament.id):
-        line = found.setdefault(
+        line = results.setdefault(
             f"{variant} {options}", RulesItem(variant, options, 0, dict.fromkeys(map(str.lower, rules.sides), 0), 0)
         )
         won, draws = dict(line.won), line.draws
@@ -132,5 +133,5 @@ def by_rules(store: Store, tournament: TournamentItem) -> tuple[RulesItem, ...]:
             won[rules.settle(variant, options).sides[SIDES.index(winner)].lower()] += count
         else:
             draws += count
-        found[f"{variant} {options}"] = replace(line, games=line.games + count, won=won, draws=draws)
-    return tuple(found.values())
+        results[f"{variant} {options}"] = replace(line, games=line.games + count, won=won, draws=draws)
+    return tuple(results.values())

@@ -12,10 +12,9 @@ from typing import Literal
 
 from arena.clock import now
 from arena.data_folder import disk_state
-from arena.documents.account import AuditItem
+from arena.documents.account import AuditItem, Identity
 from arena.documents.game import GameItem
-from arena.documents.identity import Identity
-from arena.documents.page import PageResponse
+from arena.documents.query import PageResponse
 from arena.documents.service import AuditQuery, Referee
 from arena.errors import StoreError
 from arena.events.live import Live
@@ -55,7 +54,7 @@ def has_coordinator(arena: Arena) -> bool:
 
 
 def database(arena: Arena) -> Literal["ok", "damaged", "unavailable"]:
-    """Return the state of the database."""
+    """Return whether the database is known to be damaged; `unavailable` if it cannot be asked."""
     with suppress(StoreError):
         return "damaged" if arena.store.health.damage else "ok"
     return "unavailable"
@@ -73,6 +72,13 @@ def disk(arena: Arena) -> str:
     return next((state for folder in folders if (state := disk_state(folder)) != "ok"), "ok")
 
 
+def coordinator_disk(live: Live) -> str:
+    """Return whether the disk of the coordinator, which may be another machine, accepts results, as it reported."""
+    if live.workers is None or time.time() - live.workers_at > FRESH_S:
+        return "unknown"
+    return live.workers.disk
+
+
 def measure(arena: Arena, metrics: Metrics) -> None:
     """Set the metrics of the database. If it is unavailable, they keep their last values."""
     metrics.damaged.set(database(arena) == "damaged")
@@ -83,6 +89,7 @@ def measure(arena: Arena, metrics: Metrics) -> None:
 
 def audit(arena: Arena, query: AuditQuery) -> PageResponse[AuditItem]:
     """Return the audit log, latest first. Raises BadValueError for an invalid cursor."""
+    # No entry has such a subject, and PostgreSQL refuses a text with a NUL.
     if query.subject is not None and not query.subject.isprintable():
         return PageResponse([])
     return arena.store.audit.page(query)
@@ -124,7 +131,7 @@ def read(arena: Arena, by: Identity | None) -> ServiceStatus:
 
 def _quarantined(lines: Sequence[AuditItem], *, with_names: bool) -> list[QuarantinedWorker]:
     """Return the quarantined workers from the audit log, latest first."""
-    found, verified = [], set()
+    quarantined, verified = [], set()
     for line in lines:
         if line.action == VERIFIED:
             verified.add(line.subject)
@@ -134,8 +141,8 @@ def _quarantined(lines: Sequence[AuditItem], *, with_names: bool) -> list[Quaran
         else:
             results = "verified; wrong games are played again" if line.subject in verified else "being verified"
         name = str(line.detail["worker"]) if with_names else "a worker"
-        found.append(QuarantinedWorker(name, str(line.detail.get("problem", "")), results, line.logged_at))
-    return found
+        quarantined.append(QuarantinedWorker(name, str(line.detail.get("problem", "")), results, line.logged_at))
+    return quarantined
 
 
 def workers(arena: Arena, live: Live, by: Identity | None) -> list[WorkerPayload] | None:

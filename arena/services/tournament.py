@@ -11,27 +11,20 @@ from typing import Any
 from arena import tournaments
 from arena.clock import now
 from arena.coordinator import cron
-from arena.documents.attributes import of_attributes
+from arena.documents.account import Identity
 from arena.documents.game import GameItem, GameQuery
-from arena.documents.identity import Identity
-from arena.documents.page import PageResponse
-from arena.documents.tournament import (
-    EntryItem,
-    PlanItem,
-    PlanQuery,
-    TournamentItem,
-    TournamentQuery,
-    TournamentResponse,
-)
+from arena.documents.query import PageResponse
+from arena.documents.tournament import EntryItem, PlanQuery, TournamentItem, TournamentQuery, TournamentResponse
 from arena.errors import BadValueError, ConflictError, ForbiddenError, NotFoundError
 from arena.services.arena import Arena
-from arena.services.bot import find as find_bot
+from arena.services.bot import versions_of
 from arena.store import Store
-from arena.tournaments import openings
 from arena.tournaments.creation import shortage
 from arena.tournaments.entry import read_name, resolve
-from arena.tournaments.preview import Extent, extent
-from arena.tournaments.settings import PRIORITIES, Document
+from referee.tournament import openings
+from referee.tournament.document import Document
+from referee.tournament.match import PRIORITIES, PlanItem
+from referee.tournament.preview import Extent, extent
 
 MAX_SAMPLED_GAMES = 200
 """Number of recent games from which the duration of the next ones is estimated."""
@@ -53,8 +46,34 @@ def get(arena: Arena, tournament_id: int) -> TournamentItem:
 
 def show(arena: Arena, tournament_id: int) -> TournamentResponse:
     """Return a tournament with its entries and its games counted by state. Raises NotFoundError."""
-    row, entries = get(arena, tournament_id), arena.store.tournaments.entries(tournament_id)
-    return of_attributes(TournamentResponse, row, entries=entries, games=arena.store.games.counts(tournament_id))
+    tournament = get(arena, tournament_id)
+    return TournamentResponse(
+        id=tournament.id,
+        name=tournament.name,
+        family=tournament.family,
+        variant=tournament.variant,
+        format=tournament.format,
+        pool=tournament.pool,
+        is_rated=tournament.is_rated,
+        state=tournament.state,
+        problem=tournament.problem,
+        priority=tournament.priority,
+        start_time=tournament.start_time,
+        started_at=tournament.started_at,
+        finished_at=tournament.finished_at,
+        planned_games=tournament.planned_games,
+        later_games=tournament.later_games,
+        finished_games=tournament.finished_games,
+        schedule_id=tournament.schedule_id,
+        options=tournament.options,
+        settings=tournament.settings,
+        findings=tournament.findings,
+        fire_time=tournament.fire_time,
+        created_by=tournament.created_by,
+        created_at=tournament.created_at,
+        entries=arena.store.tournaments.entries(tournament_id),
+        games=arena.store.games.counts(tournament_id),
+    )
 
 
 def page(arena: Arena, query: TournamentQuery) -> PageResponse[TournamentItem]:
@@ -132,7 +151,7 @@ def create(arena: Arena, document: Mapping[str, Any] | Document, by: Identity) -
 class Preview:
     """The tournament that a document would create. `entries` and `refused` are pairs of version and reason.
 
-    `problems` prevent its creation; `fires` are the next times of a schedule.
+    `problems` prevent its creation; `fires` are the next dates of a schedule in its time zone.
     """
 
     extent: Extent
@@ -145,6 +164,11 @@ class Preview:
 def preview(arena: Arena, document: Document, by: Identity) -> Preview:
     """Preview a tournament or schedule without creating it. Raises SettingsError, ForbiddenError."""
     require_organiser(by)
+    return expected(arena, document)
+
+
+def expected(arena: Arena, document: Document) -> Preview:
+    """Return what a document would create with the bots of today. Raises SettingsError."""
     fires = cron.upcoming(document, now())
     openings.check(document)
     field = resolve(arena.store, document)
@@ -171,7 +195,7 @@ def _measured(arena: Arena, document: Document) -> tuple[float | None, float | N
     lines = arena.store.games.latest(GameQuery(family=document.family, variant=variant, limit=MAX_SAMPLED_GAMES))
     played = [line for line in lines.items if line.plies and line.started_at and line.finished_at]
     settings = arena.store.rating_history.settings({line.tournament_id for line in played})
-    alike = {key for key, one in settings.items() if one.get("time_control") == document.time_control}
+    alike = {key for key, options in settings.items() if options.get("time_control") == document.time_control}
     seconds = [
         (line.finished_at - line.started_at).total_seconds()
         for line in played
@@ -220,7 +244,7 @@ def extend(
 
 
 def prioritise(arena: Arena, tournament_id: int, priority: int, by: Identity) -> TournamentItem:
-    """Set the priority of a tournament: its games are dispatched before those of lower priority.
+    """Set the priority of a tournament: its share in the games that are handed out.
 
     Raises BadValueError, NotFoundError, ConflictError, ForbiddenError.
     """
@@ -244,8 +268,7 @@ def enter(arena: Arena, tournament_id: int, bot: str, number: int | None, by: Id
     try:
         version = arena.store.versions.find(name, number)
     except NotFoundError:
-        found = find_bot(arena, name)
-        known = [line.name for line in arena.store.versions.of_bot(found.id or 0)]
+        known = [line.name for line in versions_of(arena, name)]
         raise NotFoundError("active version" if number is None else "version", bot, known) from None
     tournaments.enter(arena.store, tournament_id, version.id or 0)
     _note(arena, "enter", tournament_id, by, version=version.name)

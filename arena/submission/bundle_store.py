@@ -25,10 +25,11 @@ import fsspec  # type: ignore[import-untyped]
 from fsspec.core import url_to_fs  # type: ignore[import-untyped]
 from fsspec.implementations.local import LocalFileSystem  # type: ignore[import-untyped]
 
-from arena.data_folder import make_file, make_folder
+from arena.data_folder import file_digest, make_file, make_folder
 from arena.errors import StorageError, StoreUnavailableError, storage_problem
-from arena.submission.manifest import make_executable, programs_of
-from arena.submission.unpack import ArchiveError, BundleBounds, unpack
+from arena.submission.unpack import SINGLE, ArchiveError, BundleBounds, Contents, unpack
+from referee.bot.bridge import FAMILY
+from referee.bot.file import FILE, BotFile, BotFileError, programs_of, read_bot_file
 
 if TYPE_CHECKING:
     from arena.config import Settings
@@ -175,9 +176,10 @@ class BundleStore:
                 self._unpack(digest, place)
                 self._make_room(place)
             self._sound.add(digest)
+            # The time of the last use, by which `_make_room` chooses.
             os.utime(listing)
-            found = json.loads(listing.read_text(encoding="utf-8"))
-            return place / str(found.get("folder", "files")) / str(found["root"])
+            contents = json.loads(listing.read_text(encoding="utf-8"))
+            return place / str(contents.get("folder", "files")) / str(contents["root"])
 
     @contextlib.contextmanager
     def workspace(self) -> Iterator[Path]:
@@ -202,7 +204,7 @@ class BundleStore:
                 "folder": files.name,
                 "root": str(contents.folder.relative_to(files)),
                 "size_bytes": contents.size_bytes,
-                "files": {name: _digest(files / name) for name in contents.files},
+                "files": {name: file_digest(files / name) for name in contents.files},
             }
             make_file(work / "files.json")
             (work / "files.json").write_text(json.dumps(listing), encoding="utf-8")
@@ -215,18 +217,18 @@ class BundleStore:
 
     def _make_room(self, keep: Path) -> None:
         """Remove the least recently used copies while all together exceed the size of the cache."""
-        now, found = time.time(), []
+        now, copies = time.time(), []
         # Match only the two-letter folders: work folders of other processes vanish during the walk.
         for listing in self._cache.glob("??/*/files.json"):
             with contextlib.suppress(OSError, ValueError):
                 size = int(json.loads(listing.read_text(encoding="utf-8"))["size_bytes"])
-                found.append((listing.stat().st_mtime, size, listing.parent))
+                copies.append((listing.stat().st_mtime, size, listing.parent))
         for stray in self._cache.glob("work-*"):
             with contextlib.suppress(OSError):
                 if stray.stat().st_mtime < now - _STALE_S:
                     _remove(stray)
-        total = sum(size for _, size, _ in found)
-        for used, size, place in sorted(found):
+        total = sum(size for _, size, _ in copies)
+        for used, size, place in sorted(copies):
             if total <= self._cache_bytes or used > now - _IN_USE_S:
                 break
             if place != keep:
@@ -236,12 +238,12 @@ class BundleStore:
     # -- for the referee ---------------------------------------------------------------------------------------------
 
     def resolve(self, spec: BotSpec) -> BotSpec:
-        """Return the bot with its bundle's folder on this machine. `python` of a sample bot becomes this interpreter.
+        """Return the bot with its folder on this machine. `python` of a sample bot becomes this interpreter.
 
         Raises BundleError, StoreUnavailableError.
         """
         if spec.bundle:
-            folder = self.folder(spec.bundle)
+            folder = self.folder(spec.bundle) / (spec.folder or "")
             for program in programs_of(spec.command):
                 make_executable(folder, program)
             return replace(spec, folder=str(folder))
@@ -275,15 +277,11 @@ def _reachable() -> Any:
 
 
 def _age(fs: Any, path: str, info: Mapping[str, Any]) -> float:
+    # Each file system of fsspec has its own name for the time.
     for key in ("mtime", "LastModified", "last_modified", "created"):
         if (value := info.get(key)) is not None:
             return float(value.timestamp() if hasattr(value, "timestamp") else value)
     return float(fs.modified(path).timestamp())
-
-
-def _digest(path: Path) -> str:
-    with open(path, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _is_sound(place: Path) -> bool:
@@ -293,7 +291,7 @@ def _is_sound(place: Path) -> bool:
         files: dict[str, str] = listing["files"]
         root = place / listing.get("folder", "files")
         present = {str(path.relative_to(root)) for path in root.rglob("*") if path.is_symlink() or not path.is_dir()}
-        return present == set(files) and all(_digest(root / name) == digest for name, digest in files.items())
+        return present == set(files) and all(file_digest(root / name) == digest for name, digest in files.items())
     except (OSError, ValueError, KeyError, TypeError):
         return False
 
@@ -303,6 +301,32 @@ def _remove(folder: Path) -> None:
     gone = folder.with_name(f"work-gone-{uuid.uuid4().hex}") if not folder.name.startswith("work-") else folder
     with contextlib.suppress(FileNotFoundError):
         if gone is not folder:
+            # Next to the workspaces: what a killed process leaves there is removed with them.
             gone = folder.parent.parent / gone.name
             folder.rename(gone)
         shutil.rmtree(gone, ignore_errors=True)
+
+
+def read_manifest(contents: Contents) -> BotFile:
+    """Read the bot's file of an unpacked bundle; a single executable needs none. Raises BotFileError.
+
+    It is read once, at the upload, and stored with the version. A bridge in its command is replaced by the command that
+    runs the bridge, and the bundle's programs become executable.
+    """
+    if contents.kind in ("executable", "script"):
+        return BotFile((f"./{SINGLE}",))
+    if not (contents.folder / FILE).exists():
+        seen = ", ".join(contents.files[:5])
+        raise BotFileError(f"missing {FILE} in the bundle, which has {seen}; add one with a command")
+    bot = read_bot_file(contents.folder, contents.folder)
+    command = bot.command_for(FAMILY)
+    for program in programs_of(command):
+        make_executable(contents.folder / bot.folder, program)
+    return replace(bot, command=command)
+
+
+def make_executable(folder: Path, program: str) -> None:
+    """Make the bundle's program executable: archives from other systems may lack the permission."""
+    target = (folder / program).resolve()
+    if target.is_relative_to(folder.resolve()) and target.is_file() and not target.stat().st_mode & 0o100:
+        target.chmod(0o555)

@@ -16,14 +16,15 @@ from typing import Any
 from arena.errors import ConflictError
 from arena.store import Store
 from arena.store.base.models import Version
+from arena.store.bots.versions import bot_spec
 from arena.submission.bundle_store import BundleError, BundleStore
-from arena.submission.manifest import FILE
 from protocol.capabilities import Capabilities
 from protocol.negotiation import Ineligible
+from referee.bot.file import FILE
 from referee.check.check import check
 from referee.check.report import CheckReport
 from referee.game.spec import BotSpec
-from referee.play.negotiation import negotiate_options
+from referee.play.player import negotiate_options
 from referee.rules import load
 from referee.rules.rules import Rules, Ruleset
 from referee.sandbox import Sandbox
@@ -56,18 +57,20 @@ def check_version(
         raise ConflictError(f"{version.name} is {version.state}, not checking", version.state)
     reports: dict[str, dict[str, Any]] = {}
     variants: dict[str, list[str]] = {}
-    found: dict[str, Capabilities] = {}
+    announced: dict[str, Capabilities] = {}
     problems: list[str] = []
     logs: list[str] = []
     for family in store.versions.families(version_id):
-        spec = bundles.resolve(spec_of(version, family))
-        report, fit = examine(spec, load(family), sandbox, move_ms=version.limits.get(MOVE_MS, 0), on_step=on_step)
+        spec = bundles.resolve(bot_spec(version, family))
+        report, fit = examine(
+            spec, load(family), sandbox, move_ms=version.bot_file.limits.get(MOVE_MS, 0), on_step=on_step
+        )
         problem = problem_of(report)
         if problem and _LACKS.search(report.log) and _is_alone(spec):
             problem += f"; {_ALONE}"
         reports[family] = {**_short(report), "problem": problem}
         variants[family] = [] if problem else fit
-        found[family] = report.capabilities
+        announced[family] = report.capabilities
         if problem:
             problems.append(f"{family}: {problem}")
         if report.log:
@@ -78,7 +81,7 @@ def check_version(
         version_id,
         report={"sandbox": sandbox.name, "families": reports},
         variants=variants,
-        capabilities={family: storable(each.as_json()) for family, each in found.items()},
+        capabilities={family: storable(announcement.as_json()) for family, announcement in announced.items()},
         log=_plain("\n".join(logs))[-64 * 1024 :],
         problem=_plain("; ".join(problems))[:2000],
     )
@@ -88,18 +91,6 @@ def _is_alone(spec: BotSpec) -> bool:
     """Return whether a bundle has a single file apart from `bot.toml`."""
     files = [path for path in Path(spec.folder or "").rglob("*") if path.is_file() and path.name != FILE]
     return bool(spec.folder) and len(files) == 1
-
-
-def spec_of(version: Version, family: str) -> BotSpec:
-    """Return the spec of a version. It names the bundle and no folder, so it is the same on every machine."""
-    return BotSpec(
-        name=version.name,
-        command=tuple(word.replace("{family}", family) for word in version.command),
-        version=version.bundle,
-        capabilities=version.capabilities.get(family, {}),
-        options=tuple(sorted(version.options.items())),
-        bundle=version.bundle,
-    )
 
 
 def examine(
@@ -130,8 +121,8 @@ def examine(
     if not report.is_fit:
         return report, []
     fit = set(report.variants)
-    others = [each for rulesets in kinds.values() if rulesets[0].variant.name in fit for each in rulesets[1:]]
-    fit.update(each.variant.name for each in others if _can_play(report.capabilities, each))
+    others = [ruleset for rulesets in kinds.values() if rulesets[0].variant.name in fit for ruleset in rulesets[1:]]
+    fit.update(ruleset.variant.name for ruleset in others if _can_play(report.capabilities, ruleset))
     return report, [variant.name for variant in rules.variants if variant.name in fit]
 
 
@@ -185,4 +176,4 @@ def _cleaned(value: Any) -> Any:
     return [_cleaned(each) for each in value] if isinstance(value, list) else value
 
 
-__all__ = ["BundleError", "check_version", "examine", "problem_of", "spec_of", "storable"]
+__all__ = ["BundleError", "check_version", "examine", "problem_of", "storable"]

@@ -1,4 +1,4 @@
-"""Receives an upload: limits its size, hashes it, reads its manifest, and stores it as a version to check.
+"""Receives an upload: limits its size, hashes it, reads its bot file, and stores it as a version to check.
 
 Nothing remains of an upload that is interrupted or refused.
 """
@@ -8,9 +8,10 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, BinaryIO, Protocol
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, BinaryIO
 
+from arena.documents.account import Identity
 from arena.documents.bot import BotItem
 from arena.errors import (
     BadValueError,
@@ -22,12 +23,13 @@ from arena.errors import (
     StoreUnavailableError,
     storage_problem,
 )
+from arena.names import as_name
 from arena.store import Store
 from arena.store.base.models import Version
-from arena.submission.bundle_store import BundleStore
-from arena.submission.check import MOVE_MS, check_version
-from arena.submission.manifest import FILE, Manifest, ManifestError, read_families, read_manifest
+from arena.submission.bundle_store import BundleStore, read_manifest
+from arena.submission.check import MOVE_MS
 from arena.submission.unpack import ArchiveError, unpack
+from referee.bot.file import FILE, BotFile, BotFileError, read_families
 from referee.game.spec import read_time_control
 from referee.rules.core import ParseError
 
@@ -73,15 +75,6 @@ def refuse_unsafe(settings: Settings, *, is_admin: bool) -> None:
         raise UnsafeError(reason, hint="ask the operator of this server")
 
 
-class Submitter(Protocol):
-    """The user who submits the upload."""
-
-    @property
-    def user_id(self) -> int: ...
-    @property
-    def name(self) -> str: ...
-
-
 @dataclass(frozen=True, slots=True)
 class Quota:
     """Limits of one upload and of one user."""
@@ -93,7 +86,7 @@ class Quota:
 
     @classmethod
     def of(cls, settings: Settings) -> Quota:
-        """Return the quota of the settings."""
+        """Return the limits that a server sets for each of its users."""
         return cls(settings.max_upload_bytes, settings.quota_bots, settings.quota_versions, settings.quota_bytes)
 
 
@@ -104,7 +97,7 @@ def receive(
     *,
     name: str = "",
     families: Sequence[str] = (),
-    user: Submitter,
+    user: Identity,
     quota: Quota | None = None,
     tc: str = "",
     sha256: str = "",
@@ -122,26 +115,23 @@ def receive(
         with bundles.workspace() as work:
             size = _size(file, quota.upload_bytes)
             digest = sha256 or hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]
-            manifest = read_manifest(unpack(file, work / "files", bundles.bounds))
-            wanted = read_families(tuple(families), "families") or manifest.families
+            uploaded = read_manifest(unpack(file, work / "files", bundles.bounds))
+            wanted = read_families(tuple(families), "families") or uploaded.families
             if not wanted:
                 raise SubmissionError(f"missing families: name them, or add families to {FILE}")
-            bot = _bot(store, name or manifest.name, manifest, user, quota)
+            bot = _bot(store, name or as_name(uploaded.name), uploaded, user, quota)
             _check_new(store, bot, digest)
             _check_room(store, user, size, quota)
             bundles.put(file, digest)
             return store.versions.add(
                 bot.id,
-                command=manifest.command,
-                families=wanted,
+                replace(uploaded, families=wanted, limits={**uploaded.limits, **asked}),
                 bundle=digest,
                 size_bytes=size,
-                options=manifest.options,
-                limits={**manifest.limits, **asked},
                 max_versions=quota.versions,
                 max_bytes=quota.size_bytes,
             )
-    except (ArchiveError, ManifestError) as error:
+    except (ArchiveError, BotFileError) as error:
         raise SubmissionError(str(error)) from None
     except OSError as error:
         if problem := storage_problem(error):
@@ -175,7 +165,7 @@ def _size(file: BinaryIO, limit: int) -> int:
     return size
 
 
-def _bot(store: Store, name: str, manifest: Manifest, user: Submitter, quota: Quota) -> BotItem:
+def _bot(store: Store, name: str, uploaded: BotFile, user: Identity, quota: Quota) -> BotItem:
     """Return the user's bot of this name, created if needed."""
     if not name:
         raise SubmissionError(f"missing bot name: give one, or add name to {FILE}")
@@ -184,7 +174,7 @@ def _bot(store: Store, name: str, manifest: Manifest, user: Submitter, quota: Qu
     except NotFoundError:
         if store.bots.usage(user.user_id).bots >= quota.bots:
             raise QuotaError(f"quota exceeded: you have {quota.bots} bots; retire one") from None
-        return store.bots.add(name, user.user_id, manifest.description)
+        return store.bots.add(name, user.user_id, uploaded.description)
     if bot.owner_id != user.user_id:
         raise NotYoursError(f"the bot {name!r} belongs to another user", hint="choose another name")
     if bot.is_retired:
@@ -199,7 +189,7 @@ def _check_new(store: Store, bot: BotItem, digest: str) -> None:
             raise ConflictError(f"duplicate bundle: {line.name} ({line.state}) has the same content", line.state)
 
 
-def _check_room(store: Store, user: Submitter, size: int, quota: Quota) -> None:
+def _check_room(store: Store, user: Identity, size: int, quota: Quota) -> None:
     """Raise QuotaError if a new version would exceed the quota. `versions.add` checks again, in its transaction."""
     usage = store.bots.usage(user.user_id)
     if usage.versions >= quota.versions:
@@ -211,4 +201,4 @@ def _check_room(store: Store, user: Submitter, size: int, quota: Quota) -> None:
         )
 
 
-__all__ = ["NotYoursError", "Quota", "SubmissionError", "Submitter", "TooLargeError", "check_version", "receive"]
+__all__ = ["NotYoursError", "Quota", "SubmissionError", "TooLargeError", "receive"]

@@ -11,9 +11,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from arena.client import ApiClient, ClientError
-from arena.errors import Exit, StoreUnavailableError
+from arena.errors import StoreUnavailableError
 from arena.submission.bundle_store import BundleError, BundleStore
 from arena.submission.unpack import BundleBounds
+from referee.errors import Exit
 
 TOKEN = "ARENA_WORKER_TOKEN"  # noqa: S105 - the name of a variable
 TOKEN_FILE = f"{TOKEN}_FILE"
@@ -50,6 +51,7 @@ class RemoteBundleStore(BundleStore):
                     ) from None
                 if error.exit is not Exit.UNREACHABLE:
                     raise BundleError(f"bundle {digest}: {error}") from None
+                # What has been passed on cannot be taken back: a second try would begin the file again behind it.
                 if count or attempt == TRIES:
                     raise StoreUnavailableError(f"the bundle store is unavailable: {error}") from None
             time.sleep(WAIT_S * 2**attempt)

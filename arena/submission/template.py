@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 
 from arena.errors import NotFoundError
-from arena.submission.manifest import FILE
+from referee.bot.file import FILE
 from referee.families import folder_of
 
 LANGUAGES: Mapping[str, str] = {

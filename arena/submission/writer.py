@@ -13,6 +13,8 @@ from typing import IO
 MAX_NAME = 500
 _CHUNK = 64 * 1024
 _MAX_DEPTH = 24
+_BY_PRODUCTS = frozenset((".ds_store", "thumbs.db", "desktop.ini", "icon\r"))
+"""Files that macOS and Windows write into folders that people look at, in lower case."""
 
 
 class ArchiveError(ValueError):
@@ -28,7 +30,7 @@ class BundleBounds:
 
 
 class FolderWriter:
-    """Writes files below a folder and enforces the limits."""
+    """Writes files below a folder and enforces the limits. By-products of macOS and Windows are left out."""
 
     def __init__(self, folder: Path, bounds: BundleBounds) -> None:
         self._folder = folder
@@ -39,6 +41,8 @@ class FolderWriter:
 
     def make(self, name: str) -> None:
         """Create a folder and its parents."""
+        if is_by_product(name):
+            return
         parts = _parts(name)
         for depth in range(1, len(parts) + 1):
             self._make("/".join(parts[:depth]))
@@ -56,6 +60,8 @@ class FolderWriter:
 
     def write(self, name: str, source: IO[bytes], *, is_executable: bool) -> None:
         """Write a file of the archive."""
+        if is_by_product(name):
+            return
         parts = _parts(name)
         if not parts:
             raise ArchiveError(f"{name[:80]!r}: missing file name")
@@ -82,6 +88,12 @@ class FolderWriter:
     def _count(self, name: str) -> None:
         if len(self.files) + len(self._folders) >= self.bounds.entries:
             raise ArchiveError(f"more than {self.bounds.entries:,} files and folders (at {name!r})")
+
+
+def is_by_product(name: str) -> bool:
+    """Return whether an entry was added by macOS (`__MACOSX/`, `._NAME`, `.DS_Store`) or Windows, not by the author."""
+    *folders, last = name.rstrip("/").split("/")
+    return "__MACOSX" in (*folders, last) or last.startswith("._") or last.lower() in _BY_PRODUCTS
 
 
 def _parts(name: str) -> list[str]:

@@ -1,7 +1,10 @@
-"""The routes of the interface, one module per noun. `TABLE` lists all of them in the order of the OpenAPI document."""
+"""The routes of the interface, one module per noun, in the order of the OpenAPI document."""
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
+from arena import feature
 from arena.api.registry import Route
 from arena.api.routes import (
     account,
@@ -15,14 +18,13 @@ from arena.api.routes import (
     games,
     leaderboards,
     play,
-    problems,
     service,
     steering,
     tournaments,
     users,
 )
 
-TABLE: tuple[Route, ...] = tuple(
+CORE: tuple[Route, ...] = tuple(
     route
     for module in (
         service,
@@ -35,7 +37,6 @@ TABLE: tuple[Route, ...] = tuple(
         steering,
         games,
         play,
-        problems,
         analysis,
         archive,
         explorer,
@@ -58,16 +59,25 @@ PAGES = {
     "/archive.json": "/archive",
     "/archive/imports/{number}.json": "/archive/imports/{number}",
     "/archive/{serial}.json": "/archive/{serial}",
-    "/problems.json": "/problems",
-    "/problems/{number}.json": "/problems/{number}",
     "/submissions/{submission_id}.json": "/submissions/{submission_id}",
     "/workers.json": "/referee",
     "/errors.json": "/voids",
     "/account.json": "/account",
     "/dumps.json": "/dumps",
     "/{family}/leaderboard.json": "/leaderboards/{family}",
-    "/{family}/starts.json": "/families/{family}/starts",
     "/{family}/explorer.json": "/explorer/{family}",
     "/{family}.json": "/families/{family}",
 }
 """API paths by the addresses of pages with `.json` appended. Order matters: names come before patterns."""
+
+
+def table(disabled: Collection[str] = ()) -> tuple[Route, ...]:
+    """Return the routes of the core, then those of the features that are on."""
+    modules = feature.loaded(feature.enabled(disabled, *feature.WEB), "api")
+    return (*CORE, *(route for module in modules for route in module.routes.table))
+
+
+def pages(disabled: Collection[str] = ()) -> dict[str, str]:
+    """Return `PAGES` with the addresses of the features that are on."""
+    of_features = (one.feature.json_pages for one in feature.enabled(disabled, *feature.WEB) if one.feature)
+    return {address: path for addresses in (*of_features, PAGES) for address, path in addresses.items()}

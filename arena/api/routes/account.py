@@ -7,14 +7,12 @@ from typing import Annotated
 from pydantic import Field
 
 from arena import services
-from arena.api.registry import Routes
-from arena.api.words import In, Number, OneLine, Prose, UserName
+from arena.api.registry import In, Number, OneLine, Prose, Routes, UserName
 from arena.credentials import MAX_PASSWORD, MIN_PASSWORD
-from arena.documents.account import MAX_LINK, Account, NewToken, ScopeName, TokenItem
-from arena.documents.identity import Identity
-from arena.documents.page import PageResponse
-from arena.http.api_paths import PREFIX
+from arena.documents.account import MAX_LINK, Account, Identity, NewToken, ScopeName, TokenItem
+from arena.documents.query import PageResponse
 from arena.http.identity import place_of, with_name_and_password, with_password
+from arena.http.problem import PREFIX
 from arena.http.request_context import RequestContext, RouteResult
 
 routes = Routes()
@@ -85,7 +83,7 @@ async def describe(call: RequestContext, body: AccountChange) -> RouteResult[Acc
 )
 async def list_tokens(call: RequestContext) -> RouteResult[PageResponse[TokenItem]]:
     """List all your tokens, oldest first, including revoked ones. Secrets are not shown."""
-    tokens = await call.run(services.token.of, call.arena, call.user)
+    tokens = await call.run(services.user.tokens_of, call.arena, call.user)
     return RouteResult(PageResponse(tokens), keep="never", is_private=True)
 
 
@@ -111,7 +109,7 @@ async def make(call: RequestContext, body: TokenRequest) -> RouteResult[NewToken
 
 async def _make(call: RequestContext, wish: TokenRequest | LoginRequest, by: Identity) -> RouteResult[NewToken]:
     scopes = sorted(by.scopes) if wish.scopes is None else wish.scopes
-    body = await call.run(services.token.create, call.arena, wish.name, scopes, wish.days, by)
+    body = await call.run(services.user.create_token, call.arena, wish.name, scopes, wish.days, by)
     headers = {"Location": f"{PREFIX}/account/tokens"}
     return RouteResult(body, status=201, keep="never", headers=headers, is_private=True)
 
@@ -122,7 +120,7 @@ async def revoke(call: RequestContext, token: Number) -> None:
 
     A token can revoke itself and tokens with no more scopes than its own.
     """
-    await call.run(services.token.revoke, call.arena, token, call.user)
+    await call.run(services.user.revoke_token, call.arena, token, call.user)
 
 
 @routes.post(

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from arena import services
-from arena.api.registry import Routes
-from arena.api.words import GameId, Number
+from arena.api.registry import GameId, Number, Routes
 from arena.documents.analysis import AnalysisRequest, AnalysisResponse, PositionRequest, PositionResponse
-from arena.http.api_paths import PREFIX
+from arena.http.problem import PREFIX
 from arena.http.request_context import RequestContext, RouteResult
 
 routes = Routes()

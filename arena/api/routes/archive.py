@@ -5,8 +5,7 @@ from __future__ import annotations
 from aiohttp import web
 
 from arena import services
-from arena.api.registry import Routes
-from arena.api.words import Number
+from arena.api.registry import Number, Routes
 from arena.documents.archive import (
     ArchivePage,
     ArchiveQuery,
@@ -16,11 +15,11 @@ from arena.documents.archive import (
     ImportResponse,
     NotationQuery,
 )
-from arena.http import cache_control
-from arena.http.api_paths import PREFIX
-from arena.http.problem import Problem
+from arena.http import response_cache
+from arena.http.problem import PREFIX, Problem
 from arena.http.request_context import RequestContext, RouteResult
 from arena.http.upload import Upload
+from arena.plain_text import decoded
 from arena.services.archive import MAX_TEXT_BYTES
 
 routes = Routes()
@@ -67,7 +66,7 @@ async def write(call: RequestContext, serial: Number, query: NotationQuery) -> w
     """Return the game as it was imported, or in a notation of its family."""
     call.accepts(TEXT)
     text = await call.run(services.archive.write, call.arena, serial, query.notation)
-    response = cache_control.respond(
+    response = response_cache.respond(
         call.request,
         text.encode(),
         status=200,
@@ -113,10 +112,10 @@ async def take_in(call: RequestContext, query: ImportQuery, upload: Upload) -> R
             raise Problem("too-large", f"the text is too large: at most {MAX_TEXT_BYTES:,} bytes", limit=MAX_TEXT_BYTES)
         data = await call.run(file.file.read)
     try:
-        text = data.decode("utf-8-sig")
+        text = decoded(data)
     except UnicodeDecodeError:
         raise Problem("invalid", "the text is not UTF-8", hint="save it as UTF-8") from None
-    found = await call.run(
+    started = await call.run(
         lambda: services.archive.start_import(
             call.arena,
             text,
@@ -127,5 +126,5 @@ async def take_in(call: RequestContext, query: ImportQuery, upload: Upload) -> R
             notation=query.notation,
         )
     )
-    headers = {"Location": f"{PREFIX}/archive/imports/{found.id}"}
-    return RouteResult(found, status=202, keep="never", headers=headers, is_private=True)
+    headers = {"Location": f"{PREFIX}/archive/imports/{started.id}"}
+    return RouteResult(started, status=202, keep="never", headers=headers, is_private=True)

@@ -10,15 +10,14 @@ from pydantic import Field
 
 from arena import services
 from arena.api import handle, idempotency
-from arena.api.registry import Routes
-from arena.api.words import BotName, FamilyName, In, Number, Prose, Sha256
+from arena.api.registry import BotName, FamilyName, In, Number, Prose, Routes, Sha256
 from arena.documents.bot import BotItem, BotQuery, BotResponse, MeetingsQuery, SubmissionResponse
 from arena.documents.game import GameItem, GameQuery
-from arena.documents.page import PageQuery, PageResponse
+from arena.documents.query import PageQuery, PageResponse
 from arena.documents.rating import ChangeItem, ChangeQuery
-from arena.http.api_paths import PREFIX
-from arena.http.cache_control import CachePolicy
+from arena.http.problem import PREFIX
 from arena.http.request_context import RequestContext, RouteResult
+from arena.http.response_cache import CachePolicy
 from arena.http.upload import Upload
 
 routes = Routes()
@@ -99,22 +98,21 @@ async def submit(
 
     The body is the file. The response has its SHA-256 and the address of the check.
     """
-    await call.run(services.submission.admit, call.arena, bot, call.user)
+    admission = await call.run(services.submission.admit, call.arena, bot, call.user)
     async with upload.received(query.sha256) as file:
         call.context.metrics.upload_bytes.inc(file.size)
 
         async def take() -> web.StreamResponse:
-            found = await call.run(
+            submitted = await call.run(
                 services.submission.submit,
                 call.arena,
+                admission,
                 file.file,
-                name=bot,
                 families=query.family,
                 tc=query.tc,
-                by=call.user,
                 sha256=file.sha256,
             )
-            body = _submission(found)
+            body = _submission(submitted)
             given = RouteResult(body, status=202, headers={"Location": body.url}, is_private=True)
             return handle.render(call.request, given, SubmissionResponse, is_private=True)
 
@@ -168,7 +166,7 @@ async def games(call: RequestContext, bot: BotName, query: PageQuery) -> PageRes
 )
 async def meetings(call: RequestContext, bot: BotName, other: BotName, query: MeetingsQuery) -> PageResponse[GameItem]:
     """List the results between two bots, of all their versions or of one each, latest first."""
-    return await call.run(services.versus.games, call.arena, bot, other, query)
+    return await call.run(services.bot.meetings, call.arena, bot, other, query)
 
 
 @routes.get("/submissions/{submission_id}", tag="bots", summary="Get a submission and its check")

@@ -8,9 +8,8 @@ from typing import BinaryIO
 
 from aiohttp import web
 
-from arena.api.registry import Routes
-from arena.api.words import Sha256
-from arena.http import cache_control
+from arena.api.registry import Routes, Sha256
+from arena.http import response_cache
 from arena.http.problem import Problem
 from arena.http.request_context import RequestContext
 from arena.submission.bundle_store import BundleError
@@ -33,13 +32,13 @@ async def show(call: RequestContext, sha256: Sha256) -> web.StreamResponse:
     call.accepts(BYTES)
     etag = f'"{sha256}"'
     headers = {
-        "Cache-Control": cache_control.header_value("immutable", is_private=True),
+        "Cache-Control": response_cache.header_value("immutable", is_private=True),
         "ETag": etag,
         "Vary": "Authorization",
     }
     if not await call.run(call.arena.bundles.has, sha256):
         raise Problem("not-found", f"no bundle {sha256}", hint="the spec of a game names the bundles of its bots")
-    if cache_control.etag_matches(call.request, etag):
+    if response_cache.etag_matches(call.request, etag):
         return web.Response(status=304, headers=headers)
     with tempfile.TemporaryFile() as file:
         try:

@@ -2,33 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-from pydantic import Field
-
 from arena import services
-from arena.api.registry import Routes
-from arena.api.words import BotName, FamilyName, In, VariantName
-from arena.documents.tournament import TournamentResponse
-from arena.http.api_paths import PREFIX
+from arena.api.registry import BotName, Routes
+from arena.documents.tournament import Challenge, TournamentResponse
+from arena.http.problem import PREFIX
 from arena.http.request_context import RequestContext, RouteResult
-from arena.services.remote import MAX_GAMES
 
 routes = Routes()
-
-
-class Challenge(In):
-    """A match to start. `opponent` is a sample bot, another bot of yours, or a bot open to challenges."""
-
-    opponent: Annotated[str, Field(min_length=1, max_length=60)]
-    """A bot, which plays with its newest active version, or a version such as `zeta v3`."""
-    family: FamilyName
-    variant: VariantName | None = None
-    """Null: the family's first one."""
-    games: Annotated[int, Field(ge=1, le=MAX_GAMES)] = 2
-    """Single games, in pairs with sides swapped."""
-    time: Annotated[str, Field(max_length=40)] = "10+0.1"
-    """Time control, as `time_control` of a `Document`; short if your bot was uploaded."""
 
 
 @routes.post(

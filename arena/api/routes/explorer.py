@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from arena import services
-from arena.api.registry import Routes
+from arena.api.registry import FamilyName, Routes
 from arena.api.routes.families import checked
-from arena.api.words import FamilyName
-from arena.documents.explorer import ExplorerQuery, ExplorerResponse
+from arena.documents.archive import ExplorerQuery, ExplorerResponse
 from arena.http.request_context import RequestContext
 
 routes = Routes()

@@ -10,10 +10,8 @@ from typing import Any
 from aiohttp import web
 
 from arena import services
-from arena.api.registry import Routes
-from arena.api.words import GameId
-from arena.collections.dump import without_logs
-from arena.documents.attributes import of_attributes
+from arena.api.registry import GameId, Routes
+from arena.collections.dumps import without_logs
 from arena.documents.game import (
     GameItem,
     GameQuery,
@@ -23,19 +21,17 @@ from arena.documents.game import (
     RecordQuery,
     StreamQuery,
 )
-from arena.documents.page import PageResponse
-from arena.events.messages import PlyPayload, Subject
+from arena.documents.query import PageResponse
+from arena.events.messages import Subject
 from arena.http import stream
-from arena.http.broadcast import Batch
-from arena.http.json_text import as_json
-from arena.http.problem import Problem
+from arena.http.broadcast import FORMS, NDJSON, Batch, StreamLine
+from arena.http.identity import presence
+from arena.http.problem import Problem, as_json
 from arena.http.request_context import RequestContext, RouteResult
-from arena.http.stream_line import FORMS, NDJSON, StreamLine
-from arena.http.visitor import presence
-from arena.validation import plain
-from referee.game.record import GameRecord, read_record
+from referee.game.record import GameRecord, Ply, read_record
 from referee.game.record_text import write_text
 from referee.rules.core import Side, UnknownNameError
+from referee.validation import plain
 
 routes = Routes()
 TEXT = "text/plain"
@@ -105,19 +101,44 @@ async def show(call: RequestContext, game: GameId) -> RouteResult[GameResponse]:
     return RouteResult(_document(found), keep="immutable" if found.line.is_over else "never")
 
 
-def _document(found: services.game.GameDetails) -> GameResponse:
-    line, record = found.line, found.record
+def _document(details: services.game.GameDetails) -> GameResponse:
+    line, record = details.line, details.record
     names = {line.first_id: line.first, line.second_id: line.second}
     steps = [
         RatingStep(names[version], step.mu_before, step.sigma_before, step.mu, step.sigma)
-        for version, step in found.changes.items()
+        for version, step in details.changes.items()
     ]
-    return of_attributes(
-        GameResponse,
-        line,
-        spec=public_spec(found.spec.as_json()),
+    return GameResponse(
+        id=line.id,
+        tournament_id=line.tournament_id,
+        sequence=line.sequence,
+        round=line.round,
+        pair=line.pair,
+        family=line.family,
+        pool=line.pool,
+        variant=line.variant,
+        first=line.first,
+        second=line.second,
+        is_rated=line.is_rated,
+        meeting=line.meeting,
+        anchor=line.anchor,
+        state=line.state,
+        attempt=line.attempt,
+        started_at=line.started_at,
+        finished_at=line.finished_at,
+        commit_number=line.commit_number,
+        winner=line.winner,
+        termination=line.termination,
+        termination_class=line.termination_class,
+        detail=line.detail,
+        plies=line.plies,
+        first_id=line.first_id,
+        second_id=line.second_id,
+        lease_owner=line.lease_owner,
+        spec=public_spec(details.spec.as_json()),
         record=without_logs(record.as_json()) if record else None,
         ratings=steps,
+        unrated=details.unrated,
     )
 
 
@@ -153,22 +174,22 @@ async def record(call: RequestContext, game: GameId, query: RecordQuery) -> web.
     """
     form = TEXT if query.notation else call.accepts("application/json", NDJSON, TEXT)
     line = await call.run(services.game.find, call.arena, game)
-    found = await call.run(services.game.record_of, call.arena, game)
-    if found is None:
+    record = await call.run(services.game.record_of, call.arena, game)
+    if record is None:
         raise Problem("conflict", f"game {game} has no record yet", state=line.state, hint="follow its stream")
     if query.notation:
-        found = await call.run(services.analysis.annotated, call.arena, found)
-    data = without_logs(found.as_json())
+        record = await call.run(services.analysis.annotated, call.arena, record)
+    data = without_logs(record.as_json())
     text = as_json(data)
     if query.notation:
-        text = await call.run(_in_notation, found, query.notation)
+        text = await call.run(_in_notation, record, query.notation)
     elif form == TEXT:
         text = await call.run(lambda: write_text(read_record(text)))
-    from arena.http import cache_control
+    from arena.http import response_cache
 
     name = f"{game}.{'txt' if form == TEXT else 'json'}"
     body = text.encode() + (b"" if form == TEXT else b"\n")
-    response = cache_control.respond(
+    response = response_cache.respond(
         call.request,
         body,
         status=200,
@@ -233,9 +254,7 @@ class _GameSource:
     async def _over(self, line: GameItem, after: int | None) -> Batch:
         record = await self._record()
         base = (max(1, line.attempt) - 1) * ATTEMPT
-        plies: list[PlyPayload] = []
-        if record is not None:
-            plies = [PlyPayload.of(move, ply) for move, ply in zip(record.moves, record.plies, strict=True)]
+        plies = record.plies_with_moves if record else []
         last = base + len(plies)
         final = StreamLine("final", last + 1, {"game": plain(line)})
         if after is None or not base <= after <= last + 1:
@@ -246,21 +265,16 @@ class _GameSource:
     async def _record(self) -> GameRecord | None:
         return await self._call.run(services.game.record_of, self._call.arena, self._game)
 
-    async def _state(self, line: GameItem, seq: int, plies: list[PlyPayload]) -> StreamLine:
+    async def _state(self, line: GameItem, seq: int, plies: list[Ply]) -> StreamLine:
         spec = await self._call.run(services.game.spec_of, self._call.arena, line.id)
         record = await self._record() if line.is_over else None
         data = {
             "game": plain(line),
             "position": record.position if record else spec.position,
-            "plies": [{"ply": number, **_told(ply)} for number, ply in enumerate(plies, 1)],
+            "plies": [{"ply": number, **ply.told()} for number, ply in enumerate(plies, 1)],
         }
         return StreamLine("state", seq, data)
 
 
-def _ply(base: int, number: int, ply: PlyPayload) -> StreamLine:
-    return StreamLine("ply", base + number, {"ply": number, **_told(ply)})
-
-
-def _told(ply: PlyPayload) -> dict[str, Any]:
-    found: dict[str, Any] = {"move": ply.move, "ms": ply.ms, "score": ply.score}
-    return found | {name: value for name in PlyPayload.RARE if (value := getattr(ply, name)) not in (None, "")}
+def _ply(base: int, number: int, ply: Ply) -> StreamLine:
+    return StreamLine("ply", base + number, {"ply": number, **ply.told()})

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from arena import services
-from arena.api.registry import Routes
+from arena.api.registry import FamilyName, Routes
 from arena.api.routes.families import checked
-from arena.api.words import FamilyName
-from arena.documents.page import PageResponse
+from arena.documents.query import PageResponse
 from arena.documents.rating import Leaderboard, LeaderboardQuery, PoolItem
 from arena.http.request_context import RequestContext
 

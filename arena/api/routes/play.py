@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from arena import services
-from arena.api.registry import Routes
+from arena.api.registry import FamilyName, GameId, In, Routes
 from arena.api.routes.families import checked
-from arena.api.words import FamilyName, GameId, In
 from arena.documents.human_game import DecisionRequest, OpenGameItem, OpponentItem, PlayRequest, PlayResponse
-from arena.documents.page import PageResponse
-from arena.http.api_paths import PREFIX
+from arena.documents.query import PageResponse
+from arena.http.problem import PREFIX
 from arena.http.request_context import RequestContext, RouteResult, address_key
 from arena.services.people import Visitor
 

@@ -7,21 +7,17 @@ from datetime import datetime
 
 from arena import services
 from arena.api.handle import MAX_BODY_BYTES
-from arena.api.registry import Routes
-from arena.api.words import Number
-from arena.collections.dump import Dump
-from arena.collections.dumps import Dumps
+from arena.api.registry import Number, Routes
+from arena.collections.dumps import Dump, Dumps
 from arena.documents.account import AuditItem
-from arena.documents.attributes import of_attributes
-from arena.documents.page import MAX_LIMIT, PageQuery, PageResponse
-from arena.documents.query import meaning
-from arena.documents.schedule import ScheduleItem
+from arena.documents.query import MAX_LIMIT, PageQuery, PageResponse
 from arena.documents.service import AuditQuery, Referee, VoidItem
-from arena.http.api_paths import DOCS, PREFIX, VERSION
-from arena.http.problem import Problem
+from arena.documents.tournament import PreviewQuery, ScheduleItem, SchedulePreview
+from arena.http.problem import DOCS, PREFIX, VERSION, Problem
 from arena.http.request_context import RequestContext, RouteResult
-from arena.tournaments.settings import Document
+from referee.meaning import meaning
 from referee.ratings.trueskill import PROVISIONAL_GAMES, PROVISIONAL_SIGMA
+from referee.tournament.document import Document
 
 routes = Routes()
 
@@ -96,7 +92,7 @@ async def limits(call: RequestContext) -> LimitsResponse:
         max_body_bytes=MAX_BODY_BYTES,
         max_page=MAX_LIMIT,
         requests_per_minute={
-            **{name: one.rate.per_minute for name, one in context.limiters.items()},
+            **{name: limiter.rate.per_minute for name, limiter in context.limiters.items()},
             "login": context.settings.logins_per_minute,
         },
         streams=context.streams.each,
@@ -127,14 +123,26 @@ async def dumps(call: RequestContext) -> DumpList:
     """List the monthly dumps of all results, written daily. All numbers of the leaderboards can be computed from them.
 
     A file is zstd-compressed NDJSON: a header with its licence, then one game record per line. Each record also has
-    `commit_number` (the order in which ratings are computed), `pool`, `is_rated` and `follows` (a player's earlier
-    versions).
+    `commit_number` (the order in which ratings are computed), `pool`, `is_rated`, `follows` (a player's earlier
+    versions), and the `meeting` and `anchor` of a game whose opponent a player chose.
     """
     archive = Dumps.of(call.context.settings)
-    found = await call.run(archive.current)
-    items = [of_attributes(DumpItem, dump, url=f"/dumps/{dump.file}") for dump in found.latest_first]
-    written = datetime.fromisoformat(found.written) if found.written else None
-    return DumpList(items=items, licence=archive.licence, through=found.through, written=written)
+    dump_index = await call.run(archive.current)
+    items = [
+        DumpItem(
+            file=dump.file,
+            month=dump.month,
+            games=dump.games,
+            bytes=dump.bytes,
+            sha256=dump.sha256,
+            first=dump.first,
+            last=dump.last,
+            url=f"/dumps/{dump.file}",
+        )
+        for dump in dump_index.latest_first
+    ]
+    written = datetime.fromisoformat(dump_index.written) if dump_index.written else None
+    return DumpList(items=items, licence=archive.licence, through=dump_index.through, written=written)
 
 
 @routes.get("/audit", tag="service", summary="List the audit log", scope="admin", example="/api/v1/audit")
@@ -186,6 +194,20 @@ async def show_schedule(call: RequestContext, schedule: Number) -> ScheduleItem:
     return await call.run(services.schedule.get, call.arena, schedule)
 
 
+@routes.get(
+    "/schedules/{schedule}/preview",
+    tag="schedules",
+    summary="Preview a schedule",
+    example="/api/v1/schedules/1/preview?count=10",
+)
+async def preview(call: RequestContext, schedule: Number, query: PreviewQuery) -> SchedulePreview:
+    """Return the next tournaments of the schedule with their bots and games, as they would be today.
+
+    Those of a disabled schedule are the ones that it would create if it were enabled.
+    """
+    return await call.run(services.schedule.preview, call.arena, schedule, query.count)
+
+
 @routes.put(
     "/schedules/{schedule}",
     tag="schedules",
@@ -209,6 +231,12 @@ async def enable(call: RequestContext, schedule: Number) -> ScheduleItem:
 async def disable(call: RequestContext, schedule: Number) -> ScheduleItem:
     """Disable the schedule. The tournaments that it has created remain."""
     return await _switch(call, schedule, False)
+
+
+@routes.delete("/schedules/{schedule}", tag="schedules", summary="Delete a schedule", scope="organise")
+async def delete(call: RequestContext, schedule: Number) -> None:
+    """Delete the schedule. The tournaments that it has created remain; their `schedule_id` becomes null."""
+    await call.run(services.schedule.delete, call.arena, schedule, call.user)
 
 
 async def _switch(call: RequestContext, schedule: int, is_enabled: bool) -> ScheduleItem:

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import Annotated, Any
 
 from pydantic import Field
 
 from arena import services
-from arena.api.registry import Routes
-from arena.api.words import EntryName, In, Number
-from arena.documents.attributes import of_attributes
-from arena.documents.tournament import LongerTournament, TournamentResponse
+from arena.api.registry import In, Number, Routes
+from arena.documents.tournament import EntryRequest, PriorityRequest, TournamentResponse
 from arena.http.request_context import RequestContext, RouteResult
-from arena.tournaments.settings import PRIORITIES
 
 routes = Routes()
 
@@ -25,20 +23,6 @@ class Extension(In):
     """Rounds of a Swiss, games that a ladder, race or test limits, else games of each pairing."""
     amount: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
     """In the same unit; games must be even."""
-
-
-class PriorityRequest(In):
-    """The new priority of a tournament. Games of a higher priority are dispatched first."""
-
-    priority: Annotated[int, Field(ge=PRIORITIES[0], le=PRIORITIES[2])]
-
-
-class EntryRequest(In):
-    """A version by its full name (`zeta v3`), by bot and number, or by bot alone for the newest active version."""
-
-    bot: EntryName
-    number: Number | None = None
-    """Number of the version. Null: part of `bot`, or the newest active version."""
 
 
 async def _steer(call: RequestContext, tournament: int, act: str) -> RouteResult[TournamentResponse]:
@@ -89,7 +73,7 @@ async def cancel(call: RequestContext, tournament: Number) -> RouteResult[Tourna
     example="""/api/v1/tournaments/1/extend -d '{"amount": 2}'""",
     **_WORDS,
 )
-async def extend(call: RequestContext, tournament: Number, body: Extension) -> RouteResult[LongerTournament]:
+async def extend(call: RequestContext, tournament: Number, body: Extension) -> RouteResult[TournamentResponse]:
     """Add rounds to a Swiss, games to a ladder, race or sequential test, or games per pairing in other formats.
 
     A finished tournament continues. The response has the new plan.
@@ -97,8 +81,8 @@ async def extend(call: RequestContext, tournament: Number, body: Extension) -> R
     plan = await call.run(
         partial(services.tournament.extend, to=body.to, amount=body.amount), call.arena, tournament, call.user
     )
-    found = await call.run(services.tournament.show, call.arena, tournament)
-    return RouteResult(of_attributes(LongerTournament, found, plan=plan), is_private=True)
+    shown = await call.run(services.tournament.show, call.arena, tournament)
+    return RouteResult(replace(shown, plan=plan), is_private=True)
 
 
 @routes.post(
@@ -110,7 +94,7 @@ async def extend(call: RequestContext, tournament: Number, body: Extension) -> R
 async def prioritise(
     call: RequestContext, tournament: Number, body: PriorityRequest
 ) -> RouteResult[TournamentResponse]:
-    """Set the priority. From now on, games of tournaments with a higher priority are dispatched first."""
+    """Set the priority: from now on, the share of the tournament in the games that are handed out."""
     await call.run(services.tournament.prioritise, call.arena, tournament, body.priority, call.user)
     return await _changed(call, tournament)
 

@@ -7,22 +7,28 @@ from typing import Any
 from aiohttp import web
 
 from arena import services
-from arena.api.registry import Routes
+from arena.api.registry import Number, Routes
 from arena.api.routes.games import RECORDS, export
-from arena.api.words import Number
 from arena.documents.game import GameItem, GameQuery, StreamQuery
-from arena.documents.page import PageResponse
-from arena.documents.standings import Crosstable, Standings
-from arena.documents.tournament import PlanQuery, TournamentItem, TournamentQuery, TournamentResponse
+from arena.documents.query import PageResponse
+from arena.documents.tournament import (
+    Crosstable,
+    PlanQuery,
+    Standings,
+    TournamentItem,
+    TournamentQuery,
+    TournamentResponse,
+)
 from arena.events.messages import Subject
 from arena.http import stream
-from arena.http.api_paths import PREFIX
-from arena.http.broadcast import Batch
-from arena.http.cache_control import CachePolicy
-from arena.http.request_context import RequestContext, RouteResult
-from arena.http.stream_line import FORMS, NDJSON, StreamLine
-from arena.tournaments.settings import Document
-from arena.validation import plain
+from arena.http.broadcast import FORMS, NDJSON, Batch, StreamLine
+from arena.http.problem import PREFIX, escape_bidi_controls
+from arena.http.request_context import RequestContext, RouteResult, charge
+from arena.http.response_cache import CachePolicy
+from arena.services.arena import Arena
+from arena.services.standings_cache import TournamentStandings
+from referee.tournament.document import Document
+from referee.validation import adapter_of, plain
 
 routes = Routes()
 _BATCH = 500
@@ -125,8 +131,16 @@ async def show_crosstable(call: RequestContext, tournament: Number) -> RouteResu
     """Return one row per bot in rank order, with one cell per opponent in the same order. The two games of an opening
     are adjacent.
     """
-    row, found = await call.run(services.standings.crosstable, call.arena, tournament)
-    return RouteResult(found, keep=_keep(row))
+    table = await call.run(services.standings.read, call.arena, tournament)
+    if "json" not in table.files:
+        await charge(call.request, services.standings.cost_of_crosstable(table))
+    body = await call.run(services.standings.file_of, table, "json", lambda: _crosstable(call.arena, table))
+    return RouteResult(body, keep=_keep(table.tournament))
+
+
+def _crosstable(arena: Arena, table: TournamentStandings) -> bytes:
+    text = adapter_of(Crosstable).dump_json(services.standings.crosstable(arena, table)).decode()
+    return escape_bidi_controls(text).encode()
 
 
 # -- stream ------------------------------------------------------------------------------------------------------------
@@ -172,7 +186,7 @@ class _TournamentSource:
         if after is None:
             lines.append(StreamLine("state", news.commit_number, {"tournament": told, "standings": self._table()}))
         else:
-            lines += [StreamLine("game", one.commit_number or 0, {"game": plain(one)}) for one in news.results]
+            lines += [StreamLine("game", game.commit_number or 0, {"game": plain(game)}) for game in news.results]
             if self._told is not None and self._told != row.state and not row.is_over:
                 lines.append(StreamLine("tournament", news.commit_number, {"tournament": told}))
         is_over = row.is_over and len(news.results) < _BATCH  # otherwise there may be more results to send

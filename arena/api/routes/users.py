@@ -7,13 +7,12 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from arena import services
-from arena.api.registry import Routes
-from arena.api.words import In, Number, UserName
+from arena.api.registry import In, Number, Routes, UserName
 from arena.credentials import MAX_PASSWORD, MIN_PASSWORD
 from arena.documents.account import AccountLinkResponse, RoleName, TokenItem, UserItem
-from arena.documents.page import PageQuery, PageResponse
-from arena.http.api_paths import PREFIX
+from arena.documents.query import PageQuery, PageResponse
 from arena.http.identity import with_password
+from arena.http.problem import PREFIX
 from arena.http.request_context import RequestContext, RouteResult
 from arena.services.registration import INVITATION_DAYS, MAX_INVITATION_DAYS, MAX_USES
 
@@ -140,7 +139,7 @@ async def change(call: RequestContext, user: UserName, body: UserChange) -> User
 )
 async def list_tokens(call: RequestContext, user: UserName) -> RouteResult[PageResponse[TokenItem]]:
     """List all tokens of a user, oldest first, including revoked ones. Secrets are not shown."""
-    tokens = await call.run(lambda: services.token.of_user(call.arena, services.user.find(call.arena, user)))
+    tokens = await call.run(lambda: services.user.tokens_of_user(call.arena, services.user.find(call.arena, user)))
     return RouteResult(PageResponse(tokens), keep="never", is_private=True)
 
 
@@ -148,4 +147,4 @@ async def list_tokens(call: RequestContext, user: UserName) -> RouteResult[PageR
 async def revoke(call: RequestContext, user: UserName, token: Number) -> None:
     """Revoke a token of a user and the tokens created with it. Revoking it again has no effect."""
     row = await call.run(services.user.find, call.arena, user)
-    await call.run(services.token.revoke_for, call.arena, row, token, call.user)
+    await call.run(services.user.revoke_token_for, call.arena, row, token, call.user)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from arena import tournaments
 from arena.clock import now
 from arena.store import Store
+from referee.bot.file import BotFile
 from referee.game.record import GameRecord, Ply
 from referee.game.record import now as instant
 from referee.game.spec import PlannedGame
@@ -52,7 +53,7 @@ def fill(server: Server) -> Arena:
     author = store.users.find("author")
     zeta = store.bots.add("zeta", author.id or 0, "a bot of the author")
     store.versions.add(
-        zeta.id or 0, command=["./zeta"], families=["loa"], bundle="0" * 64, size_bytes=5, state="failed"
+        zeta.id or 0, BotFile(("./zeta",), families=("loa",)), bundle="0" * 64, size_bytes=5, state="failed"
     )
     by = store.users.find("organiser").id or 0
     finished = _tournament(store, by, "Finished", ["random", "greedy", "alphabeta"])

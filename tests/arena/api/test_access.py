@@ -8,10 +8,10 @@ from datetime import datetime, timedelta
 import pytest
 
 from arena.api.registry import Route
-from arena.api.routes import TABLE
+from arena.api.routes import table
 from arena.clock import now
 from arena.credentials import scopes_of
-from arena.http.api_paths import PREFIX
+from arena.http.problem import PREFIX
 from tests.arena.api.filled import Arena
 
 PEOPLE = ("nobody", "reader", "author", "organiser", "admin", "worker")
@@ -36,25 +36,27 @@ def address(route: Route) -> str:
 
 
 @pytest.mark.parametrize("person", PEOPLE)
-@pytest.mark.parametrize("route", [route for route in TABLE if not route.path.endswith("stream")], ids=lambda r: r.name)
-def test_every_route_admits_exactly_the_permitted_roles(arena: Arena, route: Route, person: str) -> None:
+def test_every_route_admits_exactly_the_permitted_roles(arena: Arena, person: str) -> None:
     scopes = SCOPES.get(person) if person in SCOPES else scopes_of(person)
     assert scopes is not None
     token = arena.tokens.get(person)
-    # An empty body is refused as such only after the question who asks.
-    headers = {"Content-Type": "application/json"} if route.body else {}
-    reply = arena.server.ask(route.method, address(route), token=token, headers=headers)
-    if route.scope is None or route.scope in scopes:
-        assert reply.status not in (401, 403), reply.body
-        assert reply.status < 500, reply.body
-    else:
-        assert reply.status == (401 if person == "nobody" else 403), reply.body
-        assert reply.json["docs"]
-        assert "WWW-Authenticate" in reply.headers
+    routes = [route for route in table() if not route.path.endswith("stream")]
+    assert len(routes) > 90
+    for route in routes:
+        # An empty body is refused as such only after the question who asks.
+        headers = {"Content-Type": "application/json"} if route.body else {}
+        reply = arena.server.ask(route.method, address(route), token=token, headers=headers)
+        if route.scope is None or route.scope in scopes:
+            assert reply.status not in (401, 403), (route.name, reply.body)
+            assert reply.status < 500, (route.name, reply.body)
+        else:
+            assert reply.status == (401 if person == "nobody" else 403), (route.name, reply.body)
+            assert reply.json["docs"], route.name
+            assert "WWW-Authenticate" in reply.headers, route.name
 
 
 def test_every_write_needs_a_scope() -> None:
-    assert [route.name for route in TABLE if route.method != "GET" and route.scope is None] == ["account.login"]
+    assert [route.name for route in table() if route.method != "GET" and route.scope is None] == ["account.login"]
 
 
 @pytest.mark.parametrize(

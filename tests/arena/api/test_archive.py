@@ -43,9 +43,9 @@ def test_imports_searches_and_texts(arena: Arena) -> None:
         "since=2003&until=2003",
         "family=abalone&moves=A1b2",
     ):
-        found = server.get(f"{WHERE}?{query}").json
-        assert found["total"] == 1, query
-    (game,) = found["items"]
+        page = server.get(f"{WHERE}?{query}").json
+        assert page["total"] == 1, query
+    (game,) = page["items"]
     assert (game["number"], game["first"], game["date"], game["plies"]) == ("427", "Anna", "2003-07-31", 4)
     assert server.get(f"{WHERE}?source=arena").json["total"] == 0, "they follow when a coordinator is at work"
     assert server.get(f"{WHERE}?moves=a1b2").status == 422
@@ -73,8 +73,8 @@ def test_pages_of_a_search(arena: Arena) -> None:
         if page["next"] is None:
             break
         after = f"&after={page['next']}"
-    assert [one["plies"] for one in seen] == [2, 2, 2, 3, 3]
-    assert len({one["serial"] for one in seen}) == 5
+    assert [game["plies"] for game in seen] == [2, 2, 2, 3, 3]
+    assert len({game["serial"] for game in seen}) == 5
 
 
 def test_what_was_played_in_a_position_is_the_same_here_and_on_the_command_line(
@@ -84,12 +84,12 @@ def test_what_was_played_in_a_position_is_the_same_here_and_on_the_command_line(
     games = GAME.replace("Anna", "Ann") + '\n\n[Black "Cleo"] [White "Bert"]\n1.a1b2 i6h6'
     server.post(f"{WHERE}?family=abalone&source=two", data=games.encode(), token=arena.tokens["organiser"])
     read_imports(server.store)
-    found = server.get("/api/v1/explorer/abalone?moves=a1b2&source=two").json
-    assert found["games"] == len(found["moves"]) == 2
-    (one,) = [move for move in found["moves"] if move["move"] == "i5h5"]
-    assert (one["games"], one["first"], one["score"], one["last"]) == (1, 1, 0.0, "2003-07-31")
-    assert (one["best"]["first"], one["same"]) == ("Ann", [])
-    assert server.get("/abalone/explorer.json?moves=a1b2&source=two").json == found
+    explored = server.get("/api/v1/explorer/abalone?moves=a1b2&source=two").json
+    assert explored["games"] == len(explored["moves"]) == 2
+    (played,) = [move for move in explored["moves"] if move["move"] == "i5h5"]
+    assert (played["games"], played["first"], played["score"], played["last"]) == (1, 1, 0.0, "2003-07-31")
+    assert (played["best"]["first"], played["same"]) == ("Ann", [])
+    assert server.get("/abalone/explorer.json?moves=a1b2&source=two").json == explored
     assert server.get("/api/v1/explorer/abalone?moves=a1b9").json["field"] == "moves"
     start = server.get("/api/v1/explorer/abalone").json
     assert server.get("/api/v1/explorer/abalone?moves=").json == start
@@ -101,7 +101,7 @@ def test_what_was_played_in_a_position_is_the_same_here_and_on_the_command_line(
     asked = ["explore", "abalone", "--moves", "a1b2", "--source", "two"]
     for where in (["--server", f"http://127.0.0.1:{server.port}"], ["--database", str(server.store.engine.url)]):
         assert main([*asked, *where, "--json"]) == 0
-        assert json.loads(capsys.readouterr().out) == {"schema": 1, **found}, where
+        assert json.loads(capsys.readouterr().out) == {"schema": 1, **explored}, where
     assert main([*asked, *where]) == 0
     assert "i5h5" in capsys.readouterr().out
     assert main([*asked, *where, "--bot", "nobody"]) == 0

@@ -10,12 +10,13 @@ from pathlib import Path
 import pytest
 
 from arena.cluster.game_runner import BundlePlace, play_bundled
+from arena.cluster.spool import Spool, name_of
 from arena.config import Settings
 from arena.errors import StoreUnavailableError
-from arena.http.api_paths import PREFIX
+from arena.http.problem import PREFIX
 from arena.submission.bundle_store import BundleError
 from arena.submission.remote_bundles import TOKEN, TOKEN_FILE, RemoteBundleStore
-from referee.game.record import GameRecord, read_record
+from referee.game.record import GameRecord
 from referee.game.spec import BotSpec, GameSpec, PlannedGame
 from referee.machine.speed import REFERENCE
 from referee.rules.core import Kind, Termination
@@ -95,8 +96,11 @@ def test_worker_token_without_scope_voids_the_game(
     place = replace(BundlePlace.of_workers(settings), cache=str(tmp_path / "far"))
     bots = [BotSpec(name, ("./run.sh",), bundle=DIGEST) for name in ("one", "two")]
     monkeypatch.setenv(TOKEN, server.person("somebody"))
-    (line,) = play_bundled([PlannedGame.of(GameSpec("loa", "standard", *bots))], place)
-    record = read_record(line)
+    game, spool = PlannedGame.of(GameSpec("loa", "standard", *bots)), Spool(tmp_path / "spool")
+    play_bundled([game], place, spool=spool.folder)
+    arrival = spool.read(name_of(game.id, 1))
+    assert arrival
+    record = arrival.record
     assert (record.kind, record.termination) == (Kind.VOID, Termination.SANDBOX_FAILED)
     assert f"set {TOKEN} to a token with the scope worker" in record.detail
     assert server.url in record.detail
@@ -114,7 +118,7 @@ def test_clocks_are_scaled_where_the_game_is_played(tmp_path: Path, monkeypatch:
     bots = [BotSpec(name, ("./run.sh",)) for name in ("one", "two")]
     games = [PlannedGame.of(GameSpec("loa", "standard", *bots, scale_clocks=scales)) for scales in (True, False)]
     place = BundlePlace(str(tmp_path / "bundles"), str(tmp_path / "unpacked"))
-    assert play_bundled(games, place) == []
+    play_bundled(games, place)
     assert [game.spec.time_text for game in played] == ["20+0.2", "10+0.1"]
     assert [game.id for game in played] == [game.id for game in games]
 

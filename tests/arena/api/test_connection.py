@@ -13,11 +13,12 @@ import aiohttp
 import pytest
 
 from arena.api import connection, introduction
-from arena.cli.client.connect import Connection, Pace
+from arena.cli.client.connect import Connection, Pace, _refusal
 from arena.cli.terminal.exit import CommandError, Exit
+from arena.client import ApiClient
 from arena.coordinator.lobby import Lobby
 from arena.credentials import digest_of
-from arena.tournaments.eligibility import check_eligibility
+from arena.tournaments.entry import check_eligibility
 from referee.bot.remote.link import LinkAllowance
 from referee.game.spec import BotSpec
 from referee.rules import load
@@ -65,8 +66,8 @@ def test_announced_capabilities_decide_eligibility(server: Server, lobby: Lobby)
     families = server.store.versions.families(version.id or 0)
     assert families == {"loa": ("standard", "scrambled-eggs")}  # which can be shown as a position
     rules = load("loa")
-    found = [check_eligibility(version.capabilities, families, rules.settle(name)) for name in ("standard", "loa12")]
-    assert [verdict.may_play for verdict in found] == [True, False]
+    verdicts = [check_eligibility(version.capabilities, families, rules.settle(name)) for name in ("standard", "loa12")]
+    assert [verdict.may_play for verdict in verdicts] == [True, False]
     ruled = check_eligibility(version.capabilities, families, rules.settle("standard", {"no_moves": "loss"}))
     assert not ruled.may_play
     assert "no_moves" in ruled.reason
@@ -102,6 +103,21 @@ def test_bot_without_handshake_is_refused(
     heard = server.call(come(server, server.person("ada"), query, *lines))
     assert told in heard[-1]["problem"]
     assert all("bad" not in bot.name for bot in server.store.bots.page(limit=100).items)
+
+
+def test_a_refused_handshake_is_explained_by_the_server(
+    server: Server, lobby: Lobby, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whether the bot may try again is said by the status, why by the problem document of a plain request."""
+    client = ApiClient(server.url, server.person("mia"))
+    reason = asyncio.run(_refusal(client, {"bot": "mias", "family": ["loa"]}, 503))
+    assert reason == "the server takes no bots now: it answers 503"
+    monkeypatch.setattr(server.context, "lobby", None)
+    reason = asyncio.run(_refusal(client, {"bot": "mias", "family": ["loa"]}, 503))
+    assert reason == "the server takes no bots now: remote bots are disabled on this server; ask its operator"
+    with pytest.raises(CommandError, match=r"refuses the bot: bot: invalid value 'M'; write 1 to 40") as error:
+        asyncio.run(_refusal(client, {"bot": "M", "family": ["loa"]}, 422))
+    assert error.value.code is Exit.USAGE
 
 
 def test_a_token_that_is_revoked_ends_the_connection(
@@ -149,8 +165,8 @@ async def _flood(server: Server, token: str, query: str, count: int, text: str) 
             for _ in range(count):
                 await socket.send_str(text)
         heard = []
-        while (found := await socket.receive()).type is aiohttp.WSMsgType.TEXT:
-            heard.append(json.loads(found.data))
+        while (received := await socket.receive()).type is aiohttp.WSMsgType.TEXT:
+            heard.append(json.loads(received.data))
     assert server.context.lobby
     while "flood v1" in server.context.lobby.present:
         await asyncio.sleep(0)
@@ -249,3 +265,16 @@ def test_cookies_do_not_connect(server: Server, lobby: Lobby) -> None:
 
     assert server.get("/api/v1/account", headers={"Cookie": f"arena={secret}"}).status == 200
     assert server.call(come_by_cookie()) == 401
+
+
+def test_connection_needs_the_scope_submit(server: Server, lobby: Lobby) -> None:
+    secret = f"arena_{'r' * 43}"
+    server.store.users.add_token(server.store.users.find("ada").id or 0, "read", digest_of(secret), "read")
+
+    async def come_by_token() -> int:
+        async with aiohttp.ClientSession(headers={"Authorization": f"Bearer {secret}"}) as session:
+            with pytest.raises(aiohttp.WSServerHandshakeError) as error:
+                await session.ws_connect(f"{server.url}/api/v1/connect?bot=far&family=loa")
+            return error.value.status
+
+    assert server.call(come_by_token()) == 403

@@ -12,9 +12,10 @@ import pytest
 
 from arena import tournaments
 from arena.clock import now
-from arena.events.messages import GamePly, GameStarted, PlyPayload, Subject
+from arena.events.messages import GamePly, GameStarted, Subject
 from arena.http import broadcast
-from arena.http.api_paths import PREFIX
+from arena.http.problem import PREFIX
+from referee.game.record import Ply
 from referee.game.spec import PlannedGame
 from tests.arena.api.filled import Arena, planned, play
 from tests.arena.api.test_streams import Reader, ended, publish
@@ -50,7 +51,7 @@ def roomy(arena: Arena) -> Iterator[None]:
 
 
 def ply(arena: Arena, game: str, number: int, move: str = "") -> None:
-    publish(arena, GamePly(game=game, number=number, ply=PlyPayload(move or f"a1a{number}", 1.0)))
+    publish(arena, GamePly(game=game, number=number, ply=Ply(1.0, move=move or f"a1a{number}")))
 
 
 def end(arena: Arena, game: str) -> None:
@@ -61,13 +62,13 @@ def end(arena: Arena, game: str) -> None:
 
 def heard(reader: Reader, after: int) -> list[int]:
     """Return the plies sent to a subscriber after `after`, including those in the state, up to the final line."""
-    found: list[int] = []
+    plies: list[int] = []
     for line in reader.rest():
         if line["event"] == "state":
-            found = list(range(after + 1, line["seq"] + 1))
+            plies = list(range(after + 1, line["seq"] + 1))
         elif line["event"] == "ply":
-            found.append(line["seq"])
-    return found
+            plies.append(line["seq"])
+    return plies
 
 
 @pytest.mark.usefixtures("roomy")

@@ -12,7 +12,7 @@ from ipaddress import ip_network
 import pytest
 
 from arena.api.handle import MAX_BODY_BYTES
-from arena.http.api_paths import PREFIX
+from arena.http.problem import PREFIX
 from tests.arena.api.filled import Arena
 from tests.arena.api.server import Reply
 
@@ -28,11 +28,11 @@ def is_problem(reply: Reply, *statuses: int) -> bool:
     assert reply.status in statuses, (reply.status, reply.body[:500])
     assert reply.headers["Content-Type"] == "application/problem+json"
     assert reply.headers["Cache-Control"] == "no-store"
-    found = reply.json
-    assert found["status"] == reply.status
-    assert found["title"]
-    assert found["detail"]
-    assert found["docs"].startswith("/api/v1/docs#problem-")
+    problem = reply.json
+    assert problem["status"] == reply.status
+    assert problem["title"]
+    assert problem["detail"]
+    assert problem["docs"].startswith("/api/v1/docs#problem-")
     assert b"Traceback" not in reply.body
     assert b".py" not in reply.body
     return True

@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from arena.http.api_paths import PREFIX
+from arena.http.problem import PREFIX
 from tests.arena.api.filled import Arena, planned, play
 
 
@@ -110,13 +110,13 @@ def test_security_headers_are_on_everything(arena: Arena) -> None:
 
 def walk(arena: Arena, path: str, limit: int, between: object = None) -> list[str]:
     """Return the items of all pages by following the Link header; `between` is called after the first page."""
-    found: list[str] = []
+    items: list[str] = []
     address: str | None = f"{PREFIX}{path}{'&' if '?' in path else '?'}limit={limit}"
     while address:
         reply = arena.server.get(address)
         assert reply.status == 200
         assert len(reply.json["items"]) <= limit
-        found += [json.dumps(item, sort_keys=True) for item in reply.json["items"]]
+        items += [json.dumps(item, sort_keys=True) for item in reply.json["items"]]
         link = reply.headers.get("Link")
         assert (link is None) == (reply.json["next"] is None)
         if link:
@@ -130,7 +130,7 @@ def walk(arena: Arena, path: str, limit: int, between: object = None) -> list[st
         if callable(between):
             between()
             between = None
-    return found
+    return items
 
 
 @pytest.mark.parametrize(

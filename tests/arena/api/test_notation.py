@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from arena.http.api_paths import PREFIX
+from arena.http.problem import PREFIX
 from referee.game.record import GameRecord
 from referee.rules import load
 from referee.rules.rules import GameText

@@ -11,22 +11,22 @@ from pydantic import BaseModel
 
 from arena.api.handle import read_model
 from arena.api.registry import Routes
-from arena.errors import KINDS, near
 from arena.events.bus import Bus
 from arena.events.live import Live
 from arena.events.messages import (
     GameAborted,
+    GameEnded,
     GamePlies,
     GamePly,
     GameSnapshot,
     GameStarted,
-    PlyPayload,
     Subject,
-    TournamentGameEnded,
 )
-from arena.http.content_negotiation import negotiate
+from arena.http.broadcast import NDJSON, SSE, StreamLine, encode_line
 from arena.http.problem import Problem, not_found, quoted
-from arena.http.stream_line import NDJSON, SSE, StreamLine, encode_line
+from arena.http.response_cache import negotiate
+from referee.errors import KINDS, near
+from referee.game.record import Ply
 
 
 @pytest.mark.parametrize(
@@ -109,11 +109,11 @@ class Model(BaseModel):
 
 
 def ply(number: int, move: str) -> GamePly:
-    return GamePly(game="ab", number=number, ply=PlyPayload(move))
+    return GamePly(game="ab", number=number, ply=Ply(move=move))
 
 
-def ended() -> TournamentGameEnded:
-    return TournamentGameEnded(
+def ended() -> GameEnded:
+    return GameEnded(
         game="ab",
         tournament=1,
         winner="first",
@@ -131,7 +131,7 @@ def test_live_games_keep_their_plies_until_they_end() -> None:
     live.take(ply(2, "b1b2"))
     assert live.games["ab"].attempt == 2
     assert [ply.move for ply in live.games["ab"].plies] == ["a1a2", "b1b2"]
-    live.take(ended().of_game())
+    live.take(ended())
     assert "ab" not in live.games
 
 
@@ -159,7 +159,7 @@ def test_plies_that_overtake_the_start_of_their_game_count() -> None:
 
 def test_a_snapshot_fills_a_live_game() -> None:
     live = Live(Bus())
-    plies = (PlyPayload("a1a2"), PlyPayload("b1b2"))
+    plies = (Ply(move="a1a2"), Ply(move="b1b2"))
     live.take(GameSnapshot(game="ab", tournament=1, attempt=2, plies=plies))
     assert live.games["ab"].plies == [*plies]
     live.take(GameSnapshot(game="ab", tournament=1, attempt=2, plies=plies[:1]))
@@ -171,16 +171,16 @@ def test_a_snapshot_fills_a_live_game() -> None:
 
 def test_a_batch_adds_what_is_new_of_its_attempt() -> None:
     live = Live(Bus())
-    one, two, three = (PlyPayload(move) for move in ("a1a2", "b1b2", "c1c2"))
-    live.take(GamePlies(game="ab", attempt=1, first=1, plies=(one,)))
+    first, second, third = (Ply(move=move) for move in ("a1a2", "b1b2", "c1c2"))
+    live.take(GamePlies(game="ab", attempt=1, first=1, plies=(first,)))
     assert "ab" not in live.games, "nobody has said that it runs"
-    live.take(GameSnapshot(game="ab", tournament=1, attempt=2, plies=(one,)))
-    live.take(GamePlies(game="ab", attempt=1, first=2, plies=(three,)))
-    live.take(GamePlies(game="ab", attempt=2, first=3, plies=(three,)))
-    assert live.games["ab"].plies == [one], "of another attempt, and after a gap"
-    live.take(GamePlies(game="ab", attempt=2, first=1, plies=(one, two)))
-    live.take(GamePlies(game="ab", attempt=2, first=2, plies=(two, three)))
-    assert live.games["ab"].plies == [one, two, three]
+    live.take(GameSnapshot(game="ab", tournament=1, attempt=2, plies=(first,)))
+    live.take(GamePlies(game="ab", attempt=1, first=2, plies=(third,)))
+    live.take(GamePlies(game="ab", attempt=2, first=3, plies=(third,)))
+    assert live.games["ab"].plies == [first], "of another attempt, and after a gap"
+    live.take(GamePlies(game="ab", attempt=2, first=1, plies=(first, second)))
+    live.take(GamePlies(game="ab", attempt=2, first=2, plies=(second, third)))
+    assert live.games["ab"].plies == [first, second, third]
 
 
 @pytest.mark.parametrize(
@@ -206,10 +206,10 @@ class Line:
 def test_subscriptions_wake_for_their_subject_only() -> None:
     async def main() -> None:
         live = Live(Bus())
-        with live.changes(Subject("tournament", 1)) as one, live.changes(Subject("tournament", 2)) as two:
+        with live.changes(Subject("tournament", 1)) as first, live.changes(Subject("tournament", 2)) as second:
             live.take(ended())
-            assert one.is_set()
-            assert not two.is_set()
+            assert first.is_set()
+            assert not second.is_set()
         assert not live._listeners
 
     asyncio.run(main())

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from arena.events.messages import HumanActed
-from arena.http.api_paths import PREFIX
+from arena.http.problem import PREFIX
 from arena.store import Store
 from tests.arena.api.server import Server, settings_in
 from tests.arena.coordinator.humans import Hall
@@ -22,9 +22,9 @@ def hall(sqlite_store: Store, tmp_path: Path) -> Hall:
 
 @pytest.fixture
 def server(hall: Hall, tmp_path: Path) -> Iterator[Server]:
-    found = Server(hall.store, settings_in(tmp_path / "web"))
-    found.unlimited()
-    bus = found.context.arena.bus
+    opened = Server(hall.store, settings_in(tmp_path / "web"))
+    opened.unlimited()
+    bus = opened.context.arena.bus
     publish = bus.publish
 
     def tell(event: Any) -> None:
@@ -33,8 +33,8 @@ def server(hall: Hall, tmp_path: Path) -> Iterator[Server]:
             hall.told.publish(event)
 
     bus.publish = tell  # type: ignore[method-assign]
-    yield found
-    found.close()
+    yield opened
+    opened.close()
 
 
 def test_a_whole_game_by_the_interface(hall: Hall, server: Server) -> None:
@@ -50,7 +50,7 @@ def test_a_whole_game_by_the_interface(hall: Hall, server: Server) -> None:
         assert begun.status == 201
         place, game = begun.headers["Location"], begun.json["id"]
         assert (begun.json["side"], begun.json["to_move"], begun.json["is_rated"]) == ("first", "first", True)
-        assert [one["id"] for one in server.get(f"{PREFIX}/play", token=ann).json["items"]] == [game]
+        assert [listed["id"] for listed in server.get(f"{PREFIX}/play", token=ann).json["items"]] == [game]
         assert server.get(f"{PREFIX}/play", token=zoe).json["items"] == []
         assert server.get(place, token=zoe).status == 403
         assert server.post(f"{place}/decisions", token=zoe, body={"do": "resign"}).status == 403
@@ -82,6 +82,7 @@ def test_a_whole_game_by_the_interface(hall: Hall, server: Server) -> None:
 
 
 def test_a_person_finds_the_rating_that_a_game_gave(hall: Hall, server: Server) -> None:
+    hall.establish()
     ann = server.person("ann")
     assert b"as a player" not in server.get("/users/ann").body
     with hall.open():

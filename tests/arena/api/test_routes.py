@@ -11,7 +11,8 @@ from urllib.parse import quote
 import pytest
 
 from arena.documents.game import GameQuery
-from arena.http.api_paths import PREFIX
+from arena.http.problem import PREFIX
+from referee.bot.file import BotFile
 from referee.game.record import read_record
 from referee.game.record_text import read_texts
 from referee.rules import families
@@ -41,14 +42,14 @@ def test_families(arena: Arena) -> None:
 
 
 def test_leaderboard(arena: Arena) -> None:
-    found = arena.server.get(f"{PREFIX}/leaderboards/loa").json
-    lines = found["items"]
+    leaderboard = arena.server.get(f"{PREFIX}/leaderboards/loa").json
+    lines = leaderboard["items"]
     assert {line["bot"] for line in lines} == {"random", "greedy", "alphabeta"}
     values = [line["conservative"] for line in lines]
     assert values == sorted(values, reverse=True)
     assert [line["place"] for line in lines] == [1, 2, 3]
     assert all(line["rank"] is None for line in lines), "nobody has played enough to be ranked"
-    assert (found["needed_games"], found["pool"]) == (20, "loa")
+    assert (leaderboard["needed_games"], leaderboard["pool"]) == (20, "loa")
     assert items(arena, "/leaderboards")[0]["pool"] == "loa"
     assert items(arena, "/leaderboards/tablut") == []
 
@@ -59,18 +60,18 @@ def test_bots(arena: Arena) -> None:
     assert [item["name"] for item in items(arena, "/bots?owner=author")] == ["zeta"]
     assert "zeta" not in [item["name"] for item in items(arena, "/bots?family=loa")], "its only version failed"
     assert arena.server.get(f"{PREFIX}/bots?owner=nobodyatall").status == 404
-    found = arena.server.get(f"{PREFIX}/bots/greedy").json
-    assert found["owner"] == "arena"
-    assert found["versions"][0]["families"]["loa"]
-    assert found["versions"][0]["fit_from_ms"] == {}, "a sample is not checked"
-    assert found["ratings"][0]["pool"] == "loa"
+    bot = arena.server.get(f"{PREFIX}/bots/greedy").json
+    assert bot["owner"] == "arena"
+    assert bot["versions"][0]["families"]["loa"]
+    assert bot["versions"][0]["fit_from_ms"] == {}, "a sample is not checked"
+    assert bot["ratings"][0]["pool"] == "loa"
 
 
 def test_a_version_and_its_rating_line(arena: Arena) -> None:
-    found = arena.server.get(f"{PREFIX}/bots/greedy/versions/1").json
-    assert (found["name"], found["state"]) == ("greedy v1", "active")
-    assert found["url"] == f"{PREFIX}/submissions/{found['id']}"
-    assert arena.server.get(found["url"]).json["name"] == "greedy v1"
+    version = arena.server.get(f"{PREFIX}/bots/greedy/versions/1").json
+    assert (version["name"], version["state"]) == ("greedy v1", "active")
+    assert version["url"] == f"{PREFIX}/submissions/{version['id']}"
+    assert arena.server.get(version["url"]).json["name"] == "greedy v1"
     line = items(arena, "/bots/greedy/versions/1/changes?pool=loa")
     rating = arena.server.get(f"{PREFIX}/bots/greedy").json["ratings"][0]
     assert len(line) == rating["games"]
@@ -93,7 +94,7 @@ def test_games_of_bots(arena: Arena) -> None:
 def test_an_owner_describes_and_retires(arena: Arena) -> None:
     server, token = arena.server, arena.tokens["author"]
     bot = arena.store.bots.add("shortlived", arena.store.users.find("author").id or 0)
-    arena.store.versions.add(bot.id or 0, command=["./x"], families=["loa"], state="active")
+    arena.store.versions.add(bot.id or 0, BotFile(("./x",), families=("loa",)), state="active")
     changed = server.ask("PATCH", f"{PREFIX}/bots/shortlived", token=token, body={"description": "plays <b>well</b>"})
     assert changed.json["description"] == "plays <b>well</b>"
     assert server.post(f"{PREFIX}/bots/shortlived/versions/1/retire", token=token).json["state"] == "retired"
@@ -122,12 +123,12 @@ def test_user_profile_is_shown_on_their_page(arena: Arena) -> None:
 def test_tournaments(arena: Arena) -> None:
     assert arena.finished in [item["id"] for item in items(arena, "/tournaments?state=finished")]
     assert items(arena, "/tournaments?family=tablut") == []
-    found = arena.server.get(f"{PREFIX}/tournaments/{arena.finished}").json
-    assert found["state"] == "finished"
-    assert found["games"] == {"finished": 12}
-    assert (found["planned_games"], found["finished_games"]) == (12, 12)
-    assert [entry["bot"] for entry in found["entries"]] == ["random", "greedy", "alphabeta"]
-    assert found["settings"]["time_control"] == "1+0.01"
+    tournament = arena.server.get(f"{PREFIX}/tournaments/{arena.finished}").json
+    assert tournament["state"] == "finished"
+    assert tournament["games"] == {"finished": 12}
+    assert (tournament["planned_games"], tournament["finished_games"]) == (12, 12)
+    assert [entry["bot"] for entry in tournament["entries"]] == ["random", "greedy", "alphabeta"]
+    assert tournament["settings"]["time_control"] == "1+0.01"
 
 
 def test_standings_equal_crosstable_equal_games(arena: Arena) -> None:
@@ -211,6 +212,16 @@ def test_schedules(arena: Arena) -> None:
     assert server.post(f"{PREFIX}/schedules", token=token, body=document).status == 409
     single = {name: value for name, value in document.items() if name != "schedule"}
     assert server.post(f"{PREFIX}/schedules", token=token, body=single).json["field"] == "schedule"
+    coming = server.get(f"{where}/preview?count=2").json
+    assert [line["starts"][10:19] for line in coming["tournaments"]] == ["T20:00:00"] * 2
+    assert coming["tournaments"][0]["name"] == f"Weekly {coming['tournaments'][0]['starts'][:10]}"
+    assert coming["tournaments"][0]["starts"][19:] in ("+01:00", "+02:00")
+    assert coming["entries"]
+    assert server.get(f"{where}/preview?count=51").json["field"] == "count"
+    assert server.get(f"{PREFIX}/schedules/999/preview").status == 404
+    assert server.ask("DELETE", where, token=arena.tokens["author"]).status == 403
+    assert server.ask("DELETE", where, token=token).status == 204
+    assert server.ask("DELETE", where, token=token).status == 404
 
 
 # -- games -------------------------------------------------------------------------------------------------------------
@@ -324,7 +335,7 @@ def test_an_export_has_no_pages_and_filters_must_make_sense(arena: Arena) -> Non
 def test_voids(arena: Arena) -> None:
     game = planned(arena.store, arena.running)[0]
     arena.store.queue.hand_out([game.id], "test")
-    arena.store.voids.add(void_of(game), "test")
+    arena.store.voids.add(void_of(game), 1, "test")
     (found,) = items(arena, "/voids")
     assert (found["game_id"], found["termination"]) == (game.id, "worker-lost")
 
@@ -333,9 +344,9 @@ def test_games_of_a_tournament_are_filtered_like_on_its_page(arena: Arena) -> No
     path = f"/tournaments/{arena.finished}/games"
     games = items(arena, path)
     ending = games[0]["termination"]
-    assert items(arena, f"{path}?termination={ending}") == [one for one in games if one["termination"] == ending]
+    assert items(arena, f"{path}?termination={ending}") == [game for game in games if game["termination"] == ending]
     name = games[0]["first"]
-    mine = [one for one in games if name in (one["first"], one["second"])]
+    mine = [game for game in games if name in (game["first"], game["second"])]
     assert 0 < len(mine) < len(games)
     assert items(arena, f"{path}?version={quote(name)}") == mine
     assert arena.server.get(f"{PREFIX}{path}?version=X").status == 422
@@ -441,16 +452,16 @@ def test_a_write_sent_again_is_done_once(arena: Arena) -> None:
     server, token = arena.server, arena.tokens["organiser"]
     document = {"name": "Once", "family": "loa", "entries": {"bots": ["greedy", "random"]}}
     headers = {"Idempotency-Key": "k-1"}
-    one = server.post(f"{PREFIX}/tournaments", token=token, body=document, headers=headers)
-    two = server.post(f"{PREFIX}/tournaments", token=token, body=document, headers=headers)
-    assert (one.status, two.status) == (201, 201)
-    assert one.json == two.json
-    assert two.headers["Location"] == one.headers["Location"]
-    assert two.headers["Idempotency-Replayed"] == "true"
+    first = server.post(f"{PREFIX}/tournaments", token=token, body=document, headers=headers)
+    second = server.post(f"{PREFIX}/tournaments", token=token, body=document, headers=headers)
+    assert (first.status, second.status) == (201, 201)
+    assert first.json == second.json
+    assert second.headers["Location"] == first.headers["Location"]
+    assert second.headers["Idempotency-Replayed"] == "true"
     other = server.post(f"{PREFIX}/tournaments", token=token, body={**document, "name": "Twice"}, headers=headers)
     assert other.status == 422
     mine = server.post(f"{PREFIX}/tournaments", token=arena.tokens["admin"], body=document, headers=headers)
-    assert mine.json["id"] != one.json["id"], "keys of others are others"
+    assert mine.json["id"] != first.json["id"], "keys of others are others"
     names = [item["name"] for item in items(arena, "/tournaments?limit=200")]
     assert names.count("Once") == 2
 
@@ -480,10 +491,10 @@ def test_an_upload_sent_again(arena: Arena) -> None:
     server, token = arena.server, arena.tokens["author"]
     path = f"{PREFIX}/bots/again/versions?family=loa"
     headers = {"Idempotency-Key": "k-4"}
-    one = server.post(path, token=token, data=SCRIPT, headers=headers)
-    two = server.post(path, token=token, data=SCRIPT, headers=headers)
-    assert one.status == two.status == 202
-    assert one.json["id"] == two.json["id"]
+    first = server.post(path, token=token, data=SCRIPT, headers=headers)
+    second = server.post(path, token=token, data=SCRIPT, headers=headers)
+    assert first.status == second.status == 202
+    assert first.json["id"] == second.json["id"]
     assert len(server.get(f"{PREFIX}/bots/again").json["versions"]) == 1
     for key in ("", "x" * 101, "a b", "é"):
         bad = server.post(path, token=token, data=SCRIPT, headers={"Idempotency-Key": key.encode().decode("latin-1")})
@@ -495,11 +506,11 @@ def test_a_token_made_twice_with_one_key_is_one(arena: Arena) -> None:
     path = f"{PREFIX}/account/tokens"
     wish = {"name": "twice", "scopes": ["read"]}
     headers = {"Idempotency-Key": "k-5"}
-    one = server.post(path, token=token, body=wish, headers=headers)
-    two = server.post(path, token=token, body=wish, headers=headers)
-    assert (one.status, two.status) == (201, 409)
-    assert two.json["made"] == one.json["id"]
-    assert one.json["token"].encode() not in two.body
+    first = server.post(path, token=token, body=wish, headers=headers)
+    second = server.post(path, token=token, body=wish, headers=headers)
+    assert (first.status, second.status) == (201, 409)
+    assert second.json["made"] == first.json["id"]
+    assert first.json["token"].encode() not in second.body
     assert server.post(path, token=token, body={**wish, "name": "other"}, headers=headers).status == 422
     assert [item["name"] for item in server.get(path, token=token).json["items"]].count("twice") == 1
     with arena.store.reading() as session:
@@ -508,17 +519,17 @@ def test_a_token_made_twice_with_one_key_is_one(arena: Arena) -> None:
             .exec_driver_sql("SELECT body, digest FROM idempotent_responses WHERE key = 'k-5'")
             .one()
         )
-    assert one.json["token"] not in str(kept)
+    assert first.json["token"] not in str(kept)
 
 
 def test_a_user_made_twice_with_one_key_is_one(arena: Arena) -> None:
     server, token = arena.server, arena.tokens["admin"]
     wish = {"name": "onlyone", "password": "correct horse battery"}
     headers = {"Idempotency-Key": "k-6"}
-    one = server.post(f"{PREFIX}/users", token=token, body=wish, headers=headers)
-    two = server.post(f"{PREFIX}/users", token=token, body=wish, headers=headers)
-    assert (one.status, two.status) == (201, 201)
-    assert one.json == two.json
+    first = server.post(f"{PREFIX}/users", token=token, body=wish, headers=headers)
+    second = server.post(f"{PREFIX}/users", token=token, body=wish, headers=headers)
+    assert (first.status, second.status) == (201, 201)
+    assert first.json == second.json
     with arena.store.reading() as session:
         digest = (
             session.connection().exec_driver_sql("SELECT digest FROM idempotent_responses WHERE key = 'k-6'").scalar()
@@ -537,21 +548,21 @@ def test_the_archive_is_offered_whole_and_in_parts(arena: Arena) -> None:
     assert b"No files yet" in server.get("/dumps?").body
     dumps = Dumps.of(server.context.settings)
     count = dumps.update(arena.store)
-    (found,) = server.get("/dumps.json").json["items"]
-    assert found["games"] == count == arena.store.results.last_commit()
+    (dump,) = server.get("/dumps.json").json["items"]
+    assert dump["games"] == count == arena.store.results.last_commit()
     page = server.get("/dumps").body.decode()
-    assert f"sha256sum --check {found['file']}.sha256" in page
-    assert f'href="/dumps/{found["file"]}" download' in page
-    whole = server.get(found["url"])
-    assert (whole.status, len(whole.body)) == (200, found["bytes"])
-    assert hashlib.sha256(whole.body).hexdigest() == found["sha256"]
+    assert f"sha256sum --check {dump['file']}.sha256" in page
+    assert f'href="/dumps/{dump["file"]}" download' in page
+    whole = server.get(dump["url"])
+    assert (whole.status, len(whole.body)) == (200, dump["bytes"])
+    assert hashlib.sha256(whole.body).hexdigest() == dump["sha256"]
     assert whole.headers["Content-Type"] == "application/zstd"
     assert "Content-Encoding" not in whole.headers
-    part = server.get(found["url"], headers={"Range": "bytes=10-19"})
+    part = server.get(dump["url"], headers={"Range": "bytes=10-19"})
     assert (part.status, part.body) == (206, whole.body[10:20])
-    assert server.get(found["url"], headers={"If-None-Match": whole.headers["Etag"]}).status == 304
-    line = server.get(f"{found['url']}.sha256").body.decode()
-    assert line == f"{found['sha256']}  {found['file']}\n"
+    assert server.get(dump["url"], headers={"If-None-Match": whole.headers["Etag"]}).status == 304
+    line = server.get(f"{dump['url']}.sha256").body.decode()
+    assert line == f"{dump['sha256']}  {dump['file']}\n"
     for name in ("index.json", ".lock", "2026-13", "..%2farena.sqlite3", "1999-01.ndjson.zst"):
         reply = server.get(f"/dumps/{name}")
         assert reply.status == 404

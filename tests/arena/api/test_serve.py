@@ -15,6 +15,8 @@ import pytest
 from arena.cli.terminal.exit import Exit
 from arena.cli.terminal.run import run
 from arena.store import Store
+from tests.arena.cluster.processes import wait
+from tests.conftest import INTERPRETED
 
 
 @pytest.mark.parametrize("words", [("--no-referee",), ("--executor", "local:1")])
@@ -25,8 +27,8 @@ def test_it_serves_until_told_to_stop(tmp_path: Path, words: tuple[str, ...]) ->
         assert process.stdout is not None
         url = process.stdout.readline().decode().strip()
         assert url.startswith("http://127.0.0.1:")
-        with urllib.request.urlopen(f"{url}/readyz", timeout=60) as answer:
-            assert json.load(answer)["status"] == "ok"
+        degraded = ["referee"] if words == ("--no-referee",) else []
+        wait(lambda: _degraded(url) == degraded, f"the degraded parts {degraded}")  # no referee before the lease
         with urllib.request.urlopen(f"{url}/api/v1/families", timeout=60) as answer:
             assert len(json.load(answer)["items"]) >= 5
         process.send_signal(signal.SIGTERM)
@@ -37,8 +39,14 @@ def test_it_serves_until_told_to_stop(tmp_path: Path, words: tuple[str, ...]) ->
     assert {"/readyz", "/api/v1/families"} <= {event.get("path") for event in events}
 
 
+def _degraded(url: str) -> list[str]:
+    with urllib.request.urlopen(f"{url}/readyz", timeout=60) as answer:
+        parts: list[str] = json.load(answer)["degraded"]
+    return parts
+
+
 def _environment() -> dict[str, str]:
-    return {name: value for name, value in os.environ.items() if not name.startswith("ARENA_")}
+    return {name: value for name, value in os.environ.items() if not name.startswith("ARENA_")} | INTERPRETED
 
 
 def test_a_port_that_is_taken(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -12,7 +12,7 @@ import pytest
 from sqlalchemy import delete
 
 from arena.credentials import hash_password
-from arena.http.api_paths import PREFIX
+from arena.http.problem import PREFIX
 from arena.http.rate_limit import BoundedQueue
 from arena.store.base.models import LoginAttempt
 from tests.arena.api.filled import Arena
@@ -276,7 +276,7 @@ def test_people_change_their_own_password(arena: Arena, browser: Browser) -> Non
     wish = {"password": new, "new_password": PASSWORD, "revoke_tokens": True}
     assert arena.server.post(f"{PREFIX}/account/password", token=token, body=wish).status == 204
     assert arena.server.get(f"{PREFIX}/account", token=token).status == 401
-    assert all(one.revoked for one in arena.store.users.tokens(grace.id or 0))
+    assert all(held.revoked for held in arena.store.users.tokens(grace.id or 0))
 
 
 def test_admins_list_and_revoke_tokens(arena: Arena) -> None:

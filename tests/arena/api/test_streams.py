@@ -19,12 +19,11 @@ from arena.events.messages import (
     GameEnded,
     GamePly,
     GameStarted,
-    PlyPayload,
     TournamentChanged,
-    TournamentGameEnded,
 )
 from arena.http import broadcast
-from arena.http.api_paths import PREFIX
+from arena.http.problem import PREFIX
+from referee.game.record import Ply
 from referee.game.spec import PlannedGame
 from tests.arena.api.filled import Arena, planned, play, record_of
 
@@ -67,7 +66,7 @@ def publish(arena: Arena, event: Event) -> None:
 
 
 def ply(game: str, number: int, move: str, ms: float = 0, score: int | None = None) -> GamePly:
-    return GamePly(game=game, number=number, ply=PlyPayload(move, ms, score))
+    return GamePly(game=game, number=number, ply=Ply(ms, score=score, move=move))
 
 
 def ended(game: str) -> GameEnded:
@@ -207,15 +206,15 @@ def test_stream_follows_a_running_tournament(arena: Arena) -> None:
     )
     number = row.id or 0
     tournaments.plan(arena.store, number)
-    one, two = planned(arena.store, number)
+    first_game, second_game = planned(arena.store, number)
     with Reader(arena, f"/tournaments/{number}/stream", Accept="application/x-ndjson") as reader:
         state = reader.next()
         assert (state["event"], state["seq"], state["tournament"]["state"]) == ("state", 0, "running")
-        play(arena.store, one)
+        play(arena.store, first_game)
         publish(
             arena,
-            TournamentGameEnded(
-                game=one.id,
+            GameEnded(
+                game=first_game.id,
                 tournament=number,
                 winner="first",
                 termination="resign",
@@ -225,18 +224,18 @@ def test_stream_follows_a_running_tournament(arena: Arena) -> None:
             ),
         )
         first = reader.next()
-        assert (first["event"], first["game"]["id"]) == ("game", one.id)
+        assert (first["event"], first["game"]["id"]) == ("game", first_game.id)
         arena.store.tournaments.move(number, "paused")
         publish(arena, TournamentChanged(tournament=number, state="paused"))
         paused = reader.next()
         assert (paused["event"], paused["seq"], paused["tournament"]["state"]) == ("tournament", first["seq"], "paused")
         arena.store.tournaments.move(number, "running")
-        play(arena.store, two)
+        play(arena.store, second_game)
         arena.store.tournaments.move(number, "finished")
         publish(arena, TournamentChanged(tournament=number, state="finished"))
         rest = list(reader.rest())
     assert [line["event"] for line in rest] == ["game", "final"]
-    assert rest[0]["game"]["id"] == two.id
+    assert rest[0]["game"]["id"] == second_game.id
 
 
 def test_keep_alive_and_news_that_were_lost(arena: Arena, game: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -254,7 +253,7 @@ def test_keep_alive_and_news_that_were_lost(arena: Arena, game: str, monkeypatch
 
 def test_streams_are_counted(arena: Arena) -> None:
     gate = arena.server.context.streams
-    each, gate.each = gate.each, 1
+    limit, gate.each = gate.each, 1
     try:
         path = f"/games/{arena.waiting[-1]}/stream"
         # Those of nobody in particular may be open still, of other tests.
@@ -268,7 +267,7 @@ def test_streams_are_counted(arena: Arena) -> None:
             with Reader(arena, path, Authorization=f"Bearer {arena.tokens['author']}") as other:
                 assert other.next()["event"] == "state"
     finally:
-        gate.each = each
+        gate.each = limit
 
 
 def test_the_end_of_the_server_ends_streams(arena: Arena) -> None:

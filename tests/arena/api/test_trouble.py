@@ -19,8 +19,7 @@ from arena.cli.server import doctor
 from arena.clock import now
 from arena.collections.dumps import Dumps
 from arena.errors import StorageError, StoreUnavailableError
-from arena.http import health
-from arena.http.api_paths import PREFIX
+from arena.http.problem import PREFIX
 from arena.metrics import CoordinatorMetrics
 from arena.store import Store, url_in
 from arena.store.base import engine
@@ -110,7 +109,7 @@ def test_a_full_disk_under_everything(cramped: Arena, small_disk: Path) -> None:
     assert server.get(f"{PREFIX}/games?limit=1").status == 200
     assert server.get(f"{PREFIX}/bots/fresh").status == 404
     ballast.unlink()
-    assert server.get("/readyz").json["status"] == "ok"
+    assert server.get("/readyz").json["degraded"] == ["referee"]
     assert server.post(path, token=token, data=SCRIPT).status == 202
     for game in waiting:
         store.results.commit(record_of(game))
@@ -118,7 +117,7 @@ def test_a_full_disk_under_everything(cramped: Arena, small_disk: Path) -> None:
     assert store.ratings.check() == []
     assert Dumps.of(server.context.settings).update(store) == before + len(waiting)
     assert Dumps.of(server.context.settings).check() == []
-    stored = [found for found in (small_disk / "bundles").rglob("*") if found.is_file()]
+    stored = [path for path in (small_disk / "bundles").rglob("*") if path.is_file()]
     assert len(stored) == 1, "of the upload that failed nothing is left"
     assert not list((small_disk / "unpacked").glob("work-*"))
 
@@ -190,7 +189,7 @@ def test_arena_that_started_on_a_read_only_disk_recovers_when_it_can_be_written(
         subprocess.run(["mount", "-o", "remount,rw", str(small_disk)], check=True)
         server.get("/readyz")
         server.store.users.add("bob")
-        assert server.get("/readyz").json["status"] == "ok"
+        assert server.get("/readyz").json["degraded"] == ["referee"]
     finally:
         server.close()
         server.store.close()
@@ -201,7 +200,7 @@ def test_finished_games_that_the_disk_does_not_accept_are_reported_and_committed
     small_disk: Path, monkeypatch: pytest.MonkeyPatch, trouble: str
 ) -> None:
     monkeypatch.setattr(engine, "BUSY_MS", 200)
-    monkeypatch.setattr(health, "LATE_S", 0.0)
+    monkeypatch.setattr("arena.cluster.spool.LATE_S", 0.0)
     store = Store.in_folder(small_disk)
     stage, dice = Stage(store, small_disk), Dice(is_held=True)
     number = stage.create(games=2)
@@ -232,9 +231,9 @@ def test_finished_games_that_the_disk_does_not_accept_are_reported_and_committed
         assert reply.json["parts"]["results"] == "waiting"
         referee = server.get(f"{PREFIX}/referee").json
         since = datetime.fromisoformat(referee["results_waiting_since"])
-        for found in (reply.json, referee):
-            assert found["results_waiting"] == 2
-            assert datetime.fromisoformat(found["results_waiting_since"]) == since
+        for document in (reply.json, referee):
+            assert document["results_waiting"] == 2
+            assert datetime.fromisoformat(document["results_waiting_since"]) == since
         assert timedelta(0) <= now() - since < timedelta(minutes=5)
         assert b"waiting to be stored in the database: 2, since" in server.get("/workers").body
         metric = coordinator.metrics.registry.get_sample_value
@@ -304,7 +303,6 @@ def test_damaged_database_is_reported(tmp_path: Path, sqlite_template: Path) -> 
 def test_postgresql_outage_ends_in_recovery(cluster: Cluster, tmp_path: Path) -> None:
     with cluster.database() as url:
         store = Store(url)
-        store.upgrade()
         for arena in served(store, tmp_path):
             server, token = arena.server, arena.tokens["author"]
             name = url.rsplit("/", 1)[1]

@@ -15,11 +15,11 @@ from typing import Any
 import pytest
 
 from arena.cli.terminal.run import run
-from arena.collections.collection import Collection, best_reading, pieces, read_collection
+from arena.collections.collection import Collection, best_reading, pieces, read_collection, read_parts
 from arena.collections.conversion import to_archived, to_text
 from arena.collections.notation import write_record
-from arena.collections.record_format import RECORD
-from arena.documents.archive import ArchiveSource
+from arena.collections.recorded import RECORD
+from arena.documents.archive import ArchiveQuery, ArchiveSource
 from arena.store import Store
 from arena.store.archive.archive import Archive
 from arena.store.archive.archived_game import ArchivedGame
@@ -86,10 +86,10 @@ def test_a_collection_in_every_notation_of_every_family(family: str, name: str) 
         parts.append(text.rstrip("\n"))
         wanted.append(game)
     assert len(wanted) >= 5
-    found = read_collection("\n\n".join(parts) + "\n", form, load(family).settle())
-    assert not found.problems
-    assert [one.final for one in found.games] == [game["final_position"] for game in wanted]
-    assert [one.text for one in found.games] == [f"{part}\n" for part in parts]
+    reading = read_collection("\n\n".join(parts) + "\n", form, load(family).settle())
+    assert not reading.problems
+    assert [collected.final for collected in reading.games] == [game["final_position"] for game in wanted]
+    assert [collected.text for collected in reading.games] == [f"{part}\n" for part in parts]
 
 
 @pytest.mark.parametrize("family", families())
@@ -108,24 +108,24 @@ def test_a_text_of_many_games_is_read_as_its_parts_are(family: str) -> None:
                 parts[-1] = form.write(GameText((*moves, moves[0]), ruleset.variant.name, result="1-0"), ruleset)
     text, line, wanted = "", 1, Collection(form.name)
     for part in parts:
-        found = read_collection(part, form, ruleset)
-        wanted.games += [replace(one, line=one.line + line - 1) for one in found.games]
-        wanted.problems += [replace(one, line=one.line + line - 1) for one in found.problems]
+        reading = read_collection(part, form, ruleset)
+        wanted.games += [replace(collected, line=collected.line + line - 1) for collected in reading.games]
+        wanted.problems += [replace(problem, line=problem.line + line - 1) for problem in reading.problems]
         text, line = f"{text}{part}\n", line + part.count("\n") + 1
-    found = read_collection(text, form, ruleset)
-    assert found == wanted
-    assert [one.final for one in found.games] == [one.final for one in wanted.games]
+    reading = read_collection(text, form, ruleset)
+    assert reading == wanted
+    assert [collected.final for collected in reading.games] == [collected.final for collected in wanted.games]
 
 
 def test_texts_of_other_hands() -> None:
     rules = load("abalone").settle()
     linear = "1.a1b2 i5h5 2.a2b3 i6h6\n3.c2c3 g4g5 4...\n\n1. e4e4e5 {doubled\n1. in a comment} e6e6e7\n"
-    assert [line for line, _ in pieces(linear)] == [1, 4]
+    assert [line for line, _ in pieces(linear, form_of("abalone", "aba-pro"), rules)] == [1, 4]
     title = "       Black      White\n"
     table = f"{title}   1.  a1b2       i5h5\n   2.  a2b3\n\n{title}   1   c3c4       g7g6\n"
-    found = best_reading(table, rules, rules.rules.formats)
-    assert found.format == "aba-pro-table"
-    assert [one.game.moves for one in found.games] == [("a1b2", "i5h5", "a2b3"), ("c3c4", "g7g6")]
+    reading = best_reading(table, rules, rules.rules.formats)
+    assert reading.format == "aba-pro-table"
+    assert [collected.game.moves for collected in reading.games] == [("a1b2", "i5h5", "a2b3"), ("c3c4", "g7g6")]
 
 
 def test_pijersi_with_set_ups_and_swaps() -> None:
@@ -138,8 +138,8 @@ g16:sprspr f13:prs f4:ww f57:rsp
 b13:PSR b4:WW b57:SRP a16:RPSRPS
 1 (a1b7)   2 ()   3 a4-b5=c4
 """
-    found = read_collection(text, form_of("pijersi", "pijersi"), load("pijersi").settle())
-    first, second = entries(found)
+    reading = read_collection(text, form_of("pijersi", "pijersi"), load("pijersi").settle())
+    first, second = entries(reading)
     assert first.moves == ("a4b5c4", "f4d5d4")
     assert (second.moves[:2], second.options) == (("(a1b7)", "()"), {"swap_phase": 1})
     assert second.tags["Setup"] == "random/symmetry"
@@ -154,18 +154,18 @@ def test_bad_games_are_named_with_line_move_and_position_and_good_ones_are_kept(
         "1.c3c4 g7g6 1-0\n\n"  # good, line 15
         '[Result "0-1"]\n' + text_427().replace('[Result "0-1"]', '[Result "1-0"]')
     )
-    found = read_collection(text, form_of("abalone", "aba-pro"), load("abalone").settle())
-    assert [one.line for one in found.games] == [1, 15]
-    problems = [(one.line, one.ply) for one in found.problems]
+    reading = read_collection(text, form_of("abalone", "aba-pro"), load("abalone").settle())
+    assert [collected.line for collected in reading.games] == [1, 15]
+    problems = [(problem.line, problem.ply) for problem in reading.problems]
     assert problems[:3] == [(5, 5), (7, 0), (12, 3)]
-    assert "a9" in found.problems[0].message
-    assert "nope" in found.problems[1].message
+    assert "a9" in reading.problems[0].message
+    assert "nope" in reading.problems[1].message
     start = Position.start(load("abalone").settle())
-    assert found.problems[0].position == str(start.play_all(["a1b2", "i5h5", "a2b3", "i6h6"]))
-    assert found.problems[2].position == str(start.play_all(["a1b2", "i5h5"]))
-    assert "illegal move a1b1" in str(found.problems[2])
-    assert "claims 1-0" in found.problems[3].message
-    assert found.problems[3].ply == 94
+    assert reading.problems[0].position == str(start.play_all(["a1b2", "i5h5", "a2b3", "i6h6"]))
+    assert reading.problems[2].position == str(start.play_all(["a1b2", "i5h5"]))
+    assert "illegal move a1b1" in str(reading.problems[2])
+    assert "claims 1-0" in reading.problems[3].message
+    assert reading.problems[3].ply == 94
 
 
 @pytest.mark.parametrize(
@@ -197,12 +197,12 @@ def test_a_long_text_whose_later_games_are_of_another_notation_is_read_as_that()
     rules = load("abalone").settle()
     game = GameText(("a1b2", "i5h5", "a2b3"), "standard", tags={"Number": "1"})
     line, table = (form_of("abalone", name).write(game, rules) for name in ("aba-pro", "aba-pro-reversed"))
-    found = best_reading("\n".join([line] * 30), rules, rules.rules.formats)
-    assert (found.format, len(found.games), found.problems) == ("aba-pro", 30, [])
+    reading = best_reading("\n".join([line] * 30), rules, rules.rules.formats)
+    assert (reading.format, len(reading.games), reading.problems) == ("aba-pro", 30, [])
     mixed = "\n".join([line] * 30 + [table] * 40)
-    alone = [read_collection(mixed, form, rules) for form in rules.rules.formats]
-    found = best_reading(mixed, rules, rules.rules.formats)
-    assert len(found.problems) == min(len(one.problems) for one in alone)
+    alone = [read_parts(pieces(mixed, form, rules), form, rules) for form in rules.rules.formats]
+    reading = best_reading(mixed, rules, rules.rules.formats)
+    assert len(reading.problems) == min(len(other.problems) for other in alone)
 
 
 def test_a_number_below_a_title_begins_no_game() -> None:
@@ -218,33 +218,38 @@ def test_a_number_below_a_title_begins_no_game() -> None:
 
 def test_game_427_is_found_by_everything_it_has(archive: Archive) -> None:
     rules = load("abalone").settle()
-    (one,) = entries(read_collection(text_427(), form_of("abalone", "aba-pro"), rules))
+    (archived,) = entries(read_collection(text_427(), form_of("abalone", "aba-pro"), rules))
     others = entries(read_collection("1.a1b2 i5h5\n\n1.c3c4 g7g6\n", form_of("abalone", "aba-pro"), rules))
-    assert archive.add([*others, one]) == 3
-    assert archive.add([one]) == 0
-    assert (one.first, one.second, one.winner, one.termination) == ("Turlututu", "picasso", "second", "ejections")
-    middle = Position.start(one.ruleset()).play_all(one.moves[:40])
+    assert archive.add([*others, archived]) == 3
+    assert archive.add([archived]) == 0
+    assert (archived.first, archived.second, archived.winner, archived.termination) == (
+        "Turlututu",
+        "picasso",
+        "second",
+        "ejections",
+    )
+    middle = Position.start(archived.ruleset()).play_all(archived.moves[:40])
     searches = [
-        ArchiveSearch(id=one.id),
-        ArchiveSearch(number="427"),
-        ArchiveSearch(family="abalone", variant="irish-daisy"),
-        ArchiveSearch(player="PICASSO"),
-        ArchiveSearch(first="turlu"),
-        ArchiveSearch(second="casso", result="second"),
+        ArchiveSearch(query=ArchiveQuery(id=archived.id)),
+        ArchiveSearch(query=ArchiveQuery(number="427")),
+        ArchiveSearch(query=ArchiveQuery(family="abalone", variant="irish-daisy")),
+        ArchiveSearch(query=ArchiveQuery(player="PICASSO")),
+        ArchiveSearch(query=ArchiveQuery(first="turlu")),
+        ArchiveSearch(query=ArchiveQuery(second="casso", result="second")),
         ArchiveSearch(first_moves=("e4e5", "e3e4")),
-        ArchiveSearch(key=key_of(middle.ruleset, middle.state), source="file.txt"),
+        ArchiveSearch(query=ArchiveQuery(source="file.txt"), key=key_of(middle.ruleset, middle.state)),
     ]
     for search in searches:
-        assert archive.find(search) == [replace(one, serial=3)], search
+        assert archive.find(search) == [replace(archived, serial=3)], search
         assert archive.count(search) == 1
     nothing = [
         *(
-            ArchiveSearch(family="loa"),
-            ArchiveSearch(player="%"),
-            ArchiveSearch(first="picasso"),
+            ArchiveSearch(query=ArchiveQuery(family="loa")),
+            ArchiveSearch(query=ArchiveQuery(player="%")),
+            ArchiveSearch(query=ArchiveQuery(first="picasso")),
             ArchiveSearch(first_moves=("e4e5", "e3e5")),
         ),
-        *(ArchiveSearch(result="first", number="427"), ArchiveSearch(first_moves=("e4e",))),
+        *(ArchiveSearch(query=ArchiveQuery(result="first", number="427")), ArchiveSearch(first_moves=("e4e",))),
     ]
     assert [archive.count(search) for search in nothing] == [0] * len(nothing)
     assert [entry.number for entry in archive.find(ArchiveSearch())] == ["1", "2", "427"]
@@ -259,11 +264,11 @@ def test_game_427_is_found_by_everything_it_has(archive: Archive) -> None:
 def test_game_427_comes_back_as_it_went_in(archive: Archive, form: str) -> None:
     text = text_427(form)
     archive.add(entries(best_reading(text, load("abalone").settle(), load("abalone").formats)))
-    (one,) = archive.find(ArchiveSearch(number="427"))
-    assert to_text(one) == text
-    assert one.format == form
+    (archived,) = archive.find(ArchiveSearch(query=ArchiveQuery(number="427")))
+    assert to_text(archived) == text
+    assert archived.format == form
     for other in load("abalone").formats:
-        read = other.read(to_text(one, other), load("abalone").settle())
+        read = other.read(to_text(archived, other), load("abalone").settle())
         assert [list(game.moves) for game in read] == [GAME_427["moves"]]
 
 
@@ -271,9 +276,9 @@ def test_game_427_comes_back_as_it_went_in(archive: Archive, form: str) -> None:
 def test_archived_games_are_records_that_the_rules_confirm(family: str, archive: Archive) -> None:
     for game in vectors(family)[:12]:
         ruleset = load(family).settle(game["variant"], game["options"])
-        found = read_collection(RECORD.write(game_text(game, ruleset), ruleset), RECORD, load(family).settle())
-        archive.add(entries(found))
-    kept = archive.find(ArchiveSearch(family=family))
+        reading = read_collection(RECORD.write(game_text(game, ruleset), ruleset), RECORD, load(family).settle())
+        archive.add(entries(reading))
+    kept = archive.find(ArchiveSearch(query=ArchiveQuery(family=family)))
     assert len(kept) > 5
     for entry in kept:
         record = entry.record()
@@ -287,12 +292,12 @@ def test_a_record_of_the_arena_is_written_in_every_notation_of_its_family(family
     ruleset = load(family).settle(game["variant"], game.get("options", {}))
     form = form_of(family, name)
     given = game_text(game, ruleset, First="one", Second="two")
-    (found,) = read_collection(form.write(given, ruleset), form, load(family).settle()).games
-    record = to_archived(found, "here", name).record()
+    (collected,) = read_collection(form.write(given, ruleset), form, load(family).settle()).games
+    record = to_archived(collected, "here", name).record()
     text = write_record(record, name)
     (again,) = read_collection(text, form, load(family).settle()).games
     assert again.game.moves == record.moves
-    assert again.ruleset.variant == found.ruleset.variant
+    assert again.ruleset.variant == collected.ruleset.variant
     assert "one" in text
     assert record.id in text
     with pytest.raises(UnknownNameError):
@@ -307,10 +312,10 @@ def test_the_same_game_is_the_same_in_every_notation(family: str, archive: Archi
         given = game_text(game, played, First="one", Second="two")
         ids = set()
         for form in (*load(family).formats, RECORD):
-            (one,) = entries(read_collection(form.write(given, played), form, ruleset))
-            archive.add([one])
-            ids.add(one.id)
-        (kept,) = [one for one in archive.find(ArchiveSearch(family=family)) if one.id in ids]
+            (archived,) = entries(read_collection(form.write(given, played), form, ruleset))
+            archive.add([archived])
+            ids.add(archived.id)
+        (kept,) = [match for match in archive.find(ArchiveSearch(query=ArchiveQuery(family=family))) if match.id in ids]
         numbered = game_text(game, played, First="one", Second="two", Number="17", Id="0123456789abcdef")
         (again,) = entries(read_collection(RECORD.write(numbered, played), RECORD, ruleset))
         assert (again.id, again.number) == (kept.id, "17")
@@ -327,17 +332,17 @@ def test_archive_export_writes_a_game_imported_as_a_record_as_text(
     arena(capsys, "import", str(file), "--family", family, *data)
     text = arena(capsys, "export", *data)
     form = load(family).formats[0]
-    (found,) = read_collection(text, form, load(family).settle()).games
-    assert list(found.game.moves) == game["moves"]
+    (collected,) = read_collection(text, form, load(family).settle()).games
+    assert list(collected.game.moves) == game["moves"]
     assert not text.startswith("{")
     file.write_text(text)
     assert "known already" in arena(capsys, "import", str(file), "--family", family, "--notation", form.name, *data)
     file.write_text(arena(capsys, "export", "-o", "ndjson", *data))
     again = ["--data", str(tmp_path / "again")]
     assert "1 game imported" in arena(capsys, "import", str(file), "--family", family, *again)
-    (one,) = json.loads(arena(capsys, "search", "--json", *again))["games"]
+    (listed,) = json.loads(arena(capsys, "search", "--json", *again))["games"]
     (other,) = json.loads(arena(capsys, "search", "--json", *data))["games"]
-    assert (one["id"], one["number"]) == (other["id"], "17")
+    assert (listed["id"], listed["number"]) == (other["id"], "17")
 
 
 def test_players_of_tablut_are_named_by_what_they_do() -> None:
@@ -368,8 +373,8 @@ def test_the_command_from_import_to_replay(
     again = arena(capsys, "import", str(file), "--family", "abalone", *data, code=1)
     assert "1 known already, 1 bad" in again
     assert "move 2: illegal move a1b2" in again
-    found = json.loads(arena(capsys, "search", "--number", "427", "--json", *data))
-    assert (found["total"], found["games"][0]["plies"]) == (1, 94)
+    result = json.loads(arena(capsys, "search", "--number", "427", "--json", *data))
+    assert (result["total"], result["games"][0]["plies"]) == (1, 94)
     assert "Turlututu" in arena(capsys, "search", "--family", "abalone", "--moves", "E4-E5 e3e4", *data)
     assert arena(capsys, "export", "--number", "427", *data) == text_427()
     assert "migs.txt  abalone" in arena(capsys, "list", *data)
@@ -426,9 +431,9 @@ def test_one_json_document_is_read_as_its_lines_are() -> None:
     assert len(expected) == 2
     for document in ({"games": games}, games):
         for indent in (None, 1, 4):
-            found = best_reading(json.dumps(document, indent=indent), ruleset, (*ruleset.rules.formats, RECORD))
-            assert [one.game for one in found.games] == [one.game for one in expected]
-            assert not found.problems
+            reading = best_reading(json.dumps(document, indent=indent), ruleset, (*ruleset.rules.formats, RECORD))
+            assert [collected.game for collected in reading.games] == [collected.game for collected in expected]
+            assert not reading.problems
 
 
 @pytest.mark.parametrize("bad", [None, 3, 24])
@@ -439,6 +444,15 @@ def test_a_long_text_is_read_in_the_notation_that_reads_most_of_it(bad: int | No
         games[bad] = games[bad].replace("1. ", "1. a1z9 ", 1)
     text = "\n\n".join(games)
     every = [read_collection(text, form, ruleset) for form in ruleset.rules.formats]
-    best = min(every, key=lambda one: (len(one.problems), -sum(len(game.game.moves) for game in one.games)))
-    found = best_reading(text, ruleset, ruleset.rules.formats)
-    assert (found.format, len(found.games), found.problems) == (best.format, len(best.games), best.problems)
+    best = min(every, key=lambda reading: (len(reading.problems), -sum(len(game.game.moves) for game in reading.games)))
+    chosen = best_reading(text, ruleset, ruleset.rules.formats)
+    assert (chosen.format, len(chosen.games), chosen.problems) == (best.format, len(best.games), best.problems)
+
+
+def test_import_counts_the_variations_that_became_comments(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file, data = tmp_path / "games.txt", ["--data", str(tmp_path / "data")]
+    file.write_text("1. b1-b3 h4-f2 (1... h3-f3) (1... h3-f5) 2. d1xa4 *\n")
+    told = arena(capsys, "import", str(file), "--family", "loa", *data)
+    assert "1 variation could not be read and became comments" in told
+    (report,) = json.loads(arena(capsys, "import", str(file), "--family", "loa", "--json", *data))["files"]
+    assert report["unread"] == 1

@@ -11,8 +11,8 @@ import pytest
 
 from arena.analysis.engine import score_of
 from arena.cli.terminal.run import run
-from arena.collections.book import BookError, end_of, make_book, write_book
-from referee.game.openings import Opening, file_openings
+from arena.collections.book import BookError, make_book, write_book
+from referee.game.openings import Opening, end_of, file_openings
 from referee.game.spec import read_time_control
 from referee.play.roster import Roster
 from referee.rules import families, load
@@ -44,14 +44,14 @@ def test_a_book_of_every_family_is_level_different_stable_and_read_again(family:
         assert all(line.score is not None and abs(line.score) <= 60 for line in lines)
         text = write_book(lines, ruleset, heading=["a heading"])
         openings = [line.opening for line in lines]
-        assert [one.moves for one in read(ruleset, text)] == [one.moves for one in openings]
+        assert [opening.moves for opening in read(ruleset, text)] == [opening.moves for opening in openings]
         return openings
 
-    found = make(12, 5)
-    assert make(12, 5) == found
-    assert make(5, 5) == found[:5]
-    assert make(12, 6) != found
-    ends = [end_of(ruleset, opening) for opening in found]
+    book = make(12, 5)
+    assert make(12, 5) == book
+    assert make(5, 5) == book[:5]
+    assert make(12, 6) != book
+    ends = [end_of(ruleset, opening) for opening in book]
     assert len({end.key for end in ends}) == 12
     assert all(end.outcome is None for end in ends)
 
@@ -74,7 +74,9 @@ def test_numbered_set_ups_are_a_book() -> None:
     assert all(opening.position is None for opening in openings)
     prolonged = make_book(PIJERSI, plies=2, count=2, seed=2, margin=500, score_of=static, setups="half-random")
     again = read(PIJERSI, write_book(prolonged, PIJERSI, heading=[]))
-    assert [end_of(PIJERSI, one).key for one in again] == [end_of(PIJERSI, one.opening).key for one in prolonged]
+    assert [end_of(PIJERSI, opening).key for opening in again] == [
+        end_of(PIJERSI, line.opening).key for line in prolonged
+    ]
 
 
 def test_a_book_by_hand() -> None:
@@ -85,10 +87,10 @@ b1b3 h4f2        # moves from the start
 1b1b1bb1/w6w/2b4w/wb5w/w1w4w/w6w/w6w/1bbbbbb1 w - 2
 scrambled-eggs ; b1b3
 """
-    one, two, three, four = read(LOA, text)
-    assert (one.variant, one.position, one.moves) == ("standard", None, ("b1b3", "h4f2"))
-    assert (two.position is not None, two.moves) == (True, ("d1b3",))
-    assert (three.moves, four.variant) == ((), "scrambled-eggs")
+    first, second, third, fourth = read(LOA, text)
+    assert (first.variant, first.position, first.moves) == ("standard", None, ("b1b3", "h4f2"))
+    assert (second.position is not None, second.moves) == (True, ("d1b3",))
+    assert (third.moves, fourth.variant) == ((), "scrambled-eggs")
     assert read(PIJERSI, "pijersi-36#12\npijersi-36#13/2 ; a4b5c4\n")[0].variant == "pijersi-36#12"
 
 
@@ -151,8 +153,8 @@ def test_the_command_makes_a_book_and_reads_it_again(arena: Callable[..., str], 
     )
     assert arena(*words) == text
     assert "4 openings of loa" in arena("book", "check", str(file), "--family", "loa")
-    found = json.loads(arena("book", "check", str(file), "--family", "loa", "--json"))
-    assert [len(opening["moves"]) for opening in found["openings"]] == [3] * 4
+    book = json.loads(arena("book", "check", str(file), "--family", "loa", "--json"))
+    assert [len(opening["moves"]) for opening in book["openings"]] == [3] * 4
     assert read_time_control("depth:2").limit == 2
 
 

@@ -12,8 +12,7 @@ import pytest
 import zstandard
 
 from arena.collections import dumps as module
-from arena.collections.dump import read
-from arena.collections.dumps import DumpInterrupted, Dumps
+from arena.collections.dumps import DumpInterrupted, Dumps, read
 from arena.store import Store
 from arena.store.ratings import fold
 from referee.game.record import read_record
@@ -59,9 +58,9 @@ def test_files_by_month_with_headings_and_checksums(field: Field, tmp_path: Path
             "licence": "CC-BY-4.0",
             "source": "https://arena.example",
         }
-        found = [json.loads(text) for text in lines[1:]]
-        assert len(found) == dump.games
-        assert all(game["finished"].startswith(month) for game in found)
+        records = [json.loads(text) for text in lines[1:]]
+        assert len(records) == dump.games
+        assert all(game["finished"].startswith(month) for game in records)
         assert all(read_record(text).logs == {} for text in lines[1:])
     assert [game["commit_number"] for game in games(dumps)] == list(range(1, 21))
 
@@ -177,8 +176,8 @@ class Recount:
 
     def add(self, game: dict[str, Any]) -> None:
         ids = {side: self.number(game[side]) for side in ("first", "second")}
-        for side, one in ids.items():
-            self.earlier.setdefault(one, tuple(game["follows"][side]))
+        for side, version in ids.items():
+            self.earlier.setdefault(version, tuple(game["follows"][side]))
         played = fold.FoldedGame(
             game["id"],
             game["commit_number"],
@@ -189,6 +188,8 @@ class Recount:
             game["winner"],
             game["kind"],
             game["is_rated"],
+            game["meeting"],
+            game["anchor"],
         )
         if not played.counts:
             return

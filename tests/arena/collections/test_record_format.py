@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 
 from arena.cli.terminal.run import run
-from arena.collections.record_format import RECORD
-from arena.collections.recorded import players_of, record_of
+from arena.collections.recorded import RECORD, players_of, record_of
 from referee.game.record import read_record
 from referee.game.record_text import read_texts, write_text
 from referee.rules import families, load
@@ -32,7 +31,7 @@ def stdin(text: str) -> io.TextIOWrapper:
 
 def games(family: str) -> list[tuple[GameText, Any]]:
     """Return games of the test vectors with marks and comments, and their rules."""
-    found = []
+    texts = []
     for place, game in enumerate(json.loads((VECTORS / f"{family}.json").read_text())["games"][:6]):
         ruleset = load(family).settle(game["variant"], game["options"])
         position = game["position"] and ruleset.write(ruleset.read(game["position"]))
@@ -48,8 +47,8 @@ def games(family: str) -> list[tuple[GameText, Any]]:
             {1: "!", last: "??"},
             {0: "avant", last: "fin"},
         )
-        found.append((text, ruleset))
-    return found
+        texts.append((text, ruleset))
+    return texts
 
 
 @pytest.mark.parametrize(("family", "name"), FORMATS)

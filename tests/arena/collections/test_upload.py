@@ -10,7 +10,7 @@ import pytest
 from arena.collections import uploaded_text
 from arena.collections.collection import best_reading, read_collection
 from arena.collections.conversion import remarks_of, to_archived, to_text
-from arena.collections.record_format import RECORD
+from arena.collections.recorded import RECORD
 from arena.collections.uploaded_text import UploadedGames, UploadedText, read_portion, uploaded
 from arena.offload import Bounds, call_bounded
 from referee.machine.pool import JobError, WorkerLostError
@@ -43,14 +43,14 @@ def read(text: str, notation: str = "", after: int = 0) -> UploadedGames:
 
 def test_upload_is_read_like_any_text() -> None:
     text = "1. b1b3 a4c4"
-    found = read(text)
+    portion = read(text)
     here = uploaded(best_reading(text, load("loa").settle(), load("loa").formats), "club")
-    assert (found.format, here.format, found.end) == ("loa", "loa", 1)
-    ((one,), (two,)) = found.games, here.games
-    assert (one.game, one.text) == (two.game, two.text)
-    assert one.entries.keys.tolist() == two.entries.keys.tolist()
-    assert one.entries.tags.tolist() == two.entries.tags.tolist()
-    assert len(one.entries.keys) > len(one.game.moves)
+    assert (portion.format, here.format, portion.end) == ("loa", "loa", 1)
+    ((first,), (second,)) = portion.games, here.games
+    assert (first.game, first.text) == (second.game, second.text)
+    assert first.entries.keys.tolist() == second.entries.keys.tolist()
+    assert first.entries.tags.tolist() == second.entries.tags.tolist()
+    assert len(first.entries.keys) > len(first.game.moves)
     assert read(text, "record").problems
     assert not read("").games
 
@@ -63,12 +63,12 @@ def test_portions_of_an_upload_are_those_of_the_whole(monkeypatch: pytest.Monkey
         portion = read(text, portions[0].format if portions else "", after)
         portions.append(portion)
         after = portion.end
-    assert [len(one.games) + len(one.problems) for one in portions] == [100, 50]
+    assert [len(portion.games) + len(portion.problems) for portion in portions] == [100, 50]
     whole = read_collection(text, load("loa").formats[0], load("loa").settle())
-    assert [new.game.first for one in portions for new in one.games] == [
-        to_archived(one, "", "loa").first for one in whole.games
+    assert [new.game.first for portion in portions for new in portion.games] == [
+        to_archived(game, "", "loa").first for game in whole.games
     ]
-    assert [bad for one in portions for bad in one.problems] == whole.problems
+    assert [bad for portion in portions for bad in portion.problems] == whole.problems
 
 
 def test_upload_beyond_the_bounds_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -85,12 +85,12 @@ def test_games_of_one_document_are_each_kept_with_their_own_text(family: str) ->
         {"moves": [move], "tags": {"First": f"a{place}"}, "comments": {"1": "so"}} for place, move in enumerate(moves)
     ]
     document = json.dumps({"games": games})
-    found = read_collection(document, RECORD, ruleset)
-    assert [one.game.moves for one in found.games] == [(move,) for move in moves]
-    assert sum(len(one.text) for one in found.games) < 40 * len(document)
-    for one in found.games:
-        archived = to_archived(one, "test", found.format)
-        assert json.loads(one.text)["moves"] == list(one.game.moves)
+    reading = read_collection(document, RECORD, ruleset)
+    assert [game.game.moves for game in reading.games] == [(move,) for move in moves]
+    assert sum(len(game.text) for game in reading.games) < 40 * len(document)
+    for collected in reading.games:
+        archived = to_archived(collected, "test", reading.format)
+        assert json.loads(collected.text)["moves"] == list(collected.game.moves)
         assert remarks_of(archived).comments == {1: "so"}
 
 
@@ -102,9 +102,9 @@ def test_game_whose_own_text_cannot_be_written_is_kept_without() -> None:
         raise ValueError("this notation has no tags")
 
     form = RECORD.__class__("odd", lambda text, _: [GameText((move,)), GameText((move,))], refuse, "")
-    found = read_collection("1. a", form, ruleset)
-    assert [one.text for one in found.games] == ["", ""]
-    assert move in to_text(to_archived(found.games[0], "test", "loa")).replace("-", "")
+    reading = read_collection("1. a", form, ruleset)
+    assert [game.text for game in reading.games] == ["", ""]
+    assert move in to_text(to_archived(reading.games[0], "test", "loa")).replace("-", "")
 
 
 def test_many_bad_games_of_one_document_are_listed_without_reading_it_again_for_each() -> None:
@@ -116,6 +116,6 @@ def test_many_bad_games_of_one_document_are_listed_without_reading_it_again_for_
         reads += 1
         return [GameText(("a1a1",)) for _ in range(1000)]
 
-    found = read_collection("2. a\n" * 1000, RECORD.__class__("odd", read, RECORD.write, ""), ruleset)
-    assert len(found.problems) == 1000
+    reading = read_collection("2. a\n" * 1000, RECORD.__class__("odd", read, RECORD.write, ""), ruleset)
+    assert len(reading.problems) == 1000
     assert reads < 400

@@ -10,7 +10,8 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from arena.events.messages import CoordinatorWorkers, WorkerPayload
-from arena.http.api_paths import PREFIX
+from arena.http import health
+from arena.http.problem import PREFIX
 from arena.http.rate_limit import Rate, RateLimiter
 from arena.store.base.models import Void
 from arena.store.people.audit import QUARANTINED, THROTTLED, VERIFIED
@@ -36,17 +37,47 @@ def test_alive_and_ready(arena: Arena) -> None:
     assert ready.headers["Cache-Control"] == "no-store"
 
 
+def test_absent_referee_is_a_degraded_state_that_a_probe_may_require(arena: Arena) -> None:
+    ready = arena.server.get("/readyz")
+    assert (ready.status, ready.json["status"], ready.json["degraded"]) == (200, "degraded", ["referee"])
+    assert arena.server.get("/readyz?require=disk,results,referee_disk").status == 200
+    for required in ("referee", "disk,referee", "all"):
+        refused = arena.server.get(f"/readyz?require={required}")
+        assert (refused.status, refused.json["degraded"]) == (503, ["referee"])
+    assert arena.server.get("/readyz?require=refree").status == 422
+
+
+def test_full_disk_of_the_referee_is_a_degraded_state(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The referee of a scaled arena is on another machine, so only its report tells."""
+    server, live = arena.server, arena.server.context.live
+    monkeypatch.setattr(health.status, "has_coordinator", lambda _: True)
+
+    def ready(query: str = "") -> tuple[int, str, list[str], str]:
+        answer = server.get(f"/readyz{query}")
+        return answer.status, answer.json["status"], answer.json["degraded"], answer.json["parts"]["referee_disk"]
+
+    assert ready("?require=all") == (200, "ok", [], "unknown")
+    for disk in ("full", "unwritable"):
+        monkeypatch.setattr(live, "workers", CoordinatorWorkers(workers=[], disk=disk))
+        monkeypatch.setattr(live, "workers_at", time.time())
+        assert ready() == (200, "degraded", ["referee_disk"], disk)
+        assert ready("?require=referee_disk") == (503, "degraded", ["referee_disk"], disk)
+    assert server.get("/readyz").json["parts"]["disk"] == "ok"
+    monkeypatch.setattr(live, "workers", CoordinatorWorkers(workers=[]))
+    assert ready("?require=all") == (200, "ok", [], "ok")
+
+
 def test_requests_are_counted_by_route_not_by_address(arena: Arena) -> None:
     label = (("method", "GET"), ("route", f"{PREFIX}/bots/{{bot}}"), ("status", "404"))
     before = samples(arena).get(("arena_http_requests_total", label), 0.0)
     for name in ("one", "two", "three"):
         arena.server.get(f"{PREFIX}/bots/{name}")
-    found = samples(arena)
-    assert found["arena_http_requests_total", label] == before + 3
-    assert found["arena_games", (("state", "planned"),)] >= 1
-    assert found["arena_tournaments", (("state", "finished"),)] == 1
-    assert found["arena_referee_up", ()] == 0
-    assert not any("three" in str(key) for key in found)
+    counted = samples(arena)
+    assert counted["arena_http_requests_total", label] == before + 3
+    assert counted["arena_games", (("state", "planned"),)] >= 1
+    assert counted["arena_tournaments", (("state", "finished"),)] == 1
+    assert counted["arena_referee_up", ()] == 0
+    assert not any("three" in str(key) for key in counted)
 
 
 def test_metrics_are_not_for_everybody(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,10 +7,8 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.http.api_paths import PREFIX
-from arena.http.json_text import as_json, escape_bidi_controls
-from arena.http.problem import Problem
-from arena.http.stream_line import NDJSON, StreamLine, encode_line
+from arena.http.broadcast import NDJSON, StreamLine, encode_line
+from arena.http.problem import PREFIX, Problem, as_json, escape_bidi_controls
 from tests.arena.api.filled import Arena
 
 TURNED = "abc\u202exyz\u2066\u200f\u061c"

@@ -98,15 +98,15 @@ def count(sqlite_store: Store, tmp_path: Path) -> BatchCounter:
 
 def test_processes_that_share_a_limit_let_through_little_more_than_one(count: BatchCounter) -> None:
     rate = Rate(0.001, 40)  # nothing comes back meanwhile
-    one, other = (SharedRateLimiter("page", rate, count) for _ in range(2))
+    first, other = (SharedRateLimiter("page", rate, count) for _ in range(2))
 
     async def passed(limiter: SharedRateLimiter, key: str, count: int) -> int:
         return sum([await limiter.admit(key) == 0 for _ in range(count)])
 
     async def ask() -> None:
-        assert await passed(one, "ada", 30) == 30
+        assert await passed(first, "ada", 30) == 30
         assert await passed(other, "ada", 40) == 10 + 9, "what is left, and of another portion all but what is counted"
-        assert await one.admit("ada") == 0, "it has not asked since"
+        assert await first.admit("ada") == 0, "it has not asked since"
         assert await other.admit("ada") > 1
         assert await passed(other, "bob", 40) == 40
 
@@ -213,10 +213,10 @@ def test_take_of_a_long_request_takes_more_and_at_most_a_bucket() -> None:
 
 def test_processes_that_share_a_limit_count_what_requests_cost(count: BatchCounter) -> None:
     rate = Rate(0.001, 40)
-    one, other = (SharedRateLimiter("page", rate, count) for _ in range(2))
+    first, other = (SharedRateLimiter("page", rate, count) for _ in range(2))
 
     async def ask() -> None:
-        assert await one.admit("ada", 35) == 0
+        assert await first.admit("ada", 35) == 0
         assert await other.admit("ada", 10) == 0, "30 of the 35 are counted: by portions of 10"
         assert await other.admit("ada", 10) > 0
         assert await other.admit("bob", 40) == 0

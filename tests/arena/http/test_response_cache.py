@@ -15,11 +15,11 @@ from aiohttp.test_utils import make_mocked_request
 
 from arena.clock import now
 from arena.http import response_cache as module
-from arena.http.api_paths import PREFIX
+from arena.http.problem import PREFIX
 from arena.http.response_cache import ResponseCache
 from arena.services.arena import Arena as Services
 from arena.store import Store
-from arena.store.base.changes import Changes
+from arena.store.base.engine import Changes
 from tests.arena.api.filled import Arena, planned, play
 from tests.arena.field import Field
 

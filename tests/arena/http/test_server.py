@@ -17,7 +17,7 @@ import structlog
 from arena import log
 from arena.api import handle
 from arena.http import server as module
-from arena.http.api_paths import PREFIX
+from arena.http.problem import PREFIX
 from arena.store import Store
 from tests.arena.api.server import Server, settings_in
 
@@ -46,14 +46,14 @@ def asked(server: Server, data: bytes) -> socket.socket:
 
 def rest(connection: socket.socket) -> bytes:
     """Read until the server closes the connection; time out if it does not."""
-    found = b""
+    received = b""
     try:
         while chunk := connection.recv(65536):
-            found += chunk
+            received += chunk
     except ConnectionResetError:
         pass
     connection.close()
-    return found
+    return received
 
 
 @pytest.mark.parametrize("beginning", [b"", b"GET / HT", b"GET / HTTP/1.1\r\nHost: x\r\nX: "])
@@ -77,6 +77,46 @@ def test_what_is_silent_after_an_answer_is_closed(
     assert answer.startswith(b"HTTP/1.1 200 ")
     assert answer.count(b"HTTP/1.1") == 1
     server.close()
+
+
+@pytest.mark.parametrize("before", [b"", FULL])
+def test_headers_that_trickle_are_not_waited_for(
+    server: Server, monkeypatch: pytest.MonkeyPatch, before: bytes
+) -> None:
+    monkeypatch.setattr(module, "HEADER_TIMEOUT_S", 0.3)
+    connection = opened(server)
+    connection.sendall(before)
+    while before and not connection.recv(65536).endswith(b"}"):
+        pass
+    connection.settimeout(0.05)  # between two bytes
+    answer, sent = None, 0
+    with suppress(ConnectionError):
+        while answer is None and sent < 400:
+            connection.sendall(b"GET / HTTP/1.1\r\nX: "[sent : sent + 1] or b"x")
+            sent += 1
+            with suppress(TimeoutError):
+                answer = connection.recv(65536)
+    assert answer in (b"", None)
+    assert sent < 400, "the server closed the connection"
+    connection.close()
+
+
+def test_response_that_takes_longer_than_headers_is_sent(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A body that trickles, and a second request behind it, are not taken for slow headers."""
+    monkeypatch.setattr(module, "HEADER_TIMEOUT_S", 0.1)
+    monkeypatch.setattr(handle, "BODY_TIMEOUT_S", 0.6)
+    connection = opened(server)
+    head = f"POST {PREFIX}/login HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n"
+    connection.sendall(head.encode())
+    connection.settimeout(0.05)
+    answer = b""
+    for _ in range(90):
+        with suppress(TimeoutError):
+            answer = connection.recv(65536)
+            break
+        connection.sendall(b"x")
+    assert answer.startswith(b"HTTP/1.1 400 ")
+    connection.close()
 
 
 def test_a_body_that_does_not_come_is_not_waited_for(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -51,8 +51,8 @@ def test_upload_in_chunks_is_refused_before_more_than_the_limit_is_written(
     upload = Upload(cast("web.Request", body), Settings(data=tmp_path, max_upload_bytes=LIMIT))
 
     async def receive() -> int:
-        async with upload.received() as found:
-            return found.size
+        async with upload.received() as file:
+            return file.size
 
     if is_taken:
         assert asyncio.run(receive()) == chunks * CHUNK == sink.written

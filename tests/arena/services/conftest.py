@@ -9,7 +9,7 @@ import pytest
 
 from arena.config import read_settings
 from arena.credentials import scopes_of
-from arena.documents.identity import Identity
+from arena.documents.account import Identity
 from arena.services import Arena
 from arena.store import Store
 from tests.arena.services.ear import Ear

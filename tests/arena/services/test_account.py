@@ -5,19 +5,13 @@ from __future__ import annotations
 import pytest
 
 from arena.credentials import CredentialError, digest_of, scopes_of
-from arena.documents.identity import Identity
+from arena.documents.account import Identity
 from arena.documents.service import AuditQuery
-from arena.errors import (
-    BadValueError,
-    ConflictError,
-    Exit,
-    ForbiddenError,
-    NotFoundError,
-    TakenError,
-    UnauthorisedError,
-)
-from arena.services import Arena, account, token, user
+from arena.errors import BadValueError, ConflictError, ForbiddenError, NotFoundError, TakenError, UnauthorisedError
+from arena.services import Arena, account, user
 from arena.store import Store
+from referee.bot.file import BotFile
+from referee.errors import Exit
 from tests.arena.services.conftest import Person
 
 PASSWORD = "correct horse battery"
@@ -28,9 +22,9 @@ def test_user_logs_in_and_out(arena: Arena) -> None:
     user.add(arena, "ada", "organiser", PASSWORD)
     session = account.log_in(arena, "ada", PASSWORD, HOME)
     assert session.seconds == arena.settings.session_hours * 3600
-    found = arena.store.users.by_login(digest_of(session.secret))
-    assert found is not None
-    assert (found.name, found.scopes) == ("ada", account.authenticate(arena, "ada", PASSWORD, HOME).scopes)
+    identity = arena.store.users.by_login(digest_of(session.secret))
+    assert identity is not None
+    assert (identity.name, identity.scopes) == ("ada", account.authenticate(arena, "ada", PASSWORD, HOME).scopes)
     account.log_out(arena, session.secret)
     account.log_out(arena, session.secret)
     assert arena.store.users.by_login(digest_of(session.secret)) is None
@@ -73,59 +67,59 @@ def test_invalid_user_raises(arena: Arena, person: Person) -> None:
 
 def test_token_cannot_exceed_its_creator(arena: Arena, person: Person) -> None:
     ada = person("ada")
-    made = token.create(arena, "laptop", ["submit", "read"], 3, ada)
+    made = user.create_token(arena, "laptop", ["submit", "read"], 3, ada)
     assert made.expires is not None
-    found = arena.store.users.by_token(digest_of(made.token))
-    assert found is not None
-    assert (found.user_id, found.scopes) == (ada.user_id, {"read", "submit"})
+    identity = arena.store.users.by_token(digest_of(made.token))
+    assert identity is not None
+    assert (identity.user_id, identity.scopes) == (ada.user_id, {"read", "submit"})
     with pytest.raises(ForbiddenError, match="'admin'") as caught:
-        token.create(arena, "laptop", ["read", "admin"], None, ada)
+        user.create_token(arena, "laptop", ["read", "admin"], None, ada)
     assert caught.value.field == "scopes"
     for name in ("", "x" * 81, "a\nb"):
         with pytest.raises(BadValueError, match="invalid name of a token"):
-            token.create(arena, name, ["read"], None, ada)
+            user.create_token(arena, name, ["read"], None, ada)
     with pytest.raises(BadValueError, match="missing scope"):
-        token.create(arena, "laptop", [], None, ada)
+        user.create_token(arena, "laptop", [], None, ada)
 
 
 def test_only_the_owner_revokes_a_token(arena: Arena, person: Person) -> None:
     ada = person("ada")
-    made = token.create(arena, "laptop", ["read"], None, ada)
+    made = user.create_token(arena, "laptop", ["read"], None, ada)
     with pytest.raises(NotFoundError):
-        token.revoke(arena, made.id, person("bob"))
-    token.revoke(arena, made.id, ada)
-    token.revoke(arena, made.id, ada)
+        user.revoke_token(arena, made.id, person("bob"))
+    user.revoke_token(arena, made.id, ada)
+    user.revoke_token(arena, made.id, ada)
     assert arena.store.users.by_token(digest_of(made.token)) is None
 
 
 def test_token_revokes_itself_and_weaker_ones(arena: Arena, person: Person) -> None:
     ada = person("ada", "organiser")
-    strong = token.create(arena, "strong", ["read", "submit"], None, ada)
-    made = token.create(arena, "weak", ["read"], 3, ada)
+    strong = user.create_token(arena, "strong", ["read", "submit"], None, ada)
+    made = user.create_token(arena, "weak", ["read"], 3, ada)
     weak = arena.store.users.by_token(digest_of(made.token))
     assert weak is not None
     with pytest.raises(ForbiddenError, match="'submit' of that token"):
-        token.revoke(arena, strong.id, weak)
+        user.revoke_token(arena, strong.id, weak)
     with pytest.raises(ForbiddenError, match="your own token expires") as caught:
-        token.create(arena, "longer", ["read"], 4, weak)
+        user.create_token(arena, "longer", ["read"], 4, weak)
     assert caught.value.field == "days"
-    child = token.create(arena, "child", ["read"], None, weak)
+    child = user.create_token(arena, "child", ["read"], None, weak)
     assert child.parent_id == weak.token_id
     assert child.expires is not None
-    equal = token.create(arena, "equal", ["read"], None, ada)
-    token.revoke(arena, equal.id, weak)
-    token.revoke(arena, weak.token_id or 0, weak)
+    equal = user.create_token(arena, "equal", ["read"], None, ada)
+    user.revoke_token(arena, equal.id, weak)
+    user.revoke_token(arena, weak.token_id or 0, weak)
     assert arena.store.users.by_token(digest_of(child.token)) is None
-    still = [one.name for one in arena.store.users.tokens(ada.user_id) if one.revoked is None]
+    still = [held.name for held in arena.store.users.tokens(ada.user_id) if held.revoked is None]
     assert still == ["strong"]
 
 
 def test_scopes_lost_by_role_are_not_required(arena: Arena, person: Person) -> None:
     ada = person("ada", "organiser")
-    made = token.create(arena, "laptop", ["read", "organise"], None, ada)
+    made = user.create_token(arena, "laptop", ["read", "organise"], None, ada)
     user.change(arena, "ada", role="author")
     by = Identity(ada.user_id, "ada", "author", scopes_of("author"))
-    token.revoke(arena, made.id, by)
+    user.revoke_token(arena, made.id, by)
 
 
 @pytest.mark.usefixtures("instant")
@@ -175,9 +169,9 @@ def test_attempts_are_shared_by_processes(arena: Arena) -> None:
     for number in range(5):
         with pytest.raises(UnauthorisedError):
             account.authenticate((arena, other)[number % 2], "ada", "wrong", AWAY)
-    for one in (arena, other):
+    for server in (arena, other):
         with pytest.raises(account.TooManyTriesError):
-            account.authenticate(one, "ada", PASSWORD, AWAY)
+            account.authenticate(server, "ada", PASSWORD, AWAY)
     other.store.close()
 
 
@@ -191,7 +185,7 @@ def test_changed_password_ends_sessions_and_trust(arena: Arena) -> None:
     user.add(arena, "ada", "author", PASSWORD)
     session = account.log_in(arena, "ada", PASSWORD, HOME)
     ada = account.authenticate(arena, "ada", PASSWORD, HOME)
-    made = token.create(arena, "laptop", ["read"], None, ada)
+    made = user.create_token(arena, "laptop", ["read"], None, ada)
     fresh = account.change_password(arena, ada, PASSWORD, "another horse, no battery", HOME)
     assert arena.store.users.by_login(digest_of(session.secret)) is None
     assert arena.store.users.by_login(digest_of(fresh.secret)) is not None
@@ -243,15 +237,17 @@ def test_invalid_profile_raises(arena: Arena, person: Person, about: str, link: 
 def test_account_details_name_notices_until_they_are_read(arena: Arena, person: Person) -> None:
     ada = person("ada")
     bot = arena.store.bots.add("zeta", ada.user_id)
-    arena.store.versions.add(bot.id, command=["./bot"], families=["loa"], size_bytes=7)
+    arena.store.versions.add(bot.id, BotFile(("./bot",), families=("loa",)), size_bytes=7)
     claimed = arena.store.checks.claim()
     assert claimed is not None
     arena.store.checks.conclude(claimed.id or 0, report={}, variants={}, capabilities={}, problem="it crashes")
-    token.create(arena, "laptop", ["read"], None, ada)
-    found = account.details(arena, ada)
-    assert (found.account.bots, found.account.versions, found.account.size_bytes) == (1, 1, 7)
-    assert ([one.name for one in found.bots], [one.name for one in found.tokens]) == (["zeta"], ["laptop"])
-    assert [(one.kind, one.what, one.detail) for one in found.notices] == [("check", "failed", "it crashes")]
-    assert (found.read_until, len(account.unread(arena, ada))) == (None, 1)
+    user.create_token(arena, "laptop", ["read"], None, ada)
+    details = account.details(arena, ada)
+    assert (details.account.bots, details.account.versions, details.account.size_bytes) == (1, 1, 7)
+    assert ([item.name for item in details.bots], [item.name for item in details.tokens]) == (["zeta"], ["laptop"])
+    assert [(notice.kind, notice.what, notice.detail) for notice in details.notices] == [
+        ("check", "failed", "it crashes")
+    ]
+    assert (details.read_until, len(account.unread(arena, ada))) == (None, 1)
     account.mark_read(arena, ada)
     assert (account.details(arena, ada).read_until is None, len(account.unread(arena, ada))) == (False, 0)

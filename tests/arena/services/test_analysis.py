@@ -9,8 +9,8 @@ import pytest
 
 from arena.collections.notation import write_record
 from arena.config import Settings
+from arena.documents.account import Identity
 from arena.documents.analysis import AnalysedMove, PositionRequest
-from arena.documents.identity import Identity
 from arena.errors import BadValueError, ConflictError, NotFoundError
 from arena.services import Arena, analysis
 from arena.store import Store
@@ -55,8 +55,8 @@ def test_game_is_analysed_only_when_over(arena: Arena) -> None:
     with pytest.raises(BadValueError, match="nodes"):
         analysis.ask(arena, game.id, ada, 10**9)
     arena.store.analyses.put(figures(game.id), DATA)
-    found = analysis.ask(arena, game.id, ada)
-    assert (found.state, found.by_ply[1].mark) == ("done", "??")
+    analysed = analysis.ask(arena, game.id, ada)
+    assert (analysed.state, analysed.by_ply[1].mark) == ("done", "??")
     assert arena.store.analyses.next() is None
     analysis.ask(arena, game.id, ada, 50_000)
     task = arena.store.analyses.next()
@@ -78,14 +78,14 @@ def test_annotated_adds_marks_unless_people_gave_some(arena: Arena) -> None:
 def test_position_is_analysed_on_request(arena: Arena) -> None:
     ada = who(arena)
     line = analysis.read_question(PositionRequest(family="loa", moves="b1b3 a2c2"))
-    found = analysis.ask_position(arena, line, ada)
-    assert not found.is_done
-    assert analysis.read_answer(arena, found.id, ada) == found
+    question = analysis.ask_position(arena, line, ada)
+    assert not question.is_done
+    assert analysis.read_answer(arena, question.id, ada) == question
     task = arena.store.analyses.next()
     assert task is not None
-    assert (task.request, task.nodes) == (found.id, analysis.POSITION_NODES)
+    assert (task.request, task.nodes) == (question.id, analysis.POSITION_NODES)
     with pytest.raises(NotFoundError):
-        analysis.read_answer(arena, found.id, who(arena, "eve"))
+        analysis.read_answer(arena, question.id, who(arena, "eve"))
     with pytest.raises(BadValueError, match="is illegal"):
         analysis.read_question(PositionRequest(family="loa", moves="a1a8"))
     with pytest.raises(BadValueError, match="chess"):

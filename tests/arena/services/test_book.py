@@ -8,9 +8,9 @@ import pytest
 
 from arena.__main__ import main
 from arena.collections.book import BookError
-from arena.documents.explorer import ExplorerQuery
-from arena.services import Arena, book
-from arena.services.book import BookCriteria, make_from_games
+from arena.documents.archive import ExplorerQuery
+from arena.services import Arena, explorer
+from arena.services.explorer import BookCriteria, make_from_games
 from arena.store.archive.archived_game import ArchivedGame
 from referee.game.openings import file_openings
 from referee.rules import load
@@ -59,7 +59,7 @@ def test_book_keeps_even_lines_with_evidence(played: Arena) -> None:
 def test_too_few_lines_error_names_options(played: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(BookError, match="only 1 lines of 2 plies have 5 games"):
         make_from_games(played, "loa", ExplorerQuery(), BookCriteria(2, 5, 0.1), count=2, seed=1)
-    monkeypatch.setattr(book, "MAX_POSITIONS", 3)
+    monkeypatch.setattr(explorer, "MAX_POSITIONS", 3)
     with pytest.raises(BookError, match="raise --games"):
         make_from_games(played, "loa", ExplorerQuery(), BookCriteria(2, 4, 0.1), count=1, seed=1)
 

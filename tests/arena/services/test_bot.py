@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from arena.documents.identity import Identity
+from arena.documents.account import Identity
 from arena.errors import ForbiddenError, NotFoundError
 from arena.services import Arena, bot
+from referee.bot.file import BotFile
 from tests.arena.field import Field
 from tests.arena.services.conftest import Person
 
@@ -17,7 +18,7 @@ def ada(arena: Arena, person: Person) -> Identity:
     found = person("ada")
     zeta = arena.store.bots.add("zeta", found.user_id)
     for _ in range(2):
-        arena.store.versions.add(zeta.id or 0, command=["./bot"], families=["loa"], state="active")
+        arena.store.versions.add(zeta.id or 0, BotFile(("./bot",), families=("loa",)), state="active")
     return found
 
 
@@ -62,7 +63,7 @@ def test_results_are_those_of_a_version_and_a_family(arena: Arena) -> None:
     )
     assert [line.name for line in whole.versions] == ["ada v1"]
     (curve,) = whole.curves["loa"].values()
-    assert len(curve) == len(whole.games) == sum(one.count for one in whole.tallies)
+    assert len(curve) == len(whole.games) == sum(tally.count for tally in whole.tallies)
     elsewhere = bot.results(arena, "ada", "1", "abalone")
     assert (elsewhere.ratings, elsewhere.tallies, elsewhere.games) == ([], [], [])
     with pytest.raises(NotFoundError, match="no version of ada '7'"):

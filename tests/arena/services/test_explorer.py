@@ -13,8 +13,7 @@ import pytest
 
 from arena.collections.following import follow, rebuild
 from arena.config import read_settings
-from arena.documents.archive import HERE, MAX_COUNTED
-from arena.documents.explorer import ExplorerQuery, ExplorerResponse, PlayedFigures
+from arena.documents.archive import HERE, MAX_COUNTED, ExplorerQuery, ExplorerResponse, PlayedFigures
 from arena.errors import BadValueError
 from arena.services import Arena, explorer
 from arena.store import Store
@@ -56,7 +55,7 @@ def visits(games: Sequence[ArchivedGame], position: Position) -> Iterator[Visit]
             KEYS[game.id] = keys_of(game.ruleset(), game.states()).tolist()
         keys = KEYS[game.id]
         if key in keys:
-            yield Visit(game, frozenset(two for one, two in pairwise(keys) if one == key))
+            yield Visit(game, frozenset(after for present, after in pairwise(keys) if present == key))
 
 
 def figures(games: Sequence[ArchivedGame], side: str, strengths: dict[str, float]) -> dict[str, object]:
@@ -91,7 +90,7 @@ def said(found: PlayedFigures, games: dict[int, ArchivedGame], strengths: dict[s
 
 
 def check(
-    found: ExplorerResponse,
+    response: ExplorerResponse,
     position: Position,
     games: Sequence[ArchivedGame],
     strengths: dict[str, float],
@@ -99,21 +98,21 @@ def check(
 ) -> int:
     """Compare the explorer with brute force over the latest `limit` games; return the number of games."""
     everything = list(visits(games, position))
-    assert found.total_exact == (len(everything) <= limit)
+    assert response.total_exact == (len(everything) <= limit)
     seen = everything[-limit:]
     numbered = {game.serial: game for game in games}
-    assert said(found, numbered, strengths) == figures([one.game for one in seen], position.side, strengths)
+    assert said(response, numbered, strengths) == figures([visit.game for visit in seen], position.side, strengths)
     expected = {}
     for move in reversed(position.texts):
         after = key_of(position.ruleset, position.play(move).state)
-        there = [one.game for one in seen if after in one.following]
+        there = [visit.game for visit in seen if after in visit.following]
         same = (move, *expected[after][1]) if after in expected else (move,)
         expected[after] = move, same, there
     wanted = {
         move: (same[1:], figures(there, position.side, strengths)) for move, same, there in expected.values() if there
     }
-    assert {one.move: (tuple(one.same), said(one, numbered, strengths)) for one in found.moves} == wanted
-    assert [one.games for one in found.moves] == sorted((one.games for one in found.moves), reverse=True)
+    assert {move.move: (tuple(move.same), said(move, numbered, strengths)) for move in response.moves} == wanted
+    assert [move.games for move in response.moves] == sorted((move.games for move in response.moves), reverse=True)
     return len(seen)
 
 
@@ -146,8 +145,8 @@ def test_explore_matches_brute_force(arena: Arena, field: Field, limit: int, mon
     count = 0
     for _ in range(10):
         position = at_random(games, rng)
-        found = explorer.explore(arena, position.ruleset.rules.family, asked(position))
-        count += check(found, position, games, strengths if found.pool == "loa" else {}, limit)
+        response = explorer.explore(arena, position.ruleset.rules.family, asked(position))
+        count += check(response, position, games, strengths if response.pool == "loa" else {}, limit)
     assert count > min(60, 4 * limit)
     start = Position.start(load("loa").settle())
     for question, chosen in (
@@ -192,19 +191,19 @@ def test_symmetric_moves_are_merged_and_repetitions_count_once(
     ruleset = start.ruleset
     game = ArchivedGame("1", family, ruleset.variant.name, {}, str(start), (move,), "a", "b", "first", "resigned")
     sqlite_store.archive.add([game, replace(game, id="2", winner="draw")])
-    (found,) = explored(arena, family).moves
-    keys = {one: key_of(ruleset, start.play(one).state) for one in start.texts}
-    assert (found.move, *found.same) == tuple(one for one in start.texts if keys[one] == keys[move])
-    assert (found.games, found.score) == (2, 0.75 if start.side == "first" else 0.25)
-    assert explored(arena, family, moves=found.move).games == 2
+    (shown,) = explored(arena, family).moves
+    keys = {text: key_of(ruleset, start.play(text).state) for text in start.texts}
+    assert (shown.move, *shown.same) == tuple(text for text in start.texts if keys[text] == keys[move])
+    assert (shown.games, shown.score) == (2, 0.75 if start.side == "first" else 0.25)
+    assert explored(arena, family, moves=shown.move).games == 2
 
 
 def test_performance_follows_from_results_and_opponents(arena: Arena, field: Field) -> None:
     field.play(8)
     follow(arena.store)
-    found = explored(arena)
-    assert found.performance is not None
-    points = found.first + found.draw / 2
+    response = explored(arena)
+    assert response.performance is not None
+    points = response.first + response.draw / 2
     even = explorer._performance(25.0, 4.0, 8)
     assert even == pytest.approx(25.0)
     won, lost = explorer._performance(25.0, 8.0, 8), explorer._performance(25.0, 0.0, 8)
@@ -213,7 +212,7 @@ def test_performance_follows_from_results_and_opponents(arena: Arena, field: Fie
     assert won - 25 == pytest.approx(25 - lost)
     assert won > 25 + 6
     assert explorer._performance(None, 4.0, 8) is None
-    assert (found.performance > 25) == (points > 4) or abs(found.performance - 25) < 3
+    assert (response.performance > 25) == (points > 4) or abs(response.performance - 25) < 3
 
 
 @pytest.mark.parametrize(

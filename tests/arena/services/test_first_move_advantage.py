@@ -14,11 +14,11 @@ def test_advantage_is_fitted_to_games_of_the_pool(arena: Arena) -> None:
     assert arena.first_move_advantages.of(arena.store, "loa", 0) is None
     for number, game in enumerate(field.plan(100)):
         arena.store.results.commit(record_of(game, winner="second" if number % 5 in (0, 3) else "first"))
-    found = arena.first_move_advantages.of(arena.store, "loa", 100)
-    assert found is not None
-    assert found.is_sure
-    assert 30 < found.elo < 150
-    assert 0 < found.error < found.elo
+    advantage = arena.first_move_advantages.of(arena.store, "loa", 100)
+    assert advantage is not None
+    assert advantage.is_sure
+    assert 30 < advantage.elo < 150
+    assert 0 < advantage.error < advantage.elo
     assert arena.first_move_advantages.of(arena.store, "tablut", 1) == arena_module.FirstMoveAdvantage(
         0.0, 0.0, is_sure=False
     )

@@ -7,6 +7,7 @@ import pytest
 from arena.documents.account import FollowedItem
 from arena.errors import BadValueError, NotFoundError, QuotaError
 from arena.services import Arena, account, follow
+from referee.bot.file import BotFile
 from tests.arena.field import Field
 from tests.arena.services.conftest import Person
 
@@ -17,18 +18,21 @@ def field(arena: Arena) -> Field:
 
 
 def test_change_begins_and_ends_following(arena: Arena, field: Field, person: Person) -> None:
-    eve, number = person("eve"), str(field.tournament_id)
+    eve, number, ada = person("eve"), str(field.tournament_id), arena.store.bots.find("ada").id
     for _ in range(2):  # again changes nothing
         follow.change(arena, "bot", "ada", eve, is_followed=True)
         follow.change(arena, "tournament", number, eve, is_followed=True)
-    assert follow.read(arena, eve) == [FollowedItem("bot", "ada", "ada"), FollowedItem("tournament", "cup", number)]
-    assert follow.has(arena, "bot", "ada", eve)
-    assert not follow.has(arena, "bot", "bob", eve)
-    assert not follow.has(arena, "bot", "ada", person("otto"))
-    assert not follow.has(arena, "bot", "ada", None)
+    assert follow.read(arena, eve) == [
+        FollowedItem("bot", "ada", "ada"),
+        FollowedItem("tournament", "cup", number),
+    ]
+    assert follow.has(arena, "bot", ada, eve)
+    assert not follow.has(arena, "bot", arena.store.bots.find("bob").id, eve)
+    assert not follow.has(arena, "bot", ada, person("otto"))
+    assert not follow.has(arena, "bot", ada, None)
     for _ in range(2):
         follow.change(arena, "bot", "ada", eve, is_followed=False)
-    assert [one.kind for one in follow.read(arena, eve)] == ["tournament"]
+    assert [followed.kind for followed in follow.read(arena, eve)] == ["tournament"]
 
 
 def test_change_with_wrong_values_raises(
@@ -76,7 +80,7 @@ def test_a_new_version_is_news_of_a_followed_bot(arena: Arena, field: Field, per
         follow.change(arena, "bot", name, eve, is_followed=True)
     for name, problem in (("ada", ""), ("bob", "no answer to ugi")):
         bot = store.bots.find(name)
-        version = store.versions.add(bot.id, command=["./bot"], families=["loa"], bundle="ab" * 32)
+        version = store.versions.add(bot.id, BotFile(("./bot",), families=("loa",)), bundle="ab" * 32)
         store.checks.claim()
         store.checks.conclude(version.id or 0, report={}, variants={"loa": []}, capabilities={}, problem=problem)
     (notice,) = account.details(arena, eve).notices

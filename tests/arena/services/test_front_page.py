@@ -15,29 +15,29 @@ from tests.arena.field import Field, record_of
 def test_read_without_running_games_returns_the_latest_results(arena: Arena) -> None:
     field = Field(arena.store)
     played = field.play(3)
-    found = front_page.read(arena)
-    assert (found.running, found.specs) == ([], {})
-    assert found.of_the_day is None, "games of two plies are too short"
-    assert [line.id for line in found.recent] == [one.id for one in reversed(played)]
-    games, top = found.leaders["loa"]
-    assert (games, list(found.leaders)) == (3, list(families()))
+    page = front_page.read(arena)
+    assert (page.running, page.specs) == ([], {})
+    assert page.of_the_day is None, "games of two plies are too short"
+    assert [line.id for line in page.recent] == [record.id for record in reversed(played)]
+    games, top = page.leaders["loa"]
+    assert (games, list(page.leaders)) == (3, list(families()))
     assert [line.conservative for line in top] == sorted((line.conservative for line in top), reverse=True)
-    assert [one.id for one in found.tournaments] == [field.tournament_id]
+    assert [tournament.id for tournament in page.tournaments] == [field.tournament_id]
 
 
 def test_read_returns_running_games_strongest_first(arena: Arena) -> None:
     field = Field(arena.store)
     field.play(8)
     planned = field.plan(3, first_sequence=9)
-    arena.store.queue.hand_out([one.id for one in planned], "worker-1")
-    for one in planned[:2]:
-        arena.store.queue.start(one.id)
-    found = front_page.read(arena)
-    assert {line.id for line in found.running} == {one.id for one in planned[:2]} == set(found.specs)
-    assert [line.id for line in found.following] == [planned[2].id]
-    assert found.of_the_day is None
-    strength = {line.name: line.conservative for line in found.leaders["loa"][1]}
-    sums = [strength[line.first] + strength[line.second] for line in found.running]
+    arena.store.queue.hand_out([planned_game.id for planned_game in planned], "worker-1")
+    for begun in planned[:2]:
+        arena.store.queue.start(begun.id)
+    page = front_page.read(arena)
+    assert {line.id for line in page.running} == {planned_game.id for planned_game in planned[:2]} == set(page.specs)
+    assert [line.id for line in page.following] == [planned[2].id]
+    assert page.of_the_day is None
+    strength = {line.name: line.conservative for line in page.leaders["loa"][1]}
+    sums = [strength[line.first] + strength[line.second] for line in page.running]
     assert sums == sorted(sums, reverse=True)
 
 
@@ -47,13 +47,13 @@ def test_games_of_guests_are_not_featured_and_their_losses_are_no_errors(arena: 
     guest = Visitor.new("192.0.2.1")
     lost, won = (people.begin(arena, PlayRequest(family="loa", bot="first", side="first"), guest) for _ in range(2))
     store.people.start(lost, "here")
-    found = front_page.read(arena)
-    assert (found.running, found.following, found.of_the_day, found.recent) == ([], [], None, [])
+    page = front_page.read(arena)
+    assert (page.running, page.following, page.of_the_day, page.recent) == ([], [], None, [])
     for game_id, winner in ((lost, "second"), (won, "first")):
         planned = PlannedGame(game_id, store.games.spec(game_id))
         store.results.commit(record_of(planned, winner=winner, termination=Termination.TIME))
-    found = front_page.read(arena)
-    assert (found.of_the_day, found.recent) == (None, [])
+    page = front_page.read(arena)
+    assert (page.of_the_day, page.recent) == (None, [])
     assert [line.id for line in game.search(arena, GameQuery(errors=True)).items] == [won], (
         "only the bot's own loss on time"
     )

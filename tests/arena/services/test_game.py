@@ -33,12 +33,12 @@ def test_only_owner_and_organisers_read_a_log(arena: Arena, person: Person) -> N
 def test_read_game_before_and_after_its_end(arena: Arena) -> None:
     field = Field(arena.store)
     (spec,) = field.plan(1)
-    found = game.read(arena, spec.id)
-    assert (found.record, dict(found.changes), set(found.owners.values())) == (None, {}, {"zoe"})
+    details = game.read(arena, spec.id)
+    assert (details.record, dict(details.changes), set(details.owners.values())) == (None, {}, {"zoe"})
     arena.store.results.commit(record_of(spec))
-    found = game.read(arena, spec.id)
-    assert found.record is not None
-    assert set(found.changes) == set(found.owners) == {found.version_of("first"), found.version_of("second")}
+    details = game.read(arena, spec.id)
+    assert details.record is not None
+    assert set(details.changes) == set(details.owners) == {details.version_of("first"), details.version_of("second")}
 
 
 def test_search_filters_and_sorts_results(arena: Arena) -> None:
@@ -50,7 +50,7 @@ def test_search_filters_and_sorts_results(arena: Arena) -> None:
     assert [[line.id for line in page.items] for page in (first, rest)] == [ids[:3], ids[3:]]
     won = game.search(arena, GameQuery(bot="ada", winner="first")).items
     assert {line.id for line in won} == {
-        one.id for one in played if one.winner == "first" and "ada v1" in (one.first, one.second)
+        record.id for record in played if record.winner == "first" and "ada v1" in (record.first, record.second)
     }
     arena.store.analyses.put(figures(ids[1], blunders=2), {})
     arena.store.analyses.put(figures(ids[3], blunders=5), {})

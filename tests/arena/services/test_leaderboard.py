@@ -93,12 +93,23 @@ def test_pool_of_another_family_is_not_found(arena: Arena, field: Field) -> None
         leaderboard.read(arena, "loa", LeaderboardQuery(pool="tablut"))
 
 
+def test_pool_without_its_family_is_that_of_the_family(arena: Arena, field: Field) -> None:
+    of_family = [PoolItem("loa", "loa", 24), PoolItem("loa/remote", "loa", 2)]
+    assert leaderboard.read(arena, "loa", LeaderboardQuery(pool="remote"), of_family).pool == "loa/remote"
+    with pytest.raises(NotFoundError) as error:
+        leaderboard.read(arena, "loa", LeaderboardQuery(pool="people"), of_family)
+    assert error.value.hint == "pools with rated games: loa, loa/remote"
+
+
 def test_comparison_joins_the_changes_of_all_versions(arena: Arena, field: Field) -> None:
-    found = leaderboard.compare(arena, "loa", "loa", [])
+    comparison = leaderboard.compare(arena, "loa", "loa", [])
     whole = leaderboard.read(arena, "loa", EVERYTHING).items
-    assert list(found.curves) == list(dict.fromkeys(line.bot for line in whole))[:3]
-    assert found.curves[whole[0].bot].best == whole[0]
-    assert sum(len(one.changes) for one in leaderboard.compare(arena, "loa", "loa", found.bots).curves.values()) == 48
+    assert list(comparison.curves) == list(dict.fromkeys(line.bot for line in whole))[:3]
+    assert comparison.curves[whole[0].bot].best == whole[0]
+    assert (
+        sum(len(curve.changes) for curve in leaderboard.compare(arena, "loa", "loa", comparison.bots).curves.values())
+        == 48
+    )
     with pytest.raises(BadValueError, match="no bot 'adda' has a rating") as caught:
         leaderboard.compare(arena, "loa", "loa", ["adda"])
     assert caught.value.hint == "did you mean ada?"

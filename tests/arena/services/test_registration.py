@@ -12,7 +12,7 @@ from arena.clock import now
 from arena.credentials import CredentialError, digest_of
 from arena.documents.service import AuditQuery
 from arena.errors import BadValueError, ForbiddenError, NotFoundError, TakenError, UnauthorisedError
-from arena.services import Arena, account, registration, token, user
+from arena.services import Arena, account, registration, user
 from arena.store.base.models import AccountLink
 from tests.arena.services.conftest import Person
 
@@ -35,12 +35,12 @@ def open_arena(arena: Arena) -> Arena:
 
 def test_register_in_an_open_arena_creates_an_author_who_is_logged_in(open_arena: Arena) -> None:
     session = registration.register(open_arena, "ada", PASSWORD, HOME, email="ada@example.org")
-    found = open_arena.store.users.by_login(digest_of(session.secret))
-    assert found is not None
-    assert (found.name, found.role, found.scopes) == ("ada", "author", {"read", "submit"})
-    assert account.authenticate(open_arena, "ada", PASSWORD, HOME).user_id == found.user_id
-    assert account.read(open_arena, found).email == "ada@example.org"
-    (noted,) = [one for one in open_arena.store.audit.page(AuditQuery()).items if one.action == "user.register"]
+    identity = open_arena.store.users.by_login(digest_of(session.secret))
+    assert identity is not None
+    assert (identity.name, identity.role, identity.scopes) == ("ada", "author", {"read", "submit"})
+    assert account.authenticate(open_arena, "ada", PASSWORD, HOME).user_id == identity.user_id
+    assert account.read(open_arena, identity).email == "ada@example.org"
+    (noted,) = [line for line in open_arena.store.audit.page(AuditQuery()).items if line.action == "user.register"]
     assert (noted.user, noted.subject, noted.detail) == ("ada", "user:ada", {"role": "author", "is_invited": False})
 
 
@@ -119,7 +119,7 @@ def test_reset_sets_the_password_once_and_ends_sessions(arena: Arena) -> None:
     user.add(arena, "ada", "author", PASSWORD)
     session = account.log_in(arena, "ada", PASSWORD, HOME)
     ada = account.authenticate(arena, "ada", PASSWORD, HOME)
-    secret_token = token.create(arena, "laptop", ["read"], None, ada).token
+    secret_token = user.create_token(arena, "laptop", ["read"], None, ada).token
     links = [secret_of(registration.make_reset_link(arena, "ada", None).link) for _ in range(2)]
     with pytest.raises(CredentialError):
         registration.reset(arena, links[0], "short")

@@ -6,15 +6,16 @@ import io
 
 import pytest
 
-from arena.coordinator.lobby import ConnectedBot
+from arena.documents.account import Identity
 from arena.documents.bot import VersionItem
-from arena.documents.identity import Identity
 from arena.errors import ConflictError, ForbiddenError, NotFoundError, QuotaError
 from arena.services import Arena, remote, submission
 from arena.services.remote import ChallengeError
+from arena.store.bots.bots import ConnectedBot
 from arena.submission.receive import NotYoursError
 from arena.tournaments.entry import resolve
-from arena.tournaments.settings import read
+from referee.bot.file import BotFile
+from referee.tournament.document import read
 from tests.arena.services.conftest import Person
 from tests.arena.services.ear import Ear
 from tests.arena.submission.packing import SCRIPT
@@ -46,7 +47,7 @@ def test_admit_refused_connection_gives_the_reason(arena: Arena, person: Person)
     remote.admit(arena, "far", ["loa"], ada)
     with pytest.raises(NotYoursError, match="another user"):
         remote.admit(arena, "far", ["loa"], bob)
-    submission.submit(arena, io.BytesIO(SCRIPT), name="near", families=["loa"], by=bob)
+    submission.submit(arena, submission.admit(arena, "near", bob), io.BytesIO(SCRIPT), families=["loa"])
     with pytest.raises(ConflictError, match="was uploaded"):
         remote.admit(arena, "near", ["loa"], bob)
     small = Arena(arena.store, arena.settings.model_copy(update={"quota_bots": 1}), arena.bus)
@@ -57,9 +58,9 @@ def test_admit_refused_connection_gives_the_reason(arena: Arena, person: Person)
 def test_presence_of_returns_connection_state(arena: Arena, person: Person) -> None:
     version = connected(arena, person("ada"), "far")
     lines = arena.store.versions.of_bot(version.bot_id)
-    found = remote.presence_of(arena, lines)
-    assert found
-    assert (found.is_connected, found.games, found.most_games, found.latency_ms) == (True, 1, 4, 80.5)
+    presence = remote.presence_of(arena, lines)
+    assert presence
+    assert (presence.is_connected, presence.games, presence.most_games, presence.latency_ms) == (True, 1, 4, 80.5)
     arena.store.presences.report({})
     left = remote.presence_of(arena, lines)
     assert left
@@ -122,7 +123,7 @@ def test_author_plays_unrated_test_games_of_an_uploaded_bot(arena: Arena, person
     for owner, name in ((ada, "mine"), (bob, "shy")):
         bot = arena.store.bots.add(name, owner.user_id)
         arena.store.versions.add(
-            bot.id, command=["./bot"], families=["loa"], state="active", variants={"loa": ["standard"]}
+            bot.id, BotFile(("./bot",), families=("loa",)), state="active", variants={"loa": ["standard"]}
         )
     row = remote.challenge(arena, "mine", "random", ada, family="loa", games=10, time="5+0.1")
     assert (row.pool, row.is_rated, row.priority) == ("loa", False, remote.TEST_PRIORITY)

@@ -10,6 +10,7 @@ import pytest
 
 from arena.services import Arena, standings, standings_cache
 from arena.store.base.models import Tournament
+from arena.tournaments.participants import StoredTournament
 from tests.arena.field import START, Field, record_of
 
 SETTINGS = {"name": "cup", "family": "loa", "format": "round-robin", "games": 2, "entries": {"all": True}}
@@ -30,10 +31,10 @@ def cup(field: Field) -> int:
         created_by=field.user_id,
         settings=SETTINGS,
     )
-    found = field.store.tournaments.add(tournament, [(version.id or 0, "fit") for version in field.versions]).id
-    assert found is not None
-    field.store.tournaments.move(found, "running")
-    return found
+    number = field.store.tournaments.add(tournament, [(version.id or 0, "fit") for version in field.versions]).id
+    assert number is not None
+    field.store.tournaments.move(number, "running")
+    return number
 
 
 def points(found: standings_cache.TournamentStandings) -> dict[str, float]:
@@ -66,27 +67,27 @@ def test_changed_tournament_is_computed_again(
     field.play(2, mine)
     before = standings.read(arena, mine)
     happen(field, mine)
-    found = standings.read(arena, mine)
-    assert found is not before
-    assert found == standings_cache.StandingsCache().read(arena.store, mine)
+    now = standings.read(arena, mine)
+    assert now is not before
+    assert now == standings_cache.StandingsCache().read(StoredTournament.read(arena.store, mine))
 
 
 def test_only_new_results_are_read(arena: Arena, field: Field, monkeypatch: pytest.MonkeyPatch) -> None:
     mine, of_tournament, asked = cup(field), arena.store.results.of_tournament, list[int]()
 
     def count(tournament_id: int, after: int) -> Any:
-        found = of_tournament(tournament_id, after)
-        asked.append(len(found))
-        return found
+        batch = of_tournament(tournament_id, after)
+        asked.append(len(batch))
+        return batch
 
     monkeypatch.setattr(arena.store.results, "of_tournament", count)
     for number in range(3):
         field.play(4, mine, first_sequence=1 + 4 * number)
-        standings.view(arena, mine)
+        standings.view(arena, arena.store.tournaments.get(mine))
     assert asked == [4, 4, 4]
-    found = standings.read(arena, mine)
-    assert sum(found.endings.values()) == 12
-    assert found == standings_cache.StandingsCache().read(arena.store, mine)
+    standing = standings.read(arena, mine)
+    assert sum(standing.endings.values()) == 12
+    assert standing == standings_cache.StandingsCache().read(StoredTournament.read(arena.store, mine))
 
 
 @pytest.mark.parametrize("listed", [standings.MAX_LISTED, 1])
@@ -100,8 +101,8 @@ def test_block_of_the_crosstable_is_that_of_the_whole(
     whole = standings.rows_of(arena, table)
     block = standings.block(arena, table, slice(0, 2), slice(1, 3))
     assert [row.standing for row in block] == list(table.standing.lines[:2])
-    for one, two in zip(block, whole, strict=False):
-        for cell, expected in zip(one.cells, two.cells[1:3], strict=True):
+    for part, whole_part in zip(block, whole, strict=False):
+        for cell, expected in zip(part.cells, whole_part.cells[1:3], strict=True):
             if cell is None or expected is None:
                 assert cell is expected
             elif expected.games <= listed:
@@ -129,23 +130,23 @@ def test_view_counts_games_by_state_and_those_restarted(arena: Arena, field: Fie
     for _ in range(2):
         queue.hand_out([game.id], "here")
         queue.give_back(ids=[game.id])  # it was queued for a slot, but did not start
-    assert standings.view(arena, mine).restarted == 0
+    assert standings.view(arena, arena.store.tournaments.get(mine)).restarted == 0
     for _ in range(2):
         queue.hand_out([game.id], "here")
         queue.start(game.id)
         queue.give_back(ids=[game.id])
-    found = standings.view(arena, mine)
-    assert (found.restarted, found.games) == (1, {"finished": 2, "planned": 1})
-    assert [entry.name for entry in found.entries] == [version.name for version in field.versions]
+    view = standings.view(arena, arena.store.tournaments.get(mine))
+    assert (view.restarted, view.games) == (1, {"finished": 2, "planned": 1})
+    assert [entry.name for entry in view.entries] == [version.name for version in field.versions]
 
 
 def test_crosstable_has_the_lines_of_the_standings(arena: Arena, field: Field) -> None:
     mine = cup(field)
     field.play(6, mine)
-    row, found = standings.show(arena, mine)
-    _, table = standings.crosstable(arena, mine)
-    assert (row.id, table.tournament, table.is_final) == (mine, mine, found.is_final)
-    assert [line.name for line in table.items] == [line.name for line in found.items]
+    row, ranked = standings.show(arena, mine)
+    table = standings.crosstable(arena, standings.read(arena, mine))
+    assert (row.id, table.tournament, table.is_final) == (mine, mine, ranked.is_final)
+    assert [line.name for line in table.items] == [line.name for line in ranked.items]
     for place, line in enumerate(table.items):
         assert line.cells[place] is None
         others = [cell for cell in line.cells if cell]
@@ -155,15 +156,15 @@ def test_crosstable_has_the_lines_of_the_standings(arena: Arena, field: Field) -
 
 def test_cache_evicts_the_least_recently_read(arena: Arena, field: Field) -> None:
     arena.standings = standings_cache.StandingsCache(2)
-    one, two, three = (cup(field) for _ in range(3))
-    found = standings.read(arena, one)
-    standings.read(arena, two)
-    assert standings.read(arena, one) is found
-    standings.read(arena, three)
-    assert standings.read(arena, one) is found, "the least recently read one was evicted"
-    standings.read(arena, two)
-    standings.read(arena, three)
-    assert standings.read(arena, one) is not found
+    first, second, third = (cup(field) for _ in range(3))
+    cached = standings.read(arena, first)
+    standings.read(arena, second)
+    assert standings.read(arena, first) is cached
+    standings.read(arena, third)
+    assert standings.read(arena, first) is cached, "the least recently read one was evicted"
+    standings.read(arena, second)
+    standings.read(arena, third)
+    assert standings.read(arena, first) is not cached
 
 
 def test_results_are_counted_by_rules(arena: Arena, field: Field) -> None:

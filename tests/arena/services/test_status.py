@@ -23,10 +23,10 @@ def test_coordinator_without_a_lease_is_not_alive(arena: Arena) -> None:
 def test_coordinator_is_named_to_organisers_only(arena: Arena, person: Person) -> None:
     Field(arena.store).plan(3)
     assert arena.store.leases.take("referee", "host:17:0", 60)
-    found = status.coordinator(arena, person("olga", "organiser"))
-    assert (found.lease_owner, found.is_alive, found.games) == ("host:17:0", True, {"planned": 3})
-    assert found.left_s is not None
-    assert 50 < found.left_s <= 60
+    state = status.coordinator(arena, person("olga", "organiser"))
+    assert (state.lease_owner, state.is_alive, state.games) == ("host:17:0", True, {"planned": 3})
+    assert state.left_s is not None
+    assert 50 < state.left_s <= 60
     hidden = status.coordinator(arena, person("ada")).lease_owner
     assert hidden is not None
     assert hidden.startswith("referee-")
@@ -39,7 +39,7 @@ def test_workers_are_numbered_for_all_but_organisers(arena: Arena, person: Perso
     assert status.workers(arena, live, person("olga", "organiser")) == list(WORKERS)
     shown = status.workers(arena, live, None)
     assert shown is not None
-    assert [(one.name, one.idle, one.state) for one in shown] == [
+    assert [(worker.name, worker.idle, worker.state) for worker in shown] == [
         ("worker 1", 1, "playing"),
         ("worker 2", 2, "refused"),
     ]
@@ -57,11 +57,11 @@ def test_workers_are_unknown_without_a_recent_status(arena: Arena) -> None:
 def test_quarantined_workers_are_listed_with_their_results(arena: Arena, person: Person, role: str) -> None:
     for action, worker in ((QUARANTINED, "a"), (QUARANTINED, "b"), (VERIFIED, "a"), (THROTTLED, "c")):
         arena.store.audit.note(action, f"worker:{worker}", worker=worker, problem=f"problem of {worker}")
-    found = status.read(arena, person("olga", role)).quarantined
-    assert [one.name for one in found] == (["c", "b", "a"] if role == "organiser" else ["a worker"] * 3)
-    assert found[0].quarantined_at >= found[-1].quarantined_at
-    assert [one.problem for one in found] == ["problem of c", "problem of b", "problem of a"]
-    assert [one.results.partition(":")[0] for one in found] == [
+    quarantined = status.read(arena, person("olga", role)).quarantined
+    assert [worker.name for worker in quarantined] == (["c", "b", "a"] if role == "organiser" else ["a worker"] * 3)
+    assert quarantined[0].quarantined_at >= quarantined[-1].quarantined_at
+    assert [worker.problem for worker in quarantined] == ["problem of c", "problem of b", "problem of a"]
+    assert [worker.results.partition(":")[0] for worker in quarantined] == [
         "kept",
         "being verified",
         "verified; wrong games are played again",

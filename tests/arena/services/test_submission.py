@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from arena.documents.account import Identity
 from arena.documents.bot import SubmissionResponse
 from arena.documents.service import AuditQuery
 from arena.errors import ForbiddenError, NotFoundError, QuotaError
@@ -19,8 +20,9 @@ from tests.arena.submission.packing import SCRIPT
 REPORT = {"families": {"loa": {"command": ["/home/somebody/bot"], "steps": [], "problem": ""}}}
 
 
-def bring(arena: Arena, by: object, name: str = "zeta", words: bytes = b"") -> SubmissionResponse:
-    return submission.submit(arena, io.BytesIO(SCRIPT + words), name=name, families=["loa", "loa"], by=by)  # type: ignore[arg-type]
+def bring(arena: Arena, by: Identity, name: str = "zeta", words: bytes = b"") -> SubmissionResponse:
+    admission = submission.admit(arena, name, by)
+    return submission.submit(arena, admission, io.BytesIO(SCRIPT + words), families=["loa", "loa"])
 
 
 def test_submit_stores_notes_and_wakes(arena: Arena, person: Person, ear: Ear) -> None:
@@ -63,9 +65,9 @@ def test_read_hides_log_from_others(arena: Arena, person: Person) -> None:
     arena.store.checks.claim()
     arena.store.checks.conclude(version.id, report=REPORT, variants={"loa": []}, capabilities={}, log="my words")
     for by, log in ((None, None), (bob, None), (ada, "my words"), (olga, "my words")):
-        found = submission.read(arena, version.id, by)
-        assert (found.log, found.is_moving) == (log, False)
-        assert found.report == {"families": {"loa": {"steps": [], "problem": ""}}}
+        read = submission.read(arena, version.id, by)
+        assert (read.log, read.is_moving) == (log, False)
+        assert read.report == {"families": {"loa": {"steps": [], "problem": ""}}}
     token = replace(olga, scopes=frozenset({"read"}))  # an organiser's token that may only read
     assert submission.read(arena, version.id, token).log is None
     with pytest.raises(NotFoundError, match="no submission 99"):

@@ -8,11 +8,12 @@ import pytest
 
 from arena.documents.game import GameQuery
 from arena.documents.service import AuditQuery
-from arena.documents.tournament import PlanItem, PlanQuery, TournamentItem
+from arena.documents.tournament import PlanQuery, TournamentItem
 from arena.errors import BadValueError, ConflictError, ForbiddenError, NotFoundError
 from arena.services import Arena, schedule, tournament
 from arena.store.base.models import Tournament
-from arena.tournaments.settings import read
+from referee.tournament.document import read
+from referee.tournament.match import PlanItem
 from tests.arena.field import Field
 from tests.arena.services.conftest import Person
 from tests.arena.services.ear import Ear

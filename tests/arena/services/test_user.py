@@ -18,7 +18,7 @@ def test_best_of_each_pool_prefers_ranked_bots() -> None:
         rating("abalone", "first", 5.0, is_provisional=True),
         rating("abalone", "second", 7.0, is_provisional=True),
     ]
-    assert [(one.pool, one.name) for one in user._best_of_each_pool(lines)] == [
+    assert [(best.pool, best.name) for best in user._best_of_each_pool(lines)] == [
         ("abalone", "second"),
         ("loa", "strong"),
     ]

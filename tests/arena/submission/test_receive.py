@@ -5,23 +5,21 @@ from __future__ import annotations
 import hashlib
 import io
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from arena.documents.account import Identity
 from arena.errors import ConflictError, QuotaError, StoreUnavailableError
 from arena.store import Store
 from arena.store.base.models import Version
+from arena.store.bots.versions import bot_spec
 from arena.submission.bundle_store import BundleStore
 from arena.submission.receive import NotYoursError, Quota, SubmissionError, TooLargeError, receive
+from referee.bot.file import read_bot_file, read_local_bot
 from tests.arena.submission.packing import HONEST, SCRIPT, tarred, zipped
-
-
-@dataclass(frozen=True)
-class Somebody:
-    user_id: int
-    name: str
+from tests.arena.submission.test_manifest import EVERYTHING, FILES
 
 
 @pytest.fixture
@@ -34,7 +32,7 @@ Send = Callable[..., Version]
 
 @pytest.fixture
 def send(store: Store, bundles: BundleStore) -> Send:
-    users = {name: Somebody(store.users.add(name).id or 0, name) for name in ("zoe", "ada")}
+    users = {name: Identity(store.users.add(name).id or 0, name, "author", frozenset()) for name in ("zoe", "ada")}
 
     def submit(data: bytes, name: str = "zeta", families: tuple[str, ...] = ("loa",), by: str = "zoe", **more: object):  # type: ignore[no-untyped-def]
         stream = more.pop("stream", None) or io.BytesIO(data)
@@ -57,7 +55,7 @@ def test_a_script_becomes_a_version(store: Store, send: Send, tmp_path: Path) ->
         digest,
         len(SCRIPT),
     )
-    assert version.command == ["./bot"]
+    assert version.bot_file.command == ("./bot",)
     assert version.id is not None
     assert store.versions.families(version.id) == {"loa": ()}
     assert [Path(path).name for path in left(tmp_path)] == [digest]
@@ -69,7 +67,7 @@ def test_receive_reads_name_and_families_of_the_manifest(store: Store, send: Sen
         "bot.toml": b'name = "eta"\nfamilies = ["loa", "tablut"]\ncommand = "./run.sh"\noptions = {a = 1}',
     }
     version = send(zipped(files), name="", families=())
-    assert (version.name, version.command, version.options) == ("eta v1", ["./run.sh"], {"a": "1"})
+    assert (version.name, version.bot_file.command, version.bot_file.options) == ("eta v1", ("./run.sh",), {"a": "1"})
     assert version.id is not None
     assert set(store.versions.families(version.id)) == {"loa", "tablut"}
     given = send(zipped({**files, "more": b"x"}), name="theta", families=("loa",))
@@ -77,13 +75,35 @@ def test_receive_reads_name_and_families_of_the_manifest(store: Store, send: Sen
     assert (given.name, set(store.versions.families(given.id))) == ("theta v1", {"loa"})
 
 
+def test_every_key_of_a_bots_file_is_kept_and_passed_to_the_bot_as_on_the_authors_machine(
+    store: Store, bundles: BundleStore, send: Send, tmp_path: Path
+) -> None:
+    version = send(zipped({**FILES, "bot.toml": EVERYTHING.encode()}), name="", families=())
+    folder = bundles.folder(version.bundle)
+    written, bot = read_bot_file(folder), store.bots.find("zeta")
+    assert store.versions.get(version.id or 0).bot_file == written
+    assert (bot.name, bot.description) == (written.name, written.description)
+    assert tuple(store.versions.families(version.id or 0)) == written.families
+    assert store.versions.of_bot(bot.id)[0].remarks == written.remarks
+    here, there = read_local_bot(folder, "loa"), bundles.resolve(bot_spec(version, "loa"))
+    of_upload = {name: getattr(there, name) for name in ("name", "version", "bundle", "capabilities")}
+    assert there == replace(here, **of_upload)
+
+
+def test_receive_makes_a_name_of_the_title_in_the_file(send: Send) -> None:
+    text = 'name = "Zoë: Début 2.0"\ncommand = "./run.sh"'
+    assert send(zipped({**HONEST, "bot.toml": text.encode()}), name="").name == "zoe-debut-2-0 v1"
+    with pytest.raises(SubmissionError, match=r"missing bot name: give one, or add name to bot\.toml"):
+        send(zipped({**HONEST, "bot.toml": 'name = "象棋"\ncommand = "./run.sh"'.encode()}), name="")
+
+
 def test_a_time_control_says_at_what_pace_it_is_checked(send: Send) -> None:
-    assert send(SCRIPT).limits == {}
-    assert send(SCRIPT + b"#2", tc="5/move").limits == {"move_ms": 5000}
-    assert send(SCRIPT + b"#3", tc="10+0.1").limits == {"move_ms": 350}
+    assert send(SCRIPT).bot_file.limits == {}
+    assert send(SCRIPT + b"#2", tc="5/move").bot_file.limits == {"move_ms": 5000}
+    assert send(SCRIPT + b"#3", tc="10+0.1").bot_file.limits == {"move_ms": 350}
     files = {**HONEST, "bot.toml": b'command = "./run.sh"\nlimits = {move_ms = 900, processes = 2}'}
-    assert send(zipped(files)).limits == {"move_ms": 900, "processes": 2}
-    assert send(zipped({**files, "more": b"x"}), tc="1/move").limits == {"move_ms": 1000, "processes": 2}
+    assert send(zipped(files)).bot_file.limits == {"move_ms": 900, "processes": 2}
+    assert send(zipped({**files, "more": b"x"}), tc="1/move").bot_file.limits == {"move_ms": 1000, "processes": 2}
     for tc in ("depth:3", "soon"):
         with pytest.raises(SubmissionError, match=r"5/move|time control"):
             send(SCRIPT + b"#4", tc=tc)

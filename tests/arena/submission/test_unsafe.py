@@ -11,7 +11,7 @@ from arena.config import Settings
 from arena.coordinator.executors import open_executor
 from arena.events.bus import Bus
 from arena.submission.receive import UnsafeError, refuse_unsafe
-from referee.sandbox import assessment
+from referee.sandbox import level
 
 
 def settings(folder: Path, **changes: object) -> Settings:
@@ -25,7 +25,7 @@ def settings(folder: Path, **changes: object) -> Settings:
 def test_without_a_sandbox_only_an_admin_may_and_never_as_root(
     is_root: bool, is_admin: bool, takes: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(assessment, "is_root", lambda: is_root)
+    monkeypatch.setattr(level, "is_root", lambda: is_root)
     if takes:
         refuse_unsafe(settings(tmp_path), is_admin=is_admin)
     else:
@@ -35,6 +35,6 @@ def test_without_a_sandbox_only_an_admin_may_and_never_as_root(
 
 
 def test_a_referee_that_would_run_bots_as_root_does_not_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(assessment, "is_root", lambda: True)
+    monkeypatch.setattr(level, "is_root", lambda: True)
     with pytest.raises(ValueError, match="allow_weak_sandbox"):
         open_executor(settings(tmp_path), Bus(), Spool(tmp_path / "spool"))
