@@ -1,4 +1,4 @@
-"""`arena archive import|list|search|show|export|index`: import, search, show and export games.
+"""The archive: `arena archive` imports, searches, shows and exports games, `arena explore` shows the moves played.
 
 The archive is that of this machine's data folder; with `--server`, that of a server.
 """
@@ -8,44 +8,119 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-from arena.cli.source.database import add_database
-from arena.cli.source.source import GameFile, add_source, open_source
+from arena.cli.source.database import DatabaseArguments
+from arena.cli.source.source import GameFile, SourceArguments, open_source
 from arena.cli.terminal import argument, output, text_input
-from arena.cli.terminal.actions import Actions
 from arena.cli.terminal.exit import CommandError, Exit
+from arena.cli.terminal.fields import NOT_FILTERS, PAGING, Actions, filters, option, positional
 from arena.cli.terminal.game_view import show_record
-from arena.cli.terminal.printer import Printer, add_output, cell
-from arena.cli.terminal.query_options import NOT_FILTERS, PAGING, add_options, read_options
-from arena.documents.archive import ArchiveQuery, counted
+from arena.cli.terminal.printer import ListOutput, Output, Printer, output_form, read_document
+from arena.cli.terminal.rules_arguments import FAMILY, RulesArguments, family_option
+from arena.documents.archive import (
+    ArchiveItem,
+    ArchiveQuery,
+    ArchiveSource,
+    ExplorerQuery,
+    PlayedFigures,
+    PlayedMoveItem,
+    counted,
+)
+from arena.documents.columns import ARCHIVE, MOVES
+from arena.documents.table import Column, text_column
 
 DEFAULT_LIMIT = 50
+_BOOKLET = "booklet (-o pdf)"
 
 
-def add(parser: argparse.ArgumentParser) -> None:
-    actions = Actions(parser)
+@dataclass(frozen=True, kw_only=True)
+class ImportArguments(RulesArguments, SourceArguments, Output):
+    family: str = family_option("family of the games")
+    files: tuple[str, ...] = positional("file of game texts; - for stdin", "FILE", nargs="+")
+    notation: str | None = option(
+        'notation of the texts, see "arena rules list --json" (default: the one that reads most moves)',
+        metavar="NOTATION",
+    )
 
-    bring = actions.add(
+
+@dataclass(frozen=True, kw_only=True)
+class CollectionsArguments(SourceArguments, ListOutput):
+    """Arguments of `arena archive list`."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SearchArguments(SourceArguments, ListOutput):
+    filters: Mapping[str, Any] = filters(ArchiveQuery, without=(*PAGING, "order"))
+    latest: bool = option(
+        "descending order: the latest, longest or highest first", default=False, group="part of the list"
+    )
+    limit: int = option(
+        "list COUNT games", metavar="COUNT", type=argument.positive, default=DEFAULT_LIMIT, group="part of the list"
+    )
+    offset: int = option(
+        "skip the first COUNT games", metavar="COUNT", type=argument.whole, default=0, group="part of the list"
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class ArchivedGameArguments(SourceArguments, Output):
+    output: str = output_form(
+        meanings={"table": "the board", "json": "the record and the position", "text": "the game text"}
+    )
+    filters: Mapping[str, Any] = filters(ArchiveQuery, without=NOT_FILTERS)
+    ply: str | None = option(
+        "show the position after PLY: a number, or a move of the first (17x) or second side (17y) (default: last)",
+        metavar="PLY",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExportArguments(SourceArguments):
+    filters: Mapping[str, Any] = filters(ArchiveQuery, without=NOT_FILTERS)
+    notation: str | None = option(
+        "write texts in this notation of the family (default: as they were imported)", metavar="NOTATION"
+    )
+    output_file: Path | None = option("write to FILE (default: stdout); FILE.pdf is a booklet", metavar="FILE")
+    layout: Literal["text", "presentation"] = option(
+        "text: four diagrams to a page; presentation: one (default: text)",
+        default="text",
+        group=_BOOKLET,
+    )
+    language: str = option("language (default: en)", choices=("en", "fr"), default="en", group=_BOOKLET)
+    title: str = option(
+        "title of the booklet (default: that of its game, if it has only one)",
+        metavar="TEXT",
+        default="",
+        group=_BOOKLET,
+    )
+    problems: str | None = option(
+        'problems to append, from "arena problems find -o ndjson"; - for stdin', metavar="FILE", group=_BOOKLET
+    )
+    output: str = output_form(
+        forms=("text", "json", "ndjson", "pdf"), meanings={"text": "game texts", "pdf": "a booklet of diagrams"}
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class IndexArguments(DatabaseArguments, Output):
+    """Arguments of `arena archive index`."""
+
+
+def add_archive(parser: argparse.ArgumentParser) -> None:
+    """Declare the subcommands."""
+    add = Actions(parser).add
+    add(
         "import",
         _import,
         "import files of games; invalid games are listed, valid ones stored",
         "arena archive import migs.txt --family abalone",
         "arena archive import x.otn --family tablut --notation otn",
     )
-    bring.add_argument("files", nargs="+", metavar="FILE", help="file of game texts; - for stdin")
-    bring.add_argument("--family", required=True, metavar="FAMILY", type=argument.family, help="family of the games")
-    bring.add_argument(
-        "--notation",
-        metavar="NOTATION",
-        help='notation of the texts, see "arena rules list --json" (default: the one that reads most moves)',
-    )
-    argument.add_rules(bring, has_family=False)
-
-    listing = actions.add("list", _list, "list the collections and their numbers of games")
-
-    search = actions.add(
+    add("list", _list, "list the collections and their numbers of games")
+    add(
         "search",
         _search,
         "search games by players, results, moves, positions and more",
@@ -53,29 +128,8 @@ def add(parser: argparse.ArgumentParser) -> None:
         'arena archive search --family loa --moves "c8c6 a6c4" --result draw --sort length',
         "arena archive search --server http://127.0.0.1:8000 --player picasso",
     )
-    add_options(search, ArchiveQuery, without=(*PAGING, "order"))
-    part = search.add_argument_group("part of the list")
-    part.add_argument("--latest", action="store_true", help="descending order: the latest, longest or highest first")
-    part.add_argument(
-        "--limit",
-        type=argument.positive,
-        default=DEFAULT_LIMIT,
-        metavar="COUNT",
-        help=f"list COUNT games (default {DEFAULT_LIMIT})",
-    )
-    part.add_argument(
-        "--offset", type=argument.whole, default=0, metavar="COUNT", help="skip the first COUNT games (default 0)"
-    )
-
-    show = actions.add("show", _show, "draw one game, as arena replay does", "arena archive show --number 427 --ply 12")
-    add_options(show, ArchiveQuery, without=NOT_FILTERS)
-    show.add_argument(
-        "--ply",
-        metavar="PLY",
-        help="show the position after PLY: a number, or a move of the first (17x) or second side (17y) (default: last)",
-    )
-
-    export = actions.add(
+    add("show", _show, "draw one game, as arena replay does", "arena archive show --number 427 --ply 12")
+    add(
         "export",
         _export,
         "export one game or a selection as text, JSON or NDJSON",
@@ -83,51 +137,14 @@ def add(parser: argparse.ArgumentParser) -> None:
         "arena archive export --player picasso -o ndjson --output-file games.ndjson",
         "arena archive export --number 427 --language fr --output-file booklet.pdf",
     )
-    add_options(export, ArchiveQuery, without=NOT_FILTERS)
-    export.add_argument(
-        "--notation",
-        metavar="NOTATION",
-        help="write texts in this notation of the family (default: as they were imported)",
-    )
-    export.add_argument(
-        "--output-file", type=Path, metavar="FILE", help="write to FILE (default: stdout); FILE.pdf is a booklet"
-    )
-    booklet = export.add_argument_group("booklet (-o pdf)")
-    booklet.add_argument(
-        "--layout",
-        choices=("text", "presentation"),
-        default="text",
-        help="text: four diagrams to a page; presentation: one (default: text)",
-    )
-    booklet.add_argument("--language", choices=("en", "fr"), default="en", help="language (default: en)")
-    booklet.add_argument(
-        "--title",
-        metavar="TEXT",
-        default="",
-        help="title of the booklet (default: that of its game, if it has only one)",
-    )
-    booklet.add_argument(
-        "--problems", metavar="FILE", help='problems to append, from "arena problems find -o ndjson"; - for stdin'
-    )
-
-    index = actions.add("index", _index, "rebuild the index of all games; their numbers do not change")
-
-    for command in (bring, listing, search, show, export):
-        add_source(command)
-    add_database(index)
-    for command in (bring, listing, search, index):
-        add_output(command)
-    add_output(show, meanings={"table": "the board", "json": "the record and the position", "text": "the game text"})
-    add_output(
-        export, forms=("text", "json", "ndjson", "pdf"), meanings={"text": "game texts", "pdf": "a booklet of diagrams"}
-    )
+    add("index", _index, "rebuild the index of all games; their numbers do not change")
 
 
 # import
 
 
-def _import(arguments: argparse.Namespace) -> int:
-    ruleset = argument.settle(arguments)
+def _import(arguments: ImportArguments) -> int:
+    ruleset = arguments.settle()
     files = [
         GameFile(name, text_input.read_text(name), ruleset, arguments.notation) for name in arguments.files
     ]  # all are read before anything is stored
@@ -146,6 +163,8 @@ def _show_import(report: Mapping[str, Any]) -> None:
     known = f", {report['known']} known already" if report["known"] else ""
     games = "1 game" if report["new"] == 1 else f"{report['new']} games"
     output.text(f"{report['file']}: {games} imported as {report['format']}{known}, {report['rejected']} bad")
+    if unread := report.get("unread"):
+        output.text(f"  {unread} variation{'s' * (unread > 1)} could not be read and became comments")
     for bad in report["bad"]:
         where = f", move {bad['move']}" if bad["move"] else ""
         output.text(f"  line {bad['line']}{where}: {bad['problem']}")
@@ -156,62 +175,60 @@ def _show_import(report: Mapping[str, Any]) -> None:
 # list, search, index
 
 
-def _list(arguments: argparse.Namespace) -> int:
-    names = ("source", "family", "variant", "games")
+_COLLECTIONS: tuple[Column[ArchiveSource], ...] = (
+    text_column("source", "source", lambda collection: collection.source),
+    text_column("family", "family", lambda collection: collection.family),
+    text_column("variant", "variant", lambda collection: collection.variant),
+    Column("games", "games", lambda collection: collection.games),
+)
+
+
+def _list(arguments: CollectionsArguments) -> int:
     with open_source(arguments) as source:
         lines = source.collections()
-    rows = [[str(line[name]) for name in names] for line in lines]
-    Printer(arguments).result({"sources": lines}, lambda: output.table(names, rows, numbers=("games",)), "sources")
+    rows = [read_document(ArchiveSource, line) for line in lines]
+    Printer(arguments).result({"sources": lines}, lambda: output.table(_COLLECTIONS, rows), "sources")
     return Exit.DONE
 
 
-_COLUMNS = {
-    "number": "number",
-    "family": "family",
-    "variant": "variant",
-    "first": "first",
-    "second": "second",
-    "winner": "winner",
-    "termination": "termination",
-    "plies": "plies",
-    "date": "date",
-    "source": "source",
-    "id": "id",
-}
-"""Columns of a search: heading and key."""
-_DROP = ("id", "source", "variant", "date", "termination", "plies", "family")
-
-
-def _query(arguments: argparse.Namespace, **more: Any) -> ArchiveQuery:
+def _query(arguments: SearchArguments | ArchivedGameArguments | ExportArguments, **more: Any) -> ArchiveQuery:
     """Return the search that the arguments describe. Without `--server`, check it too; raises BadValueError."""
     from arena.services.archive import read_query
 
-    query = ArchiveQuery(**{"order": "rising"} | read_options(arguments, ArchiveQuery, without=NOT_FILTERS) | more)
+    query = ArchiveQuery(**{"order": "rising", **arguments.filters, **more})
     if not arguments.server:
         read_query(query)
     return query
 
 
-def _search(arguments: argparse.Namespace) -> int:
+def _search(arguments: SearchArguments) -> int:
     order = "falling" if arguments.latest else "rising"
-    query = _query(arguments, sort=arguments.sort, order=order, limit=arguments.limit)
+    query = _query(arguments, order=order, limit=arguments.limit)
     with open_source(arguments) as source:
-        found = source.search(query, offset=arguments.offset)
-    rows = [[cell(line[key]) for key in _COLUMNS.values()] for line in found.lines]
+        result = source.search(query, offset=arguments.offset)
+    rows = [read_document(ArchiveItem, line) for line in result.lines]
     Printer(arguments).result(
-        {"games": found.lines, "total": found.total, "total_exact": found.total_exact},
-        lambda: output.table(tuple(_COLUMNS), rows, numbers=("plies",), drop=_DROP),
+        {"games": result.lines, "total": result.total, "total_exact": result.total_exact},
+        lambda: _show_games(rows),
         "games",
     )
-    if found.total > len(found.lines) or not found.total_exact:
+    if result.total > len(result.lines) or not result.total_exact:
         output.note(
-            f"{len(found.lines)} of {counted(found.total, found.total_exact)} games; more with --limit and --offset"
+            f"{len(result.lines)} of {counted(result.total, result.total_exact)} games; more with --limit and --offset"
         )
     return Exit.DONE
 
 
-def _index(arguments: argparse.Namespace) -> int:
-    from arena.cli.source.folder_source import open_folder
+def _show_games(rows: list[ArchiveItem]) -> None:
+    from arena.cli.terminal.game_view import meanings  # loads the rules of all families
+
+    output.table(ARCHIVE, rows)
+    if ended := meanings(row.termination for row in rows):
+        output.text("", *ended)
+
+
+def _index(arguments: IndexArguments) -> int:
+    from arena.cli.source.source import open_folder
     from arena.collections import following
 
     with open_folder(arguments, creates=False) as folder:
@@ -231,56 +248,52 @@ def _index(arguments: argparse.Namespace) -> int:
 _NO_MATCH = "no game of the archive matches; look with: arena archive search"
 
 
-def _show(arguments: argparse.Namespace) -> int:
+def _show(arguments: ArchivedGameArguments) -> int:
     from referee.game.record import read_record
 
     query = _query(arguments)
     with open_source(arguments) as source:
-        found = source.search(query)
+        result = source.search(query)
         text = next(source.texts(query, "record"), None)
     if text is None:
         raise CommandError(_NO_MATCH, Exit.NOT_FOUND)
-    if found.total > 1:
-        output.note(
-            f"the first of {counted(found.total, found.total_exact)} games; narrow the search, or choose one with --id"
-        )
+    if result.total > 1:
+        count = counted(result.total, result.total_exact)
+        output.note(f"the first of {count} games; narrow the search, or choose one with --id")
     show_record(read_record(text), arguments.ply, Printer(arguments))
     return Exit.DONE
 
 
-def _export(arguments: argparse.Namespace) -> int:
-    form = "pdf" if _is_pdf(arguments.output_file) else arguments.output
+def _export(arguments: ExportArguments) -> int:
+    file = arguments.output_file
+    form = "pdf" if file and file.suffix.lower() == ".pdf" else arguments.output
     if arguments.notation and form != "text":
         raise CommandError("--notation is for texts; remove it, or choose -o text")
-    if form == "pdf" and arguments.output_file is None:
+    if form == "pdf" and file is None:
         raise CommandError("a booklet is a file; name it with --output-file FILE.pdf")
     query = _query(arguments)
     with open_source(arguments) as source:
         parts = list(source.texts(query, arguments.notation if form == "text" else "record"))
     if not parts:
         raise CommandError(_NO_MATCH, Exit.NOT_FOUND)
-    if form == "pdf":
-        arguments.output_file.write_bytes(_booklet(parts, arguments))
-        output.note(f"{len(parts)} game{'s' if len(parts) > 1 else ''} printed to {arguments.output_file}")
+    if form == "pdf" and file:
+        file.write_bytes(_booklet(parts, arguments))
+        output.note(f"{len(parts)} game{'s' if len(parts) > 1 else ''} printed to {file}")
         return Exit.DONE
     if form == "json":
         games = [json.loads(part) for part in parts]
         text = json.dumps({"games": games}, ensure_ascii=False, indent=1)
     else:
         text = "\n".join(part.rstrip("\n") if form == "ndjson" else part for part in parts)
-    if arguments.output_file:
-        arguments.output_file.write_text(f"{text.removesuffix(chr(10))}\n", encoding="utf-8")
-        output.note(f"{len(parts)} game{'s' if len(parts) > 1 else ''} written to {arguments.output_file}")
+    if file:
+        file.write_text(f"{text.removesuffix(chr(10))}\n", encoding="utf-8")
+        output.note(f"{len(parts)} game{'s' if len(parts) > 1 else ''} written to {file}")
     else:
         output.text(text.removesuffix("\n"))
     return Exit.DONE
 
 
-def _is_pdf(path: Path | None) -> bool:
-    return path is not None and path.suffix.lower() == ".pdf"
-
-
-def _booklet(records: Sequence[str], arguments: argparse.Namespace) -> bytes:
+def _booklet(records: Sequence[str], arguments: ExportArguments) -> bytes:
     """Return a booklet of the games, and of the problems in the file of `--problems`."""
     from arena.pages.drawing.booklet import BookletGame, make_booklet, problem_of
     from referee.game.record import read_record
@@ -292,3 +305,29 @@ def _booklet(records: Sequence[str], arguments: argparse.Namespace) -> bytes:
     lines = text_input.read_text(arguments.problems).splitlines() if arguments.problems else []
     problems = [problem_of(json.loads(line)) for line in lines if line.strip()]
     return make_booklet(games, problems, title=arguments.title, layout=arguments.layout, language=arguments.language)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExploreArguments(SourceArguments, ListOutput):
+    family: str = positional(FAMILY, "FAMILY", type=argument.family)
+    filters: Mapping[str, Any] = filters(ExplorerQuery)
+
+
+def explore(arguments: ExploreArguments) -> int:
+    """Print the moves played in a position, the most played first."""
+    with open_source(arguments) as source:
+        explored = source.explore(arguments.family, ExplorerQuery(**arguments.filters))
+    Printer(arguments).result(explored, lambda: _show_moves(explored), "moves")
+    return Exit.DONE
+
+
+def _show_moves(explored: Mapping[str, Any]) -> None:
+    output.text(f"{explored['family']} {explored['variant']}, {explored['side']} to move: {explored['position']}")
+    if not explored["games"]:
+        output.note("no game of the archive had this position")
+        return
+    total = read_document(PlayedFigures, explored)
+    output.table(MOVES, [*(read_document(PlayedMoveItem, move) for move in explored["moves"]), total])
+    if not explored["total_exact"]:
+        output.note(f"figures of the latest {explored['games']:,} games; more had this position")
+    output.note("score and rating (mean mu today): of the side to move; see a game with arena archive show --number N")

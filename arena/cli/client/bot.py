@@ -1,4 +1,4 @@
-"""`arena bot submit|list|show|retire|quota`: manage your bots on a server."""
+"""Your bots on a server, `arena bot submit|list|show|retire|quota`, and their matches, `arena challenge`."""
 
 from __future__ import annotations
 
@@ -11,17 +11,24 @@ import os
 import tarfile
 import tempfile
 import time
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from arena.cli.client.route_command import RouteCommand, add_commands
 from arena.cli.source import remote
+from arena.cli.source.remote import ServerArguments
 from arena.cli.terminal import argument, output
-from arena.cli.terminal.actions import Actions
 from arena.cli.terminal.exit import CommandError, Exit
-from arena.cli.terminal.printer import Printer, add_output
-from arena.cli.terminal.query_options import add_options, read_options
+from arena.cli.terminal.fields import Actions, option, positional
+from arena.cli.terminal.printer import Output, Printer, read_document
 from arena.client import ApiClient
-from arena.documents.bot import BotQuery
+from arena.documents.bot import BotItem, BotQuery, VersionItem
+from arena.documents.columns import BOTS, POOL_RATINGS, VERSIONS
+from arena.documents.rating import PoolRating
+from arena.documents.table import Column, text_column
+from arena.documents.tournament import Challenge
+from arena.names import as_name
 from referee.bot.input_file import refuse_special
 
 _MOVING = ("uploaded", "checking")
@@ -32,91 +39,83 @@ _LAST_LINES = 12
 """How much of what an unfit bot wrote to standard error is shown."""
 
 
-def add(parser: argparse.ArgumentParser) -> None:
+@dataclass(frozen=True, kw_only=True)
+class SubmitArguments(ServerArguments, Output):
+    path: Path = positional("executable, script, zip, tar, or folder with bot.toml", "PATH")
+    name: str | None = option(
+        "name of the bot; a new name creates a bot (default: the name in the folder's bot.toml)",
+        metavar="NAME",
+        type=argument.name,
+    )
+    family: tuple[str, ...] = option(
+        "family that the bot plays; may be repeated", metavar="FAMILY", type=argument.family, default=()
+    )
+    tc: str | None = option(
+        "check only this time control, such as 5/move (default: the fastest that the bot keeps to)", metavar="TIME"
+    )
+    watch: bool = option("wait for the verdict; exit 1 if the bot is unfit", default=False)
+
+
+@dataclass(frozen=True, kw_only=True)
+class BotArguments(ServerArguments, Output):
+    bot: str = positional("name of the bot", "NAME", type=argument.name)
+    number: int | None = option(
+        "show this version, with the report of its check", "--version", metavar="NUMBER", type=argument.positive
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class RetireArguments(BotArguments):
+    number: int | None = option("retire only this version", "--version", metavar="NUMBER", type=argument.positive)
+
+
+@dataclass(frozen=True, kw_only=True)
+class QuotaArguments(ServerArguments, Output):
+    """Arguments of `arena bot quota`."""
+
+
+def add_bot(parser: argparse.ArgumentParser) -> None:
     """Declare the subcommands."""
     actions = Actions(parser)
-
-    submit = actions.add(
+    actions.add(
         "submit",
         _submit,
         "upload a bot: an executable, a script, a zip or tar, or a folder with bot.toml",
         "arena bot submit folder/ --watch",
         "arena bot submit ./mybot --name mybot --family loa --watch",
     )
-    submit.add_argument("path", metavar="PATH", type=Path, help="executable, script, zip, tar, or folder with bot.toml")
-    submit.add_argument(
-        "--name",
-        metavar="NAME",
-        help="name of the bot; a new name creates a bot (default: the name in the folder's bot.toml)",
-    )
-    submit.add_argument(
-        "--family",
-        action="append",
-        default=[],
-        metavar="FAMILY",
-        type=argument.family,
-        help="family that the bot plays; may be repeated",
-    )
-    submit.add_argument(
-        "--tc",
-        metavar="TIME",
-        help="check only this time control, such as 5/move (default: the fastest that the bot keeps to)",
-    )
-    submit.add_argument("--watch", action="store_true", help="wait for the verdict; exit 1 if the bot is unfit")
-
-    listing = actions.add("list", _list, "list all bots", "arena bot list --family loa")
-    add_options(listing, BotQuery)
-    listing.add_argument(
-        "--limit", metavar="COUNT", type=argument.positive, help="list at most COUNT bots (default: all)"
-    )
-
-    show = actions.add("show", _show, "show a bot, or one version with its check", "arena bot show mybot --version 2")
-    show.add_argument("name", metavar="NAME", help="name of the bot")
-    show.add_argument(
-        "--version",
-        dest="number",
-        metavar="NUMBER",
-        type=argument.positive,
-        help="show this version, with the report of its check",
-    )
-
-    retire = actions.add(
+    add_commands(actions, _COMMANDS)
+    actions.add("show", _show, "show a bot, or one version with its check", "arena bot show mybot --version 2")
+    actions.add(
         "retire", _retire, "retire a bot from new tournaments; games and ratings stay", "arena bot retire mybot"
     )
-    retire.add_argument("name", metavar="NAME", help="name of the bot")
-    retire.add_argument(
-        "--version", dest="number", metavar="NUMBER", type=argument.positive, help="retire only this version"
-    )
-
-    quota = actions.add("quota", _quota, "show your storage use and its limits", "arena bot quota")
-
-    for command in (submit, show, retire, quota):
-        remote.add_server(command)
-        add_output(command)
-    remote.add_server(listing)
-    add_output(listing, "csv")
+    actions.add("quota", _quota, "show your storage use and its limits", "arena bot quota")
 
 
-def _submit(arguments: argparse.Namespace) -> int:
+def _submit(arguments: SubmitArguments) -> int:
     client = remote.client(arguments)
+    own_name = _name_in(arguments.path) if arguments.path.is_dir() else ""
     with bundle_of(arguments.path) as file:
-        name = arguments.name or _name_in(arguments.path)
+        name = arguments.name or own_name
+        if not name:
+            where = ", or write one into its bot.toml" if arguments.path.is_dir() else ""
+            raise CommandError(f"{arguments.path}: missing name of the bot; add --name NAME{where}")
         digest = _digest(file)
-        found = client.ask(
+        submission = client.ask(
             "POST",
             f"/bots/{name}/versions",
-            query={"family": tuple(arguments.family) or None, "sha256": digest, "tc": arguments.tc},
+            query={"family": arguments.family or None, "sha256": digest, "tc": arguments.tc},
             file=file,
             headers={"Idempotency-Key": f"{digest}-{os.urandom(8).hex()}"},
         ).data
-    output.note(f"{found['name']} received: {found['size_bytes']:,} bytes, SHA-256 {found['sha256']}")
+    output.note(f"{submission['name']} received: {submission['size_bytes']:,} bytes, SHA-256 {submission['sha256']}")
     if arguments.watch:
-        found = _watch(client, found["id"])
-    problem = f"  {found['problem']}" if found["problem"] else ""
-    Printer(arguments).result(found, lambda: output.text(f"{found['name']}  {found['state']}{problem}"))
-    if found["state"] in _MOVING:
-        output.note(f'it is being checked; "arena bot show {name} --version {found["number"]}" shows the progress')
-    return Exit.FAILED if found["state"] == "failed" else Exit.DONE
+        submission = _watch(client, submission["id"])
+    problem = f"  {submission['problem']}" if submission["problem"] else ""
+    Printer(arguments).result(submission, lambda: output.text(f"{submission['name']}  {submission['state']}{problem}"))
+    if submission["state"] in _MOVING:
+        output.note(f'it is being checked; "arena bot show {name} --version {submission["number"]}" shows the progress')
+    return Exit.FAILED if submission["state"] == "failed" else Exit.DONE
 
 
 def _digest(file: BinaryIO) -> str:
@@ -139,8 +138,6 @@ def bundle_of(path: Path) -> BinaryIO:
             file.seek(0)
             return file
         file.close()
-    elif not (path / "bot.toml").is_file():
-        raise CommandError(f"{path}: the folder has no bot.toml; write one with name and command")
     packed = tempfile.TemporaryFile()  # noqa: SIM115 - the caller closes it
     with (
         gzip.GzipFile(filename="", fileobj=packed, mode="wb", mtime=0) as squeezed,
@@ -164,16 +161,14 @@ def _pack_program(archive: tarfile.TarFile, path: Path) -> None:
     archive.add(path.resolve(), arcname=path.name, filter=_plain)
 
 
-def _name_in(path: Path) -> str:
-    """Return the name that the bot.toml of a folder gives. Raises CommandError."""
-    if not path.is_dir():
-        raise CommandError(f"{path}: missing name of the bot; add --name NAME")
+def _name_in(folder: Path) -> str:
+    """Return the name in the bot.toml of a folder, which is validated like an upload; empty without one.
+
+    Raises BotFileError.
+    """
     from referee.bot.file import read_bot_file
 
-    name = read_bot_file(path).name
-    if not name:
-        raise CommandError(f"{path / 'bot.toml'}: no name in it; write one there, or add --name NAME")
-    return name
+    return as_name(read_bot_file(folder, folder).name)
 
 
 def _plain(info: tarfile.TarInfo) -> tarfile.TarInfo | None:
@@ -187,19 +182,19 @@ def _plain(info: tarfile.TarInfo) -> tarfile.TarInfo | None:
 
 def _watch(client: ApiClient, submission: int) -> dict[str, Any]:
     while True:
-        found: dict[str, Any] = client.get(f"/submissions/{submission}")
-        if found["state"] not in _MOVING:
+        version: dict[str, Any] = client.get(f"/submissions/{submission}")
+        if version["state"] not in _MOVING:
             output.progress("", is_last=True)
-            output.note(*_steps(found), *_last_words(found))
-            return found
-        output.progress(f"{found['name']} {found['state']}")
+            output.note(*_steps(version), *_last_words(version))
+            return version
+        output.progress(f"{version['name']} {version['state']}")
         time.sleep(_POLL_S)
 
 
-def _steps(found: dict[str, Any]) -> list[str]:
+def _steps(version: dict[str, Any]) -> list[str]:
     """Return the report of a check, a line for each step."""
     lines = []
-    for family, report in found["report"].get("families", {}).items():
+    for family, report in version["report"].get("families", {}).items():
         for step in report.get("steps", []):
             mark = "ok  " if step["passed"] else "FAIL" if step["needed"] else "note"
             words = (family, step["name"], step.get("detail", ""), "" if step["passed"] else step.get("advice", ""))
@@ -214,77 +209,81 @@ def _last_words(found: dict[str, Any]) -> list[str]:
     return ["standard error:", *(f"      {line}" for line in found["log"].splitlines()[-_LAST_LINES:])]
 
 
-def _list(arguments: argparse.Namespace) -> int:
-    client = remote.client(arguments)
-    items = client.pages("/bots", arguments.limit, **read_options(arguments, BotQuery))
-    columns = (
-        ("bot", "name"),
-        ("owner", "owner"),
-        ("families", "families"),
-        ("versions", "versions"),
-        ("newest", "newest"),
-        ("state", "newest_state"),
-    )
-    empty = 'no bots yet; "arena bot submit --help" shows how'
-    Printer(arguments).rows(items, columns, empty=empty, drop=("versions", "newest", "owner"))
-    return Exit.DONE
-
-
-def _show(arguments: argparse.Namespace) -> int:
+def _show(arguments: BotArguments) -> int:
     client, printer = remote.client(arguments), Printer(arguments)
     if arguments.number is not None:
-        found = client.get(f"/bots/{arguments.name}/versions/{arguments.number}")
-        printer.members(found, ("name", "owner", "state", "problem", "families", "size_bytes", "sha256", "created_at"))
+        version = client.get(f"/bots/{arguments.bot}/versions/{arguments.number}")
+        printer.members(
+            version, ("name", "owner", "state", "problem", "families", "size_bytes", "sha256", "created_at", "remarks")
+        )
         if printer.is_for_people:
-            output.text(*_steps(found))
-            if found.get("log"):
-                output.text("", found["log"].rstrip("\n"))
+            output.text(*_steps(version))
+            if version.get("log"):
+                output.text("", version["log"].rstrip("\n"))
         return Exit.DONE
-    found = client.get(f"/bots/{arguments.name}")
-    printer.members(found, ("name", "owner", "description", "is_retired", "created_at"))
+    bot = client.get(f"/bots/{arguments.bot}")
+    printer.members(bot, ("name", "owner", "description", "is_retired", "created_at"))
     if printer.is_for_people:
         output.text("")
-        output.table(
-            ("version", "state", "families", "problem"),
-            [[one["name"], one["state"], " ".join(one["families"]), one["problem"]] for one in found["versions"]],
-            wrap=("families", "problem"),
-        )
-        if found["ratings"]:
+        output.table(VERSIONS, [read_document(VersionItem, version) for version in bot["versions"]])
+        if bot["ratings"]:
             output.text("")
-            output.table(
-                ("version", "pool", "rating", "mu", "±2σ", "games"),
-                [
-                    [
-                        one["name"],
-                        one["pool"],
-                        f"{one['conservative']:z.2f}",
-                        f"{one['mu']:z.2f}",
-                        f"{2 * one['sigma']:.2f}",
-                        str(one["games"]),
-                    ]
-                    for one in found["ratings"]
-                ],
-                numbers=("rating", "mu", "±2σ", "games"),
-            )
+            output.table(POOL_RATINGS, [read_document(PoolRating, rating) for rating in bot["ratings"]])
     return Exit.DONE
 
 
-def _retire(arguments: argparse.Namespace) -> int:
+def _retire(arguments: RetireArguments) -> int:
     client = remote.client(arguments)
-    path = f"/bots/{arguments.name}" + (f"/versions/{arguments.number}" if arguments.number else "")
+    path = f"/bots/{arguments.bot}" + (f"/versions/{arguments.number}" if arguments.number else "")
     found = client.ask("POST", f"{path}/retire").data
     Printer(arguments).result(found, lambda: output.note(f"{found['name']} is retired"))
     return Exit.DONE
 
 
-def _quota(arguments: argparse.Namespace) -> int:
+_QUOTA: tuple[Column[tuple[str, int, int]], ...] = (
+    text_column("name", "", lambda row: row[0]),
+    Column("used", "used", lambda row: row[1], "count"),
+    Column("limit", "limit", lambda row: row[2], "count"),
+)
+
+
+def _quota(arguments: QuotaArguments) -> int:
     client = remote.client(arguments)
     mine, limits = client.get("/account"), client.get("/limits")
     most = {"bots": limits["max_bots"], "versions": limits["max_versions"], "size_bytes": limits["max_user_bytes"]}
-    rows = [(name.replace("size_", ""), f"{mine[name]:,}", f"{limit:,}") for name, limit in most.items()]
+    rows = [(name.replace("size_", ""), mine[name], limit) for name, limit in most.items()]
     Printer(arguments).result(
         {name: {"used": mine[name], "limit": limit} for name, limit in most.items()},
-        lambda: output.table(("", "used", "limit"), rows, numbers=("used", "limit")),
+        lambda: output.table(_QUOTA, rows),
     )
     output.note("retired bots and versions do not count")
     return Exit.DONE
+
+
+_COMMANDS = (
+    RouteCommand(
+        "list",
+        "GET /bots",
+        "list all bots",
+        ("arena bot list --family loa",),
+        query=BotQuery,
+        item=BotItem,
+        columns=BOTS,
+        empty='no bots yet; "arena bot submit --help" shows how',
+        limit=0,
+    ),
+)
+
+
+def _tell_of_match(match: dict[str, Any]) -> None:
+    output.text(f"tournament {match['id']}: {match['name']}")
+
+
+challenge = RouteCommand(
+    "challenge",
+    "POST /bots/{bot}/challenges",
+    body=Challenge,
+    options={"bot": "your bot, which must be connected"},
+    show=_tell_of_match,
+    note=lambda match: f"follow it with: arena tournament watch {match['id']}",
+)

@@ -6,7 +6,6 @@ reconnects, and its games continue with new processes.
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import contextlib
 import json
@@ -14,14 +13,19 @@ import os
 import random
 import signal
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import MISSING, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 from arena.cli.source import remote
+from arena.cli.source.remote import ServerArguments
 from arena.cli.terminal import argument, output
 from arena.cli.terminal.exit import CommandError, Exit
+from arena.cli.terminal.fields import option, positional
+from arena.client import ApiClient, ClientError
+from referee.errors import KINDS, kind_of_status
 
 if TYPE_CHECKING:
     import aiohttp
@@ -43,37 +47,31 @@ _LEAVING_S = 3.0
 """After the order to stop: how long no game may have begun. The next one of a pair follows at once."""
 
 
-def add(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
-    parser.add_argument("bot", metavar="BOT", help="a program, a quoted command, sample:NAME or a folder")
-    parser.add_argument(
-        "--url", "--server", dest="server", metavar="URL", help="the server (default: that of arena login)"
+@dataclass(frozen=True, kw_only=True)
+class ConnectArguments(ServerArguments):
+    bot: str = positional("a program, a quoted command, sample:NAME or a folder", "BOT")
+    server: str | None = option("the server (default: that of arena login)", "--url", "--server", metavar="URL")
+    token: str | None = option("API token with the scope submit (default: that of arena login)", metavar="TOKEN")
+    name: str = option(
+        "name of the bot on the server; a new name makes a new bot",
+        metavar="NAME",
+        type=argument.name,
+        default=MISSING,
     )
-    parser.add_argument(
-        "--token", metavar="TOKEN", help="API token with the scope submit (default: that of arena login)"
-    )
-    parser.add_argument(
-        "--name", required=True, metavar="NAME", help="name of the bot on the server; a new name makes a new bot"
-    )
-    parser.add_argument(
-        "--family",
-        action="append",
-        required=True,
+    family: tuple[str, ...] = option(
+        "family that the bot plays; may be repeated",
         metavar="FAMILY",
         type=argument.family,
-        help="family that the bot plays; may be repeated",
+        default=MISSING,
+        action="append",
     )
-    parser.add_argument(
-        "--games",
-        metavar="COUNT",
-        type=argument.positive,
-        default=1,
-        help="play COUNT games at once, each in its own process (default 1)",
+    games: int = option(
+        "play COUNT games at once, each in its own process", metavar="COUNT", type=argument.positive, default=1
     )
-    parser.add_argument("--open", action="store_true", help="let others challenge the bot, not only you")
+    open: bool = option("let others challenge the bot, not only you", default=False)
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: ConnectArguments) -> int:
     """Connect the bot, and play until a signal stops the command."""
     from referee.bot.argument import read_bot
 
@@ -87,12 +85,15 @@ def run(arguments: argparse.Namespace) -> int:
     query = {"bot": arguments.name, "family": arguments.family, "games": arguments.games}
     if arguments.open:
         query["open"] = "true"
-    url = f"{client.server}/api/v1/connect?{urlencode(query, doseq=True)}"
-    return asyncio.run(_stay(spec, url, client.token))
+    return asyncio.run(_stay(spec, client, query, client.token))
 
 
-async def _stay(spec: BotSpec, url: str, token: str) -> int:
+async def _stay(spec: BotSpec, client: ApiClient, query: Mapping[str, Any], token: str) -> int:
+    import aiohttp
+
     from arena.cli.terminal.interrupt import heard
+
+    url = f"{client.server}/api/v1/connect?{urlencode(query, doseq=True)}"
 
     aborted = asyncio.Event()
     run = ""
@@ -101,7 +102,10 @@ async def _stay(spec: BotSpec, url: str, token: str) -> int:
         while not interrupts.stop.is_set():
             begin = time.monotonic()
             connection = Connection(spec, interrupts.stop, aborted)
-            reason = await connection.last(f"{url}&run={run}" if run else url, token)
+            try:
+                reason = await connection.last(f"{url}&run={run}" if run else url, token)
+            except aiohttp.WSServerHandshakeError as error:
+                reason = await _refusal(client, query, error.status)
             run = connection.run or run
             if interrupts.stop.is_set():
                 break
@@ -112,6 +116,25 @@ async def _stay(spec: BotSpec, url: str, token: str) -> int:
                 await asyncio.wait_for(interrupts.stop.wait(), pause_s * random.uniform(0.5, 1.5))
             pause_s = min(2 * pause_s, PAUSES_S[1])
     return Exit.DONE
+
+
+async def _refusal(client: ApiClient, query: Mapping[str, Any], status: int) -> str:
+    """Return why the server takes no bots for now. Raises CommandError if it never will.
+
+    aiohttp drops the body of a failed handshake: the same request without one gets the server's reason.
+    """
+    is_temporary = status >= 500 or status == 429
+    reason, hint = f"it answers {status}", "" if is_temporary else "ask its operator whether WebSockets pass its proxy"
+    try:
+        await asyncio.to_thread(client.get, "/connect", **query)
+    except ClientError as error:
+        if error.kind != "bad-request":  # that one only says that the request was no handshake
+            reason, hint = str(error), error.hint
+    if is_temporary:
+        return f"the server takes no bots now: {reason}{hint and f'; {hint}'}"
+    raise CommandError(
+        f"the server refuses the bot: {reason}{hint and f'; {hint}'}", KINDS[kind_of_status(status)].exit
+    )
 
 
 class Connection:
@@ -130,7 +153,7 @@ class Connection:
         """What the server wants to hear when this program connects again: it knows the bot then."""
 
     async def last(self, url: str, token: str) -> str:
-        """Play until the connection ends; return why it ended."""
+        """Play until the connection ends; return why it ended. Raises WSServerHandshakeError if it is refused."""
         import aiohttp
 
         headers = {"Authorization": f"Bearer {token}"}
@@ -141,15 +164,8 @@ class Connection:
                 session.ws_connect(url, max_msg_size=_POSITION_BYTES, timeout=waits) as socket,
             ):
                 return await self._attend(socket)
-        except aiohttp.WSServerHandshakeError as error:
-            if error.status in (401, 403):
-                raise CommandError("the server refuses the token; it needs the scope submit", Exit.REFUSED) from None
-            if error.status < 500 and error.status != 429:
-                problem = (
-                    f"the server refuses the connection ({error.status}): is it an arena, and one for remote bots?"
-                )
-                raise CommandError(f"{problem} Older servers do not support this command", Exit.FAILED) from None
-            return f"the server takes no bots just now ({error.status})"
+        except aiohttp.WSServerHandshakeError:  # a ClientError, but no lost connection
+            raise
         except aiohttp.ClientSSLError as error:
             raise CommandError(f"the server's certificate is not trusted: {error}", Exit.REFUSED) from None
         except (aiohttp.ClientError, OSError, TimeoutError) as error:
@@ -236,13 +252,21 @@ class Program:
 
     async def start(self) -> None:
         """Start the process; a failure is reported to the server as the end of the program."""
+        from referee.bot.argument import search_path
+
         words = list(self._spec.command)
         if self._spec.folder and os.sep in words[0]:
             words[0] = str(Path(self._spec.folder, words[0]).resolve())
         pipe = asyncio.subprocess.PIPE
         try:
             self._process = await asyncio.create_subprocess_exec(
-                *words, stdin=pipe, stdout=pipe, cwd=self._spec.folder, start_new_session=True, limit=LINE_BYTES + 2
+                *words,
+                stdin=pipe,
+                stdout=pipe,
+                cwd=self._spec.folder,
+                env=os.environ | {"PATH": search_path()},
+                start_new_session=True,
+                limit=LINE_BYTES + 2,
             )
         except OSError as error:
             await self._tell(gone=f"cannot be started: {error.strerror or error}")

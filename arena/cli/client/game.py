@@ -1,68 +1,42 @@
-"""`arena game show|watch|download|export`: show one game of a server, or fetch the records of many."""
+"""Games of a server, what their bots wrote, and the ratings: `arena game`, `logs` and `leaderboard`."""
 
 from __future__ import annotations
 
 import argparse
+import sys
+from dataclasses import MISSING, dataclass
 from typing import Any
 
-from arena.cli.client.tournament import FORMS as EXPORTS
+from arena.cli.client.route_command import RouteCommand, add_commands
 from arena.cli.source import remote
+from arena.cli.source.remote import ServerArguments
 from arena.cli.terminal import output
-from arena.cli.terminal.actions import Actions
 from arena.cli.terminal.exit import Exit
-from arena.cli.terminal.printer import Printer, add_output
-from arena.cli.terminal.query_options import NOT_FILTERS, add_options, read_options
+from arena.cli.terminal.fields import NOT_FILTERS, Actions, option, positional
+from arena.cli.terminal.printer import Output, Printer, read_document
+from arena.documents.columns import LEADERBOARD
 from arena.documents.game import GameQuery
+from arena.documents.rating import LeaderboardLine, LeaderboardQuery
+from arena.documents.words import Side
+from arena.plain_text import escaped
 
-FORMS = {"json": "application/json", "text": "text/plain"}
 _RESULTS = {"first": "1-0", "second": "0-1", "draw": "½-½"}
 
 
-def add(parser: argparse.ArgumentParser) -> None:
+def add_game(parser: argparse.ArgumentParser) -> None:
     """Declare the subcommands."""
-    actions = Actions(parser)
-    show = actions.add("show", _show, "show a game with its result", "arena game show 0123456789abcdef")
-    watch = actions.add(
-        "watch", _watch, "print the moves of a game as they are played", "arena game watch 0123456789abcdef"
-    )
-    download = actions.add(
-        "download",
-        _download,
-        "download the record of a game, for arena replay",
-        "arena game download 0123456789abcdef --output-file game.json",
-        "arena game download 0123456789abcdef | arena replay -",
-    )
-    remote.add_file(download, FORMS)
-    export = actions.add(
-        "export",
-        _export,
-        "export the records of all games, or of those that match these options",
-        "arena game export --family loa --output-file loa.ndjson",
-        "arena game export --bot mybot --termination-class forfeit --since 2026-11-01 --output text",
-        "arena game export --family loa -o csv > loa.csv",
-    )
-    add_options(export, GameQuery, without=NOT_FILTERS)
-    remote.add_file(export, EXPORTS)
-    remote.add_server(export)
-    for command in (show, watch, download):
-        command.add_argument("id", metavar="ID", help="id of the game")
-        remote.add_server(command)
-    for command in (show, watch):
-        add_output(command)
+    add_commands(Actions(parser), _COMMANDS)
 
 
-def _show(arguments: argparse.Namespace) -> int:
-    found = remote.client(arguments).get(f"/games/{arguments.id}")
-    Printer(arguments).result(found, lambda: _show_game(found))
-    return Exit.DONE
+def _show_game(game: dict[str, Any]) -> None:
+    from arena.cli.terminal.game_view import meanings  # loads the rules of all families
 
-
-def _show_game(found: dict[str, Any]) -> None:
-    _tell(found)
-    for step in found["ratings"]:
+    _tell(game)
+    output.text(*meanings([game["termination"]]))
+    for step in game["ratings"]:
         output.text(f"{step['name']}: mu {step['mu_before']:z.2f} -> {step['mu']:z.2f}, sigma {step['sigma']:.2f}")
-    if found["record"]:
-        output.text("", " ".join(found["record"]["moves"]))
+    if game["record"]:
+        output.text("", " ".join(game["record"]["moves"]))
 
 
 def _tell(game: dict[str, Any]) -> None:
@@ -73,11 +47,6 @@ def _tell(game: dict[str, Any]) -> None:
         f"{game['first']} - {game['second']}  {result}{why}{detail}",
         f"{game['family']} {game['variant']}, tournament {game['tournament_id']}, game {game['id']}",
     )
-
-
-def _watch(arguments: argparse.Namespace) -> int:
-    remote.follow(arguments, f"/games/{arguments.id}/stream", _event)
-    return Exit.DONE
 
 
 def _event(event: dict[str, Any]) -> None:
@@ -94,11 +63,88 @@ def _ply(ply: dict[str, Any]) -> None:
     output.text(f"{ply['ply']:>4}  {ply['move']}  {ply['ms'] or 0:.0f} ms{score}")
 
 
-def _download(arguments: argparse.Namespace) -> int:
-    remote.save(arguments, f"/games/{arguments.id}/record", FORMS)
+_COMMANDS = (
+    RouteCommand(
+        "show",
+        "GET /games/{game}",
+        "show a game with its result",
+        ("arena game show 0123456789abcdef",),
+        show=_show_game,
+    ),
+    RouteCommand(
+        "watch",
+        "GET /games/{game}/stream",
+        "print the moves of a game as they are played",
+        ("arena game watch 0123456789abcdef",),
+        show=_event,
+    ),
+    RouteCommand(
+        "download",
+        "GET /games/{game}/record",
+        "download the record of a game, for arena replay",
+        (
+            "arena game download 0123456789abcdef --output-file game.json",
+            "arena game download 0123456789abcdef | arena replay -",
+        ),
+        forms={"json": "application/json", "text": "text/plain"},
+    ),
+    RouteCommand(
+        "export",
+        "GET /games",
+        "export the records of all games, or of those that match these options",
+        (
+            "arena game export --family loa --output-file loa.ndjson",
+            "arena game export --bot mybot --termination-class forfeit --since 2026-11-01 --output text",
+            "arena game export --family loa -o csv > loa.csv",
+        ),
+        query=GameQuery,
+        without=NOT_FILTERS,
+        forms=remote.RECORDS,
+    ),
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LogsArguments(ServerArguments, Output):
+    game: str = positional("id of the game", "GAME")
+    side: Side = option("side of your bot: first or second", default=MISSING)
+    raw: bool = option("print control characters as they are (default: as escapes such as \\x1b)", default=False)
+
+
+def logs(arguments: LogsArguments) -> int:
+    """Print the tail of the log. A pager or a terminal behind a pipe obeys control characters, hence the escapes."""
+    answer = remote.client(arguments).get(f"/games/{arguments.game}/logs/{arguments.side}")
+
+    def show() -> None:
+        if answer["log"] and arguments.raw:
+            sys.stdout.write(answer["log"])
+        elif answer["log"]:
+            output.text(escaped(answer["log"].replace("\r\n", "\n").rstrip("\n")))
+        else:
+            output.note(f"{answer['name']} wrote nothing to standard error")
+
+    Printer(arguments).result(answer, show)
     return Exit.DONE
 
 
-def _export(arguments: argparse.Namespace) -> int:
-    remote.save(arguments, "/games", EXPORTS, **read_options(arguments, GameQuery, without=NOT_FILTERS))
-    return Exit.DONE
+def _show_leaderboard(board: dict[str, Any]) -> None:
+    lines = [read_document(LeaderboardLine, line) for line in board["items"]]
+    if not lines:
+        output.note(f"no rated games in {board['pool']} yet; pools: {', '.join(board['pools'])}")
+        return
+    has_elo = any(line.elo is not None for line in lines)
+    output.table([column for column in LEADERBOARD if has_elo or column.key != "elo"], lines)
+    output.note(
+        f"rating = mu - 3 sigma; provisional below {board['needed_games']} games or above sigma "
+        f"{board['needed_sigma']:g}"
+    )
+
+
+leaderboard = RouteCommand(
+    "leaderboard",
+    "GET /leaderboards/{family}",
+    query=LeaderboardQuery,
+    items="items",
+    limit=50,
+    show=_show_leaderboard,
+)

@@ -1,44 +1,49 @@
-"""`arena login`: log in with a password or a token, and store the token for the other commands."""
+"""`arena login|logout`: get a token and store it for the other commands; revoke and delete it."""
 
 from __future__ import annotations
 
-import argparse
 import os
 import platform
+from dataclasses import dataclass
 
 from arena.cli.source import remote
+from arena.cli.source.remote import ServerArguments
 from arena.cli.terminal import argument, output
 from arena.cli.terminal.exit import CommandError, Exit
-from arena.cli.terminal.printer import Printer, add_output
-from arena.cli.terminal.prompt import ask_secret, token_end
+from arena.cli.terminal.fields import option
+from arena.cli.terminal.printer import Output, Printer
+from arena.cli.terminal.text_input import ask_secret, token_end
 from arena.client import ApiClient, change_keys, keyring
 
 SCOPES = ("read", "submit", "organise", "admin", "worker")
 
 
-def add(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
-    remote.add_server(parser)
-    add_output(parser)
-    parser.add_argument("--user", metavar="NAME", help="log in with a password, read from the terminal or a pipe")
-    parser.add_argument("--scopes", metavar="S,S", help="scopes of the token (default: all that your role may have)")
-    parser.add_argument(
-        "--days",
+@dataclass(frozen=True, kw_only=True)
+class LoginArguments(ServerArguments, Output):
+    user: str | None = option(
+        "log in with a password, read from the terminal or a pipe", metavar="NAME", type=argument.name
+    )
+    scopes: str = option("scopes of the token (default: all that your role may have)", metavar="S,S", default="")
+    days: int = option(
+        "the token expires after DAYS days (default 90); 0 or never: it does not expire",
         metavar="DAYS",
-        type=argument.days,
         default=90,
-        help="the token expires after DAYS days (default 90); 0 or never: it does not expire",
+        type=argument.days,
     )
 
 
-def run(arguments: argparse.Namespace) -> int:
+def login(arguments: LoginArguments) -> int:
     """Get a token, test it, and store it."""
     server = remote.server_of(arguments)
     bare = ApiClient(server)
     ends = ""
     token = arguments.token or (None if arguments.user else os.environ.get("ARENA_TOKEN"))
     if token is None:
-        token, ends = _by_password(arguments, bare) if arguments.user else (ask_secret("token: "), "")
+        token, ends = (
+            _by_password(arguments, bare)
+            if arguments.user
+            else (ask_secret("token: ", "; or use --token or --user NAME"), "")
+        )
     account = ApiClient(server, token).get("/account")
 
     def keep(keys: dict[str, object]) -> None:
@@ -57,10 +62,10 @@ def run(arguments: argparse.Namespace) -> int:
     return Exit.DONE
 
 
-def _by_password(arguments: argparse.Namespace, bare: ApiClient) -> tuple[str, str]:
+def _by_password(arguments: LoginArguments, bare: ApiClient) -> tuple[str, str]:
     """Return a new token, and a sentence on its expiry."""
-    scopes = arguments.scopes and [scope.strip() for scope in arguments.scopes.split(",") if scope.strip()]
-    if unknown := [scope for scope in scopes or () if scope not in SCOPES]:
+    scopes = [scope.strip() for scope in arguments.scopes.split(",") if scope.strip()]
+    if unknown := [scope for scope in scopes if scope not in SCOPES]:
         raise CommandError(f"unknown scope {unknown[0]!r}; choose from {', '.join(SCOPES)}")
     wish = {
         "user": arguments.user,
@@ -69,5 +74,23 @@ def _by_password(arguments: argparse.Namespace, bare: ApiClient) -> tuple[str, s
         **({"scopes": scopes} if scopes else {}),
         "days": arguments.days,
     }
-    found = bare.ask("POST", "/login", body=wish).data
-    return str(found["token"]), f"; it {token_end(found['expires'])}"
+    token = bare.ask("POST", "/login", body=wish).data
+    return str(token["token"]), f"; it {token_end(token['expires'])}"
+
+
+def logout(arguments: ServerArguments) -> int:
+    """Revoke the token and delete it; it is deleted also if the server does not answer."""
+    client = remote.client(arguments)
+
+    def delete(keys: dict[str, object]) -> None:
+        tokens = keys["tokens"]
+        assert isinstance(tokens, dict)
+        tokens.pop(client.server, None)
+
+    try:
+        account = client.get("/account")
+        client.ask("DELETE", f"/account/tokens/{account['token']}")
+    finally:
+        change_keys(delete)
+    output.note(f"logged out of {client.server}; the token is revoked")
+    return Exit.DONE

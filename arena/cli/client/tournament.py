@@ -5,37 +5,86 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Callable
-from typing import Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
 
-from arena.cli.client.standings import show as show_standings
-from arena.cli.client.standings import show_bracket, show_race, show_rules, show_verdict
+from arena.cli.client.route_command import RouteCommand, add_commands
 from arena.cli.source import remote
+from arena.cli.source.remote import ServerArguments
 from arena.cli.terminal import argument, output, text_input
-from arena.cli.terminal.actions import Actions
 from arena.cli.terminal.exit import CommandError, Exit
-from arena.cli.terminal.printer import Printer, add_output
-from arena.cli.terminal.query_options import add_options, read_options
-from arena.cli.terminal.result_statistics import show as show_findings
+from arena.cli.terminal.fields import Actions, option, positional
+from arena.cli.terminal.printer import Output, Printer, output_form
+from arena.cli.terminal.standings import (
+    bracket_of,
+    show_bracket,
+    show_findings,
+    show_race,
+    show_rules,
+    show_standings,
+    show_verdict,
+)
 from arena.client import ApiClient, ClientError
-from arena.documents.tournament import TournamentQuery
-from referee.machine import toml
+from arena.documents.columns import TOURNAMENTS
+from arena.documents.tournament import OVER, EntryRequest, PriorityRequest, TournamentItem, TournamentQuery
+from referee import toml
+from referee.tournament.formats import format_named, names
 
-_VERBS = {
-    "start": "start a tournament now",
-    "pause": "stop the running games; they are played again after resume",
-    "drain": "finish the running games, then pause",
-    "resume": "resume a paused tournament",
-    "cancel": "end a tournament for good; its results stay",
-}
-FORMATS = ("round-robin", "gauntlet", "swiss", "knockout", "ladder", "race", "sprt")
-FORMS = {"ndjson": "application/x-ndjson", "text": "text/plain", "csv": "application/x-ndjson"}
+if TYPE_CHECKING:
+    from arena.cli.client.schedule import ScheduleArguments
+
+
+@dataclass(frozen=True, kw_only=True)
+class CreateArguments(ServerArguments, Output):
+    file: str | None = positional("tournament file; - for stdin", "FILE.toml", default=None)
+    check: bool = option(
+        "only check the file: list all faults; exit code 1 if there are any", default=False, only_one="choice"
+    )
+    example: str | None = option(
+        f"print an example file: {', '.join(names())}", metavar="FORMAT", choices=names(), only_one="choice"
+    )
+    watch: bool = option(
+        "then print the results of the tournament as they arrive, until it ends", default=False, only_one="choice"
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class TournamentArguments(ServerArguments, Output):
+    """Arguments of commands on a tournament."""
+
+    tournament: int = positional("number of the tournament", "ID", type=argument.positive)
+
+
+@dataclass(frozen=True, kw_only=True)
+class StandingsArguments(TournamentArguments):
+    output: str = output_form("csv")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChangeTournamentArguments(TournamentArguments):
+    file: str = positional("tournament file; - for stdin", "FILE.toml")
+    schedule: bool = option("the same as arena schedule change", default=False)
+
+
+def _extension(text: str) -> dict[str, int]:
+    """Parse the number to reach, or with a plus sign the number to add. Raises ArgumentTypeError."""
+    return {"amount" if text.startswith("+") else "to": argument.positive(text.removeprefix("+"))}
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExtendArguments(TournamentArguments):
+    amount: dict[str, int] = positional(
+        "the number to reach: games of each pairing, rounds of a Swiss, or all games of a ladder, a race or a test; "
+        "+COUNT to add that number",
+        "COUNT",
+        type=_extension,
+    )
 
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Declare the subcommands."""
     actions = Actions(parser)
-
-    create = actions.add(
+    actions.add(
         "create",
         _create,
         "create a tournament from a TOML file; with [schedule] a recurring one",
@@ -44,117 +93,33 @@ def add(parser: argparse.ArgumentParser) -> None:
         "arena tournament create --example swiss > open.toml",
         "arena tournament create open.toml --check",
     )
-    create.add_argument("file", metavar="FILE.toml", nargs="?", help="tournament file; - for stdin")
-    what = create.add_mutually_exclusive_group()
-    what.add_argument(
-        "--check", action="store_true", help="only check the file: list all faults; exit code 1 if there are any"
-    )
-    what.add_argument(
-        "--example", choices=FORMATS, metavar="FORMAT", help=f"print an example file: {', '.join(FORMATS)}"
-    )
-    what.add_argument(
-        "--watch", action="store_true", help="then print the results of the tournament as they arrive, until it ends"
-    )
-
-    change = actions.add(
+    actions.add(
         "change",
         _change,
         "replace the settings of a tournament that has not started",
         "arena tournament change 7 open.toml",
         "arena tournament change 3 weekly.toml --schedule",
     )
-    change.add_argument("id", metavar="ID", type=argument.positive, help="number of the tournament")
-    change.add_argument("file", metavar="FILE.toml", help="tournament file; - for stdin")
-    change.add_argument(
-        "--schedule", action="store_true", help="ID is the number of a schedule: change its future tournaments"
-    )
-
-    listing = actions.add("list", _list, "list all tournaments, latest first", "arena tournament list --state running")
-    add_options(listing, TournamentQuery)
-    listing.add_argument(
-        "--limit",
-        metavar="COUNT",
-        type=argument.positive,
-        default=50,
-        help="list at most COUNT tournaments (default 50)",
-    )
-
-    show = actions.add(
+    actions.add(
         "show",
         _show,
         "show a tournament with its standings",
         "arena tournament show 7",
         "arena tournament show 7 -o csv",
     )
-    watch = actions.add("watch", _watch, "print the results of a tournament as they arrive", "arena tournament watch 7")
-    export = actions.add(
-        "export",
-        _export,
-        "export the records of all games of a tournament",
-        "arena tournament export 7 > games.ndjson",
-        "arena tournament export 7 --output text --output-file games.txt",
-        "arena tournament export 7 -o csv > games.csv",
-    )
-    remote.add_file(export, FORMS)
-    verbs = [actions.add(verb, _move, meaning, f"arena tournament {verb} 7") for verb, meaning in _VERBS.items()]
-    for command in (show, watch, export, *verbs):
-        command.add_argument("id", metavar="ID", type=argument.positive, help="number of the tournament")
-    enter = actions.add(
-        "enter", _enter, "enter a bot before the start, or into a running ladder", "arena tournament enter 7 mybot"
-    )
-    withdraw = actions.add(
-        "withdraw",
-        _enter,
-        "withdraw a bot; its planned games are cancelled",
-        "arena tournament withdraw 7 mybot",
-        'arena tournament withdraw 7 "mybot v2"',
-    )
-    extend = actions.add(
+    actions.add(
         "extend",
         _extend,
         "extend a tournament; a finished one continues",
         "arena tournament extend 7 6",
         "arena tournament extend 7 +2",
     )
-    priority = actions.add(
-        "priority",
-        _prioritise,
-        "set the priority; games of higher priority are played first",
-        "arena tournament priority 7 10",
-    )
-    for command in (enter, withdraw, extend, priority):
-        command.add_argument("id", metavar="ID", type=argument.positive, help="number of the tournament")
-    for command in (enter, withdraw):
-        command.add_argument("bot", metavar="BOT", help='name of the bot, or of a version as in standings: "mybot v2"')
-        command.add_argument(
-            "--version",
-            dest="number",
-            metavar="NUMBER",
-            type=argument.positive,
-            help="version of the bot (default: its newest)",
-        )
-    extend.add_argument(
-        "amount",
-        metavar="COUNT",
-        type=_extension,
-        help="the number to reach: games of each pairing, rounds of a Swiss, or all games of a ladder, a race or a "
-        "test; +COUNT to add that number",
-    )
-    priority.add_argument(
-        "priority", metavar="NUMBER", type=int, help="priority from -100 to 100 (default of tournaments: 0)"
-    )
-    for command in (create, change, enter, withdraw, extend, priority, *verbs):
-        add_output(command)
-    add_output(show, "csv")
-    add_output(listing, "csv")
-    add_output(watch)
-    for command in (create, change, enter, withdraw, extend, priority, *verbs, show, export, listing, watch):
-        remote.add_server(command)
+    add_commands(actions, _COMMANDS)
 
 
-def _create(arguments: argparse.Namespace) -> int:
+def _create(arguments: CreateArguments) -> int:
     if arguments.example:
-        from arena.tournaments.example import example
+        from referee.tournament.toml_text import example
 
         output.text(example(arguments.example).rstrip("\n"))
         return Exit.DONE
@@ -170,41 +135,54 @@ def _create(arguments: argparse.Namespace) -> int:
             f"{arguments.file}: a schedule has nothing to --watch; remove --watch, or the table [schedule]"
         )
     try:
-        found = client.ask("POST", f"/{noun}", body=document, headers={"Idempotency-Key": os.urandom(16).hex()}).data
+        created = client.ask("POST", f"/{noun}", body=document, headers={"Idempotency-Key": os.urandom(16).hex()}).data
     except ClientError as error:
         _show_problems(error.extra.get("errors", []))
-        raise CommandError(f"{arguments.file}: {error}; {error.hint or 'correct it there'}", error.exit) from None
+        raise CommandError(f"{arguments.file}: {_with_advice(error)}", error.exit) from None
     printer = Printer(arguments)
     if noun == "schedules":
         printer.result(
-            found, lambda: output.text(f"schedule {found['id']}: {found['name']}, next at {found['next_fire']}")
+            created, lambda: output.text(f"schedule {created['id']}: {created['name']}, next at {created['next_fire']}")
         )
         output.note('"arena schedule list" shows all schedules, "arena tournament list" the tournaments they create')
     elif arguments.watch:
         if printer.is_for_people:
-            _show_created(found)
-        final = _follow(client, found["id"], _event if printer.is_for_people else lambda event: None)
+            _show_created(created)
+        final = _follow(client, created["id"], _event if printer.is_for_people else lambda event: None)
         printer.result(final)
     else:
-        printer.result(found, lambda: _show_created(found))
-        output.note(f'"arena tournament watch {found["id"]}" follows it')
+        printer.result(created, lambda: _show_created(created))
+        output.note(f'"arena tournament watch {created["id"]}" follows it')
     return Exit.DONE
+
+
+def _with_advice(error: ClientError) -> str:
+    """Return the message of a refused document with its advice; one about a bot brings its own after a semicolon."""
+    advice = error.hint or ("" if "; " in str(error) else "correct it there")
+    return f"{error}; {advice}" if advice else str(error)
 
 
 def _show_created(found: dict[str, Any]) -> None:
     output.text(f"tournament {found['id']}: {found['name']}, {found['state']}, {len(found['entries'])} entries")
 
 
-def _change(arguments: argparse.Namespace) -> int:
-    noun = "schedule" if arguments.schedule else "tournament"
-    document, client = _read(arguments.file), remote.client(arguments)
+def _change(arguments: ChangeTournamentArguments) -> int:
+    noun: Literal["schedule", "tournament"] = "schedule" if arguments.schedule else "tournament"
+    return change_document(arguments, noun, arguments.tournament, arguments.file)
+
+
+def change_document(
+    arguments: TournamentArguments | ScheduleArguments, noun: Literal["schedule", "tournament"], number: int, file: str
+) -> int:
+    """Replace the document of a tournament or a schedule by that of a file."""
+    document, client = _read(file), remote.client(arguments)
     try:
-        found = client.ask("PUT", f"/{noun}s/{arguments.id}", body=document).data
+        changed = client.ask("PUT", f"/{noun}s/{number}", body=document).data
     except ClientError as error:
         _show_problems(error.extra.get("errors", []))
-        problem = f"{noun} {arguments.id} is unchanged: {error}; {error.hint or 'see above'}"
+        problem = f"{noun} {number} is unchanged: {error}; {error.hint or 'see above'}"
         raise CommandError(problem, error.exit) from None
-    Printer(arguments).result(found, lambda: output.text(f"{noun} {found['id']} is changed: {found['name']}"))
+    Printer(arguments).result(changed, lambda: output.text(f"{noun} {changed['id']} is changed: {changed['name']}"))
     return Exit.DONE
 
 
@@ -217,64 +195,42 @@ def _read(file: str) -> dict[str, Any]:
         raise CommandError(f"{file}: not TOML: {error}; see `arena tournament create --example FORMAT`") from None
 
 
-def _check(arguments: argparse.Namespace, document: dict[str, Any]) -> int:
+def _check(arguments: CreateArguments, document: dict[str, Any]) -> int:
     """Report all faults of a tournament file except unknown bots: only the server knows which bots exist."""
-    from arena.tournaments import problems
+    from referee.tournament.document import problems
 
-    found = [{"field": one.field, "message": one.sentence} for one in problems(document)]
+    faults = [{"field": problem.field, "message": problem.sentence} for problem in problems(document)]
 
     def show() -> None:
-        if not found:
+        if not faults:
             output.text(f"{arguments.file}: no problems; the server checks whether its bots may play")
             return
-        _show_problems(found)
-        word = "problem" if len(found) == 1 else "problems"
-        raise CommandError(f"{arguments.file}: {len(found)} {word}; correct them and check again", Exit.FAILED)
+        _show_problems(faults)
+        word = "problem" if len(faults) == 1 else "problems"
+        raise CommandError(f"{arguments.file}: {len(faults)} {word}; correct them and check again", Exit.FAILED)
 
-    Printer(arguments).result({"ok": not found, "problems": found}, show, "problems")
-    return Exit.FAILED if found else Exit.DONE
+    Printer(arguments).result({"ok": not faults, "problems": faults}, show, "problems")
+    return Exit.FAILED if faults else Exit.DONE
 
 
 def _show_problems(found: list[dict[str, str]]) -> None:
     output.text(*(f"  {one['field'] or 'the file'}: {one['message']}" for one in found))
 
 
-def _list(arguments: argparse.Namespace) -> int:
+def _show(arguments: StandingsArguments) -> int:
     client = remote.client(arguments)
-    items = client.pages("/tournaments", arguments.limit, **read_options(arguments, TournamentQuery))
-    columns = (
-        ("id", "id"),
-        ("name", "name"),
-        ("family", "family"),
-        ("format", "format"),
-        ("state", "state"),
-        ("games", "finished_games"),
-        ("of", "planned_games"),
-        ("start_time", "starts"),
-    )
-    Printer(arguments).rows(
-        items,
-        columns,
-        empty='no tournaments; "arena tournament create --help" shows how',
-        drop=("starts", "of", "format", "family"),
-    )
-    return Exit.DONE
-
-
-def _show(arguments: argparse.Namespace) -> int:
-    client = remote.client(arguments)
-    found = client.get(f"/tournaments/{arguments.id}")
-    standings = client.get(f"/tournaments/{arguments.id}/standings")
+    tournament = client.get(f"/tournaments/{arguments.tournament}")
+    standings = client.get(f"/tournaments/{arguments.tournament}/standings")
 
     def show() -> None:
-        _tell(found)
-        _show_table(found, standings)
-        if found["format"] == "knockout":
+        _tell(tournament)
+        _show_table(tournament, standings)
+        if format_named(tournament["format"]).has_bracket:
             output.text("")
-            show_bracket(client.pages(f"/tournaments/{arguments.id}/games"))
+            show_bracket(bracket_of(client.pages(f"/tournaments/{arguments.tournament}/games"), standings["items"]))
 
     more = {key: standings.get(key) for key in ("strengths", "findings")}
-    Printer(arguments).result({**found, "standings": standings["items"], **more}, show, "standings")
+    Printer(arguments).result({**tournament, "standings": standings["items"], **more}, show, "standings")
     return Exit.DONE
 
 
@@ -288,19 +244,16 @@ def _show_table(tournament: dict[str, Any], standings: dict[str, Any]) -> None:
     show_findings(standings["strengths"] if standings["is_final"] else {}, standings.get("findings"))
 
 
-def _tell(found: dict[str, Any]) -> None:
+def _tell(tournament: dict[str, Any]) -> None:
+    is_whole = tournament["state"] in OVER or format_named(tournament["format"]).is_known_in_advance
+    whole = f" of {tournament['planned_games']}" if is_whole else ""  # else only the next games are planned
     output.text(
-        f"{found['name']}: {found['family']} {found['variant']}, {found['format']}, {found['state']}, "
-        f"{found['finished_games']} of {found['planned_games']} games"
-        + (f", priority {found['priority']}" if found.get("priority") else "")
+        f"{tournament['name']}: {tournament['family']} {tournament['variant']}, {tournament['format']}, "
+        f"{tournament['state']}, {tournament['finished_games']}{whole} games"
+        + (f", priority {tournament['priority']}" if tournament.get("priority") else "")
     )
-    if found["problem"]:
-        output.text(found["problem"])
-
-
-def _watch(arguments: argparse.Namespace) -> int:
-    remote.follow(arguments, f"/tournaments/{arguments.id}/stream", _event)
-    return Exit.DONE
+    if tournament["problem"]:
+        output.text(tournament["problem"])
 
 
 def _follow(client: ApiClient, number: int, tell: Callable[[dict[str, Any]], None]) -> dict[str, Any]:
@@ -323,29 +276,8 @@ def _event(event: dict[str, Any]) -> None:
         show_standings(event["tournament"]["format"], event["standings"])
 
 
-def _export(arguments: argparse.Namespace) -> int:
-    remote.save(arguments, f"/tournaments/{arguments.id}/games", FORMS)
-    return Exit.DONE
-
-
-def _enter(arguments: argparse.Namespace) -> int:
-    """Enter a version of a bot into a tournament, or withdraw it."""
-    path = "entries" if arguments.action == "enter" else "withdraw"
-    wish = {"bot": arguments.bot, **({"number": arguments.number} if arguments.number else {})}
-    found = remote.client(arguments).ask("POST", f"/tournaments/{arguments.id}/{path}", body=wish).data
-    playing = [entry["name"] for entry in found["entries"] if not entry["withdrawn"]]
-    line = f"tournament {found['id']}: {len(playing)} entries: {', '.join(playing)}"
-    Printer(arguments).result(found, lambda: output.note(line))
-    return Exit.DONE
-
-
-def _extension(text: str) -> dict[str, int]:
-    """Parse the number to reach, or with a plus sign the number to add. Raises ArgumentTypeError."""
-    return {"amount" if text.startswith("+") else "to": argument.positive(text.removeprefix("+"))}
-
-
-def _extend(arguments: argparse.Namespace) -> int:
-    path = f"/tournaments/{arguments.id}/extend"
+def _extend(arguments: ExtendArguments) -> int:
+    path = f"/tournaments/{arguments.tournament}/extend"
     found = remote.client(arguments).ask("POST", path, body=arguments.amount).data
     line = f"tournament {found['id']} is {found['state']}: {_plan(found['format'], found['plan'])}"
     Printer(arguments).result(found, lambda: output.text(line))
@@ -356,21 +288,85 @@ def _plan(form: str, plan: dict[str, Any]) -> str:
     """Describe the plan of an extended tournament, beginning with the number that was extended."""
     words = [f"{plan['rounds']} rounds"] if plan["rounds"] else []
     if plan["games_per_pairing"]:
-        words.insert(len(words) if form == "swiss" else 0, f"{plan['games_per_pairing']} games of each pairing")
+        place = len(words) if "rounds" in format_named(form).keys else 0
+        words.insert(place, f"{plan['games_per_pairing']} games of each pairing")
     words.append(f"{'at most ' if plan['is_most'] else ''}{plan['games']} games in all")
     return ", ".join(words)
 
 
-def _prioritise(arguments: argparse.Namespace) -> int:
-    body = {"priority": arguments.priority}
-    found = remote.client(arguments).ask("POST", f"/tournaments/{arguments.id}/priority", body=body).data
-    line = f"tournament {found['id']} has priority {found['priority']}"
-    Printer(arguments).result(found, lambda: output.note(line))
-    return Exit.DONE
+def _entries(tournament: dict[str, Any]) -> str:
+    playing = [entry["name"] for entry in tournament["entries"] if not entry["withdrawn"]]
+    return f"tournament {tournament['id']}: {len(playing)} entries: {', '.join(playing)}"
 
 
-def _move(arguments: argparse.Namespace) -> int:
-    client = remote.client(arguments)
-    found = client.ask("POST", f"/tournaments/{arguments.id}/{arguments.action}").data
-    Printer(arguments).result(found, lambda: output.note(f"tournament {found['id']} is {found['state']}"))
-    return Exit.DONE
+_COMMANDS = (
+    RouteCommand(
+        "list",
+        "GET /tournaments",
+        "list all tournaments, latest first",
+        ("arena tournament list --state running",),
+        query=TournamentQuery,
+        item=TournamentItem,
+        columns=TOURNAMENTS,
+        empty='no tournaments; "arena tournament create --help" shows how',
+        limit=50,
+    ),
+    RouteCommand(
+        "watch",
+        "GET /tournaments/{tournament}/stream",
+        "print the results of a tournament as they arrive",
+        ("arena tournament watch 7",),
+        show=_event,
+    ),
+    RouteCommand(
+        "export",
+        "GET /tournaments/{tournament}/games",
+        "export the records of all games of a tournament",
+        (
+            "arena tournament export 7 > games.ndjson",
+            "arena tournament export 7 --output text --output-file games.txt",
+            "arena tournament export 7 -o csv > games.csv",
+        ),
+        forms=remote.RECORDS,
+    ),
+    *(
+        RouteCommand(
+            verb,
+            f"POST /tournaments/{{tournament}}/{verb}",
+            text,
+            (f"arena tournament {verb} 7",),
+            note=lambda tournament: f"tournament {tournament['id']} is {tournament['state']}",
+        )
+        for verb, text in (
+            ("start", "start a tournament now"),
+            ("pause", "stop the running games; they are played again after resume"),
+            ("drain", "finish the running games, then pause"),
+            ("resume", "resume a paused tournament"),
+            ("cancel", "end a tournament for good; its results stay"),
+        )
+    ),
+    RouteCommand(
+        "enter",
+        "POST /tournaments/{tournament}/entries",
+        "enter a bot before the start, or into a running ladder",
+        ("arena tournament enter 7 mybot",),
+        body=EntryRequest,
+        note=_entries,
+    ),
+    RouteCommand(
+        "withdraw",
+        "POST /tournaments/{tournament}/withdraw",
+        "withdraw a bot; its planned games are cancelled",
+        ("arena tournament withdraw 7 mybot", 'arena tournament withdraw 7 "mybot v2"'),
+        body=EntryRequest,
+        note=_entries,
+    ),
+    RouteCommand(
+        "priority",
+        "POST /tournaments/{tournament}/priority",
+        "set the priority; 5 more is twice as many games as another running tournament",
+        ("arena tournament priority 7 10",),
+        body=PriorityRequest,
+        note=lambda tournament: f"tournament {tournament['id']} has priority {tournament['priority']}",
+    ),
+)

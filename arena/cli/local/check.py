@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import count
 from pathlib import Path
 
-from arena.cli.local.play import add_memory, add_sandbox
-from arena.cli.terminal import argument, output
+from arena.cli.terminal import output
 from arena.cli.terminal.argument import read_options
 from arena.cli.terminal.exit import CommandError, Exit
-from arena.cli.terminal.printer import Printer, add_output
+from arena.cli.terminal.fields import option, positional
+from arena.cli.terminal.printer import Output, Printer
+from arena.cli.terminal.rules_arguments import family_option, memory_option, sandbox_option
 from referee.bot.argument import read_bot, refuse_unreachable
-from referee.bot.file import SavedCapabilities, at_home, read_capabilities, saved_capabilities, write_bot_file
+from referee.bot.file import ROOT, BotFile, is_bot_file, read_bot_file, read_capabilities
+from referee.bot.file_writer import SavedCapabilities, at_home, bot_file_of, saved_capabilities, write_bot_file
 from referee.check.check import check
 from referee.check.report import CheckReport, CheckStep
 from referee.game.spec import BotLimits, BotSpec, read_time_control
@@ -24,39 +25,30 @@ from referee.rules import families, load
 from referee.sandbox.reaper import become_subreaper, children, sweep
 
 
-def add(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
-    parser.add_argument(
-        "bot", metavar="BOT", help="path, quoted command, sample:NAME, 'bridge:NAME …', folder or bot.toml"
+@dataclass(frozen=True, kw_only=True)
+class CheckArguments(Output):
+    bot: str = positional("path, quoted command, sample:NAME, 'bridge:NAME …', folder or bot.toml", "BOT")
+    family: str = family_option(", ".join(families()))
+    variant: tuple[str, ...] = option(
+        "variant to check; may be repeated (default: the first)", metavar="VARIANT", default=()
     )
-    parser.add_argument("--family", required=True, metavar="FAMILY", type=argument.family, help=", ".join(families()))
-    parser.add_argument(
-        "--variant", action="append", metavar="VARIANT", help="variant to check; may be repeated (default: the first)"
-    )
-    parser.add_argument(
-        "--option", action="append", default=[], metavar="NAME=VALUE", help="rule option; may be repeated"
-    )
-    parser.add_argument(
-        "--tc",
+    options: tuple[str, ...] = option("rule option; may be repeated", "--option", metavar="NAME=VALUE", default=())
+    tc: str | None = option(
+        "time per move of the first question, and the longest to test (default 15/move); the check finds the shortest "
+        "one that the bot keeps to",
         metavar="TIME",
-        help="longest time per move to test (default 15/move); the check finds the shortest one that the bot keeps to",
     )
-    add_sandbox(parser)
-    add_memory(parser)
-    parser.add_argument(
-        "--write-config", type=Path, metavar="FILE", help="write the bot and its capabilities to FILE, usable as BOT"
-    )
-    parser.add_argument(
-        "--update", action="store_true", help="update the capabilities in BOT, a file that --write-config wrote"
-    )
-    parser.add_argument("--transcript", action="store_true", help="show the lines of passed steps too")
-    add_output(parser)
+    sandbox: str = sandbox_option()
+    memory: int = memory_option()
+    write_config: Path | None = option("write the bot and its capabilities to FILE, usable as BOT", metavar="FILE")
+    update: bool = option("update the capabilities in BOT, a file that --write-config wrote", default=False)
+    transcript: bool = option("show the lines of passed steps too", default=False)
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: CheckArguments) -> int:
     """Check the bot; exit code 1 when it is unfit, 3 when there is no such program."""
     rules = load(arguments.family)
-    options = read_options(arguments.option)
+    options = read_options(arguments.options)
     rulesets = [rules.settle(name, options) for name in arguments.variant or [rules.variants[0].name]]
     try:
         spec = read_bot(arguments.bot, arguments.family)
@@ -80,7 +72,7 @@ def run(arguments: argparse.Namespace) -> int:
         sweep(before)
     printer.result(report.as_json(), partial(_conclude, report, spec))
     if report.is_fit:
-        _keep(report, spec, arguments.write_config, saved)
+        _keep(report, spec, arguments, saved)
     return Exit.DONE if report.is_fit else Exit.FAILED
 
 
@@ -103,21 +95,27 @@ def _show(numbers: Iterator[int], wants_lines: bool, step: CheckStep) -> None:
         output.text(f"      {'fix' if step.needed else 'tip'}: {step.advice}")
 
 
-def _keep(report: CheckReport, spec: BotSpec, file: Path | None, saved: SavedCapabilities | None) -> None:
+def _keep(report: CheckReport, spec: BotSpec, arguments: CheckArguments, saved: SavedCapabilities | None) -> None:
     """Write the measured capabilities to the file of the bot."""
-    found = read_capabilities(report.capabilities.as_json(), report.name)
-    if file:
-        place = file.absolute().parent
+    capabilities = read_capabilities(report.capabilities.as_json(), report.name)
+    if file := arguments.write_config:
         try:
-            spec = at_home(spec, place)
+            bot = _bot_file(spec, arguments.bot, arguments.family, file.absolute().parent)
+            write_bot_file(replace(bot, name=bot.name or report.name, capabilities=capabilities), file)
         except ValueError as error:
             raise CommandError(f"cannot write {file}: {error}") from None
-        text = write_bot_file(replace(spec, name=spec.name or report.name, capabilities=found), place)
-        file.write_text(text, encoding="utf-8")
         output.note(f"written to {file}; use it in place of the bot's command")
     if saved:
-        saved.write(found)
+        saved.write(capabilities)
         output.note(f"the capabilities in {saved.file} are up to date")
+
+
+def _bot_file(spec: BotSpec, text: str, family: str, place: Path) -> BotFile:
+    """Return the file of a checked bot: that from which it was read, or a new one. Raises ValueError."""
+    if is_bot_file(Path(text)):
+        bot = read_bot_file(Path(text))
+        return replace(bot, families=bot.families or (family,), folder=spec.folder or ROOT)
+    return bot_file_of(at_home(spec, place), family)
 
 
 def _move_ms(text: str | None) -> int:

@@ -2,24 +2,39 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import re
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
 from arena.cli.terminal import argument, output
-from arena.cli.terminal.actions import Actions
 from arena.cli.terminal.exit import CommandError, Exit
-from arena.cli.terminal.printer import Printer, add_output
+from arena.cli.terminal.fields import Actions, option, positional
+from arena.cli.terminal.printer import Output, Printer
 
 _TEMPLATE = "template"
 """Family name in the template files, replaced by the name of the new family."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class ConformanceArguments(Output):
+    family: str = positional(
+        "an installed family, or a module with RULES in this folder or on the Python path", "FAMILY"
+    )
+    positions: int = option("number of positions to check", metavar="COUNT", type=argument.positive, default=200)
+    seed: int = option("seed of the random positions", metavar="SEED", type=int, default=1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class NewArguments:
+    name: str = positional("name of the family: lower-case letters and digits", "NAME")
+    folder: Path = positional("folder to create; it must not exist yet", "DIR")
+
+
 def add(actions: Actions) -> None:
     """Declare both subcommands."""
-    conformance = actions.add(
+    actions.add(
         "conformance",
         _conformance,
         "test whether a family keeps the invariants that the arena relies on",
@@ -27,50 +42,33 @@ def add(actions: Actions) -> None:
         "arena rules conformance mypackage --positions 1000 --seed 7",
         description="Check every invariant at positions of random games, and print a position where one is broken.",
     )
-    conformance.add_argument(
-        "family",
-        metavar="FAMILY",
-        help="an installed family, or a module with RULES in this folder or on the Python path",
-    )
-    conformance.add_argument(
-        "--positions",
-        metavar="COUNT",
-        type=argument.positive,
-        default=200,
-        help="number of positions to check (default: %(default)s)",
-    )
-    conformance.add_argument(
-        "--seed", metavar="SEED", type=int, default=1, help="seed of the random positions (default: %(default)s)"
-    )
-    add_output(conformance)
-
-    new = actions.add(
+    actions.add(
         "new",
         _new,
         "create a family of games as a package of your own",
         "arena rules new othello arena-othello",
         description="Write a small playable family with its tests into DIR.",
     )
-    new.add_argument("name", metavar="NAME", help="name of the family: lower-case letters and digits")
-    new.add_argument("folder", metavar="DIR", type=Path, help="folder to create; it must not exist yet")
 
 
-def _conformance(arguments: argparse.Namespace) -> int:
+def _conformance(arguments: ConformanceArguments) -> int:
     from referee.verify.conformance import check_conformance, find
 
     sys.path.insert(0, os.getcwd())
     rules = find(arguments.family)
-    printer, found = Printer(arguments), []
-    for one in check_conformance(rules, arguments.positions, arguments.seed):
-        found.append(one)
+    printer, verdicts = Printer(arguments), []
+    for law in check_conformance(rules, arguments.positions, arguments.seed):
+        verdicts.append(law)
         if printer.is_for_people:
-            verdict = "BROKEN" if one.problem else "holds "
-            output.text(f"{verdict}  {one.invariant}" + (f" ({one.positions} positions)" if one.positions > 1 else ""))
-            if one.problem:
-                output.text(f"        {one.problem}")
-    broken = [one.invariant for one in found if one.problem]
-    verdict = f"{len(broken)} of {len(found)} invariants are broken" if broken else f"all {len(found)} invariants hold"
-    laws = [{"law": one.invariant, "asked": one.positions, "problem": one.problem} for one in found]
+            verdict = "BROKEN" if law.problem else "holds "
+            output.text(f"{verdict}  {law.invariant}" + (f" ({law.positions} positions)" if law.positions > 1 else ""))
+            if law.problem:
+                output.text(f"        {law.problem}")
+    broken = [law.invariant for law in verdicts if law.problem]
+    verdict = (
+        f"{len(broken)} of {len(verdicts)} invariants are broken" if broken else f"all {len(verdicts)} invariants hold"
+    )
+    laws = [{"law": law.invariant, "asked": law.positions, "problem": law.problem} for law in verdicts]
     printer.result(
         {"family": rules.family, "seed": arguments.seed, "laws": laws, "broken": len(broken)},
         lambda: output.text(f"{rules.family}: {verdict}"),
@@ -79,7 +77,7 @@ def _conformance(arguments: argparse.Namespace) -> int:
     return Exit.FAILED if broken else Exit.DONE
 
 
-def _new(arguments: argparse.Namespace) -> int:
+def _new(arguments: NewArguments) -> int:
     from referee import family_template
     from referee.families import homes, is_name
 

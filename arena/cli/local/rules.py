@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import argparse
 import textwrap
+from dataclasses import MISSING, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from arena.cli.local import family_package
 from arena.cli.terminal import argument, output, text_input
-from arena.cli.terminal.actions import Actions
 from arena.cli.terminal.exit import CommandError, Exit
-from arena.cli.terminal.printer import Printer, add_output
+from arena.cli.terminal.fields import Actions, option, positional
+from arena.cli.terminal.printer import ListOutput, Output, Printer
+from arena.cli.terminal.rules_arguments import PositionArguments, RulesArguments
+from arena.documents.table import Column, text_column
 from referee.rules.core import ParseError, value_text
+from referee.rules.rules import Variant
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,37 +25,59 @@ if TYPE_CHECKING:
     from referee.rules.vectors import VectorReport
 
 
+@dataclass(frozen=True, kw_only=True)
+class FamiliesArguments(ListOutput):
+    families: tuple[str, ...] = positional("default: all", "FAMILY", type=argument.family, default=())
+
+
+@dataclass(frozen=True, kw_only=True)
+class MovesArguments(PositionArguments, Output):
+    moves: str = option("moves to play first, separated by spaces", metavar="MOVES", default="")
+
+
+@dataclass(frozen=True, kw_only=True)
+class VectorsArguments(Output):
+    files: tuple[Path, ...] = positional("JSON file of test vectors", "FILE", nargs="+")
+    only: str | None = option("check one kind of entry: perft, positions, games, ...", metavar="KIND")
+    max_nodes: int | None = option(
+        "skip perft entries above this number of nodes", metavar="COUNT", type=argument.positive
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConvertArguments(RulesArguments):
+    source: str = option("format of stdin; auto: detect it", "--from", metavar="FORMAT", default=MISSING)
+    target: str = option("format to write", "--to", metavar="FORMAT", default=MISSING)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SetupArguments(Output):
+    family: str = positional("family with numbered setups", "FAMILY", type=argument.family)
+    position: str | None = option("position string, or setup notation", metavar="POSITION", only_one="start")
+    name: str | None = option(
+        "variant, or a numbered start of one (default: first variant)", metavar="NAME", only_one="start"
+    )
+
+
 def add(parser: argparse.ArgumentParser) -> None:
+    """Declare the subcommands."""
     actions = Actions(parser)
-
-    listing = actions.add("list", _list, "list families with their variants and options")
-    listing.add_argument("families", metavar="FAMILY", type=argument.family, nargs="*", help="default: all")
-
-    moves = actions.add(
+    actions.add("list", _list, "list families with their variants and options")
+    actions.add(
         "moves",
         _moves,
         "show the legal moves of a position",
         'arena rules moves loa --moves "b1b3 h5f5"',
         'arena rules moves loa --position "8/8/2wb4/8/2b2w2/8/8/8 b - 36"',
     )
-    argument.add_rules(moves)
-    argument.add_position(moves)
-    moves.add_argument("--moves", metavar="MOVES", default="", help="moves to play first, separated by spaces")
-
-    vectors = actions.add(
+    actions.add(
         "vectors",
         _vectors,
         "check files of test vectors",
         "arena rules vectors tests/data/vectors/loa.json",
         "arena rules vectors --only perft --max-nodes 100000 FILE",
     )
-    vectors.add_argument("files", metavar="FILE", nargs="+", type=Path, help="JSON file of test vectors")
-    vectors.add_argument("--only", metavar="KIND", help="check one kind of entry: perft, positions, games, ...")
-    vectors.add_argument(
-        "--max-nodes", metavar="COUNT", type=argument.positive, help="skip perft entries above this number of nodes"
-    )
-
-    convert = actions.add(
+    actions.add(
         "convert",
         _convert,
         "convert game texts from stdin",
@@ -59,31 +85,14 @@ def add(parser: argparse.ArgumentParser) -> None:
         description='Read game texts from stdin and write them to stdout. The format "record" is the arena\'s '
         "own: one JSON object per line and game. List a family's other formats with: arena rules list --json.",
     )
-    argument.add_rules(convert)
-    convert.add_argument(
-        "--from",
-        dest="source",
-        metavar="FORMAT",
-        required=True,
-        help="format of stdin; auto: detect it",
-    )
-    convert.add_argument("--to", dest="target", metavar="FORMAT", required=True, help="format to write")
-
-    setup = actions.add(
+    actions.add(
         "setup",
         _setup,
         "show the numbers and permutations of a setup",
         "arena rules setup pijersi --name pijersi-8100#17",
         'arena rules setup pijersi --position "a16:RPSRPS / b17:PSR(WW)SRP / f17:prs(ww)rsp / g16:sprspr"',
     )
-    setup.add_argument("family", metavar="FAMILY", type=argument.family, help="family with numbered setups")
-    which = setup.add_mutually_exclusive_group()
-    which.add_argument("--position", metavar="POSITION", help="position string, or setup notation")
-    which.add_argument("--name", metavar="NAME", help="variant, or a numbered start of one (default: first variant)")
-
     family_package.add(actions)
-    for command in (listing, moves, vectors, setup):
-        add_output(command)
 
 
 # list
@@ -131,69 +140,64 @@ def _family_json(rules: Rules) -> dict[str, Any]:
     }
 
 
-def _list(arguments: argparse.Namespace) -> int:
+def _list(arguments: FamiliesArguments) -> int:
     from referee.rules import families, load
 
-    found = [load(family) for family in arguments.families or families()]
+    chosen = [load(family) for family in arguments.families or families()]
     Printer(arguments).result(
-        {"families": [_family_json(rules) for rules in found]}, lambda: _show_families(found), "families"
+        {"families": [_family_json(rules) for rules in chosen]}, lambda: _show_families(chosen), "families"
     )
     return Exit.DONE
 
 
-def _show_families(found: Sequence[Rules]) -> None:
-    for rules in found:
+def _show_families(families: Sequence[Rules]) -> None:
+    for rules in families:
         output.text(f"{output.styled(rules.family, 'bold')}  {rules.title}, rules version {rules.version}")
         output.text(f"First to move: {rules.sides[0]}, then {rules.sides[1]}.")
         if rules.summary:
             output.text(textwrap.fill(rules.summary, output.width()))
         if rules.words.family:
             output.text(f"Also called {', '.join(rules.words.family)}.")
-        output.table(
-            ("variant", "also", "options", "position"),
-            (
-                (
-                    variant.name,
-                    ", ".join(rules.words.variants.get(variant.name, ())),
-                    " ".join(f"{name}={value_text(value)}" for name, value in variant.options.items()),
-                    variant.position,
-                )
-                for variant in rules.variants
-            ),
-            drop=("also",),
-            wrap=("options",),
-        )
-        if not rules.options:
-            continue
-        output.table(
-            ("option", "values", "default", "changes", "meaning"),
-            (
-                (
-                    option.name,
-                    " ".join(option.names()),
-                    value_text(option.default),
-                    option.changes,
-                    option.meaning,
-                )
-                for option in rules.options
-            ),
-            drop=("changes",),
-            wrap=("values", "meaning"),
-        )
+        output.table(_variants(rules), rules.variants)
+        if rules.options:
+            output.table(_OPTIONS, rules.options)
+
+
+def _variants(rules: Rules) -> tuple[Column[Variant], ...]:
+    return (
+        text_column("name", "variant", lambda variant: variant.name),
+        text_column("also", "also", lambda variant: ", ".join(rules.words.variants.get(variant.name, ())), drop=1),
+        text_column(
+            "options",
+            "options",
+            lambda variant: " ".join(f"{name}={value_text(value)}" for name, value in variant.options.items()),
+            wraps=True,
+        ),
+        text_column("position", "position", lambda variant: variant.position),
+    )
+
+
+_OPTIONS: tuple[Column[Option], ...] = (
+    text_column("name", "option", lambda option: option.name),
+    text_column("values", "values", lambda option: [value_text(value) for value in _values(option)], wraps=True),
+    text_column("default", "default", lambda option: value_text(option.default)),
+    text_column("changes", "changes", lambda option: option.changes, drop=1),
+    text_column("meaning", "meaning", lambda option: option.meaning, wraps=True),
+)
 
 
 # moves
 
 
-def _moves(arguments: argparse.Namespace) -> int:
-    position = argument.start(arguments)
+def _moves(arguments: MovesArguments) -> int:
+    position = arguments.start()
     for move in arguments.moves.split():
         position = position.play(move)
 
-    from arena.cli.terminal import board
+    from arena.cli.terminal import game_view
 
     def show() -> None:
-        output.text(board.drawing(position), "", f"position {position}", board.status(position))
+        output.text(game_view.drawing(position), "", f"position {position}", game_view.status(position))
         output.text(f"{len(position.moves)} legal moves")
         if position.moves:
             output.text(textwrap.fill(" ".join(position.texts), output.width(), break_on_hyphens=False))
@@ -203,7 +207,7 @@ def _moves(arguments: argparse.Namespace) -> int:
             "position": str(position),
             "side": position.side,
             "legal_moves": position.texts,
-            "result": board.result_json(position.outcome),
+            "result": game_view.result_json(position.outcome),
         },
         show,
     )
@@ -227,7 +231,7 @@ def _report(report: VectorReport, family: str) -> None:
             output.text(f"    to locate it: arena perft {family}{variant}{options}{position} --divide --depth {depth}")
 
 
-def _vectors(arguments: argparse.Namespace) -> int:
+def _vectors(arguments: VectorsArguments) -> int:
     from referee.bot.input_file import refuse_special
     from referee.rules.core import UnknownNameError
     from referee.rules.vectors import CHECKS, check_file, read_file
@@ -255,7 +259,7 @@ def _vectors(arguments: argparse.Namespace) -> int:
 
 
 def _format(rules: Rules, name: str) -> GameFormat:
-    from arena.collections.record_format import RECORD
+    from arena.collections.recorded import RECORD
     from referee.rules.core import UnknownNameError
 
     formats = {form.name: form for form in (*rules.formats, RECORD)}
@@ -270,22 +274,22 @@ AUTO = "auto"
 
 def _read_any(text: str, ruleset: Ruleset) -> tuple[str, Sequence[GameText]]:
     """Return the name of the format that reads most moves of a text, and the games. Raises ParseError if none can."""
-    from arena.collections.record_format import RECORD
+    from arena.collections.recorded import RECORD
 
-    found: list[tuple[str, Sequence[GameText]]] = []
+    readings: list[tuple[str, Sequence[GameText]]] = []
     problems: list[ParseError] = []
     for form in (*ruleset.rules.formats, RECORD):
         try:
-            found.append((form.name, form.read(text, ruleset)))
+            readings.append((form.name, form.read(text, ruleset)))
         except ParseError as error:
             problems.append(error)
-    if not found:
+    if not readings:
         raise max(problems, key=lambda error: error.index)
-    return max(found, key=lambda each: sum(len(game.moves) for game in each[1]))
+    return max(readings, key=lambda reading: sum(len(game.moves) for game in reading[1]))
 
 
-def _convert(arguments: argparse.Namespace) -> int:
-    ruleset = argument.settle(arguments)
+def _convert(arguments: ConvertArguments) -> int:
+    ruleset = arguments.settle()
     given = None if arguments.source == AUTO else _format(ruleset.rules, arguments.source)
     target = _format(ruleset.rules, arguments.target)
     text = text_input.read_text("-")
@@ -296,14 +300,16 @@ def _convert(arguments: argparse.Namespace) -> int:
         output.text(target.write(game, ruleset).rstrip("\n"))
         if target.name != "record":
             output.text("")
-    output.note(f"{len(games)} game{'s' if len(games) > 1 else ''} converted")
+    unread = sum(game.unread for game in games)
+    told = f"; {unread} variation{'s' if unread > 1 else ''} became comments" if unread else ""
+    output.note(f"{len(games)} game{'s' if len(games) > 1 else ''} converted{told}")
     return Exit.DONE
 
 
 # setup
 
 
-def _setup(arguments: argparse.Namespace) -> int:
+def _setup(arguments: SetupArguments) -> int:
     from referee.rules import load
 
     rules = load(arguments.family)
@@ -312,14 +318,14 @@ def _setup(arguments: argparse.Namespace) -> int:
     ruleset = rules.settle(arguments.name)
     state = ruleset.read(arguments.position)
     position = ruleset.write(state)
-    numbers = {family: list(found) for family, found in rules.setups.numbers(position).items()}
+    numbers = {family: list(places) for family, places in rules.setups.numbers(position).items()}
     permutations = rules.setups.permutations(position)
     lines = [f"position {position}", f"notation {rules.setups.write(state)}"]
-    names = [f"{family}#{number}" for family, found in numbers.items() for number in found]
+    names = [f"{family}#{number}" for family, places in numbers.items() for number in places]
     lines.append("numbers  " + (" ".join(names) or "none: not a numbered setup"))
     for place, other in enumerate(permutations[1:]):
-        found = [f"{family}#{one}" for family, ones in rules.setups.numbers(other).items() for one in ones]
-        lines.append(f"{'equals' if place == 0 else '':8} {other}  {' '.join(found)}".rstrip())
+        others = [f"{family}#{number}" for family, ones in rules.setups.numbers(other).items() for number in ones]
+        lines.append(f"{'equals' if place == 0 else '':8} {other}  {' '.join(others)}".rstrip())
     Printer(arguments).result(
         {
             "position": position,

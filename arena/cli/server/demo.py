@@ -2,44 +2,13 @@
 
 from __future__ import annotations
 
-import argparse
 import os
+from dataclasses import dataclass
 from pathlib import Path
 
 from arena.cli.terminal import argument
 from arena.cli.terminal.argument import refuse_concurrency
-
-
-def add(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
-    parser.add_argument("--once", action="store_true", help="exit after the games, and serve no pages")
-    parser.add_argument(
-        "--games", type=_games, default=2, metavar="COUNT", help="play COUNT games per pairing (default 2)"
-    )
-    parser.add_argument("--tc", default="0.5+0.02", metavar="TIME", help="time control (default 0.5+0.02)")
-    parser.add_argument(
-        "--family",
-        action="append",
-        metavar="FAMILY",
-        type=argument.family,
-        help="play only this family; may be repeated (default: all)",
-    )
-    parser.add_argument(
-        "--concurrency",
-        type=argument.positive,
-        default=os.cpu_count() or 1,
-        metavar="COUNT",
-        help="play COUNT games at once (default: one per processor)",
-    )
-    parser.add_argument("--data", type=Path, default=Path("data"), metavar="DIR", help="data folder (default ./data)")
-    parser.add_argument("--bind", default="127.0.0.1", metavar="HOST", help="address of the pages (default 127.0.0.1)")
-    parser.add_argument(
-        "--port",
-        type=argument.port,
-        default=8000,
-        metavar="PORT",
-        help="port of the pages (default 8000, 0 = a free one)",
-    )
+from arena.cli.terminal.fields import option
 
 
 def _games(text: str) -> int:
@@ -47,7 +16,28 @@ def _games(text: str) -> int:
     return argument.between(text, 1, 1000)
 
 
-def run(arguments: argparse.Namespace) -> int:
+@dataclass(frozen=True, kw_only=True)
+class DemoArguments:
+    once: bool = option("exit after the games, and serve no pages", default=False)
+    games: int = option("play COUNT games per pairing", metavar="COUNT", default=2, type=_games)
+    tc: str = option("time control", metavar="TIME", default="0.5+0.02")
+    family: tuple[str, ...] = option(
+        "play only this family; may be repeated (default: all)", metavar="FAMILY", type=argument.family, default=()
+    )
+    concurrency: int = option(
+        "play COUNT games at once (default: one per processor)",
+        metavar="COUNT",
+        type=argument.positive,
+        default=os.cpu_count() or 1,
+    )
+    data: Path = option("data folder (default ./data)", metavar="DIR", default=Path("data"))
+    bind: str = option("address of the pages", metavar="HOST", default="127.0.0.1")
+    port: int = option(
+        "port of the pages (default 8000, 0 = a free one)", metavar="PORT", type=argument.port, default=8000
+    )
+
+
+def run(arguments: DemoArguments) -> int:
     """Play games, print results, serve pages. Invalid arguments are rejected before anything is opened or compiled."""
     from referee.game.spec import read_time_control
     from referee.rules import families, load

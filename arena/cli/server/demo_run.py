@@ -1,41 +1,103 @@
-"""Plays the tournaments of `arena demo` and shows them: coordinator and pages in one process, with an SQLite file."""
+"""Runs the demo: compiles, plays every family with the sample bots, prints ratings and results, serves pages."""
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import contextlib
+import math
+import os
 import sys
-from collections.abc import AsyncIterator, Sequence
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
-from arena.cli.server.compiling import Compiling
-from arena.cli.server.coordinator_run import announced, unable_to_serve
+from arena.cli.server.referee import announced, unable_to_serve
 from arena.cli.terminal import output
 from arena.cli.terminal.exit import CommandError, Exit
 from arena.cli.terminal.game_view import show_result
 from arena.cli.terminal.interrupt import heard
 from arena.cluster.spool import Spool
 from arena.collections import following
-from arena.coordinator.coordinator import Coordinator
+from arena.coordinator.assembly import Collaborators, assemble
 from arena.coordinator.executors import publisher
+from arena.documents.rating import LeaderboardLine
+from arena.documents.table import Column, text_column
 from arena.documents.tournament import TournamentItem
 from arena.events.bus import Bus, EventBus
 from arena.store import Store
 from arena.store.base.models import Version
 from arena.tournaments import create
+from arena.tournaments.participants import StoredTournament
+from arena.tournaments.standing import standing
 from referee.bot.argument import SAMPLES
-from referee.game.spec import BotLimits, BotSpec
+from referee.game.spec import BotLimits
 from referee.machine.pool import SlotPool
-from referee.machine.sample_warmup import USUAL
+from referee.machine.sample_warmup import USUAL, have_all_warm
+from referee.machine.warmup import Warmed, warm
 from referee.play.sandbox_choice import choose
-from referee.ratings.pairings import pairings
-from referee.ratings.standings import standings
 from referee.rules import families, load
 
 if TYPE_CHECKING:
+    from arena.cli.server.demo import DemoArguments
     from arena.config import Settings
+
+
+class Compiling:
+    """The compilation of the kernels of families: as many families at once as there are processors."""
+
+    def __init__(self, names: Sequence[str], begin: Callable[[str], Awaitable[None]]) -> None:
+        self._names, self._begin = names, begin
+        self._stopped, self._stop = os.pipe()
+        self._now: dict[str, str] = {}
+        """What is being compiled: families and functions."""
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Call `begin` with each family as soon as it is compiled; end early if `stop` is set. Raises CommandError."""
+        jobs = min(len(os.sched_getaffinity(0)), len(self._names))
+        pool = ThreadPoolExecutor(jobs, "compiling")
+        group = asyncio.gather(*(self._one(pool, name) for name in self._names))
+        stopping = asyncio.create_task(stop.wait())
+        try:
+            either: list[asyncio.Future[Any]] = [group, stopping]
+            await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
+            if group.done():
+                group.result()
+        finally:
+            os.write(self._stop, b"\0")
+            group.cancel()
+            stopping.cancel()
+            await asyncio.gather(group, stopping, return_exceptions=True)
+            await asyncio.to_thread(pool.shutdown, cancel_futures=True)
+            for end in (self._stopped, self._stop):
+                os.close(end)
+
+    async def _one(self, pool: ThreadPoolExecutor, name: str) -> None:
+        problem, warmed, seconds = await asyncio.get_running_loop().run_in_executor(pool, self._make_ready, name)
+        if problem:
+            raise CommandError(f"the sample bots of {name} cannot be compiled: {problem[-400:]}", Exit.FAILED)
+        output.note(f"{name:<10} ready in {seconds:.1f} s, {warmed.compiled + warmed.cached} kernels")
+        await self._begin(name)
+
+    def _make_ready(self, name: str) -> tuple[str, Warmed, float]:
+        """Compile a family; return the problem (empty if none), the numbers of kernels, and the seconds it took."""
+        began = time.perf_counter()
+        problem = have_all_warm(name, self._stopped, partial(self._tell, name))
+        warmed = warm(name)
+        self._now.pop(name, None)
+        return problem, warmed, time.perf_counter() - began
+
+    def _tell(self, name: str, what: str) -> None:
+        """Print a line for each bot; show the functions being compiled as progress."""
+        bot, _, function = what.partition(" ")
+        if not function:
+            output.note(f"{name:<10} compiling what {bot} calls ...")
+            return
+        self._now[name] = function
+        output.progress("compiling  " + ", ".join(f"{family} {now}" for family, now in sorted(self._now.items())))
+
 
 POLL_INTERVAL_S = 0.3
 """How often the demo looks for results."""
@@ -45,7 +107,7 @@ MAX_PLIES = 200
 """The demo draws games longer than that, so that no family keeps a visitor waiting."""
 
 
-def play_and_show(names: Sequence[str], arguments: argparse.Namespace) -> int:
+def play_and_show(names: Sequence[str], arguments: DemoArguments) -> int:
     """Compile and play these families, print the results, serve pages."""
     from arena import log
     from arena.config import read_settings
@@ -60,7 +122,7 @@ def play_and_show(names: Sequence[str], arguments: argparse.Namespace) -> int:
 
 
 async def _run(
-    settings: Settings, store: Store, names: Sequence[str], versions: list[Version], arguments: argparse.Namespace
+    settings: Settings, store: Store, names: Sequence[str], versions: list[Version], arguments: DemoArguments
 ) -> int:
     """Play the games and print the results; without `--once`, serve pages from the start."""
     bus = Bus()
@@ -68,7 +130,7 @@ async def _run(
         address = ""
         if not arguments.once:
             address = await stack.enter_async_context(_pages(store, settings, bus, arguments.bind, arguments.port))
-        progress = _Progress(store, len(names) * arguments.games * len(pairings(len(versions), "round-robin")))
+        progress = _Progress(store, len(names) * arguments.games * math.comb(len(versions), 2))
         is_complete = await _play(
             settings, store, bus, names, versions=versions, progress=progress, arguments=arguments
         )
@@ -105,9 +167,7 @@ def _samples(store: Store) -> list[Version]:
     return list(store.samples.ensure({name: SAMPLES[name] for name in USUAL}, variants).values())
 
 
-def _create(
-    store: Store, versions: list[Version], family: str, name: str, arguments: argparse.Namespace
-) -> TournamentItem:
+def _create(store: Store, versions: list[Version], family: str, name: str, arguments: DemoArguments) -> TournamentItem:
     """Create a tournament of the sample bots; it starts at once."""
     by, at = store.samples.owner_id(), datetime.now(UTC)
     assert by is not None
@@ -132,16 +192,16 @@ async def _play(
     *,
     versions: list[Version],
     progress: _Progress,
-    arguments: argparse.Namespace,
+    arguments: DemoArguments,
 ) -> bool:
     """Play a tournament of each family as soon as it is compiled; return whether all were finished."""
-    spec = BotSpec("", (sys.executable, *versions[0].command[1:-1], names[0]))
+    spec = versions[0].bot_file.spec(names[0], sys.executable)
     sandbox, notes = choose("auto", [spec], BotLimits())
     output.note(*notes, f"bots run in sandbox {sandbox.name}, {arguments.concurrency} games at once")
     spare, spool = len(USUAL) - 2, Spool(settings.spool_folder)
     tell = publisher(bus, spool)
     pool = SlotPool(arguments.concurrency, sandbox=sandbox.name, spare=spare, on_event=tell, is_own=True)
-    coordinator = Coordinator(settings, store, bus, pool, spool=spool)
+    coordinator = assemble(settings, store, bus, pool, Collaborators(spool=spool))
     stop = asyncio.Event()
     event = f"demo {datetime.now(UTC):%Y-%m-%d %H:%M:%S}"
 
@@ -203,26 +263,21 @@ class _Progress:
 
 def _show(store: Store, family: str, tournament_id: int) -> None:
     """Print the ratings and results of a tournament."""
-    results = store.results.of(tournament_id=tournament_id)
-    names = list(dict.fromkeys(name for result in results for name in (result.first, result.second)))
-    scored = {standing.name: standing for standing in standings(results, names)}
+    scored = {line.name: line for line in standing(StoredTournament.read(store, tournament_id)).lines if line.games}
     lines = [line for line in store.ratings.leaderboard(family, limit=100).items if line.name in scored]
     title = load(family).title
-    output.table(
-        ("#", title, "rating", "±2σ", "points", "games", "W", "D", "L"),
-        [
-            (
-                str(line.place),
-                line.name,
-                f"{line.conservative:z.2f}",
-                f"{2 * line.sigma:.2f}",
-                f"{scored[line.name].points:g}",
-                *(str(getattr(scored[line.name], count)) for count in ("games", "wins", "draws", "losses")),
-            )
-            for line in lines
-        ],
-        numbers=("#", "rating", "±2σ", "points", "games", "W", "D", "L"),
+    columns: tuple[Column[LeaderboardLine], ...] = (
+        Column("place", "#", lambda line: line.place),
+        text_column("name", title, lambda line: line.name),
+        Column("rating", "rating", lambda line: line.conservative),
+        Column("margin", "±2σ", lambda line: 2 * line.sigma),
+        Column("points", "points", lambda line: scored[line.name].points, "points"),
+        Column("games", "games", lambda line: scored[line.name].games),
+        Column("wins", "W", lambda line: scored[line.name].wins),
+        Column("draws", "D", lambda line: scored[line.name].draws),
+        Column("losses", "L", lambda line: scored[line.name].losses),
     )
+    output.table(columns, lines)
 
 
 def _address(host: str, port: int) -> str:

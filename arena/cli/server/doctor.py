@@ -5,40 +5,37 @@ It changes nothing: tests run in temporary places and are cleaned up.
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 
 from arena.cli.server import machine_checks, service_checks
-from arena.cli.server.diagnosis import Diagnosis, State
-from arena.cli.source.database import add_settings
+from arena.cli.server.machine_checks import Diagnosis, State
+from arena.cli.source.database import SettingsArguments
 from arena.cli.terminal import output
 from arena.cli.terminal.exit import Exit
 from arena.cli.terminal.output import Style
-from arena.cli.terminal.printer import Printer, add_output
-from arena.config import Settings, read_settings
+from arena.cli.terminal.printer import Output, Printer
+from arena.config import Settings
 
 _COLOURS: dict[State, Style] = {"ok": "green", "weak": "yellow", "broken": "red"}
 
 
-def add(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
-    add_settings(parser)
-    add_output(parser)
+@dataclass(frozen=True, kw_only=True)
+class DoctorArguments(SettingsArguments, Output):
+    """Arguments of `arena doctor`."""
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: DoctorArguments) -> int:
     """Check every component; exit code 1 if one is broken."""
-    settings = read_settings(arguments.config, data=arguments.data)
-    printer, found = Printer(arguments), []
-    for part in examine(settings):
-        found.append(part)
+    printer, parts = Printer(arguments), []
+    for part in examine(arguments.read()):
+        parts.append(part)
         if printer.is_for_people:
             output.text(f"{output.styled(f'{part.state:<6}', _COLOURS[part.state])}  {part.name:<15} {part.detail}")
             if part.fix:
                 output.text(f"{'':24}fix: {part.fix}")
-    printer.result({"parts": [asdict(part) for part in found]}, items="parts")
-    return Exit.FAILED if any(part.state == "broken" for part in found) else Exit.DONE
+    printer.result({"parts": [asdict(part) for part in parts]}, items="parts")
+    return Exit.FAILED if any(part.state == "broken" for part in parts) else Exit.DONE
 
 
 def examine(settings: Settings) -> Iterator[Diagnosis]:
@@ -60,4 +57,5 @@ def examine(settings: Settings) -> Iterator[Diagnosis]:
     yield service_checks.results(settings)
     yield service_checks.service("database", "database", settings.database, "SQLite in the data folder")
     yield service_checks.broker(settings)
+    yield from service_checks.features(settings)
     yield service_checks.cluster(settings) if settings.is_clustered else Diagnosis("executor", "ok", settings.executor)

@@ -1,4 +1,4 @@
-"""Checks of this machine: sandbox, programs, kernels, memory, clock.
+"""Checks of this machine, sandbox, programs, kernels, memory, clock; and the diagnosis that each check returns.
 
 They change nothing: tests run in temporary places and are cleaned up.
 """
@@ -13,15 +13,29 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
-from arena.cli.server.diagnosis import Diagnosis, State
 from referee.game.spec import BotLimits
 from referee.machine import source
 from referee.rules.cache import cache_root
 from referee.sandbox import LEVELS, Assessment, assess, open_sandbox, refusal
-from referee.sandbox.cgroup import CgroupParent, find_cgroup_parent
+from referee.sandbox.cgroup import CgroupParent, find_cgroup_parent, remedy
 from referee.sandbox.kernel_memory import bound_bytes
+
+State = Literal["ok", "weak", "broken"]
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """The state of one component: `weak` if it works but could be better, `broken` if not. `fix` says what to do."""
+
+    name: str
+    state: State
+    detail: str
+    fix: str = ""
+
 
 _WAITS = 40
 
@@ -81,7 +95,7 @@ def groups() -> Diagnosis:
         f"none: {place}; memory and processes are watched instead, and what the kernel holds for a bot counts as its "
         f"memory: between two looks its {BotLimits().processes} processes can take at most "
         f"{bound_bytes(BotLimits()) / 2**30:.1f} GiB of it",
-        "run as root, or as a systemd service with Delegate=yes",
+        remedy(),
     )
 
 
@@ -120,7 +134,7 @@ def kernels() -> Diagnosis:
             f"{folder} cannot be written ({error.strerror}): every process compiles again what is not in it",
             "set NUMBA_CACHE_DIR to a folder that the arena, and no bot, may write; then arena warmup",
         )
-    kept = sum(1 for one in folder.iterdir() if one.is_dir())
+    kept = sum(1 for path in folder.iterdir() if path.is_dir())
     if not kept:
         return Diagnosis("numba cache", "weak", f"{folder}, empty", "arena warmup")
     return Diagnosis("numba cache", "ok", f"{folder}, code of {kept} sets of sources")

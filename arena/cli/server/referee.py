@@ -1,57 +1,166 @@
-"""`arena referee`: schedule, play and record games as `arena serve` does, but without pages."""
+"""The referee in a process: `arena referee`, which is `arena serve` without pages, and what both have in common."""
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Iterator
+import errno
+import os
+import threading
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from arena.cli.server.coordinator_run import act, add_service, place_of
-from arena.cli.terminal import output
+from arena.cli.source.database import DatabaseArguments
+from arena.cli.terminal import argument, output
 from arena.cli.terminal.exit import CommandError, Exit
+from arena.cli.terminal.fields import option
 from arena.cli.terminal.interrupt import heard
 
 if TYPE_CHECKING:
+    from arena.cli.terminal.interrupt import Interrupts
+    from arena.cluster.spool import Spool
     from arena.config import Settings
+    from arena.coordinator.coordinator import Coordinator
     from arena.coordinator.lobby import Lobby
     from arena.events.bus import EventBus
     from arena.metrics import Metrics
     from arena.store import Store
 
 
-def add(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
-    add_service(parser)
-    parser.add_argument(
-        "--sandbox",
-        choices=("auto", "bwrap", "landlock", "rlimits", "none"),
-        help="sandbox of the bots: auto, bwrap, landlock, rlimits or none (default auto)",
-    )
-    parser.add_argument(
-        "--metrics", metavar="[HOST:]PORT", help="serve Prometheus metrics at this address (default: none)"
-    )
+@dataclass(frozen=True, kw_only=True)
+class ServiceArguments(DatabaseArguments):
+    """Arguments of `arena serve` and `arena referee`: database, broker and executor."""
+
+    mqtt: str | None = option("broker for events between processes, or embedded (default: none)", metavar="URL")
+    executor: str | None = option("where games are played: local, local:N, dask://HOST:PORT", metavar="EXECUTOR")
+
+    def read(self, **more: Any) -> Settings:
+        """Return the settings that the arguments choose; `more` are others that were given. Raises ConfigError."""
+        return DatabaseArguments.read(self, mqtt=self.mqtt, executor=self.executor, **more)
 
 
-def run(arguments: argparse.Namespace) -> int:
+def try_sandbox(settings: Settings) -> None:
+    """Begin to try the sandbox in a thread if games are played here: that takes as long as to load the program."""
+    from referee.sandbox import open_sandbox
+
+    def attempt() -> None:
+        with contextlib.suppress(ValueError):  # `open_executor` reports the error
+            open_sandbox(settings.sandbox)
+
+    if settings.referee and not settings.is_clustered:
+        threading.Thread(target=attempt, name="sandbox", daemon=True).start()
+
+
+async def act(
+    settings: Settings,
+    store: Store,
+    bus: EventBus,
+    metrics: Metrics,
+    interrupts: Interrupts,
+    *,
+    spool: Spool,
+    open_door: Callable[[Lobby], AbstractAsyncContextManager[None]],
+    settled: asyncio.Event | None = None,
+) -> None:
+    """Play and record games until a signal to `interrupts` or a failure of the coordinator. Raises CommandError.
+
+    `open_door` lets remote bots connect to the lobby. `settled` is set once games are dispatched, or on standby.
+    """
+    from arena.coordinator.assembly import Collaborators, assemble
+    from arena.coordinator.executors import open_executor
+    from arena.coordinator.lobby import Lobby
+    from arena.metrics import CoordinatorMetrics
+    from referee.bot.remote.link import LinkAllowance
+
+    try:
+        executor = await asyncio.to_thread(open_executor, settings, bus, spool)
+    except ValueError as error:
+        raise CommandError(str(error)) from None
+    grace_ms = 1000 * settings.remote_grace_seconds
+    try:
+        async with Lobby(LinkAllowance(settings.remote_latency_ms, settings.remote_latency_game_ms, grace_ms)) as lobby:
+            counts = CoordinatorMetrics(metrics)
+            given = Collaborators(lobby=lobby, spool=spool, metrics=counts)
+            coordinator = assemble(settings, store, bus, executor, given)
+            coordinator.settled = settled or coordinator.settled
+            lobby.is_open = lambda: coordinator.state == "acting"
+            interrupts.again = coordinator.abort
+            talk = announced(store, bus, coordinator, place_of(settings))
+            async with open_door(lobby), talk:
+                await coordinator.run(interrupts.stop)
+    finally:
+        await asyncio.to_thread(executor.shutdown, cancel_futures=True)
+
+
+def unable_to_serve(host: str, port: int, error: OSError, advice: str) -> CommandError:
+    """Return the error for an address that cannot be bound: the system's reason, and the advice."""
+    # asyncio repeats the address in its message. For an unknown host, `errno` is a code of the resolver.
+    reason = os.strerror(error.errno or 0) if error.errno in errno.errorcode else error.strerror or str(error)
+    return CommandError(f"cannot serve on {host}:{port}: {reason}; {advice}", Exit.FAILED)
+
+
+def place_of(settings: Settings) -> str:
+    """Describe where the games are stored."""
+    return "the database" if settings.database else str(settings.data)
+
+
+@contextlib.asynccontextmanager
+async def announced(store: Store, bus: EventBus, coordinator: Coordinator, place: str) -> AsyncIterator[None]:
+    """Report which process plays the games stored at `place`, whenever that changes."""
+    from arena.events.messages import CoordinatorChanged
+
+    async with bus.subscribe(CoordinatorChanged, lease_owner=coordinator.leadership.name) as changes:
+
+        async def announce() -> None:
+            async for change in changes:
+                if change.state == "acting":
+                    output.note(f"this process plays the games of {place}")
+                elif change.state == "standing by":
+                    other = await asyncio.to_thread(player_of, store)
+                    output.note(
+                        f"{other or 'another process'} plays the games of {place}; this one takes over when that ends",
+                        "for games of its own give this one another --data",
+                    )
+
+        task = asyncio.create_task(announce())
+        try:
+            yield
+        finally:
+            changes.close()
+            await asyncio.gather(task, return_exceptions=True)
+
+
+def player_of(store: Store) -> str:
+    """Return the process that holds the coordinator's lease; empty if none does or the database is unavailable."""
+    from arena.coordinator.leadership import LEASE, is_dead, process_of
+    from arena.errors import StoreUnavailableError
+
+    try:
+        lease = store.leases.get(LEASE)
+    except StoreUnavailableError:
+        return ""
+    return process_of(lease.owner) if lease and lease.is_alive and not is_dead(lease.owner) else ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RefereeArguments(ServiceArguments):
+    sandbox: str | None = option(
+        "sandbox of the bots: auto, bwrap, landlock, rlimits or none (default auto)", choices=argument.SANDBOXES
+    )
+    metrics: str | None = option("serve Prometheus metrics at this address (default: none)", metavar="[HOST:]PORT")
+
+
+def run(arguments: RefereeArguments) -> int:
     """Run as the active referee or on standby until SIGTERM or Ctrl-C; a second signal aborts running games."""
     from arena.cli.source.database import open_store
-    from arena.config import read_settings
     from arena.log import configure
 
-    settings = read_settings(
-        arguments.config,
-        data=arguments.data,
-        database=arguments.database,
-        mqtt=arguments.mqtt,
-        executor=arguments.executor,
-        sandbox=arguments.sandbox,
-        metrics=arguments.metrics,
-        referee=True,
-    )
+    settings = arguments.read(sandbox=arguments.sandbox, metrics=arguments.metrics, referee=True)
     configure(settings.log_format, settings.log_level)
+    try_sandbox(settings)
     store = open_store(settings)
     try:
         asyncio.run(_run(settings, store))

@@ -6,18 +6,19 @@ running games. The second one does not wait for them.
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import contextlib
 import gc
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from arena.cli.server.coordinator_run import act, add_service, place_of, player_of, unable_to_serve
+from arena.cli.server.referee import ServiceArguments, act, place_of, player_of, try_sandbox, unable_to_serve
 from arena.cli.source.database import open_store
 from arena.cli.terminal import argument, output
 from arena.cli.terminal.exit import CommandError, Exit
+from arena.cli.terminal.fields import option
 from arena.cli.terminal.interrupt import heard
 
 if TYPE_CHECKING:
@@ -38,35 +39,23 @@ CLOSE_TIMEOUT_S = 10
 """How long answers under way may take to finish."""
 
 
-def add(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments, which override the environment and `arena.toml`."""
-    add_service(parser)
-    parser.add_argument("--bind", metavar="HOST", help="address to listen on (default 127.0.0.1)")
-    parser.add_argument(
-        "--port", type=argument.port, metavar="PORT", help="port to listen on (default 8000, 0 = a free one)"
-    )
-    parser.add_argument(
-        "--no-referee", action="store_true", help="serve pages and interface only; play and record nothing"
-    )
+@dataclass(frozen=True, kw_only=True)
+class ServeArguments(ServiceArguments):
+    """Arguments of `arena serve`, which override the environment and `arena.toml`."""
+
+    bind: str | None = option("address to listen on (default 127.0.0.1)", metavar="HOST")
+    port: int | None = option("port to listen on (default 8000, 0 = a free one)", metavar="PORT", type=argument.port)
+    no_referee: bool = option("serve pages and interface only; play and record nothing", default=False)
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: ServeArguments) -> int:
     """Open everything, serve until a signal comes, close everything."""
     from arena import log
-    from arena.config import read_settings
     from arena.submission.bundle_store import BundleError
 
-    settings = read_settings(
-        arguments.config,
-        data=arguments.data,
-        bind=arguments.bind,
-        port=arguments.port,
-        database=arguments.database,
-        mqtt=arguments.mqtt,
-        executor=arguments.executor,
-        referee=False if arguments.no_referee else None,
-    )
+    settings = arguments.read(bind=arguments.bind, port=arguments.port, referee=False if arguments.no_referee else None)
     log.configure(settings.log_format, settings.log_level)
+    try_sandbox(settings)
     store = open_store(settings)
     try:
         return asyncio.run(_serve(settings, store))
@@ -98,24 +87,31 @@ async def _with_bus(settings: Settings, store: Store, bus: EventBus, metrics: Me
         stack.push_async_callback(runner.cleanup)
         with heard(context.stopping) as interrupts:
             await _listen(runner, settings)
-            reading = asyncio.create_task(asyncio.to_thread(_read_ahead, context.arena, app))
+            settled = asyncio.Event()
+            reading = asyncio.create_task(_read_ahead(context.arena, app, settled))
             stack.push_async_callback(asyncio.wait, [reading])
+            stack.callback(settled.set)
             output.note("first Ctrl-C ends in good order, the second at once")
             if settings.referee:
-                await act(settings, store, bus, metrics, interrupts, spool=context.arena.spool, open_door=context.host)
+                spool, door = context.arena.spool, context.host
+                await act(settings, store, bus, metrics, interrupts, spool=spool, open_door=door, settled=settled)
             else:
+                settled.set()
                 player = await asyncio.to_thread(player_of, store)
-                output.note(
-                    f"pages only; {player} plays the games of {place_of(settings)}"
-                    if player
-                    else f"pages only; nothing plays the games of {place_of(settings)}: start `arena referee` for that"
-                )
+                advice = "" if player else f": start `arena referee{settings.as_options}` for that"
+                output.note(f"pages only; {player or 'nothing'} plays the games of {place_of(settings)}{advice}")
                 await _until(context.stopping, store)
     output.note(f"the server has ended; games and ratings are kept in {place_of(settings)}")
     return Exit.DONE
 
 
-def _read_ahead(arena: Arena, app: web.Application) -> None:
+async def _read_ahead(arena: Arena, app: web.Application, settled: asyncio.Event) -> None:
+    """Prepare pages once the coordinator has settled: both at once would delay the first game by seconds."""
+    await settled.wait()
+    await asyncio.to_thread(_prepare, arena, app)
+
+
+def _prepare(arena: Arena, app: web.Application) -> None:
     """Prepare pages and leaderboards, so that the first visitor does not wait."""
     from arena.errors import StoreError
     from arena.pages import site

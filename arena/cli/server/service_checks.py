@@ -6,12 +6,15 @@ import asyncio
 import socket
 import sqlite3
 import tempfile
+from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from arena.cli.server.diagnosis import Diagnosis
+from arena.cli.server.machine_checks import Diagnosis
 from arena.config import Settings
 from arena.data_folder import disk_state, exposed
+from arena.feature import ALL, COORDINATOR, VARIABLE, WEB, enabled, installed
 
 _PORTS = {"postgresql": 5432, "dask": 8786}
 
@@ -40,23 +43,68 @@ def sqlite(settings: Settings) -> Diagnosis:
     file = Path(settings.database_url.removeprefix("sqlite:///"))
     if mark_of(file).exists():
         problem = mark_of(file).read_text(encoding="utf-8").strip()
-        return Diagnosis("sqlite", "broken", f"{file} is damaged: {problem}", "stop the arena, then arena db restore")
+        return Diagnosis(
+            "sqlite",
+            "broken",
+            f"{file} is damaged: {problem}",
+            f"stop the arena, then `arena db restore{settings.as_options}`",
+        )
     return Diagnosis("sqlite", "ok", f"{version}, write-ahead log works in {folder or 'a temporary folder'}")
 
 
+def features(settings: Settings) -> Iterator[Diagnosis]:
+    """Check that every installed feature can be loaded, whether it is on or off."""
+    disabled = settings.disabled_features
+    enabled(disabled, *WEB, *COORDINATOR)
+    for feature in installed():
+        state = feature.state(disabled)
+        detail = f"{state}, from {feature.package} {feature.version}"
+        if state == "failed":
+            advice = f"repair or uninstall {feature.package}, or set {VARIABLE}"
+            yield Diagnosis(feature.name, "broken", f"{detail}: {feature.problem}", advice)
+        else:
+            yield Diagnosis(feature.name, "ok", detail)
+    for name in sorted(set(disabled) - {ALL, *(feature.name for feature in installed())}):
+        yield Diagnosis(name, "weak", "disabled_features names it, but it is not installed", "correct the setting")
+
+
 def results(settings: Settings) -> Diagnosis:
-    """Check that no results are waiting to be stored in the database."""
+    """Check that no results have been waiting too long for the database; if some have, say what they wait for."""
     from arena.cluster.spool import Spool
 
     backlog = Spool(settings.spool_folder).backlog()
     if not backlog.since:
         return Diagnosis("results", "ok", "none waits for the database")
-    return Diagnosis(
-        "results",
-        "weak",
-        f"{backlog.count} wait for the database in {settings.spool_folder}, the oldest since {backlog.since:%F %T} UTC",
-        "make the database writable, and run a referee on this data folder: it commits them",
+    if not backlog.is_late:
+        return Diagnosis("results", "ok", f"{backlog.count} wait for the next commit, none for long")
+    waiting = (
+        f"{backlog.count} wait for the database in {settings.spool_folder}, the oldest since {backlog.since:%F %T} UTC"
     )
+    cause, fix = _obstacle(settings)
+    return Diagnosis("results", "weak", f"{waiting}: {cause}", fix)
+
+
+def _obstacle(settings: Settings) -> tuple[str, str]:
+    """Return why results wait for the database, and what to do."""
+    from arena.cli.source.database import open_store
+    from arena.cli.terminal.exit import CommandError
+    from arena.errors import SchemaError, StorageError, StoreError
+
+    try:
+        with closing(open_store(settings)) as store:
+            lease = store.leases.get("referee")
+            store.require_writable()
+    except (CommandError, SchemaError) as error:
+        cause, _, fix = str(error).partition("; ")
+        return cause, fix
+    except StorageError as error:
+        return str(error), "make the database writable; a running referee then commits them"
+    except StoreError as error:
+        return str(error), "make the database accessible; a running referee then commits them"
+    if lease is None or not lease.is_alive:
+        options = settings.as_options
+        return "no referee runs", f"start `arena serve{options}` or `arena referee{options}`: it commits them"
+    return f"{lease.owner} runs and has not committed them", "its log has the reason"
 
 
 def data_folder(settings: Settings) -> Diagnosis:
@@ -66,15 +114,15 @@ def data_folder(settings: Settings) -> Diagnosis:
     if not settings.data.is_dir():
         return Diagnosis("data folder", "ok", f"{settings.data} is not there yet")
     try:
-        found = list(exposed(settings.data))
+        open_paths = list(exposed(settings.data))
     except OSError as error:
         return Diagnosis("data folder", "broken", f"{settings.data}: {error.strerror}", "run this as the arena's user")
     if (state := disk_state(settings.data)) != "ok":
         detail = f"{settings.data}: the disk is {'full' if state == 'full' else 'not writable'}"
         fix = "free space" if state == "full" else "mount the disk for writing, as the arena's user"
         return Diagnosis("data folder", "broken", f"{detail}; results wait in the memory of a running referee", fix)
-    if found:
-        names = " ".join(map(str, found))
+    if open_paths:
+        names = " ".join(map(str, open_paths))
         return Diagnosis("data folder", "weak", f"other users may read {names}", f"chmod o= {names}")
     return Diagnosis("data folder", "ok", f"{settings.data}, for its owner alone")
 
@@ -101,7 +149,7 @@ def cluster(settings: Settings) -> Diagnosis:
     """Count the workers of the scheduler."""
     fix = "start `arena scheduler` there, or change the setting 'executor'"
     try:
-        from arena.cluster.state import look
+        from arena.cluster.connection import look
         from arena.cluster.wire_config import ClusterError, address_of, reason, security_of
 
         address = address_of(settings.executor)

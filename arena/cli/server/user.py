@@ -7,113 +7,144 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Callable
 from contextlib import closing
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from arena.cli.source import remote
-from arena.cli.source.database import add_database, open_store, settings_of
-from arena.cli.terminal import output
-from arena.cli.terminal.actions import Actions
-from arena.cli.terminal.argument import days, positive
+from arena.cli.source.database import DatabaseArguments, open_store
+from arena.cli.source.remote import ServerArguments
+from arena.cli.terminal import argument, output
 from arena.cli.terminal.exit import CommandError, Exit
-from arena.cli.terminal.printer import Printer, add_output
-from arena.cli.terminal.prompt import ask_secret, token_end
+from arena.cli.terminal.fields import Actions, add_fields, option, positional, read_fields
+from arena.cli.terminal.printer import ListOutput, Output, Printer, output_form
+from arena.cli.terminal.text_input import ask_secret, token_end
+from arena.documents.account import UserItem
+from arena.documents.columns import TOKENS
+from arena.documents.table import Column, text_column
 
 if TYPE_CHECKING:
-    from arena.documents.account import AccountLinkResponse, TokenItem
+    from arena.documents.account import AccountLinkResponse
     from arena.services.arena import Arena
 
+R = TypeVar("R", bound=DatabaseArguments)
 _ROLES = ("author", "organiser", "admin")
 
 
-def add(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
-    actions = Actions(parser)
+@dataclass(frozen=True, kw_only=True)
+class UsersArguments(DatabaseArguments, ListOutput):
+    """Arguments of `arena user list`."""
 
-    new = actions.add("add", _add, "add a user; the password is generated and shown, unless read from a pipe")
-    new.add_argument("name", metavar="NAME", help="name of the user: 1 to 40 of a-z 0-9 - _")
-    new.add_argument("--role", default="author", choices=_ROLES, help="role of the user (default author)")
-    new.add_argument("--password-stdin", action="store_true", help="ask for the password, or read it from a pipe")
 
-    token = actions.add("token", _token, "create an API token of a user; it is shown once")
-    token.add_argument("name", metavar="NAME", help="name of the user")
-    token.add_argument(
-        "--label",
-        default="from the command line",
-        metavar="TEXT",
-        help='purpose of the token (default: "from the command line")',
+@dataclass(frozen=True, kw_only=True)
+class NameArguments(DatabaseArguments, Output):
+    """Arguments of `arena user reset`, and of others as well."""
+
+    name: str = positional("name of the user: 1 to 40 of a-z 0-9 - _", "NAME", type=argument.name)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TokensArguments(NameArguments):
+    output: str = output_form("csv")
+
+
+@dataclass(frozen=True, kw_only=True)
+class AddUserArguments(NameArguments):
+    role: str = option("role of the user", default="author", choices=_ROLES)
+    password_stdin: bool = option("ask for the password, or read it from a pipe", default=False)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TokenArguments(NameArguments):
+    label: str = option(
+        'purpose of the token (default: "from the command line")', metavar="TEXT", default="from the command line"
     )
-    token.add_argument(
-        "--scopes",
+    scopes: str = option(
+        'scopes of the token, such as "read submit" (default: all that the role may have)',
         metavar="SCOPES",
-        help='scopes of the token, such as "read submit" (default: all that the role may have)',
+        default="",
     )
-    token.add_argument(
-        "--days",
-        type=days,
+    days: int | None = option(
+        "the token expires after DAYS days (default 90); 0 or never: it does not expire",
         metavar="DAYS",
-        help="the token expires after DAYS days (default 90); 0 or never: it does not expire",
+        type=argument.days,
     )
 
-    change = actions.add("change", _change, "change role or password of a user; disable or enable the user")
-    change.add_argument("name", metavar="NAME", help="name of the user")
-    change.add_argument("--role", choices=_ROLES, help="new role of the user")
-    change.add_argument("--password-stdin", action="store_true", help="ask for a new password, or read it from a pipe")
-    change.add_argument("--new-password", action="store_true", help="generate a new password and show it")
-    change.add_argument("--revoke-tokens", action="store_true", help="also revoke all tokens of the user")
-    state = change.add_mutually_exclusive_group()
-    state.add_argument("--disable", action="store_true", help="disable the user: no log-in and no token works any more")
-    state.add_argument("--enable", action="store_true", help="enable a disabled user")
 
-    invite = actions.add("invite", _invite, "create a link with which people create their own accounts")
-    invite.add_argument(
-        "--role", choices=("author", "organiser"), default="author", help="role of the new accounts (default author)"
+@dataclass(frozen=True, kw_only=True)
+class ChangeUserArguments(NameArguments):
+    role: str | None = option("new role of the user", choices=_ROLES)
+    password_stdin: bool = option("ask for a new password, or read it from a pipe", default=False)
+    new_password: bool = option("generate a new password and show it", default=False)
+    revoke_tokens: bool = option("also revoke all tokens of the user", default=False)
+    disable: bool = option("disable the user: no log-in and no token works any more", default=False, only_one="state")
+    enable: bool = option("enable a disabled user", default=False, only_one="state")
+
+
+@dataclass(frozen=True, kw_only=True)
+class InviteArguments(DatabaseArguments, Output):
+    role: str = option("role of the new accounts", choices=_ROLES[:2], default="author")
+    uses: int = option("number of accounts", metavar="COUNT", type=argument.positive, default=1)
+    days: int = option("days until the link expires", metavar="DAYS", type=argument.positive, default=14)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RevokeArguments(NameArguments):
+    token: int | None = positional(
+        "number of the token, see `arena user tokens NAME`",
+        "ID",
+        type=argument.positive,
+        default=None,
+        only_one="which!",
     )
-    invite.add_argument("--uses", type=positive, default=1, metavar="COUNT", help="number of accounts (default 1)")
-    invite.add_argument(
-        "--days", type=positive, default=14, metavar="DAYS", help="days until the link expires (default 14)"
-    )
-
-    reset = actions.add("reset", _reset, "create a link with which a user sets a new password within 24 hours")
-    reset.add_argument("name", metavar="NAME", help="name of the user")
-
-    tokens = actions.add("tokens", _tokens, "list the tokens of a user, without their secrets")
-    tokens.add_argument("name", metavar="NAME", help="name of the user")
-
-    revoke = actions.add("revoke", _revoke, "revoke a token of a user, and the tokens made with it")
-    revoke.add_argument("name", metavar="NAME", help="name of the user")
-    which = revoke.add_mutually_exclusive_group(required=True)
-    which.add_argument(
-        "token", metavar="ID", type=positive, nargs="?", help="number of the token, see `arena user tokens NAME`"
-    )
-    which.add_argument("--all", action="store_true", help="revoke all tokens of the user")
-
-    listing = actions.add("list", _list, "list all users")
-    for each in (new, token, change, invite, reset, tokens, revoke, listing):
-        add_output(each)
-        add_database(each)
-
-    own = actions.add("password", _change_own, "change your own password on the server where you are logged in")
-    own.add_argument("--revoke-tokens", action="store_true", help="also revoke all your tokens, including this one")
-    remote.add_server(own)
-    add_output(own)
+    all: bool = option("revoke all tokens of the user", default=False, only_one="which!")
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Do it."""
-    if arguments.action == "password":
-        return _change_own(arguments)
-    from arena.errors import NotFoundError
-    from arena.services.arena import Arena
+@dataclass(frozen=True, kw_only=True)
+class PasswordArguments(ServerArguments, Output):
+    revoke_tokens: bool = option("also revoke all your tokens, including this one", default=False)
 
-    try:
-        settings = settings_of(arguments)
-        with closing(open_store(settings)) as store:
-            return int(arguments.act(Arena(store, settings), arguments))
-    except NotFoundError as error:
-        listing = f"tokens {arguments.name}" if error.noun == "token" else "list"
-        hint = error.hint or f"`arena user {listing}` shows all"
-        raise CommandError(f"{error}; {hint}", error.exit) from None
+
+@dataclass(frozen=True, slots=True)
+class _UserCommand(Generic[R]):
+    """A command that works on the arena of a database."""
+
+    act: Callable[[Arena, R], int]
+    record: type[R]
+
+    def declare(self, parser: argparse.ArgumentParser) -> None:
+        """Add the arguments."""
+        add_fields(parser, self.record)
+
+    def run(self, arguments: argparse.Namespace) -> int:
+        """Open the arena and run the command. An error about an unknown name says what lists them all."""
+        from arena.errors import NotFoundError
+        from arena.services.arena import Arena
+
+        given = self.record(**read_fields(arguments, self.record))
+        settings = given.read()
+        try:
+            with closing(open_store(settings)) as store:
+                return self.act(Arena(store, settings), given)
+        except NotFoundError as error:
+            listing = f"tokens {arguments.name}" if error.noun == "token" else "list"
+            hint = error.hint or f"`arena user {listing}{settings.as_options}` shows all"
+            raise CommandError(f"{error}; {hint}", error.exit) from None
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Declare the subcommands."""
+    add, of = Actions(parser).add, _UserCommand
+    add("add", of(_add, AddUserArguments), "add a user; the password is generated and shown, unless read from a pipe")
+    add("token", of(_token, TokenArguments), "create an API token of a user; it is shown once")
+    add("change", of(_change, ChangeUserArguments), "change role or password of a user; disable or enable the user")
+    add("invite", of(_invite, InviteArguments), "create a link with which people create their own accounts")
+    add("reset", of(_reset, NameArguments), "create a link with which a user sets a new password within 24 hours")
+    add("tokens", of(_tokens, TokensArguments), "list the tokens of a user, without their secrets")
+    add("revoke", of(_revoke, RevokeArguments), "revoke a token of a user, and the tokens made with it")
+    add("list", of(_list, UsersArguments), "list all users")
+    add("password", _change_own, "change your own password on the server where you are logged in")
 
 
 def _piped_password() -> str:
@@ -121,7 +152,7 @@ def _piped_password() -> str:
     return "" if sys.stdin is None or sys.stdin.isatty() else sys.stdin.readline().rstrip("\r\n")
 
 
-def _add(arena: Arena, arguments: argparse.Namespace) -> int:
+def _add(arena: Arena, arguments: AddUserArguments) -> int:
     from arena import services
     from arena.credentials import new_password
 
@@ -142,13 +173,13 @@ def _add(arena: Arena, arguments: argparse.Namespace) -> int:
     return Exit.DONE
 
 
-def _token(arena: Arena, arguments: argparse.Namespace) -> int:
+def _token(arena: Arena, arguments: TokenArguments) -> int:
     from arena import services
     from arena.credentials import scopes_of
 
     user = services.user.find(arena, arguments.name)
     scopes = arguments.scopes.replace(",", " ").split() if arguments.scopes else scopes_of(user.role)
-    token = services.token.create_for(arena, user, arguments.label, scopes, arguments.days)
+    token = services.user.create_token_for(arena, user, arguments.label, scopes, arguments.days)
     expires = token.expires.isoformat() if token.expires else None
 
     def show() -> None:
@@ -163,7 +194,7 @@ def _token(arena: Arena, arguments: argparse.Namespace) -> int:
     return Exit.DONE
 
 
-def _change(arena: Arena, arguments: argparse.Namespace) -> int:
+def _change(arena: Arena, arguments: ChangeUserArguments) -> int:
     from arena import services
     from arena.credentials import new_password
 
@@ -192,20 +223,20 @@ def _change(arena: Arena, arguments: argparse.Namespace) -> int:
     return Exit.DONE
 
 
-def _invite(arena: Arena, arguments: argparse.Namespace) -> int:
+def _invite(arena: Arena, arguments: InviteArguments) -> int:
     from arena import services
 
     made = services.registration.invite(arena, arguments.role, arguments.uses, arguments.days, None)
     return _show_link(made, arguments)
 
 
-def _reset(arena: Arena, arguments: argparse.Namespace) -> int:
+def _reset(arena: Arena, arguments: NameArguments) -> int:
     from arena import services
 
     return _show_link(services.registration.make_reset_link(arena, arguments.name, None), arguments)
 
 
-def _show_link(made: AccountLinkResponse, arguments: argparse.Namespace) -> int:
+def _show_link(made: AccountLinkResponse, arguments: Output) -> int:
     def show() -> None:
         output.text(made.link)
         note = f"It works until {made.expires:%Y-%m-%d %H:%M} UTC, and is not shown again."
@@ -215,50 +246,30 @@ def _show_link(made: AccountLinkResponse, arguments: argparse.Namespace) -> int:
     return Exit.DONE
 
 
-def _tokens(arena: Arena, arguments: argparse.Namespace) -> int:
+def _tokens(arena: Arena, arguments: TokensArguments) -> int:
     from arena import services
 
     user = services.user.find(arena, arguments.name)
-    rows = services.token.of_user(arena, user)
+    rows = services.user.tokens_of_user(arena, user)
     moments = ("created_at", "expires", "last_used", "revoked")
-    found = [
+    tokens = [
         {"id": row.id, "name": row.name, "scopes": row.scopes, "made_with": row.parent_id}
         | {moment: at.isoformat() if (at := getattr(row, moment)) else None for moment in moments}
         for row in rows
     ]
-    lines = [
-        (
-            str(row.id),
-            row.name,
-            " ".join(row.scopes),
-            f"{row.created_at:%Y-%m-%d}",
-            f"{row.last_used:%Y-%m-%d}" if row.last_used else "-",
-            _end(row),
-        )
-        for row in rows
-    ]
     Printer(arguments).result(
-        {"name": user.name, "tokens": found},
-        lambda: output.table(("id", "name", "scopes", "created", "last used", "expires"), lines),
+        {"name": user.name, "tokens": tokens},
+        lambda: output.table(TOKENS, rows),
         "tokens",
     )
     return Exit.DONE
 
 
-def _end(token: TokenItem) -> str:
-    """Format the time at which a token expires."""
-    if token.revoked:
-        return "revoked"
-    if token.expires is None:
-        return "never"
-    return f"expired {token.expires:%Y-%m-%d}" if token.has_expired else f"{token.expires:%Y-%m-%d}"
-
-
-def _revoke(arena: Arena, arguments: argparse.Namespace) -> int:
+def _revoke(arena: Arena, arguments: RevokeArguments) -> int:
     from arena import services
 
     user = services.user.find(arena, arguments.name)
-    services.token.revoke_for(arena, user, None if arguments.all else arguments.token)
+    services.user.revoke_token_for(arena, user, None if arguments.all else arguments.token)
     which = "all tokens" if arguments.all else f"token {arguments.token}"
     Printer(arguments).result(
         {"name": user.name, "revoked": "all" if arguments.all else arguments.token},
@@ -267,7 +278,7 @@ def _revoke(arena: Arena, arguments: argparse.Namespace) -> int:
     return Exit.DONE
 
 
-def _change_own(arguments: argparse.Namespace) -> int:
+def _change_own(arguments: PasswordArguments) -> int:
     present, new = ask_secret("present password: "), ask_secret("new password: ")
     if sys.stdin.isatty() and ask_secret("new password again: ") != new:
         raise CommandError("the two new passwords differ")
@@ -280,18 +291,22 @@ def _change_own(arguments: argparse.Namespace) -> int:
     return Exit.DONE
 
 
-def _list(arena: Arena, arguments: argparse.Namespace) -> int:
+_COLUMNS: tuple[Column[UserItem], ...] = (
+    text_column("name", "Name", lambda user: user.name),
+    text_column("role", "Role", lambda user: user.role),
+    text_column("state", "State", lambda user: "active" if user.is_active else "disabled"),
+    text_column("created_at", "Since", lambda user: user.created_at),
+)
+
+
+def _list(arena: Arena, arguments: UsersArguments) -> int:
     from arena import services
-    from arena.documents.page import MAX_LIMIT, PageQuery, joined
+    from arena.documents.query import MAX_LIMIT, PageQuery, joined
 
     users = joined(lambda after: services.user.page(arena, PageQuery(limit=MAX_LIMIT, after=after)))
     rows = [
         {"name": user.name, "role": user.role, "active": user.is_active, "created_at": user.created_at.isoformat()}
         for user in users
     ]
-    lines = [
-        (user.name, user.role, "active" if user.is_active else "disabled", f"{user.created_at:%Y-%m-%d}")
-        for user in users
-    ]
-    Printer(arguments).result({"users": rows}, lambda: output.table(("name", "role", "state", "since"), lines), "users")
+    Printer(arguments).result({"users": rows}, lambda: output.table(_COLUMNS, users), "users")
     return Exit.DONE

@@ -2,38 +2,45 @@
 
 from __future__ import annotations
 
-import argparse
+import re
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from arena.cli.terminal.exit import CommandError, Exit
+from arena.cli.terminal.fields import option
 
 if TYPE_CHECKING:
     from arena.config import Settings
     from arena.store import Store
 
-
-def add_settings(parser: argparse.ArgumentParser, data: str = "data folder", *, has_database: bool = False) -> None:
-    """Add the arguments that choose a data folder, its settings and its database; `data` is the help of `--data`."""
-    group = parser.add_argument_group("data folder")
-    group.add_argument("--data", type=Path, metavar="DIR", help=f"{data} (default ./data)")
-    group.add_argument(
-        "--config", type=Path, metavar="FILE", help="settings file (default arena.toml in the data folder)"
-    )
-    if has_database:
-        group.add_argument("--database", metavar="URL", help="database (default: SQLite in the data folder)")
+GROUP = "data folder"
+"""Heading of the arguments in the help."""
 
 
-def add_database(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments that choose a database."""
-    add_settings(parser, has_database=True)
+@dataclass(frozen=True, kw_only=True)
+class SettingsArguments:
+    """The data folder of an arena, and its settings."""
+
+    data: Path | None = option("data folder (default ./data)", metavar="DIR", group=GROUP)
+    config: Path | None = option("settings file (default arena.toml in the data folder)", metavar="FILE", group=GROUP)
+
+    def read(self, **more: Any) -> Settings:
+        """Return the settings that the arguments choose; `more` are others that were given. Raises ConfigError."""
+        from arena.config import read_settings
+
+        return read_settings(self.config, data=self.data, **more)
 
 
-def settings_of(arguments: argparse.Namespace) -> Settings:
-    """Return the settings that the arguments choose. Raises ConfigError."""
-    from arena.config import read_settings
+@dataclass(frozen=True, kw_only=True)
+class DatabaseArguments(SettingsArguments):
+    """The data folder of an arena, its settings and its database."""
 
-    return read_settings(arguments.config, data=arguments.data, database=arguments.database)
+    database: str | None = option("database (default: SQLite in the data folder)", metavar="URL", group=GROUP)
+
+    def read(self, **more: Any) -> Settings:
+        """Return the settings that the arguments choose; `more` are others that were given. Raises ConfigError."""
+        return SettingsArguments.read(self, database=self.database, **more)
 
 
 def file_of(settings: Settings) -> Path | None:
@@ -48,28 +55,36 @@ def refuse_empty(settings: Settings, what: str) -> NoReturn:
     raise CommandError(f"{what} in {place}: there is nothing to check; look at --data and --database", Exit.NOT_FOUND)
 
 
-def open_store(settings: Settings) -> Store:
-    """Open the database; its schema must be the program's.
+def open_store(settings: Settings, *, any_schema: bool = False) -> Store:
+    """Open an existing database; its schema must be the program's, unless `any_schema`.
 
     Raises CommandError if there is no database, SchemaError for another schema, and StoreUnavailableError.
     """
+    from arena.errors import SchemaError
     from arena.store import Store
 
     file = file_of(settings)
     if file is not None and not file.exists():
         place = f"no database {file}" if settings.database else f"no arena in {settings.data}"
-        raise CommandError(f"{place}; `arena init` makes one", Exit.NOT_FOUND)
+        raise CommandError(f"{place}; `arena init{settings.as_options}` makes one", Exit.NOT_FOUND)
     store = Store(settings.database_url)
     try:
-        store.require()
+        if not any_schema:
+            store.require()
+    except SchemaError as error:
+        store.close()
+        # The store knows no command line: its commands get the options that lead to this database.
+        options = settings.as_options
+        message = re.sub(r"`arena (init|db upgrade)`", lambda command: f"`arena {command[1]}{options}`", str(error))
+        raise type(error)(message, hint=error.hint) from None
     except Exception:
         store.close()
         raise
     return store
 
 
-def open_any(settings: Settings) -> Store:
-    """Open the database whatever its schema, to create or repair it; the data folder is created if needed."""
+def open_new(settings: Settings) -> Store:
+    """Open the database whatever its schema; it and the data folder are created if needed."""
     from arena.data_folder import make_folder
     from arena.store import Store
 

@@ -7,14 +7,24 @@ import json
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from arena import csv_text
 from arena.cli.terminal import output
+from arena.cli.terminal.fields import option
 from arena.cli.terminal.printer import Printer, add_output
 from arena.client import DEFAULT, ApiClient, read_keys
+from arena.data_folder import unfinished
+from referee import csv_text
 
+_SERVER = "ARENA_SERVER, that of arena login, or http://127.0.0.1:8000"
+RECORDS: Mapping[str, str] = {
+    "ndjson": "application/x-ndjson",
+    "text": "text/plain",
+    "csv": "application/x-ndjson",
+}
+"""Forms in which a server gives the records of many games, with their media types."""
 GAME_COLUMNS = (
     "id",
     "event",
@@ -40,21 +50,22 @@ GAME_COLUMNS = (
 """What `--output csv` says of a game."""
 
 
-def add_server(
-    parser: argparse.ArgumentParser, default: str = "ARENA_SERVER, that of arena login, or http://127.0.0.1:8000"
-) -> None:
-    """Add `--server` and `--token`; `default` describes what is used without `--server`."""
-    group = parser.add_argument_group("server")
-    group.add_argument("--server", metavar="URL", help=f"address of the server (default: {default})")
-    group.add_argument("--token", metavar="TOKEN", help="API token (default: ARENA_TOKEN, or that of arena login)")
+@dataclass(frozen=True, kw_only=True)
+class ServerArguments:
+    """A server, and the token that it gets."""
+
+    server: str | None = option(f"address of the server (default: {_SERVER})", metavar="URL", group="server")
+    token: str | None = option(
+        "API token (default: ARENA_TOKEN, or that of arena login)", metavar="TOKEN", group="server"
+    )
 
 
-def server_of(arguments: argparse.Namespace) -> str:
+def server_of(arguments: ServerArguments | argparse.Namespace) -> str:
     """Return the address of the server that the arguments choose."""
     return str(arguments.server or os.environ.get("ARENA_SERVER") or read_keys()["server"] or DEFAULT)
 
 
-def client(arguments: argparse.Namespace) -> ApiClient:
+def client(arguments: ServerArguments | argparse.Namespace) -> ApiClient:
     """Return a client of the server that the arguments choose, with its token if there is one."""
     server = server_of(arguments)
     bare = ApiClient(server)
@@ -85,14 +96,11 @@ def save(arguments: argparse.Namespace, path: str, forms: Mapping[str, str], **q
             sys.stdout.buffer.write(chunk)
         sys.stdout.buffer.flush()
         return
-    fresh = out.with_name(out.name + ".new")
-    try:
+    with unfinished(out) as fresh:
         with open(fresh, "wb") as file:
             for chunk in chunks:
                 file.write(chunk)
         os.replace(fresh, out)
-    finally:
-        fresh.unlink(missing_ok=True)
 
 
 def _records(chunks: Iterable[bytes]) -> Iterator[dict[str, Any]]:

@@ -1,21 +1,28 @@
-"""The archive, the explorer and the problems of an arena, with one interface for a data folder and a server."""
+"""The archive and the explorer of an arena, with one interface for the data folder of this machine and for a server."""
 
 from __future__ import annotations
 
-import argparse
 import contextlib
+import io
+import json
+import tempfile
+import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Protocol
 
 from arena.cli.source import remote
-from arena.cli.source.database import add_database
-from arena.cli.terminal.exit import CommandError
+from arena.cli.source.database import DatabaseArguments, file_of, open_new
+from arena.cli.source.remote import ServerArguments
+from arena.cli.terminal.exit import CommandError, Exit
+from arena.cli.terminal.fields import option
+from referee.errors import ArenaError
 
 if TYPE_CHECKING:
-    from arena.documents.archive import ArchiveQuery
-    from arena.documents.explorer import ExplorerQuery
-    from arena.documents.win_problem import WinProblemQuery, WinProblemRequest
+    from arena.client import ApiClient
+    from arena.documents.archive import ArchiveQuery, ExplorerQuery
+    from arena.services.arena import Arena
     from referee.rules.rules import Ruleset
 
 
@@ -61,36 +68,18 @@ class Source(Protocol):
     def explore(self, family: str, query: ExplorerQuery) -> dict[str, Any]:
         """Return the moves played in a position, with their results."""
 
-    def problems(self, query: WinProblemQuery) -> list[dict[str, Any]]:
-        """Return the latest win problems that match a query."""
 
-    def problem(self, number: int) -> dict[str, Any]:
-        """Return a problem with its position."""
+@dataclass(frozen=True, kw_only=True)
+class SourceArguments(DatabaseArguments, ServerArguments):
+    """The data folder of this machine, or a server."""
 
-    def add_problem(self, request: WinProblemRequest) -> dict[str, Any]:
-        """Add a problem; the solver of a data folder examines it at once, that of a server later."""
-
-    def remove_problem(self, number: int) -> None:
-        """Remove a problem; the ratings of those who tried it stay."""
-
-    def attempt(self, number: int, moves: Sequence[str]) -> dict[str, Any]:
-        """Judge a line of play in a problem; return the verdict, with the defender's reply if there is one."""
-
-    def solution(self, number: int) -> dict[str, Any]:
-        """Return all solutions of a problem."""
-
-    def choose_of_month(self, number: int, month: str | None) -> dict[str, Any]:
-        """Make a problem the problem of a month, by default of the current one."""
-
-
-def add_source(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments that choose a data folder or a server."""
-    add_database(parser)
-    remote.add_server(parser, default="the data folder of this machine")
+    server: str | None = option(
+        "address of the server (default: the data folder of this machine)", metavar="URL", group="server"
+    )
 
 
 @contextlib.contextmanager
-def open_source(arguments: argparse.Namespace, *, creates: bool = False) -> Iterator[Source]:
+def open_source(arguments: SourceArguments, *, creates: bool = False) -> Iterator[Source]:
     """Open the arena that the arguments choose: the data folder unless `--server` is given.
 
     With `creates` a missing database is created. Raises CommandError if both are chosen or there is no database.
@@ -99,13 +88,146 @@ def open_source(arguments: argparse.Namespace, *, creates: bool = False) -> Iter
         for name in ("data", "config", "database"):
             if getattr(arguments, name):
                 raise CommandError(f"--server and --{name} choose different archives; remove one of them")
-        from arena.cli.source.server_source import ServerSource
-
         yield ServerSource(remote.client(arguments))
         return
     if arguments.token:
         raise CommandError("--token is for a server; choose it with --server")
-    from arena.cli.source.folder_source import open_folder
-
     with open_folder(arguments, creates=creates) as source:
         yield source
+
+
+@contextlib.contextmanager
+def open_folder(arguments: DatabaseArguments, *, creates: bool) -> Iterator[FolderSource]:
+    """Open the database that the arguments choose; with `creates` it need not exist yet. Raises CommandError."""
+    from arena.data_folder import make_folder
+    from arena.services.arena import Arena
+    from arena.store.base import schema
+
+    settings = arguments.read()
+    file = file_of(settings)
+    if not creates and file is not None and not file.exists():
+        raise CommandError(
+            f"no archive in {settings.data}; fill one with: arena archive import FILE --family FAMILY", Exit.NOT_FOUND
+        )
+    make_folder(settings.data, is_passage=True)
+    with contextlib.closing(open_new(settings)) as store:
+        if schema.is_fresh(store.engine):
+            store.upgrade()
+        store.require()
+        yield FolderSource(Arena(store, settings))
+
+
+class FolderSource:
+    """A `Source` on an open database."""
+
+    def __init__(self, arena: Arena) -> None:
+        self.arena = arena
+
+    def collections(self) -> list[dict[str, Any]]:
+        """Return the collections of the archive, with the number of games of each."""
+        return [asdict(line) for line in self.arena.store.archive.sources()]
+
+    def search(self, query: ArchiveQuery, *, offset: int = 0) -> FoundGames:
+        """Return one page of the matching games."""
+        from arena.services.archive import read_query
+
+        found = self.arena.store.archive.search(read_query(query), offset=offset)
+        return FoundGames([asdict(line) for line in found.items], found.total, found.total_exact)
+
+    def texts(self, query: ArchiveQuery, notation: str | None) -> Iterator[str]:
+        """Yield the texts of the matching games in order of their numbers: as imported, or in `notation`."""
+        from arena.collections.conversion import to_record, to_text
+        from arena.services.archive import find_format, read_query
+
+        for game in self.arena.store.archive.find(read_query(query)):
+            if notation == "record":  # with its number, so that an import of it is the same game of the same collection
+                tags = {**game.tags, **({"Number": game.number} if game.number else {})}
+                yield json.dumps({**to_record(game).as_json(), "tags": tags}, ensure_ascii=False)
+            else:
+                yield to_text(game, find_format(game.ruleset().rules, notation) if notation else None)
+
+    def import_files(self, files: Sequence[GameFile]) -> list[dict[str, Any]]:
+        """Import games; return a report for each file. Nothing is imported if a file holds no games."""
+        from arena.services.archive import find_format, read_text, store_collection
+
+        read = []
+        for file in files:
+            form = find_format(file.ruleset.rules, file.notation) if file.notation else None
+            try:
+                read.append((file, read_text(file.text, file.ruleset, form)))
+            except ArenaError as error:
+                raise CommandError(f"{file.path}: {error}") from None
+        return [
+            {**asdict(store_collection(self.arena, games, file.collection)), "file": file.path} for file, games in read
+        ]
+
+    def explore(self, family: str, query: ExplorerQuery) -> dict[str, Any]:
+        """Return the moves played in a position, with their results."""
+        from arena.services.explorer import explore
+        from referee.validation import plain
+
+        found: dict[str, Any] = plain(explore(self.arena, family, query))
+        return found
+
+
+_POLL_INTERVAL_S = 0.5
+"""How often the server is asked whether it has read an import."""
+
+
+class ServerSource:
+    """A `Source` behind a client of the JSON interface."""
+
+    def __init__(self, client: ApiClient) -> None:
+        self.client = client
+
+    def collections(self) -> list[dict[str, Any]]:
+        """Return the collections of the archive, with the number of games of each."""
+        found: list[dict[str, Any]] = self.client.get("/archive/sources")["items"]
+        return found
+
+    def search(self, query: ArchiveQuery, *, offset: int = 0) -> FoundGames:
+        """Return one page of the matching games."""
+        asked = _parameters(query)
+        first = self.client.get("/archive", **asked, limit=1)
+        lines = islice(self.client.pages("/archive", offset + query.limit, **asked), offset, None)
+        return FoundGames(list(lines), first["total"], first["total_exact"])
+
+    def texts(self, query: ArchiveQuery, notation: str | None) -> Iterator[str]:
+        """Yield the texts of the matching games in order of their numbers: as imported, or in `notation`."""
+        for line in self.client.pages("/archive", **_parameters(query)):
+            path = f"/archive/{line['serial']}/text"
+            yield b"".join(self.client.chunks(path, "text/plain", notation=notation)).decode()
+
+    def import_files(self, files: Sequence[GameFile]) -> list[dict[str, Any]]:
+        """Upload the texts, wait until they are read, and return a report for each file. Raises CommandError."""
+        if any(one.ruleset.overrides for one in files):
+            raise CommandError('a server takes no --option; write them as tags of the games: [Rule.NAME "VALUE"]')
+        return [self._upload(one) for one in files]
+
+    def explore(self, family: str, query: ExplorerQuery) -> dict[str, Any]:
+        """Return the moves played in a position, with their results."""
+        found: dict[str, Any] = self.client.get(f"/explorer/{family}", **asdict(query))
+        return found
+
+    def _upload(self, game_file: GameFile) -> dict[str, Any]:
+        query = {
+            "family": game_file.ruleset.rules.family,
+            "source": game_file.collection,
+            "variant": game_file.ruleset.variant.name,
+            "notation": game_file.notation,
+        }
+        with tempfile.TemporaryFile() as file:
+            file.write(game_file.text.encode())
+            file.seek(0, io.SEEK_SET)
+            upload: dict[str, Any] = self.client.ask("POST", "/archive", query=query, file=file).data
+        while upload["state"] == "waiting":
+            time.sleep(_POLL_INTERVAL_S)
+            upload = self.client.get(f"/archive/imports/{upload['id']}")
+        if upload["state"] == "failed":
+            raise CommandError(f"{game_file.path}: {upload['problem']}", Exit.FAILED)
+        return {**upload, "file": game_file.path}
+
+
+def _parameters(query: ArchiveQuery) -> dict[str, Any]:
+    """Return the filters and the order as query parameters; the client adds the parameters for paging."""
+    return {name: value for name, value in asdict(query).items() if name not in ("limit", "after")}

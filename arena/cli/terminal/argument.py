@@ -1,4 +1,4 @@
-"""Arguments that name a family, a variant, options and a position, and the rules that they choose."""
+"""Values of arguments: families, numbers within bounds, names; and the rules that arguments choose."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from arena.cli.terminal.exit import CommandError
+from arena.names import NAME_RULE, as_name, is_name
 
 if TYPE_CHECKING:
-    from referee.rules.position import Position
     from referee.rules.rules import Ruleset
 
 
@@ -21,51 +21,22 @@ def family(text: str) -> str:
     return family_named(text)
 
 
-def add_rules(parser: argparse.ArgumentParser, *, has_family: bool = True) -> None:
-    """Add `--variant` and `--option`, and FAMILY unless the command declares that itself."""
-    if has_family:
-        parser.add_argument(
-            "family", metavar="FAMILY", type=family, help='family of games; "arena rules list" shows them'
-        )
-    parser.add_argument("--variant", metavar="VARIANT", help="variant of the family (default: its first)")
-    parser.add_argument(
-        "--option",
-        dest="options",
-        metavar="NAME=VALUE",
-        action="append",
-        default=[],
-        help="rule option, in addition to the variant's own; may be repeated",
-    )
-
-
-def add_position(parser: argparse.ArgumentParser) -> None:
-    """Add `--position`."""
-    parser.add_argument("--position", metavar="POSITION", help="position string (default: the variant's start)")
-
-
 def read_options(options: Sequence[str]) -> dict[str, str]:
     """Parse the values of `--option`, `["k=v", ...]`. Raises CommandError."""
-    found: dict[str, str] = {}
+    values: dict[str, str] = {}
     for option in options:
         name, sign, value = option.partition("=")
         if not sign or not name.strip():
             raise CommandError(f'--option {option!r} is not of the form NAME=VALUE; write "--option repetition=0"')
-        found[name.strip()] = value.strip()
-    return found
+        values[name.strip()] = value.strip()
+    return values
 
 
-def settle(arguments: argparse.Namespace) -> Ruleset:
-    """Return the rules that the arguments choose. Raises UnknownNameError, ParseError or CommandError."""
+def settle(family: str, variant: str | None, options: Sequence[str]) -> Ruleset:
+    """Return the rules of these names. Raises UnknownNameError, ParseError or CommandError."""
     from referee.rules import load
 
-    return load(arguments.family).settle(arguments.variant, read_options(arguments.options))
-
-
-def start(arguments: argparse.Namespace) -> Position:
-    """Return the position that the arguments choose. Raises what `settle` raises."""
-    from referee.rules.position import Position
-
-    return Position.start(settle(arguments), arguments.position)
+    return load(family).settle(variant, read_options(options))
 
 
 MAX_NUMBER = 10**18 - 1
@@ -74,7 +45,8 @@ MAX_NUMBER = 10**18 - 1
 
 def between(text: str, least: int, most: int = MAX_NUMBER) -> int:
     """Parse a whole number within bounds. Raises ArgumentTypeError."""
-    if text.isascii() and text.isdecimal() and len(text) <= 18 and least <= int(text) <= most:
+    digits = text.removeprefix("-") if least < 0 else text
+    if digits.isascii() and digits.isdecimal() and len(digits) <= 18 and least <= int(text) <= most:
         return int(text)
     bounds = f"from {least}" if most == MAX_NUMBER else f"from {least:,} to {most:,}"
     raise argparse.ArgumentTypeError(f"{text[:40]!r} is not a whole number {bounds}")
@@ -104,6 +76,7 @@ def memory(text: str) -> int:
     return between(text, MIN_MEMORY_MB, MAX_MEMORY_MB)
 
 
+SANDBOXES = ("auto", "bwrap", "landlock", "rlimits", "none")
 AT_ONCE_PER_CORE = 32
 """Many more games at once than processors make sense only where bots do not use them."""
 
@@ -116,6 +89,22 @@ def refuse_concurrency(count: int) -> None:
             f"--concurrency: {cores * AT_ONCE_PER_CORE} games at once at most on the {cores} processors here; "
             f"{cores} is a good number"
         )
+
+
+def name(text: str) -> str:
+    """Take the name of a user or a bot. Raises ArgumentTypeError for what can be none."""
+    if is_name(text):
+        return text
+    nearest = as_name(text)
+    example = f"; did you mean {nearest}?" if nearest else ""
+    raise argparse.ArgumentTypeError(f"invalid name {text[:60]!r}: write {NAME_RULE}{example}")
+
+
+def entry(text: str) -> str:
+    """Take the name of a bot, or that of a version such as `zeta v3`. Raises ArgumentTypeError."""
+    bot, sign, number = text.rpartition(" v")
+    name(bot if sign and number.isdecimal() else text)
+    return text
 
 
 def days(text: str) -> int:

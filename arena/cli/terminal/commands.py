@@ -1,72 +1,17 @@
 """All commands with their help, examples and modules.
 
-A command is a line of `COMMANDS` and a module with
-
-    add(parser)              declares its arguments on a parser that already has name, help and examples
-    run(arguments) -> int    does the work and returns an exit code (see `arena.cli.terminal.exit`)
-
-A command with subcommands (see `arena.cli.terminal.actions`) needs no `run`: each of them has its own.
+A command is a line of `CORE`, or of a feature, and a function of its module, `run` or its own name, that does the work
+and returns an exit code (see `arena.cli.terminal.exit`). The type of its argument, a record, says which arguments the
+command takes (see `arena.cli.terminal.fields`). Those of a `Namespace` are declared by `add`, or `add_NAME`, which also
+declares subcommands (see `Actions` there).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from functools import cache
 
-
-@dataclass(frozen=True, slots=True)
-class Command:
-    """One command: its name, one line of help, examples, and the module that runs it."""
-
-    name: str
-    help: str
-    examples: tuple[str, ...] = ()
-    group: str = "rules"
-    room: str = "local"
-
-    @property
-    def module(self) -> str:
-        """The full name of the command's module."""
-        return f"arena.cli.{self.room}.{self.name}"
-
-
-RENAMED_OPTIONS: Mapping[str, Mapping[str, str]] = {
-    "": {"--ndjson": "--output ndjson", "--text": "--output text", "--form": "--output"},
-    "train": {
-        "--trust": "--lambda",
-        "--held-out": "--validation-split",
-        "--ridge": "--l2",
-        "--out": "--output-file",
-    },
-    "tune": {"--rate": "--learning-rate"},
-    "datagen": {"--shard": "--games-per-shard"},
-    "archive": {
-        "--format": "--notation",
-        "--out": "--output-file",
-        "--shortest": "--min-plies",
-        "--longest": "--max-plies",
-        "--most-gaffes": "--max-blunders",
-        "--most-accuracy": "--max-accuracy",
-        "--turns": "--min-turning-points",
-        "--thrown": "--blown-win",
-    },
-    "check": {"--again": "--update", "--save": "--write-config", "--lines": "--transcript"},
-    "login": {"--forget": "arena logout"},
-    "play": {"--first": "--sides"},
-    "book": {"--out": "--output-file"},
-    "game": {"--out": "--output-file", "--kind": "--termination-class"},
-    "tournament": {"--out": "--output-file"},
-}
-"""Options by command (empty: any) and former name: the present name, which the error message suggests."""
-
-RENAMED = {
-    "arena rules certify": "conformance",
-    "arena rules check": "vectors",
-    "arena games archive": "arena dump update",
-    "arena games verify": "arena verify",
-    "arena games curve": "arena analysis fit",
-}
-"""Commands by their former full name: the present name, which the error message suggests."""
+from arena import feature
+from arena.feature import Command
 
 GROUPS = {
     "rules": "rules (no server, no database)",
@@ -75,7 +20,7 @@ GROUPS = {
     "client": "using a server",
 }
 
-COMMANDS: tuple[Command, ...] = (
+CORE: tuple[Command, ...] = (
     Command(
         "rules",
         "list families, show legal moves, check vectors, convert games",
@@ -85,39 +30,28 @@ COMMANDS: tuple[Command, ...] = (
             "arena rules vectors tests/data/vectors/*.json",
             "arena rules convert loa --from loa --to record < game.txt",
         ),
+        module="arena.cli.local.rules",
+        compiles=True,
     ),
     Command(
         "perft",
         "count the leaves of the game tree",
         ("arena perft loa --depth 5", "arena perft tablut --variant ashton --depth 3 --divide"),
+        module="arena.cli.local.kernels",
+        compiles=True,
     ),
     Command(
         "playouts",
         "play uniformly random games",
         ("arena playouts loa --games 1000 --seed 7", "arena playouts abalone --games 100 --max-plies 500 --json"),
-    ),
-    Command(
-        "solve",
-        "prove or refute that a side wins in a number of moves",
-        (
-            'arena solve loa --position "8/2w2w2/8/3bb3/2b1w3/8/3b4/8 b - 1" --in 3',
-            'arena solve abalone --position "..." --side white --in 4 --condition "marbles<=7" --json',
-        ),
-    ),
-    Command(
-        "problems",
-        "find, set and solve problems: positions with a short forced win",
-        (
-            "arena problems find abalone --collection migs.txt --in 2..4 --unique",
-            "arena problems add loa --file found.ndjson",
-            "arena problems solve 12",
-        ),
-        "local",
+        module="arena.cli.local.kernels",
+        compiles=True,
     ),
     Command(
         "warmup",
         "compile the rules and the solver of all families into the cache",
         ("arena warmup", "arena warmup loa tablut --json"),
+        module="arena.cli.local.kernels",
     ),
     Command(
         "play",
@@ -130,12 +64,16 @@ COMMANDS: tuple[Command, ...] = (
             "arena play --config match.toml --games 20",
         ),
         "local",
+        module="arena.cli.local.play",
+        compiles=True,
     ),
     Command(
         "check",
         "check a bot step by step, with the lines exchanged",
         ("arena check ./mybot --family loa", "arena check sample:alphabeta --family pijersi --json"),
         "local",
+        module="arena.cli.local.check",
+        compiles=True,
     ),
     Command(
         "replay",
@@ -145,12 +83,16 @@ COMMANDS: tuple[Command, ...] = (
             "arena replay runs/first/games.ndjson --verify",
         ),
         "local",
+        module="arena.cli.local.replay",
+        compiles=True,
     ),
     Command(
         "analyse",
         "analyse a game with an engine, and mark blunders",
         ("arena analyse game.json", "arena analyse 427 --nodes 100000", "arena analyse runs/first/games.ndjson --json"),
         "local",
+        module="arena.cli.local.replay",
+        compiles=True,
     ),
     Command(
         "archive",
@@ -161,56 +103,19 @@ COMMANDS: tuple[Command, ...] = (
             "arena archive export --number 427 -o ndjson",
         ),
         "local",
-        room="client",
+        module="arena.cli.client.archive",
+        compiles=True,
     ),
     Command(
         "explore",
         "show the moves played in a position, with their results",
         (
-            'arena explore loa --moves "b1b3 h3f3"',
-            'arena explore tablut --position "3aaa3/4a4/4d4/a3d3a/aaddkddaa/a3d3a/4d4/4a4/3aaa3 a" --since 2026 --json',
+            'arena explore loa --moves "b1b3 h3f5"',
+            'arena explore tablut --position "3ttt3/4t4/4T4/t3T3t/ttTTKTTtt/t3T3t/4T4/4t4/3ttt3 a 0 0" --since 2026',
             "arena explore pijersi --bot ada --server http://127.0.0.1:8000",
         ),
         "local",
-        room="client",
-    ),
-    Command(
-        "atlas",
-        "measure the fairness of the starts of a family",
-        (
-            "arena atlas run arena/atlas/plans/tablut.toml --out runs/tablut",
-            "arena atlas report runs/tablut --csv tablut.csv",
-            "arena atlas show tablut",
-        ),
-        "local",
-    ),
-    Command(
-        "tune",
-        "tune spin options of a bot by self-play",
-        (
-            "arena tune ./mybot --family loa --parameter Mobility:0:100:30:5 --parameter Tempo --games 20000",
-            "arena tune sample:alphabeta --family tablut --parameter Contempt:0:1000:150:50 --games 2000 "
-            "--tc nodes:2000 --out runs/contempt --concurrency 2",
-        ),
-        "local",
-    ),
-    Command(
-        "datagen",
-        "make labelled positions by self-play of a bot",
-        (
-            "arena datagen --family loa --positions 100000 --nodes 2000 --seed 1 --out data/loa --concurrency 4",
-            "arena datagen --family tablut --bot ./mybot --positions 5000 --out data/tablut",
-        ),
-        "local",
-    ),
-    Command(
-        "train",
-        "fit an evaluation to labelled positions",
-        (
-            "arena train --family loa data/loa --output-file loa.json",
-            "arena train --family loa data/a data/b --output-file loa.json --lambda 1",
-        ),
-        "local",
+        module="arena.cli.client.archive",
     ),
     Command(
         "book",
@@ -220,69 +125,76 @@ COMMANDS: tuple[Command, ...] = (
             "arena book check loa.book --family loa",
         ),
         "local",
+        module="arena.cli.local.book",
+        compiles=True,
     ),
     Command(
         "doctor",
         "check this machine: sandbox, programs, cores, database, broker",
         ("arena doctor", "arena doctor --json"),
         "local",
-        room="server",
+        module="arena.cli.server.doctor",
     ),
     Command(
         "completion",
         "print a completion script for bash, zsh or fish",
         ("arena completion bash > ~/.local/share/bash-completion/completions/arena", "arena completion fish | source"),
         "local",
-        room="terminal",
+        module="arena.cli.terminal.completion",
     ),
     Command(
         "demo",
         "play a tournament of the sample bots, with ratings and pages",
         ("arena demo --once", "arena demo --games 4"),
         "local",
-        room="server",
+        module="arena.cli.server.demo",
+        compiles=True,
     ),
     Command(
         "init",
         "create an arena: settings, database, sample bots, administrator",
         ("arena init", "arena init --data /var/lib/arena --admin zoe"),
         "server",
-        room="server",
+        module="arena.cli.server.database",
     ),
     Command(
         "db",
         "upgrade, check, dump, load, back up and restore the database",
         ("arena db upgrade", "arena db dump backup.ndjson.zst"),
         "server",
-        room="server",
+        module="arena.cli.server.database",
     ),
     Command(
         "user",
         "add, invite, list and change users and their tokens",
         ("arena user add zoe --role organiser", "arena user invite --uses 20", "arena user reset zoe"),
         "server",
-        room="server",
+        module="arena.cli.server.user",
     ),
     Command(
         "serve",
         "serve pages and JSON interface, and play the games",
         ("arena serve", "arena serve --port 9000 --executor local:4 --data /var/lib/arena"),
         "server",
-        room="server",
+        module="arena.cli.server.serve",
+        compiles=True,
     ),
     Command(
         "referee",
         "play and record tournaments, without pages",
         ("arena referee", "arena referee --database postgresql://arena@db/arena --executor local:8"),
         "server",
-        room="server",
+        module="arena.cli.server.referee",
+        compiles=True,
     ),
     Command(
         "scheduler",
         "run the scheduler of a cluster of workers",
         ("arena scheduler", "arena scheduler --bind 10.0.0.1 --port 8786 --tls"),
         "server",
-        room="server",
+        module="arena.cli.server.cluster",
+        about="The meeting point of an arena and its workers. Anyone who reaches its port, or that of a worker, can "
+        "run programs there: keep them in a private network, or use --tls.",
     ),
     Command(
         "worker",
@@ -292,56 +204,61 @@ COMMANDS: tuple[Command, ...] = (
             "arena worker --scheduler tls://10.0.0.1:8786 --slots 8 --data /var/lib/arena-worker",
         ),
         "server",
-        room="server",
+        module="arena.cli.server.cluster",
+        compiles=True,
+        about="Play games for an arena elsewhere. Anyone who reaches the scheduler's port, or that of this worker, "
+        "can run programs here: keep them in a private network, or use tls://.",
     ),
     Command(
         "ratings",
         "rebuild all ratings from the games, or check them",
         ("arena ratings rebuild --check", "arena ratings rebuild"),
         "server",
-        room="server",
+        module="arena.cli.server.recorded_games",
     ),
     Command(
         "verify",
         "replay recorded games by the rules",
         ("arena verify", "arena verify --all"),
         "server",
-        room="server",
+        module="arena.cli.server.recorded_games",
+        compiles=True,
     ),
     Command(
         "dump",
         "update and list the published monthly files of games",
         ("arena dump update", "arena dump list --check"),
         "server",
-        room="server",
+        module="arena.cli.server.recorded_games",
     ),
     Command(
         "analysis",
         "fit a win model to the analysed games",
         ("arena analysis fit loa",),
         "server",
-        room="server",
+        module="arena.cli.server.recorded_games",
+        compiles=True,
     ),
     Command(
         "login",
         "log in at a server, and store the token",
         ("arena login --server https://arena.example --user ada", "echo $TOKEN | arena login"),
         "client",
-        room="client",
+        module="arena.cli.client.login",
     ),
     Command(
         "logout",
         "revoke and delete the token of a server",
         ("arena logout", "arena logout --server https://arena.example"),
         "client",
-        room="client",
+        module="arena.cli.client.login",
     ),
     Command(
         "bot",
         "submit, list, show and retire bots; show your quota",
         ("arena bot submit ./mybot --name mybot --family loa --watch", "arena bot list --family loa --json"),
         "client",
-        room="client",
+        module="arena.cli.client.bot",
     ),
     Command(
         "connect",
@@ -351,35 +268,36 @@ COMMANDS: tuple[Command, ...] = (
             'arena connect "python mybot.py" --name mybot --family loa --games 4 --open',
         ),
         "client",
-        room="client",
+        module="arena.cli.client.connect",
+        compiles=True,
     ),
     Command(
         "challenge",
         "start a match of your remote bot",
         ("arena challenge greedy --bot mybot --family loa --games 4",),
         "client",
-        room="client",
+        module="arena.cli.client.bot",
     ),
     Command(
         "tournament",
         "create, list, show, control, watch and export tournaments",
         ("arena tournament create open.toml", "arena tournament watch 7"),
         "client",
-        room="client",
+        module="arena.cli.client.tournament",
     ),
     Command(
         "schedule",
-        "list, show, enable and disable recurring tournaments",
+        "list, show, preview, change and delete recurring tournaments",
         ("arena schedule list", "arena schedule disable 2"),
         "client",
-        room="client",
+        module="arena.cli.client.schedule",
     ),
     Command(
         "leaderboard",
         "show the ratings of a family",
         ("arena leaderboard loa", "arena leaderboard loa --limit 10 --json"),
         "client",
-        room="client",
+        module="arena.cli.client.game",
     ),
     Command(
         "game",
@@ -389,21 +307,22 @@ COMMANDS: tuple[Command, ...] = (
             "arena game export --bot mybot --output-file games.ndjson",
         ),
         "client",
-        room="client",
+        module="arena.cli.client.game",
     ),
     Command(
         "logs",
         "show what your bot wrote to standard error in a game",
         ("arena logs 0123456789abcdef --side first", "arena logs 0123456789abcdef --side second --json"),
         "client",
-        room="client",
+        module="arena.cli.client.game",
     ),
 )
 
-COMPILING = frozenset(
-    {
-        *("rules", "perft", "solve", "problems", "playouts", "play", "check", "replay", "analyse", "atlas", "tune"),
-        *("datagen", "train", "archive", "book", "demo", "serve", "referee", "worker", "verify", "analysis", "connect"),
-    }
-)
-"""Commands that run kernels, here or in processes they start."""
+
+@cache
+def every() -> tuple[Command, ...]:
+    """Return the commands of the core and of the features that are on; a name belongs to the first that brings it."""
+    found: dict[str, Command] = {}
+    for command in (*CORE, *feature.commands()):
+        found.setdefault(command.name, command)
+    return tuple(found.values())

@@ -5,7 +5,7 @@ The codes, and the code of each error of the arena, are defined in `arena.errors
 
 from __future__ import annotations
 
-from arena.errors import Exit
+from referee.errors import Exit
 
 
 class CommandError(Exception):

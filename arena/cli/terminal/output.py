@@ -7,10 +7,15 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Iterable, Mapping, Sequence
-from typing import IO, Any, Literal, TypeAlias
+import textwrap
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import IO, Any, Literal, TypeAlias, TypeVar
 
+from arena.documents.table import Column
 from arena.plain_text import UNSAFE
+
+R = TypeVar("R")
 
 Style: TypeAlias = Literal["bold", "dim", "red", "green", "yellow", "blue", "magenta", "cyan"]
 
@@ -65,7 +70,7 @@ def text(*lines: str) -> None:
     """Print lines for people on stdout."""
     _take_line_away()
     for line in lines:
-        print(_shown(line))
+        print(_wrapped(_shown(line)))
 
 
 def _shown(line: str, stream: IO[str] | None = None) -> str:
@@ -73,6 +78,14 @@ def _shown(line: str, stream: IO[str] | None = None) -> str:
     if not (stream or sys.stdout).isatty():
         return line
     return _FOREIGN.sub(lambda found: found[0] if len(found[0]) > 1 else "\N{REPLACEMENT CHARACTER}", line)
+
+
+def _wrapped(line: str, stream: IO[str] | None = None) -> str:
+    """Return a line for stdout (or `stream`): on a terminal, with line breaks between words where it is too long."""
+    most = shutil.get_terminal_size((80, 24)).columns
+    if len(line) <= most or _is_plain or not (stream or sys.stdout).isatty():
+        return line
+    return "\n".join(textwrap.wrap(line, most, break_long_words=False, break_on_hyphens=False))
 
 
 def _escaped(json_text: str) -> str:
@@ -95,7 +108,7 @@ def item(data: Any) -> None:
 
 def csv(items: Iterable[Mapping[str, Any]], columns: Sequence[str] = ()) -> None:
     """Print items as CSV with a column for each key of the first one, or for each of `columns`."""
-    from arena.csv_text import lines as csv_lines
+    from referee.csv_text import lines as csv_lines
 
     for line in csv_lines(items, columns):
         print(_shown(line.removesuffix("\r\n")), end="\r\n")
@@ -106,7 +119,7 @@ def note(*lines: str) -> None:
     if not _quiet:
         _take_line_away()
         for line in lines:
-            print(_shown(line, sys.stderr), file=sys.stderr, flush=True)
+            print(_wrapped(_shown(line, sys.stderr), sys.stderr), file=sys.stderr, flush=True)
 
 
 def error(message: str, *, is_fault: bool = True) -> None:
@@ -148,26 +161,50 @@ def width() -> int:
     return min(100, shutil.get_terminal_size((100, 24)).columns) if sys.stdout.isatty() else 100
 
 
-def table(
-    columns: Sequence[str],
-    rows: Iterable[Sequence[str]],
-    *,
-    numbers: Sequence[str] = (),
-    drop: Sequence[str] = (),
-    wrap: Sequence[str] = (),
-) -> None:
-    """Print a table on stdout; see `Table` for `numbers`, `drop` and `wrap`.
+def table(columns: Iterable[Column[R]], rows: Iterable[R]) -> None:
+    """Print a table on stdout.
 
     On a terminal it fits the window. In files, in pipes and as plain text each row is one line with all its columns.
     """
     from arena.cli.terminal.table import Table
 
     _take_line_away()
-    found = Table(
-        tuple(columns), [tuple(map(_shown, row)) for row in rows], frozenset(numbers), tuple(drop), frozenset(wrap)
-    )
+    shown = Table.of(columns, rows)
+    safe = Table(shown.columns, [[_shown(cell) for cell in row] for row in shown.rows])
     if sys.stdout.isatty() and not _is_plain:
-        columns_here = shutil.get_terminal_size((80, 24)).columns
-        found.print_fitted(sys.stdout, columns_here, has_colour=has_colour(sys.stdout))
+        safe.print_fitted(sys.stdout, shutil.get_terminal_size((80, 24)).columns, has_colour=has_colour(sys.stdout))
     else:
-        text(*found.plain_lines())
+        text(*safe.plain_lines())
+
+
+class RunProgress:
+    """The pace of a run since this object was made with `done` of `total` games finished. `clock` returns seconds."""
+
+    def __init__(self, done: int, total: int, clock: Callable[[], float] = time.monotonic) -> None:
+        self._before, self._total, self._clock = done, total, clock
+        self._begin = clock()
+
+    def line(self, done: int, *, may_end_early: bool = False) -> str:
+        """Format the progress: `12/400 games, 35 a minute, 11 min left`; before the first game only the count."""
+        count = f"{done:,}/{self._total:,} games"
+        played, seconds = done - self._before, self._clock() - self._begin
+        if played <= 0 or seconds <= 0:
+            return count
+        per_minute = 60 * played / seconds
+        pace = f"{per_minute:,.0f}" if per_minute >= 10 else f"{per_minute:.1f}"
+        left = in_words(seconds * (self._total - done) / played)
+        return f"{count}, {pace} a minute, {'at most ' if may_end_early else ''}{left} left"
+
+
+def in_words(seconds: float) -> str:
+    """Format a duration in its two largest units at most: `40 s`, `11 min`, `2 h 5 min`, `3 d 4 h`."""
+    if seconds < 100:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    if minutes < 100:
+        return f"{minutes} min"
+    hours, minutes = divmod(minutes, 60)
+    if hours < 48:
+        return f"{hours} h {minutes} min"
+    days, hours = divmod(hours, 24)
+    return f"{days:,} d {hours} h"

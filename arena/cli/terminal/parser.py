@@ -10,10 +10,10 @@ import importlib
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
-from arena.cli.terminal.actions import examples, run_action
-from arena.cli.terminal.commands import COMMANDS, GROUPS, RENAMED, RENAMED_OPTIONS, Command
+from arena.cli.terminal.commands import GROUPS, every
 from arena.cli.terminal.exit import CommandError
-from arena.errors import did_you_mean, near
+from arena.feature import Command
+from referee.errors import did_you_mean, near
 
 _EPILOG = """\
 Exit codes: 0 done, 1 failed, 2 usage, 3 not found, 4 refused, 5 unreachable,
@@ -31,6 +31,11 @@ def shown(value: object) -> str:
     return f'"{words[:60]}…"' if len(words) > 60 else f'"{words}"'
 
 
+def examples(lines: Sequence[str]) -> str:
+    """Return the end of a help text: examples of command lines."""
+    return "examples:\n" + "\n".join(f"  {line}" for line in lines) if lines else ""
+
+
 class Parser(argparse.ArgumentParser):
     """An argument parser that raises instead of exiting; on first use, its command's module declares the arguments."""
 
@@ -39,7 +44,6 @@ class Parser(argparse.ArgumentParser):
         kwargs.setdefault("allow_abbrev", False)
         super().__init__(*args, **kwargs)
         self._command = command
-        self._preset: Any = None
         self._actions_of: Any = None
         self.add_argument(
             "-q", "--quiet", action="store_true", default=argparse.SUPPRESS, help="print no notes and no progress"
@@ -49,29 +53,28 @@ class Parser(argparse.ArgumentParser):
         )
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """Parse the arguments, which override the settings that `preset` of the command's module returns.
-
-        The first call loads the module.
-        """
+        """Parse the arguments. The first call loads the command's module."""
         self.fill()
-        if namespace is None and self._preset is not None:
-            namespace = self._preset(self, args)
         return super().parse_known_args(args, namespace)
 
     def fill(self) -> None:
         """Let the command's module declare its arguments, once."""
         if self._command is not None:
             command, self._command = self._command, None
+            from arena.cli.terminal import fields
+
             module = _load(command)
-            self.set_defaults(run=getattr(module, "run", run_action))
-            self._preset = getattr(module, "preset", None)
-            module.add(self)
+            self.set_defaults(run=fields.run)
+            if add := getattr(module, "add", None) or getattr(module, f"add_{command.name}", None):
+                add(self)
+            if act := getattr(module, "run", None) or (None if add else getattr(module, command.name)):
+                fields.declare(self, act)
 
     def format_help(self) -> str:
         """Format the help; the usage of a command with many options names only the required ones."""
         options = self._get_optional_actions()
         if self.usage is None and len(options) > MAX_OPTIONS_OF_USAGE:
-            parts = [f"{one.option_strings[-1]} {one.metavar}" for one in options if one.required]
+            parts = [f"{option.option_strings[-1]} {option.metavar}" for option in options if option.required]
             formatter = self._get_formatter()
             formatter.add_usage(None, self._get_positional_actions(), [], prefix="")
             words = formatter.format_help().split()
@@ -89,21 +92,18 @@ class Parser(argparse.ArgumentParser):
                 parser.fill_all()
 
     def options_near(self, option: str, words: Sequence[str]) -> list[str]:
-        """Return the new name of a renamed option, or the most similar option of the commands in `words`."""
+        """Return the most similar option of the commands in `words`."""
         import difflib  # only for slips
 
         if not option.startswith("--"):
             return []
-        renamed = [names[option] for word in ("", *words) if option in (names := RENAMED_OPTIONS.get(word, {}))]
-        if renamed:
-            return renamed
         parser, known = self, list(self._option_string_actions)
         for word in words:
             actions = parser._actions_of
             if actions is not None and word in actions.choices:
                 parser = actions.choices[word]
                 known += parser._option_string_actions
-        return difflib.get_close_matches(option, [one for one in known if one.startswith("--")], n=1, cutoff=0.7)
+        return difflib.get_close_matches(option, [text for text in known if text.startswith("--")], n=1, cutoff=0.7)
 
     def error(self, message: str) -> NoReturn:
         """Raise CommandError for a usage error."""
@@ -124,12 +124,11 @@ class Parser(argparse.ArgumentParser):
         """Check a value; the error for an unknown one names the most similar and all permitted values."""
         if action.choices is None or value in action.choices:
             return
-        known = [str(one) for one in action.choices]
-        renamed = RENAMED.get(f"{self.prog} {value}")
-        if action is self._actions_of and renamed:
-            raise CommandError(f'unknown subcommand {shown(value)} of "{self.prog}"; {did_you_mean([renamed])}')
-        found = near(str(value), known)
-        advice = f"{did_you_mean(found)} Choose from {', '.join(known)}" if found else f"choose from {', '.join(known)}"
+        known = [str(choice) for choice in action.choices]
+        similar = near(str(value), known)
+        advice = (
+            f"{did_you_mean(similar)} Choose from {', '.join(known)}" if similar else f"choose from {', '.join(known)}"
+        )
         if action is self._actions_of:
             raise CommandError(f'unknown subcommand {shown(value)} of "{self.prog}"; {advice}')
         raise argparse.ArgumentError(action, f"{shown(value)} is not valid; {advice}")
@@ -144,24 +143,22 @@ def _load(command: Command) -> Any:
         raise CommandError(f'the command "{command.name}" is not part of this installation') from None
 
 
-def find(name: str, action: str = "") -> Command:
+def find(name: str) -> Command:
     """Return the command of that name. Raises CommandError with similar names, or with all names."""
-    for command in COMMANDS:
+    for command in every():
         if command.name == name:
             return command
-    if renamed := RENAMED.get(f"arena {name} {action}"):
-        raise CommandError(f"unknown command {shown(f'{name} {action}')}; {did_you_mean([renamed])}")
-    names = [command.name for command in COMMANDS]
+    names = [command.name for command in every()]
     advice = did_you_mean(near(name, names)) or "commands: " + ", ".join(names)
     raise CommandError(f"unknown command {shown(name)}; {advice}")
 
 
 def overview() -> str:
     """Format the names and help of all commands in groups."""
-    width = max(len(command.name) for command in COMMANDS)
+    width = max(len(command.name) for command in every())
     parts = []
     for group, title in GROUPS.items():
-        lines = [f"  {command.name:<{width}}  {command.help}" for command in COMMANDS if command.group == group]
+        lines = [f"  {command.name:<{width}}  {command.help}" for command in every() if command.group == group]
         if lines:
             parts.append("\n".join([f"{title}:", *lines]))
     return "\n\n".join(parts)
@@ -179,11 +176,11 @@ def build() -> Parser:
     commands = parser.add_subparsers(
         dest="command", metavar="COMMAND", prog="arena", parser_class=Parser, help=argparse.SUPPRESS
     )
-    for command in COMMANDS:
+    for command in every():
         commands.add_parser(
             command.name,
             help=command.help,
-            description=command.help[0].upper() + command.help[1:] + ".",
+            description=command.about or command.help[0].upper() + command.help[1:] + ".",
             epilog=examples(command.examples),
             command=command,
         )

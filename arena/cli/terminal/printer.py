@@ -3,11 +3,61 @@
 from __future__ import annotations
 
 import argparse
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from dataclasses import MISSING, dataclass, fields, is_dataclass
+from datetime import datetime
+from functools import cache
+from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
 from arena.cli.terminal import output
+from arena.cli.terminal.fields import Place, declared
+from arena.documents.table import Column
+from arena.errors import BadValueError
+
+T = TypeVar("T")
+
+
+def read_document(kind: type[T], data: Mapping[str, Any]) -> T:
+    """Return the document that `data` describes; hidden fields are None. Raises BadValueError if a field is missing."""
+    values = {}
+    for name, hint, is_hidden, has_default in _fields(kind):  # type: ignore[arg-type]
+        if name in data:
+            values[name] = _value(hint, data[name])
+        elif is_hidden and not has_default:
+            values[name] = None
+        elif not has_default:
+            raise BadValueError(
+                f"invalid answer: no {name!r} in a {kind.__name__}", hint="check that this is a server of this version"
+            )
+    return kind(**values)
+
+
+@cache
+def _fields(kind: type) -> tuple[tuple[str, Any, bool, bool], ...]:
+    """Return (name, type, whether it is hidden, whether it has a default) of each field."""
+    hints = get_type_hints(kind)
+    return tuple(
+        (
+            field.name,
+            hints[field.name],
+            bool(field.metadata.get("exclude")),
+            (field.default, field.default_factory) != (MISSING, MISSING),
+        )
+        for field in fields(kind)
+    )
+
+
+def _value(hint: Any, value: Any) -> Any:
+    kinds = (hint, *get_args(hint))
+    if isinstance(value, str) and datetime in kinds:
+        return datetime.fromisoformat(value)
+    document = next((kind for kind in kinds if is_dataclass(kind)), None)
+    if document is not None and isinstance(value, dict):
+        return read_document(document, value)  # type: ignore[arg-type]
+    if isinstance(value, list) and get_origin(hint) is list:
+        return [_value(get_args(hint)[0], item) for item in value]
+    return value
+
 
 FORMS = ("table", "json", "ndjson", "text")
 _MEANINGS = {
@@ -17,11 +67,13 @@ _MEANINGS = {
     "text": "plain text",
     "csv": "comma-separated values",
 }
-_MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|\+00:00)?")
 
 
 def add_output(
-    parser: argparse.ArgumentParser, *more: str, forms: Sequence[str] = FORMS, meanings: Mapping[str, str] | None = None
+    parser: Place,
+    *more: str,
+    forms: Sequence[str] = FORMS,
+    meanings: Mapping[str, str] | None = None,
 ) -> None:
     """Add `--output` with these forms, of which the first is the default, and `--json`.
 
@@ -42,10 +94,29 @@ def add_output(
     group.add_argument("--json", dest="output", action="store_const", const=short, help=f"same as -o {short}")
 
 
+def output_form(*more: str, forms: Sequence[str] = FORMS, meanings: Mapping[str, str] | None = None) -> Any:
+    """Declare the field `output` of a command's record: `--output` with these forms, and `--json`."""
+    return declared(lambda parser: add_output(parser, *more, forms=forms, meanings=meanings), forms[0])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Output:
+    """The form of a result."""
+
+    output: str = output_form()
+
+
+@dataclass(frozen=True, kw_only=True)
+class ListOutput(Output):
+    """The form of a list, which may be CSV."""
+
+    output: str = output_form("csv")
+
+
 class Printer:
     """Prints the result of a command in the form that `--output` chooses."""
 
-    def __init__(self, arguments: argparse.Namespace) -> None:
+    def __init__(self, arguments: Output | argparse.Namespace) -> None:
         self.form: str = arguments.output
         output.be_plain(self.form == "text")
 
@@ -71,55 +142,30 @@ class Printer:
             show()
 
     def rows(
-        self,
-        items: Iterable[dict[str, Any]],
-        columns: Sequence[tuple[str, str]],
-        *,
-        empty: str,
-        drop: Sequence[str] = (),
+        self, items: Iterable[dict[str, Any]], columns: Iterable[Column[T]], document: type[T], *, empty: str
     ) -> None:
-        """Print a list: as a table with columns of (heading, key), or as NDJSON each item as it comes.
+        """Print a list of documents: as a table with these columns, or as NDJSON each item as it comes.
 
-        `empty` is the note on an empty list; columns in `drop` are left out first if there is not enough room.
+        `empty` is the note on an empty list.
         """
         if self.form == "ndjson":
             for item in items:
                 output.item(item)
             return
-        found = list(items)
+        listed = list(items)
 
         def show() -> None:
-            if not found:
+            if listed:
+                output.table(columns, [read_document(document, item) for item in listed])
+            else:
                 output.note(empty)
-                return
-            numbers = [
-                heading
-                for heading, key in columns
-                if all(isinstance(item.get(key), (int, float, type(None))) for item in found)
-            ]
-            rows = [[cell(item.get(key)) for _, key in columns] for item in found]
-            output.table([heading for heading, _ in columns], rows, numbers=numbers, drop=drop)
 
-        self.result({"items": found, "next": None}, show, "items")
+        self.result({"items": listed, "next": None}, show, "items")
 
     def members(self, document: Mapping[str, Any], names: Sequence[str]) -> None:
         """Print a document; as text, only the members with these names, one per line."""
+        from arena.cli.terminal.table import written  # loads rich
+
         width = max(map(len, names))
-        lines = [f"{name.replace('_', ' '):<{width}}  {cell(document.get(name))}" for name in names]
+        lines = [f"{name.replace('_', ' '):<{width}}  {written(document.get(name))}" for name in names]
         self.result(document, lambda: output.text(*lines))
-
-
-def cell(value: Any) -> str:
-    """Format a value for a table."""
-    if value is None:
-        return "-"
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, float):
-        return f"{value:z.2f}"
-    if isinstance(value, list):
-        return " ".join(map(str, value)) or "-"
-    if isinstance(value, dict):
-        return ", ".join(f"{name} {cell(one)}" for name, one in value.items()) or "-"
-    text = str(value)
-    return text[:16].replace("T", " ") if _MOMENT.fullmatch(text) else text

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import select
 import sys
 from collections.abc import Sequence
 from typing import IO
 
 from arena.cli.terminal import output
-from arena.cli.terminal.commands import COMPILING
 from arena.cli.terminal.exit import CommandError, Exit
 from arena.cli.terminal.parser import build, find, overview
-from arena.errors import did_you_mean
+from referee.errors import ArenaError, did_you_mean
 
 MAX_MESSAGE = 1000
 """Characters of an error; what people give may have millions."""
@@ -41,10 +41,10 @@ def _ended(words: list[str]) -> int:
     except Exception as error:
         if isinstance(error, BrokenPipeError) and any(map(_is_unread, (sys.stdout, sys.stderr))):
             return int(Exit.UNREAD)
-        found = judge(error)
-        if found is None or "-v" in words or "--verbose" in words:
+        verdict = judge(error)
+        if verdict is None or "-v" in words or "--verbose" in words:
             output.trace(error)
-        code, message = found or (Exit.FAILED, f"{type(error).__name__}: {error}; this is a fault of the program")
+        code, message = verdict or (Exit.FAILED, f"{type(error).__name__}: {error}; this is a fault of the program")
         output.error(_clipped(message))
     return int(code)
 
@@ -78,38 +78,47 @@ def _flushed() -> bool:
 
 def judge(error: Exception) -> tuple[Exit, str] | None:
     """Return exit code and message of an error with a cause outside the program; None for a bug."""
-    from arena.errors import ArenaError
-
     message = str(error)
-    found: tuple[Exit, str] | None = None
+    verdict: tuple[Exit, str] | None = None
     if isinstance(error, CommandError):
-        found = error.code, message
+        verdict = error.code, message
     elif isinstance(error, ArenaError):
-        hint = error.hint or _HINTS.get(error.exit, "")
-        found = error.exit, f"{message}; {hint}" if hint else message
+        verdict = error.exit, _sentence(error)
     elif isinstance(error, ConnectionError):
-        found = Exit.UNREACHABLE, f"no connection: {message}; is the server running?"
+        verdict = Exit.UNREACHABLE, f"no connection: {message}; is the server running?"
     elif isinstance(error, OSError):
-        found = _of_system(error)
+        verdict = _of_system(error)
     elif isinstance(error, UnicodeError):
-        found = Exit.USAGE, "what was given is not UTF-8 text; is it the right file?"
+        verdict = Exit.USAGE, "what was given is not UTF-8 text; is it the right file?"
     elif isinstance(error, MemoryError):
-        found = Exit.FAILED, "there is not enough memory for this; ask for less at once"
+        verdict = Exit.FAILED, "there is not enough memory for this; ask for less at once"
     elif isinstance(error, RecursionError):
-        found = Exit.USAGE, "what was given is nested too deep; write it plainer"
+        verdict = Exit.USAGE, "what was given is nested too deep; write it plainer"
     elif isinstance(error, RuntimeError) and "start new thread" in message:
-        found = _of_system(OSError(errno.EAGAIN, message))
-    elif _is_one(error, "referee.rules.core", "ParseError", "UnknownNameError") or _is_one(
-        error, "referee.families", "FamilyPackageError"
+        verdict = _of_system(OSError(errno.EAGAIN, message))
+    elif (
+        _is_one(error, "referee.rules.core", "ParseError", "UnknownNameError")
+        or _is_one(error, "referee.families", "FamilyPackageError")
+        or _is_one(error, "referee.bot.file", "BotFileError")
     ):
-        found = Exit.USAGE, message
+        verdict = Exit.USAGE, message
     elif _is_one(error, "referee.rules.position", "IllegalMoveError"):
-        found = Exit.USAGE, f"{message}; `arena rules moves` lists the legal ones"
+        verdict = Exit.USAGE, f"{message}; `arena rules moves` lists the legal ones"
     elif _is_one(error, "referee.rules.cache", "NumbaVersionError") or _is_one(
         error, "referee.machine.pool", "SlotStartError"
     ):
-        found = Exit.FAILED, message
-    return found
+        verdict = Exit.FAILED, message
+    return verdict
+
+
+def _sentence(error: ArenaError) -> str:
+    """Return the message with what to do; all of them if several fields are wrong, of which the message names one."""
+    faults = error.extra.get("errors", ())
+    if len(faults) > 1:
+        return "; ".join(f"{fault['field']}: {fault['message']}" for fault in faults)
+    listed = _LISTED.match(str(error))
+    hint = error.hint or (f'"arena {listed[1]} list" lists all' if listed else _HINTS.get(error.exit, ""))
+    return f"{error}; {hint}" if hint else str(error)
 
 
 def _is_one(error: Exception, module: str, *names: str) -> bool:
@@ -120,6 +129,8 @@ def _is_one(error: Exception, module: str, *names: str) -> bool:
 
 _HINTS = {Exit.NOT_FOUND: "check its name or number", Exit.UNREACHABLE: "`arena doctor` looks at every part"}
 """What to do where an error itself does not say it."""
+_LISTED = re.compile("no (schedule|tournament) [0-9]")
+"""Messages about a number that a command lists."""
 _SCARCE = {
     errno.EAGAIN: "no more processes or threads can be started here; raise ulimit -u, or ask for less at once",
     errno.ENOMEM: "there is not enough memory for this; ask for less at once",
@@ -150,15 +161,15 @@ def _of_system(error: OSError) -> tuple[Exit, str] | None:
 
 def _run(words: list[str]) -> int:
     parser = build()
-    names = [word for word in words if not word.startswith("-")]
-    name = names[0] if names else None
-    if name is not None:
-        find(*names[:2])
+    name = next((word for word in words if not word.startswith("-")), None)
+    command = None if name is None else find(name)
     arguments, others = parser.parse_known_args(words)
     if others:
-        command = f"arena {name}" if name else "arena"
-        near = did_you_mean(found for word in others for found in parser.options_near(word.partition("=")[0], words))
-        advice = f'{near} See "{command} --help"' if near else f'see "{command} --help"'
+        prog = f"arena {name}" if name else "arena"
+        near = did_you_mean(
+            similar for word in others for similar in parser.options_near(word.partition("=")[0], words)
+        )
+        advice = f'{near} See "{prog} --help"' if near else f'see "{prog} --help"'
         raise CommandError(f"unrecognized arguments: {' '.join(others)}; {advice}")
     output.be_quiet(getattr(arguments, "quiet", False))
     if arguments.version:
@@ -167,7 +178,7 @@ def _run(words: list[str]) -> int:
     if not hasattr(arguments, "run"):
         output.note(overview())
         raise CommandError('no command given; "arena --help" lists them')
-    if name in COMPILING:
+    if command and command.compiles:
         from arena.cli.terminal.kernel_cache import have_folder
 
         have_folder(arguments)

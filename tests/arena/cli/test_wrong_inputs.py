@@ -38,13 +38,22 @@ LOCAL = [
     ("demo extra", USAGE, 'extra; see "arena demo --help"'),
     ("bot", USAGE, "submit, list, show"),
     ("bot lst", USAGE, 'unknown subcommand "lst" of "arena bot"; did you mean list'),
-    ("rules check x.json", USAGE, 'unknown subcommand "check" of "arena rules"; did you mean vectors?'),
-    ("rules certify loa", USAGE, 'unknown subcommand "certify" of "arena rules"; did you mean conformance?'),
     ("bot nonsense", USAGE, "choose from submit, list"),
     ("tournament cretae x.toml", USAGE, "did you mean create"),
     ("user ad zoe", USAGE, "did you mean add"),
     ("rules lst", USAGE, "did you mean list"),
     ("db nope", USAGE, "choose from upgrade, check"),
+    (
+        "connect sample:random --url http://127.0.0.1:1 --token x --name 'Bad Name!' --family loa",
+        USAGE,
+        "mean bad-name?",
+    ),
+    ("challenge 'Bad Name!' --bot x --family loa", USAGE, "invalid name 'Bad Name!'"),
+    ("challenge x --bot -x --family loa", USAGE, "--bot"),
+    ("login --user Zoe", USAGE, "did you mean zoe?"),
+    ("login --user zoe", USAGE, "no password given; type it, or pipe it in"),
+    ("login", USAGE, "no token given; type it, or pipe it in; or use --token or --user NAME"),
+    ("user add zoe2 --password-stdin --data here", USAGE, "no password given; type it, or pipe it in"),
     ("connect '' --url http://127.0.0.1:1 --token x --name n --family loa", USAGE, "has no bot.toml; write one"),
     ("connect ./none --url http://127.0.0.1:1 --token x --name n --family loa", NOT_FOUND, "no such file: ./none; "),
     # numbers and choices
@@ -72,17 +81,6 @@ LOCAL = [
     ("archive export -o txt", USAGE, "did you mean text"),
     ("logs x --side third", USAGE, "choose from first, second"),
     ("referee --sandbox glass", USAGE, "choose from auto, bwrap"),
-    ("archive search --thrown", USAGE, "did you mean --blown-win?"),
-    ("replay file --text", USAGE, "did you mean --output text?"),
-    ("archive export --format otn", USAGE, "did you mean --notation?"),
-    ("games archive", USAGE, "did you mean arena dump update?"),
-    ("games verify --all", USAGE, "did you mean arena verify?"),
-    ("games curve loa", USAGE, "did you mean arena analysis fit?"),
-    ("check ./x --family loa --again", USAGE, "did you mean --update?"),
-    ("login --forget", USAGE, "did you mean arena logout?"),
-    ("play a b --family loa --first lot", USAGE, "did you mean --sides?"),
-    ("bot list --ndjson", USAGE, "did you mean --output ndjson?"),
-    ("book make loa --out x", USAGE, "did you mean --output-file?"),
     # names of the rules
     ("rules moves chess", USAGE, "chess"),
     ("rules moves loa --variant nope", USAGE, "standard"),
@@ -129,9 +127,16 @@ LOCAL = [
     ("doctor --config binary", USAGE, "not UTF-8"),
     ("doctor --config broken.toml", USAGE, "line 1"),
     ("doctor --config port.toml", USAGE, "port: 'x' is not a whole number"),
+    ("doctor --config two.toml", USAGE, "bind"),
+    ("doctor --config two.toml", USAGE, "two.toml: port: 'x' is not a whole number"),
     ("doctor --config unknown.toml", USAGE, "did you mean port"),
     ("doctor --config glass.toml", USAGE, "auto, bwrap, landlock"),
-    ("serve --data nowhere", NOT_FOUND, "arena init"),
+    ("serve --data nowhere", NOT_FOUND, "`arena init --data nowhere` makes one"),
+    ("db upgrade --data nowhere", NOT_FOUND, "`arena init --data nowhere` makes one"),
+    ("db upgrade --config port-9000.toml", NOT_FOUND, "`arena init --config port-9000.toml --data nowhere` makes one"),
+    ("db upgrade --database sqlite:///nowhere", NOT_FOUND, "`arena init --database sqlite:///nowhere` makes one"),
+    ("db check --database sqlite:///empty", NOT_FOUND, "or `arena db upgrade --database sqlite:///empty`"),
+    ("db dump /proc/nope --data here", NOT_FOUND, "no such file: /proc/nope; "),
     ("serve --data text", NOT_FOUND, "arena init"),
     ("serve --executor cloud", USAGE, "local:N"),
     ("serve --mqtt nonsense", USAGE, "mqtt://"),
@@ -143,7 +148,7 @@ LOCAL = [
     ("init --data text", USAGE, "cannot use text: it is a file"),
     ("init --data text/sub", USAGE, "text: it is a file"),
     ("init --data new --admin 'Bad Name!'", USAGE, "lower-case letters"),
-    ("db upgrade --data text", USAGE, "cannot use text"),
+    ("db upgrade --data text", NOT_FOUND, "no arena in text; `arena init --data text` makes one"),
     ("db check --data nowhere", NOT_FOUND, "arena init"),
     ("db check --database sqlite:///text", FAILED, "not a database"),
     ("db check --data other", NOT_FOUND, "no users and no games in "),
@@ -164,7 +169,7 @@ LOCAL = [
     ("user add 'Bad Name!' --data here", USAGE, "lower-case letters"),
     ("user add zoe --role king --data here", USAGE, "choose from author, organiser, admin"),
     ("user token nobody --data here", NOT_FOUND, "no user 'nobody'"),
-    ("user token 'Bad Name!' --data here", NOT_FOUND, "lower-case letters"),
+    ("user token 'Bad Name!' --data here", USAGE, "lower-case letters"),
     ("user change nobody --role admin --data here", NOT_FOUND, "arena user list"),
     ("user token zoe --days 99999999 --data here", USAGE, "from 0 to 3,650"),
     ("user token zoe --scopes king --data here", USAGE, "organise"),
@@ -184,15 +189,23 @@ LOCAL = [
     ("play sample:random sample:greedy --family loa --openings nosuch.txt", NOT_FOUND, "no such file: nosuch.txt"),
     ("play sample:random sample:greedy --family loa --openings ''", NOT_FOUND, "name a book"),
     ("play sample:random sample:greedy --family loa --openings folder", USAGE, "cannot use folder"),
-    ("play sample:random sample:greedy --family loa --openings random:999999", USAGE, "at most 60 random plies"),
-    (f"play sample:random sample:greedy --family loa --openings random:{'9' * 5000}", USAGE, "at most 60 random"),
+    ("play sample:random sample:greedy --family loa --openings random:999999", USAGE, "at most 60 plies"),
+    (
+        f"play sample:random sample:greedy --family loa --openings random:{'9' * 5000}",
+        USAGE,
+        "write 120 characters or fewer",
+    ),
     ("play sample:random sample:greedy --family loa --games 20 --tc x", USAGE, "write 10+0.1"),
-    ("play sample:random sample:greedy --family loa --margin -5", USAGE, "from 0"),
-    ("play sample:random sample:greedy --family loa --max-plies -1", USAGE, "from 0"),
+    ("play sample:random sample:greedy --family loa --margin -5", USAGE, "write 0 or more"),
+    ("play sample:random sample:greedy --family loa --max-plies -1", USAGE, "write 0 or more"),
     ("play sample:random sample:greedy --family loa --sprt nonsense", USAGE, "elo0="),
     ("play sample:random sample:greedy --family loa --games x", USAGE, "not a whole number"),
-    ("play sample:random sample:greedy --family loa --games 100000000000000000000", USAGE, "100,000 games at most"),
-    ("play sample:random sample:greedy sample:mcts --family loa --games 40000", USAGE, "33,333 per pairing"),
+    ("play sample:random sample:greedy --family loa --games 100000000000000000000", USAGE, "100,000 or less"),
+    (
+        "play sample:random sample:greedy sample:mcts --family loa --games 100002",
+        USAGE,
+        "100002' is too large; write 100,000 or less",
+    ),
     ("play sample:random sample:greedy --family loa --concurrency 100000", USAGE, "games at once at most"),
     ("check folder --family loa", USAGE, "bot.toml"),
     *(
@@ -235,18 +248,30 @@ LOCAL = [
 
 SERVED = [
     ("bot show greddy", NOT_FOUND, "did you mean greedy"),
-    ("bot show 'Bad Name!'", NOT_FOUND, "lower-case letters"),
+    ("bot show 'Bad Name!'", USAGE, "lower-case letters"),
     ("bot list --owner 'Bad Name!'", USAGE, "lower-case letters"),
     ("bot list --family 'No Family'", USAGE, "family"),
-    ("bot submit text --name 'Bad Name!' --family loa", NOT_FOUND, "lower-case letters"),
+    ("bot list --owner 'Bad Name!' --family 'No Family'", USAGE, "--owner: invalid name 'Bad Name!'"),
+    ("bot submit text --name 'Bad Name!' --family loa", USAGE, "lower-case letters"),
     ("tournament list --state nope", USAGE, "scheduled, running"),
-    ("tournament show 999999", NOT_FOUND, "999999"),
+    ("tournament show 999999", NOT_FOUND, '"arena tournament list" lists all'),
     ("tournament pause 999999", NOT_FOUND, "999999"),
     ("game show nope", NOT_FOUND, "hexadecimal digits"),
     ("game export --since nonsense", USAGE, "2026-11-01"),
+    ("leaderboard loa --pool remote", NOT_FOUND, "no pool 'remote'; pools with rated games: loa"),
     ("leaderboard lao", NOT_FOUND, "did you mean loa"),
     ("login --token nonsense", REFUSED, "token"),
-    ("schedule show 999", NOT_FOUND, "999"),
+    ("schedule show 999", NOT_FOUND, 'no schedule 999; "arena schedule list" lists all'),
+    ("schedule preview 999", NOT_FOUND, "no schedule 999"),
+    ("schedule preview 1 --count 51", USAGE, "from 1 to 50"),
+    ("schedule delete 999", NOT_FOUND, "no schedule 999"),
+    ("game export --output-file /proc/nope", NOT_FOUND, "no such file: /proc/nope; "),
+    (
+        "connect sample:random --name x --family loa --token nonsense",
+        REFUSED,
+        "refuses the bot: the Authorization header",
+    ),
+    ("connect /bin/true --name x --family 'No Family'", USAGE, "the server refuses the bot: family"),
 ]
 
 
@@ -266,6 +291,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (place / "broken.json").write_text('{"a": ')
     (place / "broken.toml").write_text("name = \n")
     (place / "port.toml").write_text('port = "x"\n')
+    (place / "port-9000.toml").write_text('data = "nowhere"\nport = 9000\n')
+    (place / "two.toml").write_text('bind = 1\nport = "x"\n')
     (place / "unknown.toml").write_text("prot = 1\n")
     (place / "glass.toml").write_text('sandbox = "glass"\n')
     with_user = Store.in_folder(place / "here")
@@ -326,10 +353,10 @@ def test_what_a_server_refuses_is_told(
 def test_what_the_machine_refuses_is_told(
     capsys: Any, monkeypatch: pytest.MonkeyPatch, error: Exception, said: str
 ) -> None:
-    def fail(arguments: object) -> int:
+    def fail(*_: object) -> int:
         raise error
 
-    monkeypatch.setattr("arena.cli.local.perft.run", fail)
+    monkeypatch.setattr("referee.rules.per_family.perft", fail)
     code = run(["perft", "loa", "--depth", "1"])
     assert code in (Exit.FAILED, Exit.USAGE)
     (line,) = capsys.readouterr().err.splitlines()

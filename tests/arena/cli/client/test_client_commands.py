@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 import tarfile
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -14,6 +15,7 @@ from typing import Any
 import pytest
 
 from arena.cli.client.bot import bundle_of
+from arena.cli.source import remote
 from arena.cli.terminal.exit import Exit
 from arena.cli.terminal.run import run
 from arena.client import keyring
@@ -37,9 +39,9 @@ def _home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arena: Arena) -> None
 def cli(capsys: pytest.CaptureFixture[str]) -> Any:
     def call(*words: str, code: Exit = Exit.DONE, is_json: bool = False) -> Any:
         capsys.readouterr()
-        found = run(list(words))
+        ended = run(list(words))
         out, err = capsys.readouterr()
-        assert found == code, (out, err)
+        assert ended == code, (out, err)
         if code:
             assert err.startswith("error: ")
             assert "Traceback" not in err
@@ -106,7 +108,9 @@ def test_tables_and_games_come_as_csv(arena: Arena, cli: Any, tmp_path: Path) ->
     assert "greedy" in {line["name"] for line in table_of(cli("bot", "list", "-o", "csv"))}
     games = table_of(cli("tournament", "export", number, "-o", "csv"))
     records = [json.loads(line) for line in cli("tournament", "export", number, "--output", "ndjson").splitlines()]
-    assert [(line["id"], line["plies"]) for line in games] == [(one["id"], str(len(one["moves"]))) for one in records]
+    assert [(line["id"], line["plies"]) for line in games] == [
+        (record["id"], str(len(record["moves"]))) for record in records
+    ]
     assert "moves" not in games[0]
     target = tmp_path / "games.csv"
     cli("game", "export", "--family", "loa", "-o", "csv", "--output-file", str(target))
@@ -130,6 +134,17 @@ def test_logs(arena: Arena, cli: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ARENA_TOKEN", arena.tokens["organiser"])
     assert cli("logs", game, "--side", "first") == "hello from first\n"
     assert cli("logs", game, "--side", "second", "--json", is_json=True)["log"] == "hello from second"
+
+
+def test_logs_in_a_pipe_escape_control_characters_unless_raw(
+    arena: Arena, cli: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ARENA_TOKEN", arena.tokens["organiser"])
+    hostile = "\x1b]0;owned\x07one\r\n\x9b2Jtwo\t\u202ethree\n"
+    monkeypatch.setattr(remote, "client", lambda _: SimpleNamespace(get=lambda _: {"name": "zeta", "log": hostile}))
+    words = ("logs", arena.games[0], "--side", "first")
+    assert cli(*words) == "\\x1b]0;owned\\x07one\n\\x9b2Jtwo\t\\u202ethree\n"
+    assert cli(*words, "--raw") == hostile
 
 
 def test_a_tournament_from_a_file(arena: Arena, cli: Any, tmp_path: Path) -> None:
@@ -166,8 +181,20 @@ def test_another_file_for_a_tournament_or_a_schedule(arena: Arena, cli: Any, tmp
     file.write_text('name = "Yearly"\nfamily = "loa"\n[entries]\nall = true\n[schedule]\ncron = "0 20 1 1 *"\n')
     number = str(cli("tournament", "create", str(file), "--json", *token, is_json=True)["id"])
     file.write_text(file.read_text().replace("1 1 *", "2 1 *"))
-    assert "Yearly" in cli("tournament", "change", number, str(file), "--schedule", *token)
+    for words in (("schedule", "change", number, str(file)), ("tournament", "change", number, str(file), "--schedule")):
+        assert "Yearly" in cli(*words, *token)
     assert cli("schedule", "show", number, "--json", is_json=True)["cron"] == "0 20 2 1 *"
+    shown = cli("schedule", "preview", number, "--count", "2")
+    assert len(re.findall(r"\w{3} \d{4}-01-02 20:00 \+0000 +Yearly", shown)) == 2
+    assert "loa standard, round-robin" in shown
+    assert "bots (3): alphabeta v1, greedy v1, random v1" in shown
+    rows = table_of(cli("schedule", "preview", number, "--count", "3", "-o", "csv"))
+    assert [row["name"] for row in rows] == ["Yearly"] * 3
+    assert "from 1 to 50" in cli("schedule", "preview", number, "--count", "51", code=Exit.USAGE)
+    assert "token" in cli("schedule", "delete", number, code=Exit.REFUSED)
+    assert cli("schedule", "delete", number, "--json", *token, is_json=True)["name"] == "Yearly"
+    assert "schedule list" in cli("schedule", "delete", number, *token, code=Exit.NOT_FOUND)
+    assert "schedule list" in cli("schedule", "preview", number, code=Exit.NOT_FOUND)
 
 
 def test_entering_withdrawing_and_extending(arena: Arena, cli: Any, tmp_path: Path) -> None:
@@ -230,8 +257,8 @@ def test_submitting_and_retiring(arena: Arena, cli: Any, tmp_path: Path) -> None
     script = tmp_path / "mybot"
     script.write_text("#!/bin/sh\nexit 1\n")
     token = ("--token", arena.tokens["author"])
-    found = cli("bot", "submit", str(script), "--name", "mine", "--family", "loa", "--json", *token, is_json=True)
-    assert (found["name"], found["state"]) == ("mine v1", "uploaded")
+    submission = cli("bot", "submit", str(script), "--name", "mine", "--family", "loa", "--json", *token, is_json=True)
+    assert (submission["name"], submission["state"]) == ("mine v1", "uploaded")
     assert "duplicate bundle" in cli(
         "bot", "submit", str(script), "--name", "mine", "--family", "loa", *token, code=Exit.FAILED
     )
@@ -296,8 +323,8 @@ def test_logging_in_with_a_password_and_out(arena: Arena, cli: Any, monkeypatch:
 
     arena.store.users.add("ada", "organiser", hash_password("correct horse"))
     monkeypatch.setattr("sys.stdin", io.StringIO("correct horse\n"))
-    found = cli("login", "--user", "ada", "--scopes", "read,organise", "--json", is_json=True)
-    assert found["scopes"] == ["organise", "read"]
+    login = cli("login", "--user", "ada", "--scopes", "read,organise", "--json", is_json=True)
+    assert login["scopes"] == ["organise", "read"]
     token = json.loads(keyring().read_text())["tokens"][arena.server.url]
     assert arena.server.get("/api/v1/account", token=token).status == 200
     cli("logout")
@@ -317,16 +344,16 @@ def test_bot_submit_folder_takes_the_name_of_its_file(arena: Arena, cli: Any, tm
     assert cli("bot", "submit", str(tmp_path), "--json", *token, is_json=True)["bot"] == "called"
     assert "add --name NAME" in cli("bot", "submit", str(tmp_path / "bot.py"), *token, code=Exit.USAGE)
     (tmp_path / "bot.toml").write_text('families = ["loa"]\ncommand = ["./bot.py"]\n')
-    assert "no name in it" in cli("bot", "submit", str(tmp_path), *token, code=Exit.USAGE)
+    assert "write one into its bot.toml" in cli("bot", "submit", str(tmp_path), *token, code=Exit.USAGE)
 
 
 def test_bundle_of_a_program_keeps_its_name_and_its_bytes(tmp_path: Path) -> None:
     script = tmp_path / "my bot.py"
     script.write_text("#!/usr/bin/env python3\n")
-    with bundle_of(script) as one, bundle_of(script) as other:
-        assert one.read() == other.read()
-        one.seek(0)
-        with tarfile.open(fileobj=one) as archive:
+    with bundle_of(script) as bundle, bundle_of(script) as other:
+        assert bundle.read() == other.read()
+        bundle.seek(0)
+        with tarfile.open(fileobj=bundle) as archive:
             assert archive.getnames() == ["bot.toml", "my bot.py"]
             member = archive.extractfile("bot.toml")
             assert member is not None
@@ -439,12 +466,12 @@ def test_the_archive_of_a_server(arena: Arena, cli: Any, tmp_path: Path) -> None
     assert "organise" in cli("archive", "import", str(file), "--family", "abalone", *here, code=Exit.REFUSED)
     listed = cli("archive", "list", "--json", *here, is_json=True)["sources"]
     assert {"source": "old.txt", "family": "abalone", "variant": "standard", "games": 2} in listed
-    found = cli("archive", "search", "--source", "old.txt", "--limit", "1", "--json", *here, is_json=True)
-    assert (found["total"], found["games"][0]["first"]) == (2, "Anna")
+    result = cli("archive", "search", "--source", "old.txt", "--limit", "1", "--json", *here, is_json=True)
+    assert (result["total"], result["games"][0]["first"]) == (2, "Anna")
     rest = cli("archive", "search", "--source", "old.txt", "--offset", "1", "--json", *here, is_json=True)
     assert [game["first"] for game in rest["games"]] == ["Carl"]
     assert "Anna" in cli("archive", "search", "--number", "427", *here)
-    shown = cli("archive", "show", "--id", found["games"][0]["id"], "--ply", "2x", "--json", *here, is_json=True)
+    shown = cli("archive", "show", "--id", result["games"][0]["id"], "--ply", "2x", "--json", *here, is_json=True)
     assert (shown["shown"]["ply"], shown["marks"], shown["first"]) == (3, {"1": "!"}, "Anna")
     assert cli("archive", "export", "--number", "427", *here).startswith('[Black "Anna"]')
     assert "1.  a1b2!" in cli("archive", "export", "--number", "427", "--notation", "aba-pro-table", *here)

@@ -5,15 +5,15 @@ from __future__ import annotations
 import json
 import tomllib
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import pytest
 
-from arena.cli.client.tournament import FORMATS
 from arena.cli.terminal.exit import Exit
 from arena.cli.terminal.run import run
-from arena.tournaments import problems, read_toml
-from arena.tournaments.settings import Format
+from referee import toml
+from referee.tournament.document import problems, read
+from referee.tournament.formats import names
 
 
 def checked(capsys: Any, file: Path, text: str) -> tuple[int, dict[str, str]]:
@@ -24,21 +24,17 @@ def checked(capsys: Any, file: Path, text: str) -> tuple[int, dict[str, str]]:
     return code, {one["field"]: one["message"] for one in found["problems"]}
 
 
-def test_the_command_line_knows_every_format() -> None:
-    assert get_args(Format) == FORMATS
-
-
-@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("format", names())
 def test_an_example_is_right_as_it_stands(capsys: Any, tmp_path: Path, format: str) -> None:
     assert run(["tournament", "create", "--example", format]) == Exit.DONE
     text = capsys.readouterr().out
-    assert read_toml(text).format == format
+    assert read(toml.read(text)).format == format
     assert checked(capsys, tmp_path / "a.toml", text) == (Exit.DONE, {})
     lines = [line for line in text.splitlines() if line and not line.startswith("[")]
     assert all("#" in line for line in lines if "[" not in line), "every key has a comment"
 
 
-@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("format", names())
 def test_what_is_commented_out_in_an_example_is_right_too(capsys: Any, format: str) -> None:
     run(["tournament", "create", "--example", format])
     text = capsys.readouterr().out
@@ -54,7 +50,7 @@ def test_what_is_commented_out_in_an_example_is_right_too(capsys: Any, format: s
 
 
 def test_all_problems_are_named_at_once(capsys: Any, tmp_path: Path) -> None:
-    code, found = checked(
+    code, named = checked(
         capsys,
         tmp_path / "a.toml",
         """
@@ -79,11 +75,11 @@ def test_all_problems_are_named_at_once(capsys: Any, tmp_path: Path) -> None:
         """,
     )
     assert code == Exit.FAILED
-    assert found.pop("zzz").startswith("unknown key; choose from name, family, variant")
-    assert found == {
+    assert named.pop("zzz").startswith("unknown key; choose from name, family, variant")
+    assert named == {
         "family": "unknown family 'lao'; did you mean loa? known: abalone, baroque, loa, pijersi, tablut",
         "format": "invalid value 'swis'; did you mean swiss? "
-        "Choose from round-robin, gauntlet, swiss, knockout, ladder, race, sprt",
+        "Choose from round-robin, gauntlet, knockout, ladder, race, sprt, swiss",
         "tc": "unknown key; did you mean time_control?",
         "bots": "unknown key; did you mean entries.bots?",
         "gmaes": "unknown key; did you mean games?",

@@ -23,10 +23,10 @@ def test_a_file_is_analysed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     bot = " ".join(scripted(tmp_path, "400 if plies == 3 else 0").command)
     words = ["analyse", str(file), "--nodes", "10", "--bot", bot, "--sandbox", "none"]
     assert main([*words, "--json"]) == Exit.DONE
-    found = json.loads(capsys.readouterr().out)
-    assert {"game", "family", "nodes", "plies", "blunders", "accuracy"} <= set(found)
-    assert [ply["mark"] for ply in found["plies"]] == ["", "", "??", "??"]
-    assert {"number", "side", "move", "score", "winning_chances", "best", "loss", "mark"} <= set(found["plies"][0])
+    analysis = json.loads(capsys.readouterr().out)
+    assert {"game", "family", "nodes", "plies", "blunders", "accuracy"} <= set(analysis)
+    assert [ply["mark"] for ply in analysis["plies"]] == ["", "", "??", "??"]
+    assert {"number", "side", "move", "score", "winning_chances", "best", "loss", "mark"} <= set(analysis["plies"][0])
     assert main(words) == Exit.DONE
     out = capsys.readouterr().out
     assert "ada: 1 blunders, accuracy" in out

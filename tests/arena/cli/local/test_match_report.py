@@ -9,13 +9,15 @@ from typing import Any
 import pytest
 
 from arena.cli.local import results
-from arena.cli.local.match_report import COLUMNS, result_lines, running_lines, terms_of
+from arena.cli.local.results import COLUMNS, result_lines, running_lines, terms_of
 from arena.cli.terminal.exit import Exit
+from arena.cli.terminal.game_view import meanings
 from arena.cli.terminal.run import run
 from referee.game.record import GameRecord
-from referee.game.spec import BotSpec, GameSpec, PlannedGame, read_time_control
-from referee.ratings.sprt import RunningTest, Sprt
+from referee.game.spec import BotSpec, read_time_control
+from referee.tournament.document import read
 from tests.referee.conftest import a_record
+from tests.referee.tournament.rehearsal import table_of
 
 
 def games(*winners: str) -> list[GameRecord]:
@@ -28,32 +30,48 @@ def games(*winners: str) -> list[GameRecord]:
     return found
 
 
-def planned(count: int) -> list[PlannedGame]:
-    fast = BotSpec("b", ("./b",), time=read_time_control("1+0.01"))
-    bots = BotSpec("a", ("./a",)), fast
-    sides = [bots if number % 2 == 0 else bots[::-1] for number in range(count)]
-    time = read_time_control("40/60")
-    return [PlannedGame("id", GameSpec("loa", "standard", *pair, {"repetition": 3}, time=time)) for pair in sides]
+def terms(count: int, earlier: int, openings: str = "random:6:1") -> dict[str, Any]:
+    """The conditions of a match of so many games."""
+    document = read(
+        {
+            **{"name": "match", "family": "loa", "rule_options": {"repetition": 4}, "time_control": "40/60"},
+            **{"openings": openings, "entries": {"bots": ["a", "b"]}},
+        }
+    )
+    bots = [BotSpec("a", ("./a",)), BotSpec("b", ("./b",), time=read_time_control("1+0.01"))]
+    return terms_of(document, bots, count, earlier)
+
+
+def summarised(played: list[GameRecord], elapsed_s: float, format: str = "round-robin") -> dict[str, Any]:
+    """The summary of a match of a and b."""
+    return results.summarise(played, played, table_of(played, ["a", "b"], format), elapsed_s)
 
 
 def test_the_result_of_two_bots_fits_in_a_few_lines() -> None:
     played = games(*"aaa=abb=")
-    sprt = Sprt(0, 10)
-    found = results.summarise(played, played, ["a", "b"], 754.0, RunningTest(sprt, "a", played).verdict)
-    found["match"] = terms_of(planned(8), "random:6:1", 0)
-    found["sprt"] |= {"elo0": 0, "elo1": 10, "alpha": 0.05, "beta": 0.05}
-    lines = result_lines(found)
+    summary = summarised(played, 754.0, "sprt")
+    summary["match"] = terms(8, 0)
+    summary["sprt"] |= {"elo0": 0, "elo1": 10, "alpha": 0.05, "beta": 0.05}
+    lines = result_lines(summary)
     assert lines == [
-        "Results of a v b: loa, standard, repetition=3, time control 40/60+0 v 1+0.01,",
+        "Results of a v b: loa, standard, repetition=4, time control 40/60+0 v 1+0.01,",
         "  openings random:6:1",
         "Games: 8 in 13 min; a won 4, drew 2, lost 2: 5 points, 62.5 %",
         "Elo: +89 ± 243 (95 %), LOS 81.5 %, draw ratio 25.0 %",
         "Pairs with 0, ½, 1, 1½, 2 points: [0, 1, 1, 1, 1]",
         "SPRT elo0=0,elo1=10,alpha=0.05,beta=0.05: not decided",
-        f"LLR: {found['sprt']['llr']:.2f} in (-2.94, 2.94)",
+        f"LLR: {summary['sprt']['llr']:.2f} in (-2.94, 2.94)",
         "Terminations: draw-agreed 8",
+        "  draw-agreed: one bot offered a draw and the other accepted",
     ]
     assert max(map(len, lines)) <= COLUMNS
+
+
+def test_the_meanings_of_terminations_are_those_of_the_rules_in_order() -> None:
+    assert meanings(["simultaneous-connection", None, "abandoned at the club", "time", "simultaneous-connection"]) == [
+        "  simultaneous-connection: a move connected both sides at once",
+        "  time: a bot exceeded its time",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -62,14 +80,14 @@ def test_the_result_of_two_bots_fits_in_a_few_lines() -> None:
 )
 def test_a_continued_or_unfinished_match_says_so(planned_count: int, earlier: int, words: str) -> None:
     played = games(*"aaa=abb=")
-    found = results.summarise(played, played, ["a", "b"], 60.0, None)
-    found["match"] = terms_of(planned(planned_count), "auto", earlier)
+    found = summarised(played, 60.0)
+    found["match"] = terms(planned_count, earlier, "auto")
     assert any(line.startswith(words) for line in result_lines(found))
 
 
 def test_long_names_are_wrapped_and_never_broken() -> None:
     played = [a_record(first="x" * 64, second="y" * 64, winner="first")]
-    found = results.summarise(played, played, ["x" * 64, "y" * 64], 1.0, None)
+    found = results.summarise(played, played, table_of(played, ["x" * 64, "y" * 64]), 1.0)
     lines = result_lines(found)
     assert max(map(len, lines)) <= COLUMNS
     assert len(lines) <= 10
@@ -78,12 +96,14 @@ def test_long_names_are_wrapped_and_never_broken() -> None:
 
 def test_how_a_run_stands_is_of_the_first_of_two_bots_and_of_all_of_more() -> None:
     played = games(*"aaa=")
-    verdict = RunningTest(Sprt(), "a", played).verdict
-    lines = list(running_lines(played, ["a", "b"], verdict))
+    table = table_of(played, ["a", "b"], "sprt")
+    verdict = table.decision.verdict
+    assert verdict is not None
+    lines = list(running_lines(table))
     assert lines[0].startswith("    a: +3 =1 -0, 87.5 %, Elo > +")
     assert lines[0].endswith(" %, draws 25.0 %")
     assert lines[1] == f"    LLR {verdict.llr:.2f} in (-2.94, 2.94), pairs [0, 0, 0, 1, 1]"
-    more = [line.split(":")[0].strip() for line in running_lines(played, ["b", "c", "a"])]
+    more = [line.split(":")[0].strip() for line in running_lines(table_of(played, ["b", "c", "a"]))]
     assert more == ["1. a", "2. b", "3. c"]
 
 

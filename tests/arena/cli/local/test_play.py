@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import io
 import json
 import re
@@ -12,52 +11,45 @@ from typing import Any
 
 import pytest
 
-from arena.cli.local import play, play_run, results
+from arena.cli.local import play_run, results
 from arena.cli.terminal import output
 from arena.cli.terminal.exit import Exit
-from arena.cli.terminal.printer import cell
-from arena.cli.terminal.progress import RunProgress
+from arena.cli.terminal.output import RunProgress
 from arena.cli.terminal.run import run
+from arena.cli.terminal.table import written
 from referee.check.probe import ProbeError
 from referee.game.record import GameRecord
-from referee.game.spec import BotSpec
-from referee.machine.run_folder import FolderError
 from referee.play.dispatch import Dispatcher
 from referee.ratings.bradley_terry import FittedStrength
-from referee.ratings.interval import elo_of
-from referee.ratings.strength import elo_words, estimates
+from referee.ratings.strength import elo_words
 from referee.sandbox import Sandbox
 from tests.referee.conftest import a_record
+from tests.referee.tournament.rehearsal import table_of
 
 
-def test_every_default_stands_in_the_help() -> None:
-    parser = argparse.ArgumentParser()
-    play.add(parser)
-    unsaid = [
-        action.dest
-        for action in parser._actions
-        if action.default not in (None, False, [], argparse.SUPPRESS)
-        and not (str(action.default) in (action.help or "") and "default" in (action.help or ""))
-    ]
-    assert unsaid == []
-
-
-def test_a_run_is_continued_with_the_arguments_it_began_with() -> None:
-    parser = argparse.ArgumentParser()
-    play.add(parser)
-    bots = [BotSpec("", ("./a",)), BotSpec("", ("./b",))]
-    names = [{"name": "a", "version": "", "capabilities": {}}, {"name": "b", "version": "", "capabilities": {}}]
-
-    first = play_run.identity_of(parser.parse_args(["./a", "./b", "--family", "loa"]))
-
-    def remembered(words: str, before: dict[str, object]) -> list[str]:
-        arguments = parser.parse_args(["./a", "./b", "--family", "loa", *words.split()])
-        return [bot.name for bot in play_run.remembered(arguments, {"arguments": before, "bots": names}, bots)]
-
-    assert remembered("", first) == ["a", "b"]
-    for words, name in (("--tc 5+0", "tc"), ("--pondering pinned", "pondering"), ("--margin 30", "margin")):
-        with pytest.raises(FolderError, match=f"holds a run with another {name};"):
-            remembered(words, first)
+def test_a_run_is_continued_with_the_settings_it_began_with(
+    bots: list[str], capsys: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("NUMBA_DISABLE_JIT", "1")
+    words = ["play", *bots, "--family", "loa", "--openings", "none", "--sandbox", "none", "--out", str(tmp_path)]
+    assert run(words) == Exit.DONE
+    for more, name in (
+        ("--tc 5+0", "time_control"),
+        ("--pondering pinned", "pondering"),
+        ("--margin 30", "limits.margin_ms"),
+        ("--games 4 --seed 1", "games, seed"),
+    ):
+        capsys.readouterr()
+        assert run([*words, *more.split()]) == Exit.USAGE
+        assert f"holds a run with another {name};" in capsys.readouterr().err
+    header = json.loads((tmp_path / "run.json").read_text())
+    assert header["document"]["entries"]["bots"] == bots
+    assert [bot["name"] for bot in header["bots"]] == ["weak", "strong"]
+    for other in ({**header, "bots": []}, {"arguments": {}}):
+        (tmp_path / "run.json").write_text(json.dumps(other))
+        assert run(words) == Exit.USAGE
+        said = "names no bots" if "bots" in other else "begun by another version of the program; use another folder"
+        assert said in capsys.readouterr().err
 
 
 @pytest.fixture
@@ -76,11 +68,11 @@ def test_a_sprt_stops_at_its_decision_and_says_how_it_stands(
     words += ["--sprt", "elo0=0,elo1=200", "--suspend-after", "0", "--out", str(tmp_path / "run")]
     assert run(words) == Exit.DONE
     out, err = capsys.readouterr()
-    found = json.loads(out)
-    test, elo = found["sprt"], found["elo"]
+    summary = json.loads(out)
+    test, elo = summary["sprt"], summary["elo"]
     assert (test["state"], test["pentanomial"]) == ("H0", [test["pairs"], 0, 0, 0, 0])
     assert test["llr"] <= test["lower"]
-    assert len(found["games"]) - 2 * test["pairs"] <= 2, "only the pair after may have ended as well"
+    assert len(summary["games"]) - 2 * test["pairs"] <= 2, "only the pair after may have ended as well"
     assert (elo["name"], elo["score"], elo["los"] < 0.05, elo["high"] < 0) == ("weak", 0, True, True)
     assert "LLR -" in err
     assert "left" not in err
@@ -92,19 +84,19 @@ def test_a_sprt_stops_at_its_decision_and_says_how_it_stands(
 def test_a_weaker_sandbox_is_looked_for_where_a_bot_does_not_introduce_itself_in_the_strongest(
     bots: list[str], capsys: Any, monkeypatch: pytest.MonkeyPatch, weaker: str, tried: list[str]
 ) -> None:
-    found: list[str] = []
+    sandboxes: list[str] = []
 
-    def played(arguments: argparse.Namespace, *_: object) -> int:
-        found.append(arguments.sandbox)
-        if arguments.sandbox == "bwrap":
+    def played(prepared: play_run.PreparedRun, *_: object) -> int:
+        sandboxes.append(prepared.sandbox)
+        if prepared.sandbox == "bwrap":
             raise ProbeError("no library")
         return 0
 
-    monkeypatch.setattr(play, "_play", played)
-    monkeypatch.setattr("referee.sandbox.open_sandbox", lambda name: Sandbox("bwrap"))
-    monkeypatch.setattr("referee.play.sandbox_choice.choose", lambda *_: (Sandbox(weaker), ("a note",)))
+    monkeypatch.setattr(play_run, "_play", played)
+    monkeypatch.setattr(play_run, "open_sandbox", lambda name: Sandbox("bwrap"))
+    monkeypatch.setattr(play_run, "choose", lambda *_: (Sandbox(weaker), ("a note",)))
     assert run(["play", *bots, "--family", "loa"]) == (Exit.DONE if len(tried) > 1 else Exit.FAILED)
-    assert found == tried
+    assert sandboxes == tried
     err = capsys.readouterr().err
     assert "a note" in err
     assert ("no library" in err) is (len(tried) == 1)
@@ -116,7 +108,7 @@ def test_a_weaker_sandbox_is_looked_for_where_a_bot_does_not_introduce_itself_in
 def test_an_interrupted_run_talks_of_continuing_only_where_it_is_kept(
     bots: list[str], capsys: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, out: bool, said: str
 ) -> None:
-    monkeypatch.setattr(Dispatcher, "run", lambda self, games, is_enough: self.abort() or [])
+    monkeypatch.setattr(Dispatcher, "run", lambda self, *_: self.abort() or [])
     words = ["play", *bots, "--family", "loa", "--games", "4", "--openings", "none", "--sandbox", "none"]
     assert run([*words, "--out", str(tmp_path / "run")] if out else words) == Exit.INTERRUPTED
     err = capsys.readouterr().err
@@ -131,25 +123,27 @@ def a_game(first: str, second: str, winner: str, number: int) -> GameRecord:
 def test_two_bots_get_a_difference_in_elo_and_more_a_performance_each(capsys: Any) -> None:
     won = [a_game("a", "b", "first", 1), a_game("b", "a", "draw", 2), a_game("a", "b", "second", 3)]
     won += [a_game("b", "a", "second", 4), a_game("a", "b", "first", 5), a_game("b", "a", "second", 6)]
-    found = results.summarise(won, won, ["a", "b"], 1.0, None)
-    expected = estimates(won, ["a"])["a"]
-    elo = found["elo"]
+    table = table_of(won, ["a", "b"])
+    summary = results.summarise(won, won, table, 1.0)
+    expected = table.scores.players[0].estimate
+    elo = summary["elo"]
     assert (elo["diff"], elo["los"]) == (round(expected.elo, 1), round(expected.los, 4))
     assert elo["error"] == pytest.approx((expected.elo_high - expected.elo_low) / 2, abs=0.1)
-    results.show(found)
+    results.show(summary)
     assert (
         f"Elo: +{elo['diff']:.0f} ± {elo['error']:.0f} (95 %), LOS {100 * elo['los']:.1f} %, draw ratio 16.7 %"
         in capsys.readouterr().out
     )
 
     more = [*won, a_game("a", "c", "first", 7), a_game("c", "a", "second", 8)]
-    found = results.summarise(more, more, ["a", "b", "c", "idle"], 1.0, None)
-    assert "elo" not in found
-    assert [line["name"] for line in found["performance"]][:1] == ["a"]
-    by_name = {line["name"]: line for line in found["performance"]}
+    table = table_of(more, ["a", "b", "c", "idle"])
+    summary = results.summarise(more, more, table, 1.0)
+    assert "elo" not in summary
+    assert [line["name"] for line in summary["performance"]][:1] == ["a"]
+    by_name = {line["name"]: line for line in summary["performance"]}
     assert by_name["c"]["games"] == 2
-    assert by_name["b"]["elo"] == round(estimates(more, "abc")["b"].elo, 1) < 0
-    results.show(found)
+    assert by_name["b"]["elo"] == round(table.scores.players[1].estimate.elo, 1) < 0
+    results.show(summary)
     lines = capsys.readouterr().out.splitlines()
     lost = f"< {by_name['c']['high']:+.0f}"
     assert any(line.split()[1:2] == ["c"] and lost in line for line in lines), "no finite performance"
@@ -184,15 +178,14 @@ def test_a_line_of_progress_gives_way_to_the_next_line(monkeypatch: pytest.Monke
 @pytest.mark.parametrize("none", [-0.0, -0.3, 0.0])
 def test_no_figure_is_shown_as_minus_zero(none: float) -> None:
     assert elo_words(none, -60, 60) == "+0 ± 60"
-    line = {"conservative": none / 100, "mu": none / 100, "sigma": 1.0}
-    assert results._rating(line) == ("0.00", "0.00", "2.00")
-    assert cell(none / 100) == "0.00"
+    assert written(none / 100) == "0.00"
 
 
 def test_even_results_are_zero_in_json() -> None:
     even = [a_game("a", "b", "first", 1), a_game("b", "a", "first", 2)]
-    assert "-0.0" not in re.sub(r"-0\.0\d", "", json.dumps(results.summarise(even, even, ["a", "b"], 1.0, None)))
-    assert str(elo_of(0.5)) == "0.0"
+    assert "-0.0" not in re.sub(
+        r"-0\.0\d", "", json.dumps(results.summarise(even, even, table_of(even, ["a", "b"]), 1.0))
+    )
     assert str(FittedStrength("a", -0.001, 1.0, 2).as_json()["elo"]) == "0.0"
 
 

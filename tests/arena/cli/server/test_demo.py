@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from arena.cli.server import compiling, demo_run
+from arena.cli.server import demo_run
 from arena.cli.terminal.exit import CommandError
 from arena.cli.terminal.run import run
 from arena.store import Store
@@ -37,10 +37,10 @@ def test_each_family_begins_when_it_is_ready_though_others_still_compile(
         tell(f"{family}_bot search")
         return ""
 
-    monkeypatch.setattr(compiling, "have_all_warm", compile_all)
-    monkeypatch.setattr(compiling, "warm", lambda family: Warmed(family, 0, 7, 0.0))
-    monkeypatch.setattr(compiling.output, "progress", shown.append)
-    monkeypatch.setattr(compiling, "time", SimpleNamespace(perf_counter=lambda: 7.0))  # it stands still
+    monkeypatch.setattr(demo_run, "have_all_warm", compile_all)
+    monkeypatch.setattr(demo_run, "warm", lambda family: Warmed(family, 0, 7, 0.0))
+    monkeypatch.setattr(demo_run.output, "progress", shown.append)
+    monkeypatch.setattr(demo_run, "time", SimpleNamespace(perf_counter=lambda: 7.0))  # it stands still
 
     async def begin(family: str) -> None:
         begun.append(family)
@@ -62,19 +62,19 @@ def test_a_family_that_cannot_be_compiled_ends_the_others(monkeypatch: pytest.Mo
         select.select([stop_fd], [], [])  # until it is called off
         raise Stopped
 
-    monkeypatch.setattr(compiling, "have_all_warm", compile_all)
-    monkeypatch.setattr(compiling, "warm", lambda family: Warmed(family, 0, 7, 0.0))
+    monkeypatch.setattr(demo_run, "have_all_warm", compile_all)
+    monkeypatch.setattr(demo_run, "warm", lambda family: Warmed(family, 0, 7, 0.0))
 
     async def begin(family: str) -> None:
         raise AssertionError(family)
 
-    monkeypatch.setattr(compiling.os, "sched_getaffinity", lambda of: {0, 1})
+    monkeypatch.setattr(demo_run.os, "sched_getaffinity", lambda of: {0, 1})
     with pytest.raises(CommandError, match="loa cannot be compiled: no compiler"):
         asyncio.run(_compile(["loa", "tablut"], begin))
 
 
 async def _compile(names: list[str], begin: Any) -> None:
-    await compiling.Compiling(names, begin).run(asyncio.Event())
+    await demo_run.Compiling(names, begin).run(asyncio.Event())
 
 
 def test_the_summary_of_a_family_is_one_small_table(tmp_path: Path, capsys: Any) -> None:
@@ -106,7 +106,7 @@ def test_demo_ends_only_when_its_last_games_are_in_archive_and_explorer(tmp_path
     assert run(["explore", "pijersi", "--moves", "", "--data", str(data), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["games"] == 6
     assert run(["archive", "list", "--data", str(data), "--json"]) == 0
-    assert [one["games"] for one in json.loads(capsys.readouterr().out)["sources"]] == [6]
+    assert [source["games"] for source in json.loads(capsys.readouterr().out)["sources"]] == [6]
 
 
 @pytest.mark.parametrize(("code", "made", "said"), [(130, 0, ""), (0, 0, ""), (3, 2, "Error 3")])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import socket
 from pathlib import Path
@@ -10,9 +9,14 @@ from pathlib import Path
 import pytest
 
 from arena.cli.server import doctor, machine_checks
+from arena.cluster.spool import Spool
+from arena.config import read_settings
+from arena.errors import StorageError
+from arena.store import Store
 from arena.store.base.health import mark_of
-from referee.game.spec import BotLimits
-from referee.sandbox import assessment, kernel_memory
+from referee.game.spec import BotLimits, BotSpec, GameSpec, PlannedGame
+from referee.sandbox import kernel_memory, level
+from tests.arena.field import record_of
 from tests.port import free_port
 
 Parts = dict[str, dict[str, str]]
@@ -20,7 +24,7 @@ NAMES = ("sandbox", "control groups", "setpriv", "cc", "numba cache", "cores", "
 
 
 def look(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> tuple[int, Parts]:
-    code = doctor.run(argparse.Namespace(data=tmp_path, config=None, output="json"))
+    code = doctor.run(doctor.DoctorArguments(data=tmp_path, config=None, output="json"))
     return code, {part["name"]: part for part in json.loads(capsys.readouterr().out)["parts"]}
 
 
@@ -31,7 +35,7 @@ def test_every_part_has_a_line(tmp_path: Path, capsys: pytest.CaptureFixture[str
     for part in parts.values():
         assert part["state"] in ("ok", "weak")
         assert bool(part["fix"]) == (part["state"] != "ok")
-    doctor.run(argparse.Namespace(data=tmp_path, config=None, output="table"))
+    doctor.run(doctor.DoctorArguments(data=tmp_path, config=None, output="table"))
     assert capsys.readouterr().out.count("\n") >= len(parts)
 
 
@@ -46,6 +50,30 @@ def test_a_folder_that_others_can_read_is_reported(tmp_path: Path, capsys: pytes
     assert (parts["data folder"]["state"], parts["data folder"]["fix"]) == ("ok", "")
     _, parts = look(tmp_path / "none", capsys)
     assert parts["data folder"]["detail"].endswith("is not there yet")
+
+
+def test_results_that_wait_are_told_with_their_cause(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Store.in_folder(tmp_path).close()
+    spool = Spool(read_settings(data=tmp_path).spool_folder)
+    spool.keep(record_of(PlannedGame.of(GameSpec("loa", "standard", BotSpec("a", ("a",)), BotSpec("b", ("b",))))))
+    results = look(tmp_path, capsys)[1]["results"]
+    assert (results["state"], results["fix"]) == ("ok", "")
+    assert results["detail"] == "1 wait for the next commit, none for long"
+    monkeypatch.setattr("arena.cluster.spool.LATE_S", 0.0)
+    results = look(tmp_path, capsys)[1]["results"]
+    assert results["detail"].endswith(" UTC: no referee runs")
+    assert results["fix"] == (
+        f"start `arena serve --data {tmp_path}` or `arena referee --data {tmp_path}`: it commits them"
+    )
+    monkeypatch.setattr(Store, "require_writable", _refuse)
+    results = look(tmp_path, capsys)[1]["results"]
+    assert results["fix"] == "make the database writable; a running referee then commits them"
+
+
+def _refuse(store: Store) -> None:
+    raise StorageError("the database is read-only")
 
 
 def test_a_service_that_does_not_answer_is_broken(
@@ -64,13 +92,13 @@ def test_a_service_that_does_not_answer_is_broken(
 def test_a_weaker_sandbox_says_why_and_what_to_do(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(assessment.bwrap, "program", lambda: None)
-    monkeypatch.setattr(assessment.landlock, "missing", lambda: "the kernel has none")
-    assessment.assess.cache_clear()
+    monkeypatch.setattr(level.bwrap, "program", lambda: None)
+    monkeypatch.setattr(level.landlock, "missing", lambda: "the kernel has none")
+    level.assess.cache_clear()
     try:
         _, parts = look(tmp_path, capsys)
     finally:
-        assessment.assess.cache_clear()
+        level.assess.cache_clear()
     assert parts["sandbox"]["state"] == "weak"
     assert "not bwrap: bubblewrap is not installed; not landlock: the kernel has none" in parts["sandbox"]["detail"]
     assert parts["sandbox"]["fix"] == "apt-get install bubblewrap"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import json
 from collections.abc import Callable
@@ -14,7 +15,7 @@ from arena.__main__ import main
 from arena.credentials import digest_of, verify_password
 from arena.store import Store, url_in
 from arena.store.base import schema
-from arena.store.bots.samples import LEVELS
+from arena.store.bots.bots import LEVELS
 
 Run = Callable[..., object]
 
@@ -26,8 +27,8 @@ def run(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.
 
     def call(*words: str, code: int = 0) -> object:
         assert main([*words]) == code
-        found = capsys.readouterr()
-        return json.loads(found.out) if "--json" in words and code == 0 else found.out + found.err
+        printed = capsys.readouterr()
+        return json.loads(printed.out) if "--json" in words and code == 0 else printed.out + printed.err
 
     return call
 
@@ -94,8 +95,9 @@ def test_user_token_without_days_ends_after_ninety(run: Run) -> None:
     assert f"ends on {made['expires'][:10]}" in str(run("user", "token", "zoe"))  # type: ignore[index]
     for days in ("0", "never"):
         assert run("user", "token", "zoe", "--days", days, "--json")["expires"] is None  # type: ignore[index]
-    rows = str(run("user", "tokens", "zoe")).splitlines()[1:]
-    assert [row.split()[-1] for row in rows] == [made["expires"][:10]] * 2 + ["never"] * 2  # type: ignore[index]
+    rows = csv.DictReader(str(run("user", "tokens", "zoe", "-o", "csv")).splitlines())
+    assert [row["expires"][:10] for row in rows] == [made["expires"][:10]] * 2 + [""] * 2  # type: ignore[index]
+    assert made["expires"][:10] in str(run("user", "tokens", "zoe"))  # type: ignore[index]
 
 
 def test_init_named_settings_are_the_ones_printed(run: Run, tmp_path: Path) -> None:
@@ -109,10 +111,10 @@ def test_tokens_of_others(run: Run, tmp_path: Path) -> None:
     run("user", "add", "zoe")
     for label in ("one", "two", "three"):
         run("user", "token", "zoe", "--label", label, "--json")
-    found = run("user", "tokens", "zoe", "--json")["tokens"]  # type: ignore[index]
-    assert [one["name"] for one in found] == ["one", "two", "three"]
-    gone = run("user", "revoke", "zoe", str(found[0]["id"]), "--json")
-    assert gone == {"schema": 1, "name": "zoe", "revoked": found[0]["id"]}
+    tokens = run("user", "tokens", "zoe", "--json")["tokens"]  # type: ignore[index]
+    assert [token["name"] for token in tokens] == ["one", "two", "three"]
+    gone = run("user", "revoke", "zoe", str(tokens[0]["id"]), "--json")
+    assert gone == {"schema": 1, "name": "zoe", "revoked": tokens[0]["id"]}
     assert "arena user tokens zoe" in str(run("user", "revoke", "zoe", "999", code=3))
     assert str(run("user", "tokens", "zoe")).count("revoked") == 1
     run("user", "change", "zoe", "--revoke-tokens")
@@ -122,9 +124,30 @@ def test_tokens_of_others(run: Run, tmp_path: Path) -> None:
     assert str(run("user", "tokens", "zoe")).count("revoked") == 4
 
 
+def test_init_prints_commands_for_this_arena(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "port.toml").write_text('data = "elsewhere"\nport = 9000\nbind = "::"\n')
+    said = str(run("init", "--data", "my arena"))
+    assert "Next: `arena serve --data 'my arena'`, and in another terminal " in said
+    assert "`arena login --user admin --server http://127.0.0.1:8000`" in said
+    assert "`arena user add NAME --data 'my arena'`" in said
+    assert "`arena user list --data 'my arena'` shows all" in str(
+        run("user", "token", "x", "--data", "my arena", code=3)
+    )
+    said = str(run("init", "--config", "port.toml", "--admin", "zoe"))
+    assert "`arena serve --config port.toml --data elsewhere`" in said
+    assert "`arena login --user zoe --server http://[::1]:9000`" in said
+    assert "admin" in str(run("user", "list", "--data", "my arena"))
+
+
 def test_databases(run: Run, tmp_path: Path) -> None:
-    assert "`arena init` makes one" in str(run("db", "check", code=3))
-    assert run("db", "upgrade", "--json") == {"schema": 1, "before": None, "after": schema.head()}
+    for command in (("db", "check"), ("db", "upgrade"), ("verify",), ("serve",), ("user", "list"), ("dump", "update")):
+        said = str(run(*command, "--data", "my typo", code=3))
+        assert said.endswith("no arena in my typo; `arena init --data 'my typo'` makes one\n")
+    assert list(tmp_path.iterdir()) == []
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "arena.sqlite3").touch()
+    assert "run `arena init`, or `arena db upgrade`; " in str(run("db", "check", code=3))
+    assert run("db", "upgrade", "--json") == {"schema": 1, "before": None, "after": schema.head(), "features": []}
     assert "nothing to do" in str(run("db", "upgrade"))
     assert "no users and no games" in str(run("db", "check", code=3))
     run("init")

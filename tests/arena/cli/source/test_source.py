@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 
-from arena.cli.source import server_source
-from arena.cli.source.server_source import ServerSource
-from arena.cli.source.source import GameFile
+from arena.cli.source import source as source_module
+from arena.cli.source.source import GameFile, ServerSource
 from arena.cli.terminal.exit import CommandError, Exit
 from referee.rules import load
 
@@ -36,7 +35,7 @@ def source(*states: str) -> ServerSource:
 
 
 def test_import_of_a_file_is_followed_until_it_is_done(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(server_source, "_POLL_INTERVAL_S", 0)
+    monkeypatch.setattr(source_module, "_POLL_INTERVAL_S", 0)
     one = GameFile("games/old.txt", "1. b1b3", load("loa").settle(), None)
     assert source("waiting", "waiting", "done").import_files([one])[0]["file"] == "games/old.txt"
     with pytest.raises(CommandError, match=r"games/old\.txt: it needs more than 60 s") as caught:

@@ -8,10 +8,9 @@ from typing import Literal
 
 import pytest
 
-from arena.cli.terminal.query_options import add_options, read_options
+from arena.cli.terminal.fields import PAGING, add_fields, read_filters
 from arena.documents import words
-from arena.documents.page import PageQuery
-from arena.documents.query import described
+from arena.documents.query import PageQuery, described
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,17 +25,17 @@ class _Query(PageQuery):
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser()
-    add_options(parser, _Query)
+    add_fields(parser, _Query, without=PAGING)
     return parser
 
 
 def test_read_options_returns_the_given_values_of_all_fields_but_paging() -> None:
     given = "--family LOA --min-plies 3 --result none --rating 2.5 --retired --source x"
-    assert read_options(_parser().parse_args(given.split()), _Query) == {
+    assert read_filters(_parser().parse_args(given.split()), _Query) == {
         **{"family": "loa", "min_plies": 3, "result": "none"},
         **{"rating": 2.5, "retired": True, "source": "x"},
     }
-    bare = read_options(_parser().parse_args(["--source", "x"]), _Query)
+    bare = read_filters(_parser().parse_args(["--source", "x"]), _Query)
     assert bare == dict.fromkeys(bare) | {"retired": False, "source": "x"}
 
 

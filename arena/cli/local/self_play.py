@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import argparse
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from arena.cli.local.play import add_memory, add_sandbox, open_slots
 from arena.cli.terminal import argument, output
 from arena.cli.terminal.exit import CommandError, Exit
+from arena.cli.terminal.fields import option
+from arena.cli.terminal.rules_arguments import RulesArguments, family_option, memory_option, sandbox_option
 from referee.machine.sample_warmup import have_warm
 from referee.machine.warmup import get_ready
 
@@ -20,84 +20,88 @@ if TYPE_CHECKING:
     from protocol.options import OptionDecl
     from referee.game.spec import BotSpec
     from referee.machine.run_folder import RunFolder
-    from referee.rules.rules import Ruleset
+    from referee.tournament.document import Document
 
 JOBS_PER_SLOT = 2
 """Jobs submitted for each slot: no slot waits for the planning of the next one."""
 
 
-def add_games(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments that choose the rules of games and where they are played."""
-    parser.add_argument("--family", required=True, metavar="FAMILY", type=argument.family, help="family of games")
-    argument.add_rules(parser, has_family=False)
-    parser.add_argument(
-        "--seed",
-        type=argument.whole,
-        default=0,
-        metavar="SEED",
-        help="seed; the same seed gives the same games (default 0)",
-    )
-    parser.add_argument(
-        "--max-plies",
-        type=argument.whole,
-        default=0,
-        metavar="COUNT",
-        help="adjudicate a draw after COUNT plies (default 0: never)",
-    )
-    parser.add_argument(
-        "--concurrency", type=argument.positive, default=1, metavar="COUNT", help="play COUNT games at once (default 1)"
-    )
-    add_executor(parser, "where the same bot must be installed")
-    add_memory(parser)
-    add_sandbox(parser)
-    parser.set_defaults(
-        affinity="off", format="round-robin", sides="alternate", pondering="frozen", draw=None, resign=None
+def executor_option(needs: str) -> Any:
+    """Declare the option `--executor`; `needs` says what a cluster must provide."""
+    return option(
+        f"where games are played: local (default), or dask://HOST:PORT, {needs}", metavar="EXECUTOR", default="local"
     )
 
 
-def add_executor(parser: argparse.ArgumentParser, needs: str) -> None:
-    """Add the argument `--executor`; `needs` says what a cluster must provide."""
-    parser.add_argument(
-        "--executor",
-        default="local",
-        metavar="EXECUTOR",
-        help=f"where games are played: local (default), or dask://HOST:PORT, {needs}",
+@dataclass(frozen=True, kw_only=True)
+class GamesArguments(RulesArguments):
+    """The bot of a run, the rules of its games, and where they are played."""
+
+    bot: str
+    family: str = family_option()
+    seed: int = option(
+        "seed; the same seed gives the same games (default 0)", metavar="SEED", type=argument.whole, default=0
     )
+    max_plies: int = option(
+        "adjudicate a draw after COUNT plies (default 0: never)", metavar="COUNT", type=argument.whole, default=0
+    )
+    concurrency: int = option("play COUNT games at once", metavar="COUNT", type=argument.positive, default=1)
+    executor: str = executor_option("where the same bot must be installed")
+    memory: int = memory_option()
+    sandbox: str = sandbox_option()
 
 
 @dataclass(frozen=True, slots=True)
 class IntroducedBot:
-    """The bot of a run after its handshake, and the options that it announced."""
+    """The bot of a run after its handshake, the options that it announced, and the sandbox in which it starts."""
 
     bot: BotSpec
+    sandbox: str
     announced: Mapping[str, OptionDecl]
 
 
-def read_ruleset(arguments: argparse.Namespace) -> Ruleset:
-    """Return the rules named by the arguments. Raises UnknownNameError, ParseError, CommandError."""
-    from referee.game.spec import BotLimits
+def read_document(
+    name: str, arguments: GamesArguments, bots: Sequence[str], time_control: str, openings: str = "none"
+) -> Document:
+    """Return the settings of all games of a run, between `bots`. Raises UnknownNameError, ParseError, CommandError."""
+    from arena.cli.local.tournament_options import opening_settings
+    from referee.tournament.document import read
+    from referee.tournament.part import SettingsError
 
     argument.refuse_concurrency(arguments.concurrency)
-    arguments.margin = BotLimits().margin_ms
-    return argument.settle(arguments)
+    ruleset = arguments.settle()
+    try:
+        return read(
+            {
+                "name": name,
+                "family": arguments.family,
+                "variant": arguments.variant,
+                "rule_options": argument.read_options(arguments.options),
+                "time_control": time_control,
+                "seed": arguments.seed,
+                "entries": {"bots": list(bots)},
+                "adjudication": {"max_plies": arguments.max_plies},
+                "limits": {"memory_bytes": arguments.memory * 2**20},
+                **opening_settings(openings, ruleset, arguments.seed),
+            }
+        )
+    except SettingsError as error:
+        raise CommandError(str(error)) from None
 
 
-def introduce_bot(arguments: argparse.Namespace, ruleset: Ruleset, tc: str) -> IntroducedBot:
+def introduce_bot(arguments: GamesArguments, document: Document) -> IntroducedBot:
     """Choose the sandbox, start the bot once, and return it with its announced options. Raises CommandError."""
-    from arena.cli.local.play_run import limits_of
     from referee.bot.argument import read_bot, typed_options
     from referee.bot.bot import LocalBot
     from referee.bot.settings import is_of_game
     from referee.check.probe import Candidate, GameConditions, IneligibleError, ProbeError, probe
-    from referee.game.spec import read_time_control
     from referee.play.sandbox_choice import choose
 
     try:
-        spec, limits = read_bot(arguments.bot, arguments.family), limits_of(arguments)
+        spec, limits = read_bot(arguments.bot, arguments.family), document.game_limits
         sandbox, notes = choose(arguments.sandbox, [spec], limits)
         output.note(*notes)
-        arguments.sandbox = sandbox.name
-        terms = GameConditions.of(ruleset, limits, read_time_control(tc))
+        terms = GameConditions.of(document.ruleset, limits, document.control)
         spec = probe(Candidate(spec, typed_options(arguments.bot)), terms, sandbox)
     except ProbeError as error:
         raise CommandError(str(error), Exit.FAILED) from None
@@ -111,7 +115,9 @@ def introduce_bot(arguments: argparse.Namespace, ruleset: Ruleset, tc: str) -> I
     try:
         bot.start()
         bot.handshake()
-        return IntroducedBot(spec, {name: one for name, one in bot.session.options.items() if not is_of_game(name)})
+        return IntroducedBot(
+            spec, sandbox.name, {name: option for name, option in bot.session.options.items() if not is_of_game(name)}
+        )
     finally:
         bot.close()
 
@@ -135,15 +141,17 @@ def claim(folder: RunFolder, identity: Mapping[str, Any]) -> None:
 
 
 @contextmanager
-def game_executor(arguments: argparse.Namespace, bot: BotSpec) -> Iterator[tuple[Executor, Callable[[], int]]]:
+def game_executor(arguments: GamesArguments, played: IntroducedBot) -> Iterator[tuple[Executor, Callable[[], int]]]:
     """Yield the executor of the games, and a function that returns how many jobs to submit at once. Raises
     CommandError.
     """
     if arguments.executor == "local":
-        with open_slots(arguments) as pool:
+        from arena.cli.local.play_run import open_slots
+
+        with open_slots(arguments.concurrency, played.sandbox, is_pinned=False) as pool:
             pool.submit(get_ready, arguments.family)
             if len(os.sched_getaffinity(0)) > 1:
-                have_warm([bot], arguments.family)
+                have_warm([played.bot], arguments.family)
             yield pool, lambda: JOBS_PER_SLOT * pool.size
         return
     with cluster_executor(arguments.executor) as (executor, at_once):

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from arena.cli.server import coordinator_run
-from arena.cli.server.coordinator_run import announced, player_of, unable_to_serve
+from arena.cli.server import referee
+from arena.cli.server.referee import announced, player_of, unable_to_serve
 from arena.store import Store
 from tests.arena.coordinator.stage import Dice, Stage
 
@@ -25,13 +25,13 @@ def test_the_process_with_the_lease_and_the_one_without_are_announced(
 
     async def main() -> None:
         notes: asyncio.Queue[str] = asyncio.Queue()
-        monkeypatch.setattr(coordinator_run.output, "note", lambda *lines: [notes.put_nowait(line) for line in lines])
-        one, two = stage.apart(Dice()), stage.apart(Dice())
+        monkeypatch.setattr(referee.output, "note", lambda *lines: [notes.put_nowait(line) for line in lines])
+        first, other = stage.apart(Dice()), stage.apart(Dice())
         stop, second_stop = asyncio.Event(), asyncio.Event()
-        async with announced(store, stage.bus, one, "data"), announced(store, stage.bus, two, "data"):
-            task = asyncio.create_task(one.run(stop))
+        async with announced(store, stage.bus, first, "data"), announced(store, stage.bus, other, "data"):
+            task = asyncio.create_task(first.run(stop))
             assert await notes.get() == "this process plays the games of data"
-            second = asyncio.create_task(two.run(second_stop))
+            second = asyncio.create_task(other.run(second_stop))
             me = f"process {os.getpid()} on {socket.gethostname()[:60]}"
             assert await notes.get() == f"{me} plays the games of data; this one takes over when that ends"
             assert await notes.get() == "for games of its own give this one another --data"

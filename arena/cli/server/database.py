@@ -1,0 +1,278 @@
+"""The database of an arena: `arena init` creates it, with all that an arena needs; `arena db` looks after it."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import time
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from arena.cli.source.database import DatabaseArguments, file_of, open_new, open_store, refuse_empty
+from arena.cli.terminal import output
+from arena.cli.terminal.exit import CommandError, Exit
+from arena.cli.terminal.fields import Actions, option, positional
+from arena.cli.terminal.printer import Output, Printer
+
+if TYPE_CHECKING:
+    from arena.config import Settings
+    from arena.services.arena import Arena
+
+
+@dataclass(frozen=True, kw_only=True)
+class InitArguments(DatabaseArguments, Output):
+    admin: str = option("name of the first administrator", metavar="NAME", default="admin")
+
+
+def init(arguments: InitArguments) -> int:
+    """Create what is missing. Password and token of the first administrator are printed once, and stored only as
+    hashes.
+    """
+    from arena.config import FILE, named_file
+    from arena.data_folder import make_folder
+    from arena.services.arena import Arena
+    from arena.services.user import TOKEN_DAYS
+    from arena.store.bots.bots import LEVELS
+    from referee.bot.argument import SAMPLES
+    from referee.rules import families, load
+
+    settings = arguments.read()
+    variants = {name: tuple(variant.name for variant in load(name).variants) for name in families()}
+    make_folder(settings.data, is_passage=True)
+    named = named_file(arguments.config)
+    file = named or settings.data / FILE
+    is_written = not named and _write_settings(file)
+    with closing(open_new(settings)) as store:
+        before, after = store.upgrade()
+        store.samples.ensure({**SAMPLES, **dict.fromkeys(LEVELS, SAMPLES["champion"])}, variants)
+        made = _ensure_admin(Arena(store, settings), arguments.admin)
+
+    options = settings.as_options
+    # Without --server a login goes to the server of the latest login; port 0 is chosen by `arena serve`.
+    server = f" --server {settings.local_url}" if settings.port else " --server URL"
+
+    def show() -> None:
+        output.note(
+            f"settings: {file}{'' if is_written else ' (unchanged)'}",
+            f"database: schema {after}{'' if before != after else ' (unchanged)'}",
+        )
+        if made is None:
+            output.text("there is an administrator already; nothing was changed")
+            return
+        output.text(f"user      {arguments.admin}", f"password  {made[0]}", f"token     {made[1]}")
+        output.note(
+            f"Neither is shown again; the token expires after {TOKEN_DAYS} days.",
+            f"Next: `arena serve{options}`, and in another terminal `arena login --user {arguments.admin}{server}`.",
+            f"Add more users with `arena user add NAME{options}`.",
+        )
+
+    Printer(arguments).result(
+        {
+            "data": str(settings.data),
+            "settings": str(file),
+            "revision": after,
+            "admin": made and {"name": arguments.admin, "password": made[0], "token": made[1]},
+        },
+        show,
+    )
+    return Exit.DONE
+
+
+def _write_settings(file: Path) -> bool:
+    from arena.config import template
+
+    try:
+        with open(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as target:
+            target.write(template())
+    except FileExistsError:
+        return False
+    return True
+
+
+def _ensure_admin(arena: Arena, name: str) -> tuple[str, str] | None:
+    """Return password and token of a new administrator; None if there is one already."""
+    from arena import services
+    from arena.errors import ConflictError
+
+    try:
+        return services.user.ensure_admin(arena, name)
+    except ConflictError as error:
+        raise CommandError(f"{error}, who is not an administrator; choose another --admin", Exit.FAILED) from None
+
+
+@dataclass(frozen=True, kw_only=True)
+class DbArguments(DatabaseArguments, Output):
+    """Arguments of all subcommands of `arena db`."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class DumpArguments(DbArguments):
+    file: Path | None = positional("new file (default arena-TIME.ndjson.zst)", "FILE", default=None)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LoadArguments(DbArguments):
+    file: Path = positional("dump written by `arena db dump`", "FILE")
+
+
+@dataclass(frozen=True, kw_only=True)
+class RestoreArguments(DbArguments):
+    file: Path | None = positional("backup to restore (default: the newest)", "FILE", default=None)
+
+
+def add_db(parser: argparse.ArgumentParser) -> None:
+    """Declare the subcommands."""
+    add = Actions(parser).add
+    add("upgrade", _upgrade, "upgrade the tables to the schema of this program; in an empty database, create them")
+    add(
+        "check",
+        _check,
+        "check for damage and for a wrong schema; exit code 1 if either is found, 3 if the database is empty",
+    )
+    add("dump", _dump, "write a consistent dump of everything to a file, while the arena runs")
+    add("load", _load, "fill an empty database from a dump")
+    add("backup", _backup, "back up the SQLite database now, while the arena runs")
+    add("restore", _restore, "restore a backup of the SQLite database, while the arena is stopped")
+
+
+def _upgrade(arguments: DbArguments) -> int:
+    from arena.store.base import schema
+
+    settings = arguments.read()
+    with closing(open_store(settings, any_schema=True)) as store:
+        features = schema.waiting(store.engine)
+        before, after = store.upgrade()
+    change = f", was {before or 'empty'}" if before != after else "" if features else " (nothing to do)"
+    made = f"; tables of {', '.join(features)}" if features else ""
+    Printer(arguments).result(
+        {"before": before, "after": after, "features": features},
+        lambda: output.text(f"schema {after}{change}{made}"),
+    )
+    if before == "1001":  # 1.0 computed them by the factor graph, which gives other last digits
+        output.note(f"Now run `arena ratings rebuild{settings.as_options}`: the last digits of ratings change.")
+    return Exit.DONE
+
+
+def _check(arguments: DbArguments) -> int:
+    from arena.errors import DamagedDatabaseError, EmptyDatabaseError, SchemaError
+    from arena.store.base import schema
+
+    settings = arguments.read()
+    try:
+        with closing(open_store(settings)) as store:
+            damage = store.health.check()
+            is_empty = not damage and not store.users.page(limit=1).items
+            differences = schema.differences(store.engine)
+    except EmptyDatabaseError:
+        raise
+    except SchemaError as error:  # just what was to be found out
+        raise CommandError(str(error), Exit.FAILED) from None
+    except DamagedDatabaseError as error:
+        raise CommandError(f"{error}; {error.hint}", Exit.FAILED) from None
+    if is_empty and not differences:
+        refuse_empty(settings, "no users and no games")
+
+    def show() -> None:
+        if damage:
+            damaged = DamagedDatabaseError(damage)
+            output.text(f"{damaged}; {damaged.hint}")
+        output.text(*differences, f"schema {schema.head()}: {len(differences)} differences")
+
+    Printer(arguments).result({"revision": schema.head(), "differences": differences, "damage": damage}, show)
+    return Exit.FAILED if differences or damage else Exit.DONE
+
+
+def _dump(arguments: DumpArguments) -> int:
+    from arena.store.operations.backup import dump
+
+    file = arguments.file or Path(f"arena-{time.strftime('%Y%m%d-%H%M%S', time.gmtime())}.ndjson.zst")
+    try:
+        with closing(open_store(arguments.read())) as store:
+            rows = dump(store.engine, file)
+    except FileExistsError as error:
+        raise CommandError(f"{error}; name another file") from None
+    _tell(arguments, file, rows)
+    return Exit.DONE
+
+
+def _load(arguments: LoadArguments) -> int:
+    """Fill an empty database from a dump. Nothing is created if the dump is incomplete."""
+    from arena.store.operations.backup import load, load_new, require_dump
+
+    settings = arguments.read()
+    require_dump(arguments.file)
+    file = file_of(settings)
+    if file is not None and not file.exists():
+        rows = load_new(file, arguments.file)
+    else:
+        with closing(open_new(settings)) as store:
+            store.upgrade()
+            rows = load(store.engine, arguments.file)
+    _tell(arguments, arguments.file, rows)
+    return Exit.DONE
+
+
+def _backup(arguments: DbArguments) -> int:
+    from arena.clock import now
+    from arena.store.operations.sqlite_backup import SqliteBackups
+
+    settings = arguments.read()
+    with closing(open_store(settings)):
+        file = _file_of(settings)
+        path = SqliteBackups(settings.backups_folder, settings.backup_days).make(file, now())
+    size = path.stat().st_size
+    Printer(arguments).result({"file": str(path), "bytes": size}, lambda: output.text(f"{path}: {size} bytes"))
+    output.note("Bots are not in it: back up the store of bundles as well.")
+    return Exit.DONE
+
+
+def _restore(arguments: RestoreArguments) -> int:
+    """Restore a backup. Newer results that can be read from the replaced database are recorded at the next start."""
+    from arena.clock import now
+    from arena.cluster.spool import Spool
+    from arena.store.operations.sqlite_backup import SqliteBackups, restore, salvage
+    from referee.game.record import read_record
+    from referee.rules.core import Kind
+
+    settings = arguments.read()
+    file = _file_of(settings)
+    if file.exists() and file.stat().st_uid != os.geteuid():
+        raise CommandError(f"{file} belongs to another user: run this as the user of the arena (runuser -u NAME -- …)")
+    backup = arguments.file or SqliteBackups(settings.backups_folder, settings.backup_days).newest()
+    aside = restore(file, backup, now())
+    spool, count = Spool(settings.spool_folder), 0
+    for line in salvage(file, aside) if aside else ():
+        record = read_record(line)
+        if record.kind is not Kind.VOID:
+            spool.keep(record)
+            count += 1
+    spool.sync()
+    lines = (
+        f"restored from {backup}" + (f"; the previous database is now {aside}" if aside else ""),
+        f"{len(spool)} results will be recorded at the next start, {count} of them read from the previous database",
+    )
+    Printer(arguments).result(
+        {"file": str(backup), "aside": aside and str(aside), "salvaged": count, "waiting": len(spool)},
+        lambda: output.text(*lines),
+    )
+    return Exit.DONE
+
+
+def _file_of(settings: Settings) -> Path:
+    """Return the file of the database. Raises CommandError for a database server."""
+    file = file_of(settings)
+    if file is None:
+        raise CommandError(
+            "the database is on a database server: use `arena db dump` and `load`, or pg_dump and pg_restore"
+        )
+    return file
+
+
+def _tell(arguments: Output, file: Path, rows: int) -> None:
+    size = file.stat().st_size
+    Printer(arguments).result(
+        {"file": str(file), "rows": rows, "bytes": size}, lambda: output.text(f"{file}: {rows} rows, {size} bytes")
+    )
+    output.note("Bots are not in it: back up the store of bundles as well.")
