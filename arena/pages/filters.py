@@ -11,13 +11,14 @@ from urllib.parse import quote
 from markupsafe import Markup
 
 from arena import plain_text
-from arena.documents.tournament import PERMANENT_LADDER
-from arena.pages.language import current, marked, number, text, texts, translated
+from arena.documents.tournament import PERMANENT_LADDER, TournamentItem
+from arena.pages.language import current, day, number, text, texts, translated
 from referee.game.record import Ply
 from referee.game.score import WIN_SCORE
 from referee.ratings.strength import elo_words
 from referee.rules import families, load
 from referee.rules.core import Termination
+from referee.tournament.formats import format_named, formats
 
 MINUS = "\N{MINUS SIGN}"
 _FORCED_WIN = 29_000
@@ -70,16 +71,20 @@ def win_question(side: str, moves: int | None, condition: str) -> str:
     counter, _, most = condition.partition("<=")
     if not counter:
         return question
-    what = translated(counter.replace("_", " "))
-    return question + text(", with at most %(most)s %(what)s moved in all") % {"most": most, "what": what}
+    pieces = translated(counter.replace("_", " "))
+    return question + text(", with at most %(most)s %(what)s moved in all") % {"most": most, "what": pieces}
 
 
-_FORMATS = {"sprt": marked("sequential test (SPRT)"), "swiss": marked("Swiss system")}
+def is_whole(tournament: TournamentItem) -> bool:
+    """Return whether the planned games of a tournament are all its games, not only the next ones."""
+    return tournament.is_over or (
+        tournament.format in formats() and format_named(tournament.format).is_known_in_advance
+    )
 
 
 def format_name(format: str) -> str:
     """Return the name of a tournament format in the language of the page."""
-    return translated(_FORMATS.get(format, format))
+    return translated(format_named(format).title if format in formats() else format)
 
 
 def counted(total: int, is_exact: bool) -> str:
@@ -221,6 +226,17 @@ def moment_in_utc(at: datetime) -> Markup:
     )
 
 
+def moment_there(at: datetime) -> Markup:
+    """Format a moment as weekday, date and time in its own time zone, which a script leaves alone."""
+    return Markup('<time datetime="{}" title="{:%Y-%m-%d %H:%M:%S} UTC">{} {} {}</time>').format(
+        at.isoformat(timespec="seconds"),
+        at.astimezone(UTC),
+        day(at),
+        at.strftime(_MINUTE.get(current(), "%Y-%m-%d %H:%M")),
+        str(at.tzinfo),
+    )
+
+
 def moment(at: datetime) -> str:
     """Format a moment as ISO 8601."""
     return (at.replace(tzinfo=UTC) if at.tzinfo is None else at).isoformat(timespec="seconds")
@@ -292,16 +308,16 @@ def letter(result: str) -> str:
 
 def letters(pairs: Iterable[Iterable[tuple[str, int]]], tournament: int) -> Markup:
     """Return the result letters of a crosstable's cell, opening by opening; each links to its game."""
-    shown = {one: letter(one) for one in "WDL"}
+    shown = {result: letter(result) for result in "WDL"}
     # Without Markup.format, for speed: a large crosstable has thousands of letters, and nothing needs escaping.
-    found = []
+    openings = []
     for pair in pairs:
         links = [
-            f'<a class="{one}" href="/tournaments/{tournament}/games/{game}">{shown.get(one, one)}</a>'
-            for one, game in pair
+            f'<a class="{result}" href="/tournaments/{tournament}/games/{game}">{shown.get(result, result)}</a>'
+            for result, game in pair
         ]
-        found.append(f"<span>{''.join(links)}</span>")
-    return Markup("\n".join(found))  # noqa: S704 - letters and numbers
+        openings.append(f"<span>{''.join(links)}</span>")
+    return Markup("\n".join(openings))  # noqa: S704 - letters and numbers
 
 
 def path_part(text: str) -> str:

@@ -1,54 +1,72 @@
 """Tables that are sorted and filtered by links, so that both work without scripts.
 
-On phones they collapse into blocks of labels and values: each cell carries its heading for the style sheet.
+`table.html` writes them: each cell carries the title of its column, by which the table collapses on phones.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Generic, Literal, TypeVar
 
 from aiohttp import web
+from markupsafe import Markup
 from multidict import MultiMapping
 from yarl import URL
 
+from arena.documents.game import GameItem
+from arena.documents.table import Column, Interval, page_columns, text_column
 from arena.http.problem import Problem, quoted
+from arena.pages import filters
+from arena.pages.language import number as decimal
+from arena.pages.language import text, translated
+from arena.pages.markdown import inline
 
+R = TypeVar("R")
 S = TypeVar("S", bound=str)
-T = TypeVar("T")
 
-_TABLE = re.compile(r'(<div class="wide"[^>]*>\s*<table(?![^>]*\bcross\b)[^>]*>)(.*?)(</table>)', re.DOTALL)
-_HEADS = re.compile(r"<th\b[^>]*>(.*?)</th>", re.DOTALL)
-_ROW = re.compile(r"<tr\b.*?</tr>", re.DOTALL)
-_CELL = re.compile(r"<t[dh]\b(?=[^>]*>(\s*</t[dh]>)?)")
-"""The start of a cell; its group matches an empty one, which a phone shows without its heading."""
-_TAG = re.compile(r"<[^>]*>|[↓↑]")
+FORMS: Mapping[str, Callable[[Any], object]] = {
+    "count": decimal,
+    "duration": filters.duration,
+    "format": filters.format_name,
+    "inline": lambda value: inline(translated(value)),
+    "points": filters.points,
+    "result": filters.result,
+    "share": filters.percent,
+    "size": filters.size,
+    "strength": lambda value: decimal(value, 1),
+    "version": filters.version,
+    "word": translated,
+}
+"""Forms of cells that are written without markup of their own; the others are macros of `table_cells.html`."""
+_MAX_TEXT = 300
+_BY_TYPE: Sequence[tuple[type, Callable[[Any], object]]] = (
+    (Markup, lambda value: value),
+    (bool, lambda value: text("yes") if value else text("no")),
+    (datetime, filters.when),
+    (Interval, lambda value: f"{decimal(value.middle, 2)} ± {decimal(value.margin, 2)}"),
+    (float, lambda value: decimal(value, 2)),
+    (str, lambda value: filters.plain(value, _MAX_TEXT)),
+)
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
-    """A column of a table. `key` is what it sorts by; a column with an empty key cannot be sorted.
-
-    If `is_descending_first`, the first click sorts from large to small.
-    """
-
-    key: str
-    title: str
-    hint: str = ""
-    is_number: bool = True
-    is_descending_first: bool = True
+def written(value: object, form: str = "") -> object:
+    """Return the value of a cell as a page writes it: by its form, else by its type; `–` for a missing value."""
+    if value is None:
+        return "–"
+    if form in FORMS:
+        return FORMS[form](value)
+    return next((write(value) for kind, write in _BY_TYPE if isinstance(value, kind)), value)
 
 
 class Sorting:
     """The current order of a table, and the links to other orders."""
 
     def __init__(
-        self, url: URL, columns: Sequence[Column], key: str, *, is_descending: bool, parameter: str = "sort"
+        self, url: URL, columns: Sequence[Column[Any]], key: str, *, is_descending: bool, parameter: str = "sort"
     ) -> None:
-        self._url, self._parameter = url, parameter
-        self.columns = tuple(columns)
+        self._url, self._parameter, self._columns = url, parameter, columns
         self.key, self.is_descending = key, is_descending
 
     @property
@@ -56,64 +74,70 @@ class Sorting:
         """The fields of a query that ask for this order."""
         return {"sort": self.key, "order": "falling" if self.is_descending else "rising"}
 
-    def link(self, column: Column) -> str:
+    def link(self, column: Column[Any]) -> str:
         """Return the address of this page sorted by a column; by the current column, in the reverse order."""
         is_descending_first = not self.is_descending if column.key == self.key else column.is_descending_first
         url = self._url.without_query_params("after", "page")
         url = url.update_query({self._parameter: ("-" if is_descending_first else "") + column.key})
         return str(url.relative()) if url.is_absolute() else str(url)
 
-    def aria(self, column: Column) -> str:
+    def aria(self, column: Column[Any]) -> str:
         """Return the value of `aria-sort`; empty for the columns that do not determine the order."""
-        if not column.key or column.key != self.key:
+        if column.key != self.key:
             return ""
         return "descending" if self.is_descending else "ascending"
 
-    def sort(self, rows: Sequence[T], value: Callable[[T, str], Any]) -> list[T]:
-        """Return the rows in order; those without a value come last in both directions."""
-        some = [row for row in rows if value(row, self.key) is not None]
-        none = [row for row in rows if value(row, self.key) is None]
-        return sorted(some, key=lambda row: value(row, self.key), reverse=self.is_descending) + none
+    def sort(self, rows: Sequence[R]) -> list[R]:
+        """Return the rows in order, or as given without a key; those without a value come last in both directions."""
+        if not self.key:
+            return list(rows)
+        rank = next(column.rank for column in self._columns if column.key == self.key)
+        some = [row for row in rows if rank(row) is not None]
+        none = [row for row in rows if rank(row) is None]
+        return sorted(some, key=rank, reverse=self.is_descending) + none
 
 
 @dataclass(frozen=True, slots=True)
-class SortedTable(Generic[T]):
-    """The rows of a table in the requested order, and the links to other orders."""
+class HtmlTable(Generic[R]):
+    """The columns and rows of a table; without `sorting` its order is fixed. `css` returns the class of a row."""
 
-    rows: list[T]
-    sorting: Sorting
+    columns: Sequence[Column[R]]
+    rows: Sequence[R]
+    sorting: Sorting | None = None
+    css: Callable[[R], str] = lambda row: ""
 
 
 def sorted_table(
     request: web.Request,
-    columns: Sequence[Column],
-    rows: Sequence[T],
+    columns: Sequence[Column[R]],
+    rows: Sequence[R],
     default: str = "",
     *,
     parameter: str = "sort",
-    value: Callable[[T, str], Any] = getattr,
-) -> SortedTable[T]:
+    css: Callable[[R], str] = lambda row: "",
+) -> HtmlTable[R]:
     """Return a table in the order that the query `parameter` names, else in the default one. Raises Problem (400).
 
     An empty default keeps the rows as given.
     """
-    shown = sorting(request, columns, default, parameter)
-    return SortedTable(shown.sort(rows, value) if shown.key else list(rows), shown)
+    columns = page_columns(columns)
+    order = sorting(request, columns, default, parameter)
+    return HtmlTable(columns, order.sort(rows), order, css)
 
 
-def sorting(request: web.Request, columns: Sequence[Column], default: str, parameter: str = "sort") -> Sorting:
+def sorting(request: web.Request, columns: Sequence[Column[Any]], default: str, parameter: str = "sort") -> Sorting:
     """Return the order that `?sort=KEY` or `?sort=-KEY` names. Raises Problem (400).
 
     With several tables on a page, each has its own `parameter`.
     """
-    text = request.query.get(parameter, default)
-    key = text.removeprefix("-")
-    known = [column.key for column in columns if column.key]
-    if key not in known and text != default:
+    wish = request.query.get(parameter, default)
+    key = wish.removeprefix("-")
+    known = [column.key for column in columns if column.is_sortable]
+    if key not in known and wish != default:
         raise Problem(
             "bad-request", f"invalid sort key {quoted(key)}", hint="choose from " + ", ".join(known), field=parameter
         )
-    return Sorting(request.rel_url, columns, key, is_descending=text.startswith("-"), parameter=parameter)
+    return Sorting(request.rel_url, columns, key, is_descending=wish.startswith("-"), parameter=parameter)
 
 
 def choice(query: MultiMapping[str], name: str, known: Sequence[S], default: S | Literal[""] = "") -> S | Literal[""]:
@@ -121,12 +145,12 @@ def choice(query: MultiMapping[str], name: str, known: Sequence[S], default: S |
     value = query.get(name, "")
     if not value:
         return default
-    found = next((one for one in known if one == value), None)
-    if found is None:
+    chosen = next((permitted for permitted in known if permitted == value), None)
+    if chosen is None:
         raise Problem(
             "bad-request", f"invalid {name} {quoted(value)}", hint="choose from " + ", ".join(known[:20]), field=name
         )
-    return found
+    return chosen
 
 
 def number(query: MultiMapping[str], name: str, default: int, *, low: int = 1, high: int = 10_000) -> int:
@@ -144,23 +168,29 @@ def number(query: MultiMapping[str], name: str, default: int, *, low: int = 1, h
     return int(text)
 
 
-def label_cells(text: str) -> str:
-    """Add `data-label` to the cells of a page's wide tables. Crosstables are left as they are."""
-    return _TABLE.sub(_labelled, text)
+GAMES: tuple[Column[GameItem], ...] = (
+    text_column("id", "Game", lambda game: game.id, "game", is_sortable=False, css="mono id"),
+    text_column("family", "Family", lambda game: game.family, "family", css="of"),
+    text_column("first", "First", lambda game: game.first, "version", css="one"),
+    text_column("second", "Second", lambda game: game.second, "version", css="two"),
+    Column("winner", "Result", lambda game: game.winner, "result", is_descending_first=False, css="score"),
+    text_column("termination", "Ended by", lambda game: game.termination, "ending", css="w how"),
+    Column("plies", "Plies", lambda game: game.plies or None, order=lambda game: game.plies, css="length"),
+    Column("finished_at", "Finished", lambda game: game.finished_at, css="at"),
+)
 
 
-def _labelled(found: re.Match[str]) -> str:
-    opening, inner, closing = found.groups()
-    head, end, body = inner.partition("</thead>")
-    titles = [" ".join(_TAG.sub("", title).split()).replace('"', "&quot;") for title in _HEADS.findall(head)]
+def sort_games(
+    request: web.Request,
+    lines: Sequence[GameItem],
+    default: str = "-finished_at",
+    *,
+    with_family: bool = False,
+    parameter: str = "games",
+) -> HtmlTable[GameItem]:
+    """Return a table of games in the order that the request names, by default the latest result first.
 
-    def row(line: re.Match[str]) -> str:
-        rest = iter(titles)
-
-        def labelled(cell: re.Match[str]) -> str:
-            title = next(rest, "")
-            return cell[0] if cell[1] else f'{cell[0]} data-label="{title}"'
-
-        return _CELL.sub(labelled, line[0])
-
-    return f"{opening}{head}{end}{_ROW.sub(row, body)}{closing}"
+    The store orders games by the commit of their result, which may come seconds after their end.
+    """
+    columns = [column for column in GAMES if with_family or column.key != "family"]
+    return sorted_table(request, columns, lines, default, parameter=parameter)

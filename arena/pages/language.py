@@ -29,9 +29,10 @@ from babel.messages.mofile import read_mo
 from babel.numbers import format_decimal, get_decimal_symbol
 from yarl import URL
 
-from arena.http.content_negotiation import preferred_language
+from arena import feature
 from arena.http.identity import give_cookie, read_cookie
 from arena.http.request_context import CONTEXT
+from arena.http.response_cache import preferred_language
 from referee.rules import families, load
 
 LANGUAGES: Mapping[str, str] = {"en": "English", "fr": "Français"}
@@ -80,7 +81,15 @@ def catalogue(language: str) -> gettext.NullTranslations:
     """Return the translations into a language; the texts of the source for English."""
     if language == _DEFAULT:
         return gettext.NullTranslations()
-    return gettext.translation(DOMAIN, FOLDER, [language])
+    found = gettext.translation(DOMAIN, FOLDER, [language])
+    for name, folder in _of_features():
+        found.add_fallback(gettext.translation(name, folder, [language], fallback=True))
+    return found
+
+
+def _of_features() -> Iterator[tuple[str, Path]]:
+    """Yield the name and the folder of the catalogues of features that bring their own."""
+    yield from ((one.name, one.folder("locale")) for one in feature.installed() if one.feature)
 
 
 def family_titles() -> dict[str, str]:
@@ -121,9 +130,11 @@ def _translated(english: str, language: str) -> str:
     if len(english) > _MAX_SENTENCE:
         return english
     for pattern, form in _patterns(language):
-        if found := pattern.fullmatch(english):
-            values = ((one, english[: found.start(n)][-1:]) for n, one in enumerate(found.groups(), 1))
-            return form.format(*(one if before in {'"', "'"} else _translated(one, language) for one, before in values))
+        if match := pattern.fullmatch(english):
+            values = ((group, english[: match.start(n)][-1:]) for n, group in enumerate(match.groups(), 1))
+            return form.format(
+                *(group if before in {'"', "'"} else _translated(group, language) for group, before in values)
+            )
     for separator in ("; ", ", "):
         head, found_one, tail = english.partition(separator)
         if found_one:
@@ -138,21 +149,29 @@ _MAX_SENTENCE = 600
 @cache
 def family_words(language: str) -> Mapping[str, str]:
     """Return the words and sentences of all families in a language; the keys are in English."""
-    found: dict[str, str] = {}
+    translations: dict[str, str] = {}
     for name in families():
         words = load(name).words
         if language == "fr":
-            found = {variant: names[0] for variant, names in words.variants.items()} | found
-        found |= words.translations.get(language, {})
-    return found
+            translations = {variant: names[0] for variant, names in words.variants.items()} | translations
+        translations |= words.translations.get(language, {})
+    return translations
 
 
 @cache
 def _messages(language: str) -> Mapping[str, str]:
     """Return all messages without plural forms, those of the families included."""
-    with open(FOLDER / language / "LC_MESSAGES" / f"{DOMAIN}.mo", "rb") as file:
-        stored = {one.id: str(one.string) for one in read_mo(file) if isinstance(one.id, str) and one.id}
-    return {**family_words(language), **stored}
+    messages = dict(family_words(language))
+    for name, folder in (*_of_features(), (DOMAIN, FOLDER)):
+        path = folder / language / "LC_MESSAGES" / f"{name}.mo"
+        if path.exists():
+            with open(path, "rb") as file:
+                messages |= {
+                    message.id: str(message.string)
+                    for message in read_mo(file)
+                    if isinstance(message.id, str) and message.id
+                }
+    return messages
 
 
 @cache

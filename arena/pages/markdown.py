@@ -42,17 +42,30 @@ def _table_close(self: Any, tokens: list[Token], index: int, options: Any, env: 
 
 
 def html(text: str, link: Callable[[str], str] = lambda target: target) -> Markup:
-    """Render a document. `link` maps the target of each link to an address of the site."""
+    """Render a document. `link` maps the target of each link to an address of the site.
+
+    The cells of a table carry their headings, by which it collapses on phones.
+    """
     parser = _parser()
     env: dict[str, Any] = {}
     tokens = parser.parse(_COMMENT.sub("", text), env)
     names: dict[str, int] = {}
+    titles: list[str] = []
+    labels = iter(titles)
     for index, token in enumerate(tokens):
         token.attrs.pop("style", None)  # column alignment: our content security policy forbids style attributes
         if token.type == "heading_open":
             name = slug(tokens[index + 1].content)
             names[name] = names.get(name, -1) + 1
             token.attrSet("id", f"{name}-{names[name]}" if names[name] else name)
+        if token.type == "tr_open":
+            labels = iter(titles)
+        elif token.type == "table_open":
+            titles.clear()
+        elif token.type == "th_open":
+            titles.append("".join(child.content for child in tokens[index + 1].children or ()))
+        elif token.type == "td_open" and (label := next(labels, "")) and tokens[index + 1].content:
+            token.attrSet("data-label", label)
         if token.type in ("fence", "code_block"):  # wide ones scroll, also by keys
             token.attrSet("tabindex", "0")
         for child in token.children or ():

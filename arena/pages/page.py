@@ -1,39 +1,72 @@
-"""Building blocks of page routes: render templates, cache responses, run blocking code, parse addresses."""
+"""Parts of page routes: render templates, cache responses, draw pictures, run blocking code, read addresses."""
 
 from __future__ import annotations
 
 import asyncio
+import hashlib
+import os
+import pickle
 import re
-from collections.abc import Awaitable, Callable, Hashable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Hashable, Sequence
+from dataclasses import dataclass, replace
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar
+from urllib.parse import quote
 from weakref import WeakSet
 
 import aiohttp_jinja2
 from aiohttp import web
+from cachetools import LRUCache
+from markupsafe import Markup
 from pydantic import ValidationError
 
 from arena.documents.words import FORMS
-from arena.errors import ArenaError, BadValueError, did_you_mean, near
+from arena.errors import BadValueError
+from arena.feature import Installed, Place, Room
 from arena.http.identity import cookie_name
 from arena.http.middleware import is_data
 from arena.http.problem import Problem, not_found, quoted
-from arena.http.request_context import CONTEXT
+from arena.http.rate_limit import BoundedQueue
+from arena.http.request_context import CONTEXT, address_key, charge
+from arena.offload import OffloadProcess
 from arena.pages import language
-from arena.pages.drawing.analysis_line import AnalysisLines
 from arena.pages.drawing.replay import Replays
-from arena.pages.html_table import label_cells
+from arena.pages.drawing.scene import AnalysisLines
 from arena.services.arena import Arena
-from arena.validation import Model, adapter_of, misfits
+from referee.errors import ArenaError, did_you_mean, near
 from referee.rules import families, family_named, load
 from referee.rules.rules import Rules
+from referee.validation import Model, adapter_of, misfits
 
 P = ParamSpec("P")
 T = TypeVar("T")
+Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+ContextProvider = Callable[[web.Request], Awaitable[dict[str, Any]]]
 
-REPLAYS: web.AppKey[Replays] = web.AppKey("replays", Replays)
 ANALYSIS_LINES: web.AppKey[AnalysisLines] = web.AppKey("free-lines", AnalysisLines)
+CONTEXT_PROVIDERS: web.AppKey[Sequence[ContextProvider]] = web.AppKey("surroundings", Sequence)
+"""Functions that supply the variables common to all templates."""
+FEATURES: web.AppKey[Sequence[Installed]] = web.AppKey("features", Sequence)
+"""The features that take part in the pages."""
+PICTURES: web.AppKey[Pictures] = web.AppKey("pictures")
+REPLAYS: web.AppKey[Replays] = web.AppKey("replays", Replays)
+
+FRAMES_PER_TOKEN = 10
+"""Frames of an animated picture, or diagrams of a booklet, that count as one request."""
+GAME_ID = re.compile(r"[0-9a-f]{16,32}")
+MAX_BYTES = 32 * 2**20
+"""Size of all kept pictures together."""
+PAGES = (
+    *("tournaments", "bots", "games", "submit", "account", "errors", "workers", "archive", "dumps", "docs", "login"),
+    *("play", "problems", "rankings", "explore"),
+)
+"""First path segments of other pages, to suggest after a typing error."""
+
+_CACHED_HANDLERS: WeakSet[Handler] = WeakSet()
+"""The handlers of `cached_page`: they add the template context themselves, and only on a cache miss."""
 _MAX_NUMBER = 2**31 - 1
+_NICE = 10
+"""Priority of the process that draws: below the pages and the games."""
 
 
 async def run(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
@@ -54,11 +87,11 @@ def read_fields(model: type[T], **fields: Any) -> T:
     """Return a document of type `model` from the fields of a form. Raises BadValueError for the first invalid field."""
     form: Model = model
     try:
-        found: T = adapter_of(form).validate_python(fields)
+        document: T = adapter_of(form).validate_python(fields)
     except ValidationError as error:
         first = misfits(error, form, forms=FORMS)[0]
         raise BadValueError(f"{first.field}: {first.problem}", field=first.field, hint=first.hint) from None
-    return found
+    return document
 
 
 def error_sentence(error: ArenaError) -> str:
@@ -78,6 +111,25 @@ def as_sentence(text: str) -> str:
     return f"{text[:1].upper() if word.isalpha() else text[:1]}{text[1:]}."
 
 
+@dataclass(frozen=True, slots=True)
+class Card:
+    """A card of the front page that a feature makes; its boards show pieces of these families."""
+
+    html: Markup
+    families: Collection[str] = ()
+
+
+def navigation(app: web.Application) -> dict[str, Any]:
+    """Return the template variables of the navigation: what features add to a room, and the addresses of /explore."""
+    places = [place for installed in app.get(FEATURES, ()) if installed.feature for place in installed.feature.places]
+
+    def in_room(room: Room, **values: str) -> list[Place]:
+        quoted = {name: quote(value, safe="") for name, value in values.items()}
+        return [replace(place, address=place.address.format(**quoted)) for place in places if place.room == room]
+
+    return {"places_in": in_room, "explored": ("/archive", "/dumps", *(place.address for place in in_room("explore")))}
+
+
 def arena_of(request: web.Request) -> Arena:
     """Return the `Arena` of the application: what services need, such as the store."""
     return request.app[CONTEXT].arena
@@ -87,7 +139,7 @@ def render(
     request: web.Request, template: str, *, status: int = 200, keep: str = "no-cache", **context: Any
 ) -> web.Response:
     """Render a page from a template. `keep` is its `Cache-Control`."""
-    text = label_cells(aiohttp_jinja2.render_string(template, request, context))
+    text = aiohttp_jinja2.render_string(template, request, context)
     response = web.Response(text=text, status=status, content_type="text/html", charset="utf-8")
     response.enable_compression()
     return in_a_language(response, keep)
@@ -98,14 +150,6 @@ def in_a_language(response: web.Response, keep: str) -> web.Response:
     response.headers["Cache-Control"] = keep
     response.headers["Vary"] = "Cookie, Accept-Language"
     return response
-
-
-Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
-ContextProvider = Callable[[web.Request], Awaitable[dict[str, Any]]]
-CONTEXT_PROVIDERS: web.AppKey[Sequence[ContextProvider]] = web.AppKey("surroundings", Sequence)
-"""Functions that supply the variables common to all templates."""
-_CACHED_HANDLERS: WeakSet[Handler] = WeakSet()
-"""The handlers of `cached_page`: they add the template context themselves, and only on a cache miss."""
 
 
 async def add_template_context(request: web.Request) -> None:
@@ -164,6 +208,17 @@ def cached_page(handler: Handler, extra: Callable[[web.Request], Hashable] | Non
     return answer
 
 
+async def drawn(request: web.Request, cost: float, draw: Callable[..., bytes], *args: object) -> bytes:
+    """Return what a module-level function draws in another process; it costs that many requests unless it is kept.
+
+    Raises Problem (429, 503).
+    """
+    pictures, key = request.app[PICTURES], key_of(draw, *args)
+    if cost and not pictures.has(key):
+        await charge(request, cost)
+    return await pictures.get(key, address_key(request), draw, *args)
+
+
 def redirect(location: str) -> web.Response:
     """Redirect to another page of this site, by GET (303)."""
     return web.Response(status=303, headers={"Location": location, "Cache-Control": "no-store"})
@@ -193,10 +248,53 @@ def path_family(request: web.Request) -> Rules:
     return load(name)
 
 
-PAGES = (
-    *("tournaments", "bots", "games", "submit", "account", "errors", "workers", "archive", "dumps", "docs", "login"),
-    *("play", "problems", "rankings", "explore"),
-)
-"""First path segments of other pages, to suggest after a typing error."""
+def key_of(draw: Callable[..., bytes], *args: object) -> str:
+    """Return the key of what a function draws from these arguments."""
+    return hashlib.sha256(pickle.dumps((draw, args))).hexdigest()
 
-GAME_ID = re.compile(r"[0-9a-f]{16,32}")
+
+class Pictures:
+    """The pictures of one web process that take long: drawn in a process of their own, one at a time, and kept.
+
+    Simultaneous requests for the same one wait for one drawing.
+    """
+
+    def __init__(self, max_bytes: int = MAX_BYTES) -> None:
+        self._kept: LRUCache[str, bytes] = LRUCache(max_bytes, len)
+        self._drawn: dict[str, asyncio.Task[bytes]] = {}
+        self._queue = BoundedQueue(1, each=2, total=8, crowd="too many pictures are being drawn")
+        self._process = OffloadProcess()
+
+    def has(self, key: str) -> bool:
+        """Return whether a picture costs nothing now: it is kept, or being drawn."""
+        return key in self._kept or key in self._drawn
+
+    async def get(self, key: str, client: str, draw: Callable[..., bytes], *args: object) -> bytes:
+        """Return a picture, drawn by `draw`, a function of a module, unless it is kept.
+
+        A drawing continues when its client leaves, for the next one. Raises Problem (503) if too many are waiting, in
+        total or for this client.
+        """
+        if (kept := self._kept.get(key)) is not None:
+            return kept
+        if (drawing := self._drawn.get(key)) is None:
+            drawing = self._drawn[key] = asyncio.create_task(self._draw(key, client, draw, *args))
+            drawing.add_done_callback(lambda _: self._drawn.pop(key))
+        return await asyncio.shield(drawing)
+
+    async def _draw(self, key: str, client: str, draw: Callable[..., bytes], *args: object) -> bytes:
+        async with self._queue.turn(client):
+            picture = await asyncio.to_thread(self._process.call, _draw_last, draw, *args)
+        if len(picture) <= self._kept.maxsize:
+            self._kept[key] = picture
+        return picture
+
+    async def close(self, _app: web.Application) -> None:
+        """End the process."""
+        await asyncio.to_thread(self._process.close)
+
+
+def _draw_last(draw: Callable[..., T], *args: object) -> T:
+    """Call the function after lowering the priority of this process, which only draws."""
+    os.setpriority(os.PRIO_PROCESS, 0, _NICE)
+    return draw(*args)

@@ -10,8 +10,7 @@ from typing import Any, Generic, TypeVar
 from aiohttp import web
 
 from arena.documents import words
-from arena.documents.page import PageQuery
-from arena.documents.query import QueryField, query_fields
+from arena.documents.query import PageQuery, QueryField, query_fields
 from arena.http.problem import Problem, quoted
 from arena.pages.html_table import choice, number
 from referee.rules import families
@@ -51,46 +50,52 @@ def read_form(
     """
     kind: Any = query
     fields = tuple(
-        sorted((one for one in query_fields(kind) if one.name not in (*without, *known)), key=lambda one: one.group)
+        sorted(
+            (field for field in query_fields(kind) if field.name not in (*without, *known)),
+            key=lambda field: field.group,
+        )
     )
     given = {
-        one.name: request.query.get(one.name, "").strip()[: one.bounds.get("max_length", MAX_LENGTH)] for one in fields
+        field.name: request.query.get(field.name, "").strip()[: field.bounds.get("max_length", MAX_LENGTH)]
+        for field in fields
     }
-    values = {one.name: _value(request, one, given[one.name]) for one in fields if given[one.name]}
+    values = {field.name: _value(request, field, given[field.name]) for field in fields if given[field.name]}
     return QueryForm(fields, given, query(**known, **values))
 
 
-def _value(request: web.Request, one: QueryField, text: str) -> Any:
-    if one.choices or one.bounds == words.FAMILY:
-        return choice(request.query, one.name, tuple(one.choices) or families())
-    if one.kind is bool:
-        return choice(request.query, one.name, ("0", "1")) == "1"
-    if one.kind is int:
-        return number(request.query, one.name, 0, low=one.bounds.get("ge", 0), high=one.bounds.get("le", 10**9 - 1))
-    if one.kind is float:
-        return _decimal(one, text)
-    return _day(one.name, text) if one.kind is datetime else text
+def _value(request: web.Request, field: QueryField, text: str) -> Any:
+    if field.choices or field.bounds == words.FAMILY:
+        return choice(request.query, field.name, tuple(field.choices) or families())
+    if field.kind is bool:
+        return choice(request.query, field.name, ("0", "1")) == "1"
+    if field.kind is int:
+        return number(
+            request.query, field.name, 0, low=field.bounds.get("ge", 0), high=field.bounds.get("le", 10**9 - 1)
+        )
+    if field.kind is float:
+        return _decimal(field, text)
+    return _day(field.name, text) if field.kind is datetime else text
 
 
-def _decimal(one: QueryField, text: str) -> float:
-    low, high = one.bounds["ge"], one.bounds["le"]
+def _decimal(field: QueryField, text: str) -> float:
+    low, high = field.bounds["ge"], field.bounds["le"]
     try:
         value = float(text)
     except ValueError:
         value = low - 1
     if not low <= value <= high:
         hint = f"write a number from {low} to {high}"
-        raise Problem("bad-request", f"invalid {one.name} {quoted(text)}", hint=hint, field=one.name)
+        raise Problem("bad-request", f"invalid {field.name} {quoted(text)}", hint=hint, field=field.name)
     return value
 
 
 def _day(name: str, text: str) -> datetime:
     """Parse a day such as `2026-11-30`; return its beginning in UTC."""
     try:
-        found = datetime.strptime(text, "%Y-%m-%d").replace(tzinfo=UTC)
-        _ = found + timedelta(days=1)
+        day = datetime.strptime(text, "%Y-%m-%d").replace(tzinfo=UTC)
+        _ = day + timedelta(days=1)
     except (ValueError, OverflowError):
         raise Problem(
             "bad-request", f"invalid {name} {quoted(text)}", field=name, hint="expected YYYY-MM-DD, such as 2026-11-30"
         ) from None
-    return found
+    return day

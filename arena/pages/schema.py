@@ -1,12 +1,54 @@
-"""Template filters that describe JSON schema types in a few words, for the page of the API."""
+"""Fields and types for generated reference tables: dataclass fields with their attribute docstrings, JSON schema types
+in a few words.
+"""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass, fields
 from typing import Any
 
 from markupsafe import Markup, escape
+from pydantic import ConfigDict, create_model
+
+from arena.pages.language import number, text
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentedField:
+    """A field with its default and its attribute docstring."""
+
+    name: str
+    default: Any
+    text: str
+
+    @property
+    def value(self) -> str:
+        """The default with its unit, which the name's suffix gives."""
+        if self.name.endswith("_ms"):
+            return f"{number(self.default / 1000)} s" if self.default >= 1000 else f"{self.default:g} ms"
+        if self.name.endswith("_bytes"):
+            for unit, size in ((text("MiB"), 2**20), (text("KiB"), 2**10)):
+                if self.default >= size and self.default % size == 0:
+                    return f"{self.default // size} {unit}"
+            return number(self.default) + " " + text("bytes")
+        return number(int(self.default)) if isinstance(self.default, int) else str(self.default)
+
+    @property
+    def title(self) -> str:
+        """The name in words, without its unit."""
+        return self.name.removesuffix("_ms").removesuffix("_bytes").replace("_", " ")
+
+
+def documented_fields(kind: type) -> list[DocumentedField]:
+    """Return the fields of a dataclass in order; the text is empty for a field without a docstring."""
+    model = create_model("Documented", __config__=ConfigDict(use_attribute_docstrings=True), of=(kind, ...))
+    known = model.model_json_schema()["$defs"][kind.__name__]["properties"]
+    return [
+        DocumentedField(one.name, one.default, " ".join(known[one.name].get("description", "").split()))
+        for one in fields(kind)
+    ]
 
 
 def type_name(schema: Mapping[str, Any]) -> str:
@@ -18,7 +60,7 @@ def type_name(schema: Mapping[str, Any]) -> str:
     if "const" in schema:
         return json.dumps(schema["const"])
     if "anyOf" in schema:
-        return " or ".join(type_name(one) for one in schema["anyOf"])
+        return " or ".join(type_name(part) for part in schema["anyOf"])
     kind = str(schema.get("type", "anything"))
     if kind == "array":
         return f"list of {type_name(schema.get('items', {}))}"
@@ -35,7 +77,7 @@ def type_link(schema: Mapping[str, Any]) -> Markup:
         name = type_name(schema)
         return Markup('<a href="#schema-{0}">{0}</a>').format(name)
     if "anyOf" in schema:
-        return Markup(" or ").join(type_link(one) for one in schema["anyOf"])
+        return Markup(" or ").join(type_link(part) for part in schema["anyOf"])
     if schema.get("type") == "array":
         return Markup("list of {}").format(type_link(schema.get("items", {})))
     return escape(type_name(schema))

@@ -26,7 +26,7 @@ class ScoreTables:
 
 def score_tables(lines: Sequence[Tally], mine: set[int]) -> ScoreTables:
     """Group tallies by side, opponent and termination. A game between two of the versions counts for both."""
-    found = ScoreTables()
+    tables = ScoreTables()
     for line in lines:
         for is_first, own, other in ((True, line.first_id, line.second), (False, line.second_id, line.first)):
             if own not in mine:
@@ -34,23 +34,23 @@ def score_tables(lines: Sequence[Tally], mine: set[int]) -> ScoreTables:
             side = "first" if is_first else "second"
             is_forfeit = line.termination_class == Kind.FORFEIT.value
             for score in (
-                found.sides.setdefault((line.family, side), Score(side)),
-                found.opponents.setdefault(other, Score(other)),
-                found.endings.setdefault(line.termination, Score(line.termination)),
+                tables.sides.setdefault((line.family, side), Score(side)),
+                tables.opponents.setdefault(other, Score(other)),
+                tables.endings.setdefault(line.termination, Score(line.termination)),
             ):
                 score.add(is_first=is_first, winner=line.winner, games=line.count, is_forfeit=is_forfeit)
-    return found
+    return tables
 
 
 def timeline(games: Sequence[GameItem], mine: set[int]) -> list[tuple[str, str, str]]:
     """Return the results, oldest first: (letter, game, description)."""
-    found = []
+    results = []
     for game in reversed(games):
         is_first = game.first_id in mine
         letter = "D" if game.winner == "draw" else "W" if (game.winner == "first") == is_first else "L"
         text = f"{filters.plain(game.first, 60)} – {filters.plain(game.second, 60)} {filters.result(game.winner)}"
-        found.append((letter, game.id, f"{text}, {translated(game.termination or '')}"))
-    return found
+        results.append((letter, game.id, f"{text}, {translated(game.termination or '')}"))
+    return results
 
 
 def bar(score: Score) -> Markup:

@@ -50,14 +50,14 @@ async def read_form(request: web.Request, file: str = "") -> dict[str, str]:
             fields = await request.post()
     except (ValueError, LookupError) as error:
         raise Problem("bad-request", "the form cannot be read") from error
-    found: dict[str, str] = {}
+    texts: dict[str, str] = {}
     for name, value in fields.items():
         if name == file and isinstance(value, web.FileField):
             value = value.file.read().decode("utf-8", "replace")
-        if name in found or not isinstance(value, str):
+        if name in texts or not isinstance(value, str):
             raise Problem("invalid", "a field is repeated or is a file", field=name[:60])
-        found[name] = value
-    return found
+        texts[name] = value
+    return texts
 
 
 async def checked_form(request: web.Request, file: str = "") -> dict[str, str]:
@@ -91,6 +91,7 @@ async def context(request: web.Request) -> dict[str, Any]:
 
 def local_target(target: str) -> str:
     """Return the address to open after log-in: a path of this site, whatever the link contains."""
+    # Browsers read a backslash as a slash (WHATWG URL): both beginnings name another host.
     is_ours = target.startswith("/") and not target.startswith(("//", "/\\")) and target.isprintable()
     return target[:500] if is_ours else "/"
 
@@ -103,6 +104,7 @@ def begin_session(response: web.StreamResponse, context: WebContext, session: se
 
 def drop_cookie(response: web.StreamResponse, context: WebContext, name: str) -> None:
     """Delete a cookie that `give_cookie` has set."""
+    # Browsers ignore a cookie with the prefix __Host-, hence also its deletion, without these attributes.
     name = cookie_name(context.is_https, name)
     response.del_cookie(name, path="/", secure=context.is_https, httponly=True, samesite="Lax")
 
@@ -158,7 +160,11 @@ async def log_in(request: web.Request) -> web.Response:
     call = RequestContext(request, context, None)
     try:
         session = await with_name_and_password(
-            call, services.account.log_in, fields.get("user", "")[:40], fields.get("password", "")[:1001]
+            # One letter more than a password may have: a longer text must fail, not pass by its beginning.
+            call,
+            services.account.log_in,
+            fields.get("user", "")[:40],
+            fields.get("password", "")[:1001],
         )
     except (Problem, UnauthorisedError) as error:
         response = _form(request, target, error_sentence(error), error.status)

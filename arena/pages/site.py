@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import Hashable
+from collections.abc import Collection, Hashable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -17,36 +17,37 @@ import jinja2
 from aiohttp import web
 from markupsafe import Markup
 
-from arena import services
+from arena import feature, services
 from arena.errors import StoreError
 from arena.http.identity import session_of
 from arena.http.request_context import CONTEXT
-from arena.pages import filters, language, markdown, recurrence, schema, score_table, session
+from arena.pages import filters, html_table, language, markdown, recurrence, schema, score_table, session
 from arena.pages.drawing import plot
-from arena.pages.drawing.analysis_line import AnalysisLines
 from arena.pages.drawing.replay import Replays
+from arena.pages.drawing.scene import AnalysisLines
 from arena.pages.page import (
     ANALYSIS_LINES,
     CONTEXT_PROVIDERS,
+    FEATURES,
+    PICTURES,
     REPLAYS,
+    Pictures,
     arena_of,
     cached_page,
+    navigation,
     redirect_permanently,
     run,
     template_context_middleware,
 )
 from arena.pages.routes import (
+    about,
     account,
-    api_docs,
     archive,
     booklet,
     bot,
-    compare,
     documentation,
     dumps,
-    errors,
     explorer,
-    family,
     free_board,
     game,
     games,
@@ -54,17 +55,12 @@ from arena.pages.routes import (
     leaderboard,
     organise,
     play,
-    problems,
-    referee,
     register,
-    schedule,
-    starts,
     steering,
     submit,
     syndication,
     tournament,
-    user,
-    versus,
+    workers,
 )
 from referee.rules import families, load
 
@@ -73,16 +69,24 @@ STATIC = _HERE / "static"
 
 
 @cache
+def _static_folders() -> Mapping[str, Path]:
+    """Return the folders of static files by the start of their addresses: empty for that of the core."""
+    of_features = {f"{one.name}/": one.folder("static") for one in feature.installed() if one.feature}
+    return {"": STATIC, **{start: folder for start, folder in of_features.items() if folder.is_dir()}}
+
+
+@cache
 def fingerprint() -> str:
     """Return a digest of the static files. It is part of their addresses, so that browsers may cache them for ever."""
     total = hashlib.sha256()
-    for path in sorted(STATIC.iterdir()):
-        total.update(path.read_bytes())
+    for folder in _static_folders().values():
+        for path in sorted(folder.iterdir()):
+            total.update(path.read_bytes())
     return total.hexdigest()[:10]
 
 
 def asset(name: str) -> str:
-    """Return the address of a static file."""
+    """Return the address of a static file; that of a feature has the name of the feature before it."""
     return f"/static/{name}?v={fingerprint()}"
 
 
@@ -95,6 +99,7 @@ async def _frame_context(request: web.Request) -> dict[str, Any]:
     """Return the template variables of the page frame: navigation, canonical address, unread notices."""
     return {
         "path": request.path,
+        **navigation(request.app),
         "query": request.query,
         "request_url": request.rel_url,
         "site_url": request.app[CONTEXT].settings.public_url.rstrip("/"),
@@ -113,7 +118,9 @@ def _canonical(request: web.Request) -> str:
 
 
 async def _unread(request: web.Request) -> int:
-    """Return the number of unread notices of the logged-in user."""
+    """Return the number of unread notices of the logged-in user. The account page counts those that it shows."""
+    if request.path.startswith("/account"):
+        return 0
     try:
         identity = await session_of(request) if request.cookies else None
         return len(await run(services.account.unread, arena_of(request), identity)) if identity else 0
@@ -122,10 +129,11 @@ async def _unread(request: web.Request) -> int:
 
 
 async def static(request: web.Request) -> web.StreamResponse:
-    """Serve a file of `static/`; subfolders are not served."""
-    path = STATIC / request.match_info["name"]
-    if path.name not in {one.name for one in STATIC.iterdir()}:
+    """Serve a file of `static/`, of the core or of a feature; subfolders are not served."""
+    folder = _static_folders().get(request.match_info.get("start", ""))
+    if folder is None or request.match_info["name"] not in {file.name for file in folder.iterdir()}:
         raise web.HTTPNotFound
+    path = folder / request.match_info["name"]
     keep = "public, max-age=31536000, immutable" if request.query.get("v") == fingerprint() else "public, max-age=300"
     response = web.Response(body=path.read_bytes(), headers={"Cache-Control": keep})
     response.content_type = _TYPES.get(path.suffix, "application/octet-stream")
@@ -150,11 +158,12 @@ _TYPES = {
 }
 
 
-def setup(app: web.Application) -> None:
-    """Add templates, static files and pages to an application, in which the key `CONTEXT` must be set."""
+def setup(app: web.Application, disabled: Collection[str] = ()) -> None:
+    """Add templates, static files and pages, of the features that are on too, to an application."""
+    app[FEATURES] = chosen = feature.enabled(disabled, *feature.WEB)
     environment = aiohttp_jinja2.setup(
         app,
-        loader=jinja2.FileSystemLoader(_HERE / "templates"),
+        loader=jinja2.ChoiceLoader([jinja2.FileSystemLoader(_HERE / "templates"), *_of_features()]),
         autoescape=True,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -165,24 +174,35 @@ def setup(app: web.Application) -> None:
     app.middlewares.append(language.language_middleware)
     app.middlewares.append(template_context_middleware)
     language.install(environment)
-    environment.filters |= {one.__name__: one for one in _FILTERS}
-    environment.filters["type_name"] = schema.type_name
+    environment.filters |= {function.__name__: function for function in _FILTERS}
+    environment.filters["written"] = html_table.written
     environment.filters["type_link"] = schema.type_link
     environment.globals["asset"] = asset
     environment.globals["icon"] = icon
     environment.globals["documentation"] = documentation.address
     environment.globals["rules_address"] = documentation.rules_address
     app[REPLAYS] = Replays()
+    app[PICTURES] = Pictures()
+    app.on_cleanup.append(app[PICTURES].close)
     app[ANALYSIS_LINES] = AnalysisLines()
     app.router.add_get("/static/{name}", static, name="static")
+    app.router.add_get("/static/{start:[a-z0-9]+/}{name}", static)
     app.router.add_get("/dumps/{name}", dumps.download)
     app.router.add_get("/{path:.+}/", _without_slash)
     for module in _UNCACHED:
         app.add_routes(module.routes)
     for module in _CACHED:
         app.add_routes([_cached(route) for route in module.routes])
-    for module in (leaderboard, explorer, starts, family):  # last: /{family} matches every other path of one segment
+    for module in feature.loaded(chosen, "pages"):
+        app.add_routes(module.routes)
+    for module in (leaderboard, explorer):  # last: /{family} matches every other path of one segment
         app.add_routes([_cached(route) for route in module.routes])
+
+
+def _of_features() -> list[jinja2.BaseLoader]:
+    """Return the loader of the templates of features, whose names begin with that of the feature."""
+    folders = {one.name: one.folder("templates") for one in feature.installed() if one.feature}
+    return [jinja2.PrefixLoader({name: jinja2.FileSystemLoader(folder) for name, folder in folders.items()})]
 
 
 def warm_up(app: web.Application) -> None:
@@ -194,23 +214,19 @@ def warm_up(app: web.Application) -> None:
         environment.get_template(name)
 
 
-_CACHED = (home, tournament, game, games, archive, bot, versus, compare, user, errors, dumps, syndication)
+_CACHED = (home, tournament, game, games, archive, bot, dumps, syndication)
 _UNCACHED = (
-    *(
-        booklet,
-        documentation,
-        free_board,
-        play,
-        problems,
-        submit,
-        account,
-        register,
-        organise,
-        schedule,
-        steering,
-        referee,
-        api_docs,
-    ),
+    about,
+    workers,
+    booklet,
+    documentation,
+    free_board,
+    play,
+    submit,
+    account,
+    register,
+    organise,
+    steering,
 )
 """Pages that are not cached: they depend on the user, change every second, or cost little."""
 
@@ -238,6 +254,7 @@ _FILTERS = (
     filters.plain,
     filters.counted,
     filters.format_name,
+    filters.is_whole,
     filters.special_variant,
     filters.tournament_name,
     filters.log_text,
@@ -252,6 +269,7 @@ _FILTERS = (
     filters.thought,
     filters.when,
     filters.moment_in_utc,
+    filters.moment_there,
     recurrence.schedule_name,
     recurrence.schedule_words,
     filters.size,

@@ -10,8 +10,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from arena.tournaments.settings import FORMATS, Document
 from referee.rules.core import value_text
+from referee.tournament.document import Document
+from referee.tournament.formats import formats
 
 ROWS = 3
 """Empty rows added to a list of tables, such as handicaps."""
@@ -59,7 +60,7 @@ class FormField:
     @property
     def format(self) -> str:
         """The only tournament format that uses the key; empty if all use it."""
-        return "swiss" if self.name == "rounds" else ""
+        return next((name for name, system in formats().items() if self.name in system.keys), "")
 
     @property
     def label(self) -> str:
@@ -87,22 +88,23 @@ def sections(settings: Mapping[str, Any]) -> list[Section]:
         for name, described in schema["properties"].items()
         if not _table(described) and not _rows(described)
     ]
-    found = [Section("", "", plain)]
+    owners = {system.table: system.name for system in formats().values()}
+    form = [Section("", "", plain)]
     for name, described in schema["properties"].items():
         if table := _table(described):
             inner, values = tables[table], _mapping(settings.get(name))
             fields = list(_fields(f"{name}.", inner, values))
-            found.append(Section(name, inner.get("description", ""), fields, name if name in FORMATS else ""))
+            form.append(Section(name, inner.get("description", ""), fields, owners.get(name, "")))
         elif table := _rows(described):
             rows = settings.get(name)
-            filled = [_mapping(one) for one in rows] if isinstance(rows, (list, tuple)) else []
+            filled = [_mapping(row) for row in rows] if isinstance(rows, (list, tuple)) else []
             fields = [
-                one
+                field
                 for number, values in enumerate([*filled, *({} for _ in range(ROWS))])
-                for one in _fields(f"{name}.{number}.", tables[table], values)
+                for field in _fields(f"{name}.{number}.", tables[table], values)
             ]
-            found.append(Section(name, tables[table].get("description", ""), fields))
-    return found
+            form.append(Section(name, tables[table].get("description", ""), fields))
+    return form
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,36 +116,36 @@ class Step:
     tables: Sequence[Section]
 
 
-_STEPS = (
-    ("Game and format", ("name", "family", "variant", "format", "rounds"), ("knockout", "ladder", "race", "sprt")),
-    ("Who plays", (), ("entries",)),
-    ("Time and games", ("time_control", "games", "start_time", "rated"), ()),
-)
-
-
 def in_steps(form: Sequence[Section]) -> tuple[list[Step], list[Section]]:
     """Divide the form into steps, and the sections with all other keys, which few organisers need."""
     plain = {field.name: field for field in form[0].fields}
     tables = {section.name: section for section in form[1:]}
+    of_formats = [name for name in tables if tables[name].format]
+    keys_of_formats = [key for system in formats().values() for key in system.keys]
+    described: tuple[tuple[str, Sequence[str], Sequence[str]], ...] = (
+        ("Game and format", ("name", "family", "variant", "format", *keys_of_formats), of_formats),
+        ("Who plays", (), ["entries"]),
+        ("Time and games", ("time_control", "games", "start_time", "rated"), []),
+    )
     steps = [
         Step(title, [plain.pop(name) for name in keys], [tables.pop(name) for name in names])
-        for title, keys, names in _STEPS
+        for title, keys, names in described
     ]
     return steps, [Section("", "", list(plain.values())), *tables.values()]
 
 
 def document_of(fields: Mapping[str, str]) -> dict[str, Any]:
     """Return a submitted form as a document in plain data, without values that equal their default."""
-    found: dict[str, Any] = {}
+    document: dict[str, Any] = {}
     for section in sections({name: [{}] * _MAX_ROWS for name in ("handicaps",)}):
         for field in section.fields:
             value = _value(field, fields.get(field.name, ""))
             if value is not None and value != field.value:
-                _put(found, field.name.split("."), value)
-    for name, value in found.items():
+                _put(document, field.name.split("."), value)
+    for name, value in document.items():
         if isinstance(value, dict) and value and all(key.isdecimal() for key in value):
-            found[name] = [value[key] for key in sorted(value, key=int)]
-    return found
+            document[name] = [value[key] for key in sorted(value, key=int)]
+    return document
 
 
 _MAX_ROWS = 40
@@ -155,16 +157,20 @@ def _fields(before: str, table: Mapping[str, Any], values: Mapping[str, Any]) ->
 
 
 def _field(name: str, described: Mapping[str, Any], value: Any) -> FormField:
-    one = next((one for one in described.get("anyOf", ()) if one.get("type") != "null"), described)
-    kind = "choice" if "enum" in one else _KINDS.get(str(one.get("format") or one.get("type")), "text")
+    alternative = next((schema for schema in described.get("anyOf", ()) if schema.get("type") != "null"), described)
+    kind = (
+        "choice"
+        if "enum" in alternative
+        else _KINDS.get(str(alternative.get("format") or alternative.get("type")), "text")
+    )
     return FormField(
         name,
         kind,
         " ".join(described.get("description", "").split()),
         value,
-        one.get("minimum"),
-        one.get("maximum"),
-        choices=one.get("enum", ()),
+        alternative.get("minimum"),
+        alternative.get("maximum"),
+        choices=alternative.get("enum", ()),
         suggested=_SUGGESTED.get(name, ()),
     )
 
@@ -224,13 +230,13 @@ def _number(text: str) -> Any:
 
 def _options(text: str) -> dict[str, Any]:
     """Parse lines of `name = value`."""
-    found: dict[str, Any] = {}
+    options: dict[str, Any] = {}
     for line in text.split("\n"):
         name, _, value = (part.strip() for part in line.partition("="))
         if name:
             plain = {"true": True, "false": False}.get(value, value)
-            found[name] = int(plain) if isinstance(plain, str) and plain.lstrip("-").isdecimal() else plain
-    return found
+            options[name] = int(plain) if isinstance(plain, str) and plain.lstrip("-").isdecimal() else plain
+    return options
 
 
 def _put(document: dict[str, Any], path: Sequence[str], value: Any) -> None:

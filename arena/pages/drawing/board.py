@@ -144,16 +144,16 @@ def _numbered_lines(board: Board) -> dict[str, list[Cell]]:
 
     The result is empty if a name has no number, or if the cells of one number do not lie on a straight line.
     """
-    found: dict[str, list[Cell]] = {}
+    lines: dict[str, list[Cell]] = {}
     for cell in sorted(board.cells, key=lambda cell: -cell.y):
         if (name := _ALGEBRAIC.fullmatch(cell.name)) is None:
             return {}
-        found.setdefault(name[2], []).append(cell)
-    for line in found.values():
+        lines.setdefault(name[2], []).append(cell)
+    for line in lines.values():
         steps = {(round(b.x - a.x, 2), round(b.y - a.y, 2)) for a, b in pairwise(line)}
         if len(steps) > 1:
             return {}
-    return found
+    return lines
 
 
 @lru_cache(maxsize=64)
@@ -229,10 +229,11 @@ def _ground(where: Geometry, *, flip: bool, is_small: bool) -> Markup:
                 _number(x), _number(y), _MOTIFS[cell.kind]
             )
     cells = Markup("").join(
-        Markup('<path class="cell cell-{}" d="{}"/>').format(shade, "".join(found)) for shade, found in paths.items()
+        Markup('<path class="cell cell-{}" d="{}"/>').format(shade, "".join(outlines))
+        for shade, outlines in paths.items()
     )
-    found = Markup('<g data-layer="cells">{}{}{}</g>').format(tray, cells, motifs)
-    return found if is_small else found + _labels(where, flip=flip)
+    ground = Markup('<g data-layer="cells">{}{}{}</g>').format(tray, cells, motifs)
+    return ground if is_small else ground + _labels(where, flip=flip)
 
 
 def _rim_labels(where: Geometry, *, flip: bool) -> list[tuple[str, float, float, str]]:
@@ -286,32 +287,32 @@ def _use(target: str, x: float, y: float, size: float = CELL, name: str = "piece
 
 
 def _pieces(scene: Scene, where: Geometry, start: str, *, flip: bool) -> Markup:
-    found = []
+    drawn = []
     for name, symbols in scene.board.pieces.items():
         x, y = where.place(name, flip=flip)
         if len(symbols) == 1:
-            found.append(_use(start + key(symbols), x, y))
+            drawn.append(_use(start + key(symbols), x, y))
             continue
         # A stack: the lower piece is to the left and below, so that both stay visible.
         for index, symbol in enumerate(symbols[:2]):
             right, up = (shift * (1 if index else -1) for shift in _STACK)
             size, name = CELL * _STACK_SIZE, "piece upper" if index else "piece"
-            found.append(_use(start + key(symbol), x + right, y - up, size, name))
-    return Markup("").join(found)
+            drawn.append(_use(start + key(symbol), x + right, y - up, size, name))
+    return Markup("").join(drawn)
 
 
 def _trough(rules: Rules, scene: Scene, where: Geometry, *, flip: bool) -> Markup:
     """Draw the pieces that left a rimmed board, in the trough around it."""
-    found = []
+    drawn = []
     (a, b), start = where.middle, prefix(rules.family)
     free = {side: list(places) for side, places in where.slots.items()}
     owners = _owners(rules)
     for symbol, count in scene.gone.items():
         places = free.get(owners.get(symbol, "first"), [])
         for x, y in places[:count]:
-            found.append(_use(start + key(symbol), *((2 * a - x, 2 * b - y) if flip else (x, y)), CELL * _STACK_SIZE))
+            drawn.append(_use(start + key(symbol), *((2 * a - x, 2 * b - y) if flip else (x, y)), CELL * _STACK_SIZE))
         del places[:count]
-    return Markup("").join(found)
+    return Markup("").join(drawn)
 
 
 def _owners(rules: Rules) -> dict[str, Side]:
@@ -332,15 +333,15 @@ def _form(marks: Mapping[str, Mark], word: str) -> str:
 
 
 def _marks(rules: Rules, scene: Scene, where: Geometry, *, flip: bool) -> Markup:
-    found, known = [], {mark.name: mark for mark in rules.marks}
+    drawn, known = [], {mark.name: mark for mark in rules.marks}
     optional = {mark.name for mark in rules.marks if mark.is_optional}
     for name, words in scene.board.marks.items():
         for word in words:
             form = _form(known, word)
             if form != "none":
                 classes = f"mark mark-{re.sub('[^a-z-]', '-', word)}{' optional' if word in optional else ''}"
-                found.append(_use(f"mark-{form}", *where.place(name, flip=flip), name=classes))
-    return Markup("").join(found)
+                drawn.append(_use(f"mark-{form}", *where.place(name, flip=flip), name=classes))
+    return Markup("").join(drawn)
 
 
 def _line(where: Geometry, names: Iterable[str], *, flip: bool, short: float = 0.0) -> str:
@@ -474,7 +475,7 @@ def described(rules: Rules, scene: Scene, cell: Cell) -> str:
 def legend(rules: Rules, scene: Scene) -> list[tuple[str, str, str, bool]]:
     """Return (mark, form, meaning, is_optional) of the marks on the board, without those that need no explanation."""
     known = {mark.name: mark for mark in rules.marks}
-    words = sorted({word for found in scene.board.marks.values() for word in found})
+    words = sorted({word for marks in scene.board.marks.values() for word in marks})
     shown = [word for word in words if word not in known or known[word].meaning]
     return [
         (translated(word), _form(known, word), translated(known[word].meaning), known[word].is_optional)

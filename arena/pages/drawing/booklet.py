@@ -11,15 +11,16 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from arena.errors import ArenaError
 from arena.pages.drawing import board
 from arena.pages.drawing.scene import Scene, Scenes
 from arena.pages.drawing.thumbnail import style
 from arena.pages.filters import result, win_question
 from arena.pages.language import marked, text, translated, using
+from referee.errors import ArenaError
 from referee.game.record import GameRecord, ruleset_of
 from referee.rules import load
 from referee.rules.core import SIDES, Kind
@@ -76,20 +77,11 @@ def make_booklet(
 ) -> bytes:
     """Return a PDF of games and of problems, whose solutions are at the end.
 
-    Raises BookletError without Typst or for too many diagrams, and ParseError or IllegalMoveError for a game that the
-    rules do not allow.
+    Raises BookletError like `count_diagrams`, and ParseError or IllegalMoveError for a game against the rules.
     """
-    count = sum(len(one.record.moves) + 1 for one in games) + len(problems)
-    if count > MAX_DIAGRAMS:
-        raise BookletError(f"too many diagrams: {count:,}", hint=f"print at most {MAX_DIAGRAMS:,}; choose fewer games")
-    if count == 0:
-        raise BookletError("an empty booklet", hint="choose games or problems")
-    try:
-        import typst
-    except ImportError:
-        raise BookletError(
-            "booklets need Typst", hint="install the arena with its extra: pip install 'bot-arena[pdf]'"
-        ) from None
+    count_diagrams(games, problems)
+    import typst
+
     with using(language):
         data = _content(games, problems, title, layout) | {"language": language}
     made = typst.compile(
@@ -98,11 +90,23 @@ def make_booklet(
     return bytes(made)
 
 
+def count_diagrams(games: Sequence[BookletGame], problems: Sequence[BookletProblem]) -> int:
+    """Count the diagrams of a booklet. Raises BookletError without Typst, for too many diagrams, and for none."""
+    count = sum(len(game.record.moves) + 1 for game in games) + len(problems)
+    if count > MAX_DIAGRAMS:
+        raise BookletError(f"too many diagrams: {count:,}", hint=f"print at most {MAX_DIAGRAMS:,}; choose fewer games")
+    if count == 0:
+        raise BookletError("an empty booklet", hint="choose games or problems")
+    if find_spec("typst") is None:
+        raise BookletError("booklets need Typst", hint="install the arena with its extra: pip install 'bot-arena[pdf]'")
+    return count
+
+
 def _content(
     games: Sequence[BookletGame], problems: Sequence[BookletProblem], title: str, layout: Layout
 ) -> dict[str, Any]:
     """Return what the template shows, in the current language."""
-    shown = [_game(one) for one in games]
+    shown = [_game(game) for game in games]
     several = text("Contents") if shown else text("Problems")
     return {
         "title": title or (shown[0]["title"] if len(shown) == 1 else several),
@@ -117,20 +121,20 @@ def _content(
             "score": text("Score"),
         },
         "games": shown,
-        "problems": [_problem(one, number) for number, one in enumerate(problems, 1)],
+        "problems": [_problem(problem, number) for number, problem in enumerate(problems, 1)],
     }
 
 
-def problem_of(found: Mapping[str, Any]) -> BookletProblem:
+def problem_of(mined: Mapping[str, Any]) -> BookletProblem:
     """Return a problem found by `arena problems find`. Raises BookletError for any other object."""
     try:
-        ruleset = load(found["family"]).settle(found["variant"], found["options"])
-        position, line = Position.start(ruleset, found["position"]), []
-        for move in found["line"]:
+        ruleset = load(mined["family"]).settle(mined["variant"], mined["options"])
+        position, line = Position.start(ruleset, mined["position"]), []
+        for move in mined["line"]:
             code = ruleset.rules.notation.read_move(move, position.state, ruleset.config)
             line.append(position.display(code))
             position = position.play(code)
-        return BookletProblem(ruleset, found["position"], found["in"], " ".join(line), title=found.get("source", ""))
+        return BookletProblem(ruleset, mined["position"], mined["in"], " ".join(line), title=mined.get("source", ""))
     except (KeyError, TypeError, ValueError) as error:
         hint = "expected the output of arena problems find -o ndjson"
         raise BookletError(f"not a problem: {type(error).__name__}: {error}", hint=hint) from None
@@ -163,8 +167,8 @@ def _game(game: BookletGame) -> dict[str, Any]:
         (text("Source"), record.event),
     ]
     variations: dict[int, list[str]] = {}
-    for one in record.variations:
-        variations.setdefault(one.ply, []).append(_line(one, scenes.items[one.ply - 1], ruleset))
+    for variation in record.variations:
+        variations.setdefault(variation.ply, []).append(_line(variation, scenes.items[variation.ply - 1], ruleset))
     plies = [_ply(record, scene, ruleset, variations.get(scene.ply, [])) for scene in scenes.items]
     first, second = map(translated, ruleset.sides)
     return {
@@ -180,14 +184,14 @@ def _game(game: BookletGame) -> dict[str, Any]:
 
 def _notation(plies: Sequence[Mapping[str, Any]]) -> list[str]:
     """Return the moves in pairs, each pair as one text after its move number."""
-    found: list[str] = []
-    for one in plies:
-        word = f"{one['move']}{one['mark']}"
-        if found and one["number"].endswith("..."):
-            found[-1] += f" {word}"
+    pairs: list[str] = []
+    for ply in plies:
+        word = f"{ply['move']}{ply['mark']}"
+        if pairs and ply["number"].endswith("..."):
+            pairs[-1] += f" {word}"
         else:
-            found.append(f"{one['number']} {word}")
-    return found
+            pairs.append(f"{ply['number']} {word}")
+    return pairs
 
 
 def _ply(record: GameRecord, scene: Scene, ruleset: Ruleset, variations: Sequence[str]) -> dict[str, Any]:
@@ -213,17 +217,17 @@ def _line(variation: Variation, before: Scene, ruleset: Ruleset) -> str:
     scenes = Scenes(ruleset, before.position)
     scenes.extend(variation.moves)
     turn = ruleset.rules.side(ruleset.read(before.position), ruleset.config)
-    found = [variation.comments.get(variation.ply - 1, "")]
+    words = [variation.comments.get(variation.ply - 1, "")]
     is_alone = True
     for place, scene in enumerate(scenes.items[1:]):
         ply, second = variation.ply + place, (turn + place) % 2
         if is_alone or not second:
-            found.append(f"{(ply - 1) // 2 + 1}.{'..' * second}")
-        found += [f"{scene.move}{variation.marks.get(ply, '')}", variation.comments.get(ply, "")]
-        inner = [one for one in variation.variations if one.ply == ply]
-        found += [f"({_line(one, scenes.items[place], ruleset)})" for one in inner]
+            words.append(f"{(ply - 1) // 2 + 1}.{'..' * second}")
+        words += [f"{scene.move}{variation.marks.get(ply, '')}", variation.comments.get(ply, "")]
+        inner = [variation for variation in variation.variations if variation.ply == ply]
+        words += [f"({_line(branch, scenes.items[place], ruleset)})" for branch in inner]
         is_alone = bool(inner)
-    return " ".join(filter(None, found))
+    return " ".join(filter(None, words))
 
 
 def _result(record: GameRecord) -> str:

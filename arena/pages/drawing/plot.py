@@ -35,7 +35,7 @@ _NEAR_EDGE = 30
 
 
 class Rated(Protocol):
-    """A rating."""
+    """A rating, of any pool or of a problem, of which a plot needs mean and deviation."""
 
     @property
     def mu(self) -> float:
@@ -163,8 +163,8 @@ def lines(
 ) -> Markup:
     """Draw a chart of lines with bands; an empty text without points."""
     axis = axis or Axis()
-    drawn = [Series(one.name, thin(one.points), one.style) for one in series if one.points]
-    everything = [point for one in drawn for point in one.points]
+    drawn = [Series(line.name, thin(line.points), line.style) for line in series if line.points]
+    everything = [point for line in drawn for point in line.points]
     if not everything:
         return Markup("")
     low = min(*(point.y - point.spread for point in everything), *(value for value, _ in axis.levels), math.inf)
@@ -174,23 +174,23 @@ def lines(
     x = _Scale(min(p.x for p in everything), max(p.x for p in everything), _LEFT, width - _RIGHT)
     y = _Scale(low - pad, high + pad, height - _BOTTOM, _TOP)
     parts = [_frame(x, y, axis, height, width)]
-    for one in drawn:
-        if any(point.spread for point in one.points):
-            upper = [f"{x(p.x)},{y(min(p.y + p.spread, high))}" for p in one.points]
-            lower = [f"{x(p.x)},{y(max(p.y - p.spread, low))}" for p in reversed(one.points)]
-            parts.append(Markup('<polygon class="band s{}" points="{}"/>').format(one.style, " ".join(upper + lower)))
-        way = " ".join(f"{x(p.x)},{y(p.y)}" for p in one.points)
+    for curve in drawn:
+        if any(point.spread for point in curve.points):
+            upper = [f"{x(p.x)},{y(min(p.y + p.spread, high))}" for p in curve.points]
+            lower = [f"{x(p.x)},{y(max(p.y - p.spread, low))}" for p in reversed(curve.points)]
+            parts.append(Markup('<polygon class="band s{}" points="{}"/>').format(curve.style, " ".join(upper + lower)))
+        way = " ".join(f"{x(p.x)},{y(p.y)}" for p in curve.points)
         parts.append(
             Markup('<polyline class="line s{}" points="{}"><title>{}</title></polyline>').format(
-                one.style, way, one.name
+                curve.style, way, curve.name
             )
         )
         parts += [
             Markup('<circle class="dot s{}" cx="{}" cy="{}" r="3"><title>{}</title></circle>').format(
-                one.style, x(p.x), y(p.y), p.text
+                curve.style, x(p.x), y(p.y), p.text
             )
-            for p in thin(one.points, _MAX_DOTS)
-            if p.text or len(one.points) == 1
+            for p in thin(curve.points, _MAX_DOTS)
+            if p.text or len(curve.points) == 1
         ]
     return _svg(title, Markup("").join(parts), (width, height), x)
 
@@ -200,7 +200,7 @@ def bars(
 ) -> Markup:
     """Draw a chart of thin bars from zero, such as the time of every move."""
     axis = axis or Axis()
-    everything = [point for one in series for point in one.points]
+    everything = [point for line in series for point in line.points]
     if not everything:
         return Markup("")
     first, last = min(p.x for p in everything), max(p.x for p in everything)
@@ -208,9 +208,11 @@ def bars(
     y = _Scale(0, max(*(p.y for p in everything), 1e-9), height - _BOTTOM, _TOP)
     bar = max(0.6, min(12.0, (width - _LEFT - _RIGHT) / (last - first + 1) * 0.8))
     parts = [_frame(x, y, axis, height, width)]
-    for one in series:
-        shapes = "".join(f"M{x(p.x) - bar / 2:.1f} {y(0)}V{y(p.y)}h{bar:.1f}V{y(0)}Z" for p in one.points if p.y > 0)
-        parts.append(Markup('<path class="bar{}" d="{}"><title>{}</title></path>').format(one.style, shapes, one.name))
+    for group in series:
+        shapes = "".join(f"M{x(p.x) - bar / 2:.1f} {y(0)}V{y(p.y)}h{bar:.1f}V{y(0)}Z" for p in group.points if p.y > 0)
+        parts.append(
+            Markup('<path class="bar{}" d="{}"><title>{}</title></path>').format(group.style, shapes, group.name)
+        )
     return _svg(title, Markup("").join(parts), (width, height), x)
 
 

@@ -15,7 +15,6 @@ from cachetools import LRUCache
 
 from arena.analysis.win_model import shipped
 from arena.documents.game import GameItem
-from arena.events.messages import PlyPayload
 from arena.pages.drawing import plot
 from arena.pages.drawing.scene import Scene, Scenes
 from arena.pages.language import text, translated
@@ -97,14 +96,14 @@ class Replay:
     def disagreements(self) -> list[int]:
         """Return the plies at which the latest scores of the two bots differ by `_APART` or more."""
         latest: dict[Side | None, tuple[int, int]] = {}
-        found = []
+        numbers = []
         for number in range(1, len(self.plies) + 1):
             if (score := self.score(number)) is not None:
                 latest[self._side(number)] = number, max(-_DECIDED, min(_DECIDED, score))
             both = [score for at, score in latest.values() if number - at < 2]
             if len(both) == 2 and abs(both[0] - both[1]) >= _APART:
-                found.append(number)
-        return found
+                numbers.append(number)
+        return numbers
 
     def line(self, number: int) -> list[Scene]:
         """Return the principal variation reported at a ply, up to its first illegal move, as scenes.
@@ -205,7 +204,7 @@ class _CachedScenes:
 
     @property
     def size(self) -> int:
-        """Number of scenes."""
+        """Number of scenes, which bounds the cache."""
         return len(self.scenes.items)
 
 
@@ -229,19 +228,18 @@ class Replays:
         scenes = [_annotated(scene, record) for scene in scenes]
         return Replay(load(record.family), scenes, record.plies, clocks, is_over=True, problem=problem, ruleset=ruleset)
 
-    def of_moves(self, game: GameItem, spec: GameSpec, plies: Sequence[PlyPayload]) -> Replay:
+    def of_moves(self, game: GameItem, spec: GameSpec, plies: Sequence[Ply]) -> Replay:
         """Return the replay of a waiting or running game, from its ply events."""
         moves = [ply.move for ply in plies]
-        known = [Ply(ms=ply.ms, score=ply.score, depth=ply.depth, nodes=ply.nodes, pv=ply.pv) for ply in plies]
         ruleset = load(spec.family).settle(spec.variant, spec.options)
         scenes, problem = self._scenes((game.id, game.attempt), ruleset, spec.position, moves)
         count = min(len(scenes) - 1, len(moves))
         time = "" if spec.scale_clocks else spec.time_text  # the scaled clocks are known only from the record
-        clocks = _clocks(time, known[:count], scenes[: count + 1])
+        clocks = _clocks(time, plies[:count], scenes[: count + 1])
         return Replay(
             load(spec.family),
             scenes[: count + 1],
-            known[:count],
+            plies[:count],
             clocks,
             is_over=False,
             problem=problem,
@@ -274,7 +272,7 @@ def _annotated(scene: Scene, record: GameRecord) -> Scene:
     mark, comment = plain(record.marks.get(scene.ply, "")), plain(record.comments.get(scene.ply, ""))
     if not mark and not comment:
         return scene
-    return replace(scene, move=scene.move + mark, comment=comment)
+    return replace(scene, annotation=mark, comment=comment)
 
 
 def _clocks(time: str, plies: Sequence[Ply], scenes: Sequence[Scene]) -> list[tuple[float | None, float | None]]:
@@ -287,15 +285,15 @@ def _clocks(time: str, plies: Sequence[Ply], scenes: Sequence[Scene]) -> list[tu
     is_shown = [control.kind == "clock" for control in clock.controls]
 
     def shown() -> tuple[float | None, float | None]:
-        one, two = (
+        first_s, second_s = (
             max(0.0, left) if is_clock else None for left, is_clock in zip(clock.left_ms, is_shown, strict=True)
         )
-        return one, two
+        return first_s, second_s
 
-    found = [shown()]
+    clocks = [shown()]
     for ply, scene in zip(plies, scenes[1:], strict=False):
         spent_ms = ply.charged_ms or ply.ms
         if spent_ms and not ply.book:  # moves of the opening and forced passes take no time
             clock.charge(int(scene.side == "second"), spent_ms)
-        found.append(shown())
-    return found
+        clocks.append(shown())
+    return clocks

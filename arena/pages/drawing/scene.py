@@ -1,14 +1,19 @@
 """A game as a sequence of scenes: for every ply the board, the moved and captured pieces, and the move in words.
 
-Scenes are derived from the boards before and after each move, in the same way for all families.
+Scenes are derived from the boards before and after each move, in the same way for all families. Those of the lines that
+visitors try on the analysis board are cached; a longer line extends a shorter one. Anyone can send lines, so the cache
+is bounded by scenes rather than by lines: a long line counts for more.
 """
 
 from __future__ import annotations
 
+import threading
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
+
+from cachetools import LRUCache
 
 from arena.pages.language import marked, translated
 from referee.rules.core import SIDES, Side
@@ -27,9 +32,9 @@ class Scene:
     - `struck`: cells where a piece was captured
     - `gone`: pieces off the board since the start, by symbol
     - `lost`: pieces that left the board by this move
-    - `move`: the family's notation, with the annotators' mark; `canonical`: the notation of records
+    - `move`: the family's notation, whose signs may look like marks; `canonical`: the notation of records
     - `mover`, `how`, `news`: the side that moved, what the move did, and the score if it changed, in English
-    - `comment`: the annotators' comment
+    - `annotation`, `comment`: the annotators' mark on the move, such as `?!`, and their comment
     """
 
     ply: int
@@ -50,13 +55,14 @@ class Scene:
     comment: str = ""
     score: str = ""
     effect: Effect = field(default_factory=Effect)
+    annotation: str = ""
 
     @property
     def said(self) -> str:
         """The move as a sentence, for screen readers too, with its comment; empty for the start."""
         if not self.ply:
             return self.comment
-        shown = f"{(self.ply + 1) // 2}. {translated(self.mover)} {self.move.rstrip('?!')}"
+        shown = f"{(self.ply + 1) // 2}. {translated(self.mover)} {self.move}"
         sentence = ", ".join([shown, *(translated(part) for part in (self.how, self.news) if part)])
         return f"{sentence} – {self.comment}" if self.comment else sentence
 
@@ -76,6 +82,7 @@ class Scene:
             "to_move": self.to_move,
             "side": self.side,
             "move": self.move,
+            "annotation": self.annotation,
             "trail": [list(line) for line in self.trail],
             "struck": list(self.struck),
             "gone": dict(self.gone),
@@ -226,8 +233,42 @@ def _links(board: Board, rules: Rules) -> tuple[tuple[str, str], ...]:
 
     marked = [cell for cell in board.cells if linked.intersection(board.marks.get(cell.name, ()))]
     return tuple(
-        (one.name, two.name)
-        for index, one in enumerate(marked)
+        (cell.name, two.name)
+        for index, cell in enumerate(marked)
         for two in marked[index + 1 :]
-        if abs(one.x - two.x) < _NEAR and abs(one.y - two.y) < _NEAR and owner(one) == owner(two)
+        if abs(cell.x - two.x) < _NEAR and abs(cell.y - two.y) < _NEAR and owner(cell) == owner(two)
     )
+
+
+MAX_SCENES = 10_000
+"""Maximum of cached scenes of all lines together, at about 5 KB each."""
+
+
+class AnalysisLines:
+    """The cached lines of a server process. Thread-safe."""
+
+    def __init__(self, max_scenes: int = MAX_SCENES) -> None:
+        self._kept: LRUCache[tuple[object, ...], Scenes] = LRUCache(max_scenes, lambda scenes: len(scenes.items))
+        self._lock = threading.Lock()
+
+    @property
+    def size(self) -> int:
+        """Number of cached scenes."""
+        return int(self._kept.currsize)
+
+    def scenes(self, ruleset: Ruleset, start: str, moves: Sequence[str]) -> list[Scene]:
+        """Return the scenes of a line of legal moves in canonical notation."""
+        game = (ruleset.rules.family, ruleset.variant.name, *sorted(ruleset.overrides.items()), start)
+        line = (*game, *moves)
+        with self._lock:
+            if kept := self._kept.get(line):
+                return list(kept.items)
+            # Take the line out while it is extended: its positions share a history, which one thread at a time may use.
+            known = self._kept.pop(line[:-1], None) if moves else None
+        # Extend it without the lock, so that other requests do not wait for a long line.
+        known = known or Scenes(ruleset, start)
+        known.extend(moves)
+        with self._lock:
+            if len(known.items) <= self._kept.maxsize:
+                self._kept[line] = known
+        return list(known.items)

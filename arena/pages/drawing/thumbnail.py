@@ -1,20 +1,25 @@
-"""PNG pictures of boards for link previews, made from the pages' own SVG and style sheet.
+"""Pictures for other sites: PNG of boards for link previews, made from the pages' own SVG and style sheet, and animated
+GIFs of games.
 
 This is the only module that uses resvg, which needs no browser. It reads the pages' font from `figtree.ttf`, because it
-cannot read the compressed one of the style sheet.
+cannot read the compressed one of the style sheet. Animations need Pillow, an optional package.
 """
 
 from __future__ import annotations
 
+import io
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 
 from markupsafe import Markup
 
 from arena.pages.drawing import board
 from arena.pages.drawing.scene import Scene
+from referee.rules import load
 from referee.rules.rules import Rules
 
 WIDTH, HEIGHT = 600, 315
@@ -40,7 +45,7 @@ def style() -> str:
         first = sheet[sheet.index(":root {") :]
         colours |= dict(re.findall(r"--([a-z0-9-]+): (?:light-dark\()?([^;,]+)[^;]*;", first[: first.index("}")]))
     boards = text[text.index("/* boards */") : text.index("/* the viewer")]
-    return re.sub(r"var\(--([a-z0-9-]+)\)", lambda found: colours[found[1]], boards)
+    return re.sub(r"var\(--([a-z0-9-]+)\)", lambda match: colours[match[1]], boards)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +80,7 @@ def png(rules: Rules, scene: Scene, width: int = WIDTH, height: int = HEIGHT, ca
             svg_string=whole,
             style_sheet=style(),
             background=_PAPER,
+            # The same picture on every machine.
             skip_system_fonts=True,
             font_files=[str(_FONT)],
             font_family="Figtree",
@@ -120,3 +126,35 @@ def _text(text: str, x: int, y: int, size: float, *, room: int, colour: str = _I
             x, y, size, colour, anchor, shown
         )
     )
+
+
+SIZE = 400
+"""Width and height in pixels."""
+MAX_FRAMES = 300
+"""Maximum of frames; longer games are shown without their first plies."""
+_PLY_MS, _END_MS = 700, 3000
+_COLOURS = 64
+
+
+def can_animate() -> bool:
+    """Return whether GIFs can be made."""
+    return find_spec("PIL") is not None
+
+
+def gif(family: str, scenes: Sequence[Scene], caption: Caption) -> bytes:
+    """Return a game as an animated GIF of `SIZE` by `SIZE` pixels that repeats.
+
+    A frame takes 20 to 50 ms, so call it in another process.
+    """
+    from PIL import Image
+
+    rules = load(family)
+    shown = scenes[-MAX_FRAMES:]
+    drawn = (png(rules, scene, SIZE, SIZE, caption) for scene in shown)
+    pictures = (Image.open(io.BytesIO(png)).convert("RGB") for png in drawn)
+    first = next(pictures).quantize(_COLOURS)
+    rest = [frame.quantize(palette=first, dither=Image.Dither.NONE) for frame in pictures]
+    picture = io.BytesIO()
+    durations = [_PLY_MS] * len(rest) + [_END_MS]
+    first.save(picture, "GIF", save_all=True, append_images=rest, duration=durations, loop=0)
+    return picture.getvalue()

@@ -10,17 +10,19 @@ from aiohttp import web
 
 from arena import services
 from arena.clock import now
-from arena.documents.identity import Identity
-from arena.errors import ArenaError, ForbiddenError
+from arena.documents.account import Identity, Notice
+from arena.documents.columns import BOTS, TOKENS
+from arena.documents.table import Column, page_columns, text_column
+from arena.errors import ForbiddenError
 from arena.http.identity import place_of, session_of, with_password
 from arena.http.problem import Problem
 from arena.http.request_context import CONTEXT, IDENTITY, RequestContext
-from arena.pages.columns import text_column
 from arena.pages.filters import plain
-from arena.pages.html_table import Column, sorted_table
+from arena.pages.html_table import sorted_table
 from arena.pages.language import marked, text, translated
 from arena.pages.page import allow_parameters, arena_of, error_sentence, redirect, render, run, run_use_case
 from arena.pages.session import begin_session, checked_form
+from referee.errors import ArenaError
 
 routes = web.RouteTableDef()
 MAX_NOTIFICATIONS = 5
@@ -43,36 +45,30 @@ PAGES = {
 """Page of what a notice is about, without its key."""
 DAYS = (30, 90, 365, 0)
 """Lifetimes of a token, in days; 0 is unlimited."""
-_NEWS = (
-    Column("at", "When", is_number=False),
-    text_column("kind", "Event"),
-    text_column("name", "Subject"),
-    text_column("what", "Outcome"),
-    text_column("", "Reason"),
-)
-_BOTS = (text_column("name", "Bot"), text_column("", "Plays"), text_column("newest_state", "Newest version"))
-_TOKENS = (
-    text_column("name", "Name"),
-    text_column("scopes", "Scopes"),
-    Column("created_at", "Created", is_number=False),
-    Column("expires", "Expires", is_number=False),
-    Column("last_used", "Last used", is_number=False),
-    text_column("", "State"),
+_NEWS: tuple[Column[Notice], ...] = (
+    Column("at", "When", lambda notice: notice.at, "news", is_number=False, css="w"),
+    text_column("kind", "Event", lambda notice: notice.kind, "event"),
+    text_column("name", "Subject", lambda notice: notice.name, "subject", is_heading=True),
+    text_column("what", "Outcome", lambda notice: notice.what, "outcome"),
+    text_column("detail", "Reason", lambda notice: notice.detail, "reason", is_sortable=False),
 )
 
 
 async def _show(request: web.Request, identity: Identity, *, status: int = 200, **more: Any) -> web.Response:
-    found = await run(services.account.details, arena_of(request), identity)
+    details = await run(services.account.details, arena_of(request), identity)
     shown = {
         "events": EVENTS,
         "pages": PAGES,
-        "notices": sorted_table(request, _NEWS, found.notices, parameter="news"),
-        "bots": sorted_table(request, _BOTS, found.bots, parameter="bots"),
-        "tokens": sorted_table(request, _TOKENS, found.tokens, parameter="tokens"),
+        "notices": sorted_table(request, _NEWS, details.notices, parameter="news"),
+        "bots": sorted_table(
+            request, page_columns(BOTS, ("owner", "versions", "created_at")), details.bots, parameter="bots"
+        ),
+        "tokens": sorted_table(request, TOKENS, details.tokens, parameter="tokens"),
         "followed": await run(services.follow.read, arena_of(request), identity),
-        "usage": found.account,
-        "profile": found.account,
-        "read_until": found.read_until,
+        "usage": details.account,
+        "profile": details.account,
+        "read_until": details.read_until,
+        "unread": sum(details.read_until is None or notice.at > details.read_until for notice in details.notices),
         "secret": "",
         "problem": "",
         "password_problem": "",
@@ -99,15 +95,15 @@ async def unread(request: web.Request) -> web.Response:
     identity = await session_of(request)
     if identity is None:
         raise Problem("unauthorised", "log in to read your notices")
-    found = await run(services.account.unread, arena_of(request), identity)
+    notices = await run(services.account.unread, arena_of(request), identity)
     items = [
         {
-            "at": round(one.at.timestamp() * 1000),
-            "title": plain(one.name, 120),
-            "body": translated(EVENTS[one.kind]) + text(":") + " " + translated(one.what),
-            "address": f"{PAGES[one.kind]}{one.key}",
+            "at": round(notice.at.timestamp() * 1000),
+            "title": plain(notice.name, 120),
+            "body": translated(EVENTS[notice.kind]) + text(":") + " " + translated(notice.what),
+            "address": f"{PAGES[notice.kind]}{notice.key}",
         }
-        for one in reversed(found[:MAX_NOTIFICATIONS])
+        for notice in reversed(notices[:MAX_NOTIFICATIONS])
     ]
     body = {"now": round(now().timestamp() * 1000), "items": items}
     return web.json_response(body, headers={"Cache-Control": "no-store"})
@@ -170,10 +166,10 @@ async def make(request: web.Request) -> web.Response:
     name = fields.get("name", "").strip()
     scopes = [scope for scope in sorted(identity.scopes) if fields.get(f"scope-{scope}")]
     days = fields.get("days", "")
-    if days not in {str(one) for one in DAYS}:
+    if days not in {str(choice) for choice in DAYS}:
         return await _show(request, identity, status=422, problem=text("Choose a lifetime from the list."))
     try:
-        made = await run_use_case(services.token.create, arena_of(request), name, scopes, int(days), identity)
+        made = await run_use_case(services.user.create_token, arena_of(request), name, scopes, int(days), identity)
     except ArenaError as error:
         return await _show(request, identity, status=error.status, problem=error_sentence(error))
     return await _show(request, identity, secret=made.token, secret_name=name)
@@ -186,7 +182,7 @@ async def revoke(request: web.Request) -> web.Response:
     text = fields.get("token", "")
     if not (text.isascii() and text.isdecimal() and len(text) <= 9):
         raise Problem("bad-request", "missing token id")
-    await run_use_case(services.token.revoke, arena_of(request), int(text), request[IDENTITY])
+    await run_use_case(services.user.revoke_token, arena_of(request), int(text), request[IDENTITY])
     return redirect("/account#tokens")
 
 

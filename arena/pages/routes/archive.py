@@ -13,19 +13,17 @@ from aiohttp import web
 from arena import services
 from arena.clock import now
 from arena.documents.analysis import FIGURES, AnalysedMove
-from arena.documents.archive import HERE, ArchiveItem, ArchiveQuery, ArchiveResponse
-from arena.errors import ArenaError
+from arena.documents.archive import HERE, ArchiveItem, ArchiveQuery, ArchiveResponse, ImportResponse, RejectedGame
+from arena.documents.columns import ARCHIVE
+from arena.documents.table import Column, page_columns, text_column
 from arena.http.identity import is_from_own_page, session_of
-from arena.http.json_text import as_json
-from arena.http.problem import Problem
+from arena.http.problem import Problem, as_json
 from arena.http.request_context import CONTEXT
 from arena.http.upload import UPLOAD_TIMEOUT_S, time_limit
 from arena.pages import filters, language
-from arena.pages.columns import text_column
 from arena.pages.drawing import board
 from arena.pages.drawing.replay import Replay
-from arena.pages.html_table import Column, choice, number, sorted_table, sorting
-from arena.pages.language import marked
+from arena.pages.html_table import HtmlTable, choice, number, sorted_table, sorting
 from arena.pages.page import (
     REPLAYS,
     allow_parameters,
@@ -40,36 +38,57 @@ from arena.pages.page import (
 )
 from arena.pages.query_form import form_names, read_form
 from arena.pages.routes.game import decided, engine_charts, players, scenes_body, viewer_context
-from arena.services.archive import MAX_TEXT_BYTES
+from arena.plain_text import decoded
+from arena.services.archive import MAX_TEXT_BYTES, PlayerFigures
+from referee.errors import ArenaError
+from referee.game.record import GameRecord
 from referee.rules import families, load
 from referee.rules.position import Position
 
 routes = web.RouteTableDef()
-_COLUMNS = (
-    Column("number", marked("No.")),
-    text_column("", marked("Family")),
-    text_column("", marked("First")),
-    text_column("", marked("Second")),
-    Column("", marked("Result")),
-    text_column("", marked("Ended by")),
-    Column("length", marked("Plies")),
-    Column("date", marked("Date")),
-    text_column("", marked("Collection")),
-    Column("blunders", marked("Blunders"), marked("of both sides, by the engine")),
-    Column("accuracy", marked("Accuracy"), marked("0 to 100, of both sides; sorted by the less accurate one")),
+_COLUMNS: tuple[Column[ArchiveItem], ...] = (
+    *page_columns(ARCHIVE),
+    Column(
+        "blunders", "Blunders", lambda game: "blunders", "figure", hint="of both sides, by the engine", css="figure"
+    ),
+    Column(
+        "accuracy",
+        "Accuracy",
+        lambda game: "accuracy",
+        "accuracies",
+        hint="0 to 100, of both sides; sorted by the less accurate one",
+        css="figure",
+    ),
     Column(
         "turning_points",
-        marked("Turns"),
-        marked("turning points: moves from a winning position to an even or losing one"),
+        "Turns",
+        lambda game: "turning_points",
+        "figure",
+        hint="turning points: moves from a winning position to an even or losing one",
+        css="figure",
     ),
 )
-_FIGURES = (
-    text_column("family", marked("Family")),
-    Column("games", marked("Games")),
-    Column("wins", marked("Won")),
-    Column("draws", marked("Drawn")),
-    Column("losses", marked("Lost")),
-    Column("other", marked("Unknown")),
+_FIGURES: tuple[Column[PlayerFigures], ...] = (
+    text_column("family", "Family", lambda row: row.family, "family", is_heading=True),
+    Column("games", "Games", lambda row: row.games),
+    Column("wins", "Won", lambda row: row.wins),
+    Column("draws", "Drawn", lambda row: row.draws),
+    Column("losses", "Lost", lambda row: row.losses),
+    Column("other", "Unknown", lambda row: row.other),
+)
+_IMPORTS: tuple[Column[ImportResponse], ...] = (
+    Column("id", "No.", lambda row: row.id, "import_link"),
+    text_column("file", "Collection", lambda row: row.file, "isolated"),
+    text_column("state", "State", lambda row: row.state, "import_state"),
+    Column("new", "New games", lambda row: row.new, "count"),
+    Column("rejected", "Invalid", lambda row: row.rejected, "count"),
+    text_column("created_at", "Uploaded", lambda row: row.created_at),
+)
+_REJECTED: tuple[Column[RejectedGame], ...] = (
+    Column("line", "Line", lambda game: game.line),
+    Column("move", "Move", lambda game: game.move or None),
+    text_column("problem", "Error", lambda game: game.problem),
+    text_column("position", "Position", lambda game: game.position, css="mono"),
 )
 _NOTHING = dict.fromkeys(("family", "source", "variant", "notation", "text"), "")
 _MAX_PLIES, _OF_A_MONTH = 100_000, 10
@@ -81,11 +100,11 @@ async def index(request: web.Request) -> web.Response:
     """Search the archive, latest games first."""
     form = read_form(request, ArchiveQuery)
     table = sorting(request, _COLUMNS, "-number")
-    problem, found = "", None
+    problem, page = "", None
     arena = arena_of(request)
     query = replace(form.query, after=request.query.get("after") or None, **table.order)
     try:
-        found = await run_use_case(services.archive.search, arena, query)
+        page = await run_use_case(services.archive.search, arena, query)
     except ArenaError as error:
         if error.status >= 500:
             raise
@@ -95,12 +114,12 @@ async def index(request: web.Request) -> web.Response:
         request,
         "archive.html",
         status=400 if problem else 200,
-        found=found,
-        figures=await run(services.analysis.figures, arena, [line.id for line in found.items] if found else []),
-        sorting=table,
+        found=page,
+        figures=await run(services.analysis.figures, arena, [line.id for line in page.items] if page else []),
+        table=HtmlTable(_COLUMNS, page.items if page else (), table),
         form=form,
         options={
-            "ending": [(one, filters.plain(one, 40)) for one in endings],
+            "ending": [(ending, filters.plain(ending, 40)) for ending in endings],
             "source": source_options(await run(services.archive.names, arena, "source")),
         },
         problem=problem,
@@ -120,17 +139,17 @@ def source_options(names: Sequence[str]) -> list[tuple[str, str]]:
 async def player(request: web.Request) -> web.Response:
     """Show a player of the archive: results by family, opponents, games."""
     name, arena = request.match_info["player"], arena_of(request)
-    found = await run(services.archive.read_player, arena, name)
+    profile = await run(services.archive.read_player, arena, name)
     table = sorting(request, _COLUMNS, "-number")
     games = await run(services.archive.search, arena, replace(ArchiveQuery(name=name), **table.order))
-    by_family = sorted_table(request, _FIGURES, found.families, parameter="families")
+    by_family = sorted_table(request, _FIGURES, profile.families, parameter="families")
     return render(
         request,
         "archive_player.html",
-        player=found,
+        player=profile,
         games=games,
         figures=await run(services.analysis.figures, arena, [line.id for line in games.items]),
-        sorting=table,
+        table=HtmlTable(_COLUMNS, games.items, table),
         by_family=by_family,
         keep="no-cache",
     )
@@ -159,24 +178,24 @@ async def month(request: web.Request) -> web.Response:
         limit=_OF_A_MONTH,
     )
     arena = arena_of(request)
-    found = await run(services.archive.search, arena, replace(query, **order_by(by)))
-    if not asked and not found.items:  # early in a month no game of it is analysed yet
+    page = await run(services.archive.search, arena, replace(query, **order_by(by)))
+    if not asked and not page.items:  # early in a month no game of it is analysed yet
         chosen = _neighbours(chosen)[0]
         query = replace(query, since=chosen, until=chosen)
-        found = await run(services.archive.search, arena, replace(query, **order_by(by)))
-    shown = await _turning_point(request, found.items[0]) if found.items else None
+        page = await run(services.archive.search, arena, replace(query, **order_by(by)))
+    shown = await _turning_point(request, page.items[0]) if page.items else None
     return render(
         request,
         "archive_month.html",
         shown=shown,
-        sprites=board.sprites([load(found.items[0].family)]) if shown else "",
+        sprites=board.sprites([load(page.items[0].family)]) if shown else "",
         month=chosen,
         neighbours=_neighbours(chosen),
         this_month=f"{now():%Y-%m}",
         by=by,
         family=query.family or "",
-        found=found,
-        figures=await run(services.analysis.figures, arena, [line.id for line in found.items]),
+        found=page,
+        figures=await run(services.analysis.figures, arena, [line.id for line in page.items]),
     )
 
 
@@ -184,10 +203,10 @@ async def _turning_point(request: web.Request, game: ArchiveItem) -> dict[str, A
     """Draw the position after the worst move of a game, by its analysis; None if no move was analysed."""
     analysis = await run(services.analysis.read, arena_of(request), game.id)
     replay = await replay_at(request, game.serial)
-    plies = [one for one in (analysis.plies if analysis else ()) if 0 < one.number <= replay.last and one.loss]
+    plies = [move for move in (analysis.plies if analysis else ()) if 0 < move.number <= replay.last and move.loss]
     if not plies:
         return None
-    worst = max(plies, key=lambda one: one.loss or 0)
+    worst = max(plies, key=lambda move: move.loss or 0)
     move = replay.scenes[worst.number].move
     label = language.text("Board after ply %(ply)s") % {"ply": worst.number}
     return {
@@ -229,7 +248,7 @@ async def form(request: web.Request) -> web.Response:
 async def _form(
     request: web.Request, *, problem: str = "", status: int = 200, given: Mapping[str, str] = _NOTHING
 ) -> web.Response:
-    notations = {name: [one.name for one in load(name).formats] for name in families()}
+    notations = {name: [notation.name for notation in load(name).formats] for name in families()}
     identity = await session_of(request)
     is_organiser = identity is not None and "organise" in identity.scopes
     return render(
@@ -241,7 +260,9 @@ async def _form(
         notations=notations,
         limit=MAX_TEXT_BYTES,
         given=given,
-        imports=await run(services.archive.latest_imports, arena_of(request)) if is_organiser else (),
+        imports=HtmlTable(
+            _IMPORTS, await run(services.archive.latest_imports, arena_of(request)) if is_organiser else ()
+        ),
     )
 
 
@@ -258,7 +279,7 @@ async def import_games(request: web.Request) -> web.Response:
     if not is_from_own_page(request, identity, given.pop("csrf", "")):
         raise Problem("forbidden", "the form has expired", hint="reload the page and send it again")
     try:
-        found = await run_use_case(
+        started = await run_use_case(
             services.archive.start_import,
             arena_of(request),
             given["text"],
@@ -272,7 +293,7 @@ async def import_games(request: web.Request) -> web.Response:
         if error.status >= 500:
             raise
         return await _form(request, problem=error_sentence(error), status=error.status, given=given)
-    return redirect(f"/archive/imports/{found.id}")
+    return redirect(f"/archive/imports/{started.id}")
 
 
 @routes.get("/archive/imports/{number}")
@@ -280,17 +301,24 @@ async def import_games(request: web.Request) -> web.Response:
 async def show_import(request: web.Request) -> web.Response:
     """Show the progress of an import, for organisers."""
     number_of, identity = path_number(request, "number", "import"), await session_of(request)
-    found = None
+    progress = None
     if identity is not None and "organise" in identity.scopes:
-        found = await run(services.archive.read_import, arena_of(request), number_of, identity)
-    return render(request, "import.html", keep="no-store", number=number_of, found=found)
+        progress = await run(services.archive.read_import, arena_of(request), number_of, identity)
+    return render(
+        request,
+        "import.html",
+        keep="no-store",
+        number=number_of,
+        found=progress,
+        bad=HtmlTable(_REJECTED, progress.bad if progress else ()),
+    )
 
 
 async def _fields(request: web.Request) -> dict[str, str]:
     """Return the fields of the form; an uploaded file replaces the text. Raises Problem."""
     if request.content_type != "multipart/form-data":
         raise Problem("media-type", "expected a form with a file")
-    found = {**_NOTHING, "csrf": ""}
+    fields = {**_NOTHING, "csrf": ""}
     try:
         async with time_limit(UPLOAD_TIMEOUT_S):
             reader = await request.multipart()
@@ -302,27 +330,27 @@ async def _fields(request: web.Request) -> dict[str, str]:
                     if len(data) > MAX_TEXT_BYTES:
                         limit = f"a text may have at most {MAX_TEXT_BYTES:,} bytes"
                         raise Problem("too-large", limit, limit=MAX_TEXT_BYTES)
-                text = await asyncio.to_thread(bytes(data).decode, "utf-8-sig")
+                text = await asyncio.to_thread(decoded, bytes(data))
                 if name == "file":
-                    found["text"] = text or found["text"]
-                    found["source"] = found["source"] or (getattr(part, "filename", "") or "")
-                elif name in found:
-                    found[name] = text if name == "text" else text.strip()[:200]
+                    fields["text"] = text or fields["text"]
+                    fields["source"] = fields["source"] or (getattr(part, "filename", "") or "")
+                elif name in fields:
+                    fields[name] = text if name == "text" else text.strip()[:200]
     except UnicodeDecodeError:
         raise Problem("bad-request", "the text is not UTF-8", hint="save it as UTF-8") from None
     except (ValueError, AssertionError, LookupError, AttributeError) as error:
         raise Problem("bad-request", "the form cannot be read", hint="send it again") from error
-    return found
+    return fields
 
 
 @routes.get("/archive/{serial}")
 @allow_parameters("ply", "flip")
 async def show(request: web.Request) -> web.Response:
     """Show a game of the archive in the viewer; games played here redirect to their own page."""
-    game = await _find(request)
+    game, record = await _find(request)
     if game.is_played_here:
         return redirect(f"/games/{game.id}")
-    replay = await replay_at(request, game.serial)
+    replay = await run(request.app[REPLAYS].of_record, record)
     analysis = await run(services.analysis.read, arena_of(request), game.id)
     return render(
         request,
@@ -341,8 +369,9 @@ async def show(request: web.Request) -> web.Response:
     )
 
 
-async def _find(request: web.Request) -> ArchiveResponse:
-    return await run(services.archive.read, arena_of(request), path_number(request, "serial", "archived game"))
+async def _find(request: web.Request) -> tuple[ArchiveResponse, GameRecord]:
+    serial = path_number(request, "serial", "archived game")
+    return await run(services.archive.read_with_record, arena_of(request), serial)
 
 
 async def replay_at(request: web.Request, serial: int) -> Replay:
@@ -366,8 +395,8 @@ def _result(line: ArchiveItem) -> str:
 @allow_parameters("after")
 async def scenes(request: web.Request) -> web.Response:
     """Return the scenes after `?after=` plies, like `/games/{game}/scenes.json`."""
-    game = await _find(request)
-    replay = await replay_at(request, game.serial)
+    game, record = await _find(request)
+    replay = await run(request.app[REPLAYS].of_record, record)
     after = number(request.query, "after", -1, low=0, high=_MAX_PLIES)
     body = {
         "state": "finished",

@@ -1,27 +1,34 @@
-"""Bots: the list, a bot with its versions, one version with its rating plots."""
+"""Bots: the list, a bot with its versions, one version with its rating plots, two head to head; and the public page of
+a user, with bots and organised tournaments.
+"""
 
 from __future__ import annotations
 
 import re
+from datetime import UTC, datetime
 from functools import partial
 
 from aiohttp import web
 from markupsafe import Markup
 
 from arena import services
-from arena.documents.bot import BotQuery
-from arena.documents.rating import PoolRating
+from arena.documents.bot import BotQuery, MeetingsQuery
+from arena.documents.columns import BOTS, POOL_RATINGS, TOURNAMENTS, VERSIONS
+from arena.documents.rating import ChangeItem, PoolRating, Score
+from arena.documents.table import Column, page_columns, text_column
 from arena.http.identity import session_of
 from arena.http.request_context import IDENTITY
-from arena.pages import columns
-from arena.pages.columns import text_column
+from arena.pages import html_table
 from arena.pages.drawing import plot
-from arena.pages.html_table import Column, choice, sorted_table
+from arena.pages.html_table import choice, sorted_table
 from arena.pages.page import allow_parameters, arena_of, redirect, redirect_permanently, render, run, run_use_case
 from arena.pages.query_form import form_names, read_form
 from arena.pages.rating_plot import RatingPlot, rating_plot
 from arena.pages.score_table import score_tables, timeline
 from arena.pages.session import checked_form
+from arena.services.arena import Arena
+from arena.services.bot import HeadToHead
+from arena.services.submission import QueuePlace
 from referee.rules import families, load
 from referee.rules.rules import Rules
 
@@ -33,48 +40,24 @@ _OTHER_SPELLING = re.compile(r"([A-Za-z0-9][A-Za-z0-9_-]{0,39})(?:[ @]v?([1-9]\d
 _SHOWN = ("by", "family", "versions", "ratings", "opponents", "endings", "changes", "games")
 """Query parameters of a bot's page: the axis of its plots, and the orders of its tables."""
 
-
-_BOTS = (
-    text_column("name", "Bot"),
-    text_column("owner", "Owner"),
-    text_column("", "Plays"),
-    Column("versions", "Versions"),
-    text_column("newest_state", "Newest"),
-    Column("created_at", "Since"),
+_SCORES: tuple[Column[Score], ...] = (
+    Column("games", "Games", lambda score: score.games),
+    Column("wins", "W", lambda score: score.wins),
+    Column("draws", "D", lambda score: score.draws),
+    Column("losses", "L", lambda score: score.losses),
+    Column("share", "Score", lambda score: score.share, "share"),
+    Column("forfeits", "Forfeits", lambda score: score.forfeits, "faults"),
 )
-_VERSIONS = (
-    Column("number", "Version", is_number=False),
-    text_column("state", "State"),
-    text_column("", "Plays"),
-    Column("created_at", "Uploaded"),
-)
-_RATINGS = (
-    text_column("pool", "Pool"),
-    text_column("name", "Version"),
-    Column("conservative", "Rating"),
-    Column("mu", "mu ± 2 sigma"),
-    Column("games", "Games"),
-    Column("wins", "W"),
-    Column("draws", "D"),
-    Column("losses", "L"),
-    Column("forfeits", "Forfeits"),
-)
-_SCORES = (
-    Column("games", "Games"),
-    Column("wins", "W"),
-    Column("draws", "D"),
-    Column("losses", "L"),
-    Column("share", "Score"),
-    Column("forfeits", "Forfeits"),
-)
-_CHANGES = (
-    text_column("", "Game"),
-    text_column("", "Version"),
-    text_column("opponent", "Opponent"),
-    Column("points", "Points"),
-    Column("mu", "mu"),
-    Column("sigma", "sigma"),
-    Column("commit_number", "When"),
+_OPPONENTS = (text_column("name", "Opponent", lambda score: score.name, "version", is_heading=True), *_SCORES)
+_ENDINGS = (text_column("name", "Ended by", lambda score: score.name, "termination", is_heading=True), *_SCORES)
+_CHANGES: tuple[Column[tuple[str, ChangeItem]], ...] = (
+    text_column("game", "Game", lambda row: row[1].game_id, "game", is_sortable=False, css="mono"),
+    text_column("version", "Version", lambda row: row[0], is_sortable=False),
+    text_column("opponent", "Opponent", lambda row: row[1].opponent, "version"),
+    Column("points", "Points", lambda row: row[1].points, "points"),
+    Column("mu", "mu", lambda row: (row[1].mu_before, row[1].mu), "step", order=lambda row: row[1].mu),
+    Column("sigma", "sigma", lambda row: row[1].sigma),
+    Column("commit_number", "When", lambda row: row[1].finished_at, order=lambda row: row[1].commit_number),
 )
 
 
@@ -84,7 +67,7 @@ async def index(request: web.Request) -> web.Response:
     """List all bots by name, or those that match the query."""
     query = read_form(request, BotQuery, limit=100, after=request.query.get("after") or None).query
     found = await run(services.bot.page, arena_of(request), query)
-    return render(request, "bots.html", bots=found, table=sorted_table(request, _BOTS, found.items), chosen=query)
+    return render(request, "bots.html", bots=found, table=sorted_table(request, BOTS, found.items), chosen=query)
 
 
 @routes.get("/bots/{bot}")
@@ -112,58 +95,69 @@ async def _page(request: web.Request, number: str = "") -> web.Response:
     family = choice(request.query, "family", families())
 
     def read() -> tuple[services.bot.BotResults, list[RatingPlot]]:
-        found = services.bot.results(arena_of(request), request.match_info["bot"], number, family)
-        return found, [rating_plot(pool, versions, by) for pool, versions in found.curves.items()]
+        results = services.bot.results(arena_of(request), request.match_info["bot"], number, family)
+        return results, [rating_plot(pool, versions, by) for pool, versions in results.curves.items()]
 
-    found, curves = await run(read)
-    arena, identity, bot = arena_of(request), await session_of(request), found.bot
+    results, curves = await run(read)
+    arena, identity, bot = arena_of(request), await session_of(request), results.bot
     mine = await run(services.bot.page, arena, BotQuery(owner=identity.name, limit=100)) if identity else None
-    scores = score_tables(found.tallies, {one.id for one in found.versions})
+    scores = score_tables(results.tallies, {version.id for version in results.versions})
     opponents, endings = (
-        sorted(one.values(), key=lambda score: (-score.games, score.name)) for one in (scores.opponents, scores.endings)
+        sorted(table.values(), key=lambda score: (-score.games, score.name))
+        for table in (scores.opponents, scores.endings)
     )
     return render(
         request,
         "bot.html",
         by=by,
         family=family,
-        found=found,
+        found=results,
         bot=bot,
-        version=found.version,
-        presence=found.presence,
-        is_followed=await run(services.follow.has, arena, "bot", bot.name, identity),
+        version=results.version,
+        presence=results.presence,
+        is_followed=await run(services.follow.has, arena, "bot", bot.id, identity),
         plays_people_in=[] if bot.is_retired else await run(services.people.families_of, arena, bot.name),
-        tiles=_tiles(found),
-        results=timeline(found.games[:SHOWN_RESULTS], {one.id for one in found.versions}),
-        challengers=[one.name for one in mine.items if one.newest_state == "active"] if mine else [],
-        is_active=any(one.state == "active" for one in found.bot.versions),
-        plays=sorted({name for one in found.versions for name in one.families}),
+        place=await run(_first_game, arena, results),
+        tiles=_tiles(results),
+        results=timeline(results.games[:SHOWN_RESULTS], {version.id for version in results.versions}),
+        challengers=[bot.name for bot in mine.items if bot.newest_state == "active"] if mine else [],
+        is_active=any(version.state == "active" for version in results.bot.versions),
+        plays=sorted({name for version in results.versions for name in version.families}),
         curves=curves,
         sides=sorted(scores.sides.items()),
-        versions=sorted_table(request, _VERSIONS, found.bot.versions, parameter="versions"),
-        ratings=sorted_table(request, _RATINGS, found.ratings, parameter="ratings"),
-        opponents=sorted_table(
-            request, (text_column("name", "Opponent"), *_SCORES), opponents[:100], parameter="opponents"
+        versions=sorted_table(request, VERSIONS, results.bot.versions, parameter="versions"),
+        ratings=sorted_table(
+            request,
+            POOL_RATINGS,
+            results.ratings,
+            parameter="ratings",
+            css=lambda line: "provisional" if line.is_provisional else "",
         ),
-        endings=sorted_table(request, (text_column("name", "Ended by"), *_SCORES), endings, parameter="endings"),
-        games=columns.sort_games(request, found.games, with_family=True),
-        tables=[
-            sorted_table(
-                request, _CHANGES, one.changes, parameter="changes", value=lambda row, key: getattr(row[1], key)
-            )
-            for one in curves
-        ],
+        opponents=sorted_table(request, _OPPONENTS, opponents[:100], parameter="opponents"),
+        endings=sorted_table(request, _ENDINGS, endings, parameter="endings"),
+        games=html_table.sort_games(request, results.games, with_family=True),
+        tables=[sorted_table(request, _CHANGES, curve.changes, parameter="changes") for curve in curves],
     )
 
 
-def _tiles(found: services.bot.BotResults) -> list[tuple[Rules, PoolRating, Markup]]:
+def _first_game(arena: Arena, found: services.bot.BotResults) -> QueuePlace | None:
+    """Return the place in the queue of the newest shown version if it has no rating yet."""
+    newest = max((version for version in found.versions), key=lambda version: version.number, default=None)
+    if newest is None or newest.state != "active" or newest.id in {line.version_id for line in found.ratings}:
+        return None
+    return services.submission.place_of_first_game(arena, newest.id)
+
+
+def _tiles(results: services.bot.BotResults) -> list[tuple[Rules, PoolRating, Markup]]:
     """Return for each pool the rating of the newest version, and a small curve of the ratings of all versions."""
-    newest = {line.pool: line for line in sorted(found.ratings, key=lambda line: line.version_id)}
+    newest = {line.pool: line for line in sorted(results.ratings, key=lambda line: line.version_id)}
     return [
         (
             load(line.family),
             line,
-            plot.spark([one.mu - 3 * one.sigma for changes in found.curves[pool].values() for one in changes]),
+            plot.spark(
+                [change.mu - 3 * change.sigma for changes in results.curves[pool].values() for change in changes]
+            ),
         )
         for pool, line in sorted(newest.items())
     ]
@@ -187,3 +181,70 @@ async def challenge(request: web.Request) -> web.Response:
         request[IDENTITY],
     )
     return redirect(f"/tournaments/{row.id}")
+
+
+_OPENINGS: tuple[Column[tuple[str, Score]], ...] = (
+    text_column(
+        "name", "Opening", lambda row: row[0], "name", order=lambda row: row[1].name, is_heading=True, css="mono"
+    ),
+    Column("wins", "W", lambda row: row[1].wins),
+    Column("draws", "D", lambda row: row[1].draws),
+    Column("losses", "L", lambda row: row[1].losses),
+)
+
+
+@routes.get("/bots/{bot}/vs/{other}")
+@allow_parameters(*form_names(MeetingsQuery), "after", "games", "openings")
+async def versus(request: web.Request) -> web.Response:
+    """Show the games between two bots: all versions, or those in `?mine=` and `?theirs=`."""
+    names = request.match_info["bot"], request.match_info["other"]
+    query = read_form(request, MeetingsQuery, after=request.query.get("after") or None).query
+    meetings = await run(services.bot.head_to_head, arena_of(request), *names, query)
+    scores = score_tables(meetings.tallies, set(meetings.mine))
+    total = Score(names[0])
+    for score in scores.endings.values():
+        total.wins, total.draws = total.wins + score.wins, total.draws + score.draws
+        total.losses, total.forfeits = total.losses + score.losses, total.forfeits + score.forfeits
+    return render(
+        request,
+        "versus.html",
+        bot=names[0],
+        other=names[1],
+        found=meetings,
+        query=query,
+        total=total,
+        sides=sorted(scores.sides.items()),
+        endings=sorted(scores.endings.values(), key=lambda score: (-score.games, score.name)),
+        games=meetings.games,
+        timeline=timeline(meetings.games.items, set(meetings.mine)),
+        table=html_table.sort_games(request, meetings.games.items, with_family=True),
+        openings=sorted_table(request, _OPENINGS, _by_opening(meetings), parameter="openings"),
+    )
+
+
+def _by_opening(meetings: HeadToHead) -> list[tuple[str, Score]]:
+    """Count the results of `mine` by opening, or by variant for games without an opening; the most frequent first."""
+    rows: dict[str, Score] = {}
+    for game in meetings.games.items:
+        opening = meetings.openings.get(game.id, "")
+        score = rows.setdefault(opening or game.variant, Score(opening))
+        if game.winner:
+            score.add(is_first=game.first_id in meetings.mine, winner=game.winner)
+    return sorted(rows.items(), key=lambda item: (-item[1].games, item[0]))
+
+
+@routes.get("/users/{user}")
+@allow_parameters("sort", "tournaments")
+async def show_user(request: web.Request) -> web.Response:
+    """Show a user."""
+    profile = await run(services.user.profile, arena_of(request), request.match_info["user"])
+    return render(
+        request,
+        "user.html",
+        table=sorted_table(request, page_columns(BOTS, ("owner",)), profile.bots),
+        tournaments=sorted_table(request, TOURNAMENTS, profile.tournaments, parameter="tournaments"),
+        all_rules={name: load(name) for name in families()},
+        now=datetime.now(UTC),
+        found=profile,
+        user=profile.user,
+    )

@@ -1,4 +1,6 @@
-"""The documentation site built by `make docs`, rules and protocol of each installed family, limits in numbers."""
+"""The documentation site built by `make docs`, rules and protocol of each installed family, limits in numbers, and the
+page of the JSON interface, rendered from its OpenAPI document without third-party scripts.
+"""
 
 from __future__ import annotations
 
@@ -7,18 +9,32 @@ import re
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+import aiohttp_jinja2
 from aiohttp import web
 from markupsafe import Markup
 
-from arena.http.problem import Problem, not_found
+from arena.documents.table import Column, text_column
+from arena.events import messages
+from arena.events.topic import Topic
+from arena.http import response_cache
+from arena.http.problem import DOCS, OPENAPI, Problem, not_found
 from arena.http.request_context import CONTEXT
-from arena.pages import language, markdown
-from arena.pages.columns import text_column
-from arena.pages.documented_fields import documented_fields
-from arena.pages.html_table import Column, sorted_table
-from arena.pages.page import allow_parameters, path_family, redirect_permanently, render, run
+from arena.pages import filters, language, markdown
+from arena.pages.html_table import HtmlTable, sorted_table
+from arena.pages.markdown import inline
+from arena.pages.page import (
+    add_template_context,
+    allow_parameters,
+    cached_page,
+    path_family,
+    redirect_permanently,
+    render,
+    run,
+)
+from arena.pages.schema import DocumentedField, documented_fields, type_link, type_name
+from referee.errors import KINDS
 from referee.families import folder, folder_of
 from referee.game.spec import Adjudication, BotLimits
 from referee.rules.rules import Rules
@@ -27,25 +43,31 @@ routes = web.RouteTableDef()
 
 SITE = Path(__file__).parents[2] / "documentation"
 """The built site: part of the wheel, and made by `make` in a checkout."""
-_FORMER: Mapping[str, str] = {
-    "play": "/docs/players/play/",
-    "first-bot": "/docs/tutorials/first-bot/",
-    "protocol": "/docs/reference/protocol/",
-    "reference": "/docs/reference/settings/",
-    "limits": "/limits",
-    "terminations": "/docs/reference/terminations/",
-    "ratings": "/docs/explanation/ratings/",
-    "analysis": "/docs/explanation/analysis/",
-    "api": "/api/v1/docs",
-    "changelog": "/docs/reports/changelog/",
-    "design": "/design",
-}
-"""Addresses of the pages that were below `/help`."""
 _HEADING = re.compile(r'<h2 id="([^"]+)">(.*?)</h2>', re.DOTALL)
-_WORDS = (text_column("0", "Word"), text_column("1", "Meaning"))
-_FIELDS = (text_column("title", "Limit"), Column("", "Value"), text_column("text", "Meaning"))
-_UPLOADS = (text_column("2", "Limit"), Column("", "Value"))
-_RATES = (text_column("0", "Kind"), text_column("3", "Meaning"), Column("1", "Per minute"), Column("2", "Burst"))
+_WORDS: tuple[Column[tuple[str, str]], ...] = (
+    text_column("word", "Word", lambda row: row[0], is_heading=True),
+    text_column("meaning", "Meaning", lambda row: row[1]),
+)
+_FIELDS: tuple[Column[DocumentedField], ...] = (
+    text_column("title", "Limit", lambda limit: limit.title, "word", is_heading=True),
+    Column("value", "Value", lambda limit: limit.value, is_sortable=False),
+    text_column("text", "Meaning", lambda limit: limit.text, "inline"),
+)
+_UPLOADS: tuple[Column[tuple[str, int, str]], ...] = (
+    text_column("text", "Limit", lambda row: row[2], "inline", is_heading=True),
+    Column(
+        "value",
+        "Value",
+        lambda row: filters.size(row[1]) if row[0].endswith("_bytes") else language.number(row[1]),
+        is_sortable=False,
+    ),
+)
+_RATES: tuple[Column[tuple[str, float | None, float, str]], ...] = (
+    text_column("name", "Kind", lambda row: row[0], "word", is_heading=True),
+    text_column("text", "Meaning", lambda row: row[3], "word"),
+    Column("per_minute", "Per minute", lambda row: row[1], "count"),
+    Column("burst", "Burst", lambda row: row[2], "count"),
+)
 _KINDS = {
     "read": language.marked("Requests to the JSON interface that change nothing"),
     "write": language.marked("Requests to the JSON interface that change something"),
@@ -57,11 +79,6 @@ _KINDS = {
     "exports": language.marked("Downloads of many games that run at once"),
 }
 """What is counted by each limit on requests."""
-
-
-def _part(row: tuple[Any, ...], key: str) -> Any:
-    """Return the value of a row in a column: the row is a tuple, the key of the column an index."""
-    return row[int(key)]
 
 
 def address(page: str = "") -> str:
@@ -99,17 +116,6 @@ def _file(name: str) -> Path | None:
         return None
     path = path / "index.html" if path.is_dir() else path
     return path if path.is_file() else None
-
-
-@routes.get("/help")
-@routes.get("/help/{topic}")
-async def former(request: web.Request) -> web.Response:
-    """Redirect to the page that has the text of a former help page."""
-    topic = request.match_info.get("topic", "")
-    kind, _, family = topic.partition("-")
-    if kind in ("rules", "dialect") and family:
-        return redirect_permanently(f"/{family}/{'rules' if kind == 'rules' else 'protocol'}")
-    return redirect_permanently(_FORMER.get(topic, "/docs/"))
 
 
 @routes.get("/{family}/rules")
@@ -169,6 +175,7 @@ def _link(target: str, family: str) -> str:
 
 
 @routes.get("/limits")
+@cached_page
 @allow_parameters("bot", "adjudication", "uploads", "rates")
 async def limits(request: web.Request) -> web.Response:
     """Show the limits of bots, uploads and requests on this server."""
@@ -177,17 +184,17 @@ async def limits(request: web.Request) -> web.Response:
     names = ("max_upload_bytes", "max_bundle_bytes", "max_bundle_files", "quota_bots", "quota_versions", "quota_bytes")
     uploads = [(name, getattr(context.settings, name), described[name].description) for name in names]
     rates: list[tuple[str, float | None, float, str]] = [
-        (name, one.rate.per_minute, one.rate.burst, _KINDS[name]) for name, one in context.limiters.items()
+        (name, limiter.rate.per_minute, limiter.rate.burst, _KINDS[name]) for name, limiter in context.limiters.items()
     ]
-    for name, each in (("streams", context.streams.each), ("exports", context.exports.each)):
-        rates.append((name, None, each, _KINDS[name]))
+    for name, most in (("streams", context.streams.each), ("exports", context.exports.each)):
+        rates.append((name, None, most, _KINDS[name]))
     return render(
         request,
         "limits.html",
         bot=sorted_table(request, _FIELDS, documented_fields(BotLimits), parameter="bot"),
         adjudication=sorted_table(request, _FIELDS, documented_fields(Adjudication), parameter="adjudication"),
-        uploads=sorted_table(request, _UPLOADS, uploads, parameter="uploads", value=_part),
-        rates=sorted_table(request, _RATES, rates, parameter="rates", value=_part),
+        uploads=sorted_table(request, _UPLOADS, uploads, parameter="uploads"),
+        rates=sorted_table(request, _RATES, rates, parameter="rates"),
     )
 
 
@@ -195,4 +202,77 @@ async def limits(request: web.Request) -> web.Response:
 @allow_parameters("rules")
 async def design(request: web.Request) -> web.Response:
     """Show every part of the design system of these pages."""
-    return render(request, "design.html", columns=sorted_table(request, _WORDS, (), parameter="rules").sorting)
+    note = language.text("Tables are sorted by the links in their headings, and collapse into blocks on phones.")
+    table = sorted_table(request, _WORDS, [(language.text("row"), note)], parameter="rules")
+    return render(request, "design.html", table=table)
+
+
+class Member(NamedTuple):
+    """A parameter of an operation, found `where`, or a member of a document."""
+
+    name: str
+    schema: Mapping[str, Any]
+    description: str
+    is_required: bool
+    where: str = ""
+
+
+_PARAMETERS: tuple[Column[Member], ...] = (
+    text_column("name", "Parameter", lambda member: member.name, "member", is_heading=True),
+    text_column("where", "In", lambda member: member.where),
+    text_column("type", "Type", lambda member: type_name(member.schema)),
+    text_column("meaning", "Meaning", lambda member: inline(member.description)),
+)
+_MEMBERS: tuple[Column[Member], ...] = (
+    text_column("name", "Member", lambda member: member.name, "member", is_heading=True),
+    text_column("type", "Type", lambda member: type_link(member.schema)),
+    text_column("meaning", "Meaning", lambda member: inline(member.description)),
+)
+_TOPICS: tuple[Column[Topic], ...] = (
+    text_column("filter", "Topic", lambda topic: topic.filter, "code", is_heading=True),
+    text_column("is_retained", "Retained", lambda topic: topic.is_retained),
+    text_column("about", "Content", lambda topic: inline(topic.about)),
+)
+
+
+def _parameter(given: Mapping[str, Any]) -> Member:
+    return Member(
+        given["name"], given["schema"], given.get("description", ""), given.get("required", False), given["in"]
+    )
+
+
+def _members(schema: Mapping[str, Any]) -> list[Member]:
+    required = schema.get("required", ())
+    return [
+        Member(name, part, part.get("description", ""), name in required)
+        for name, part in schema.get("properties", {}).items()
+    ]
+
+
+@routes.get(DOCS)
+async def show_interface(request: web.Request) -> web.Response:
+    """Show every operation with an example, every schema, every error, every event topic."""
+    await add_template_context(request)  # the middleware skips addresses of data, but this is a page
+    topics = [topic for kind in messages.KINDS for topic in (*kind.COPIES, kind.TOPIC) if topic.is_public]
+    document = request.app[OPENAPI]
+    context = {
+        "document": document,
+        "problems": KINDS,
+        "topics": HtmlTable(_TOPICS, topics),
+        "parameters": {
+            operation["operationId"]: HtmlTable(
+                _PARAMETERS, [_parameter(parameter) for parameter in operation["parameters"]]
+            )
+            for methods in document["paths"].values()
+            for operation in methods.values()
+            if operation.get("parameters")
+        },
+        "members": {
+            name: HtmlTable(_MEMBERS, _members(schema)) for name, schema in document["components"]["schemas"].items()
+        },
+    }
+    text = aiohttp_jinja2.render_string("api.html", request, context)
+    kind = "text/html; charset=utf-8"
+    return response_cache.respond(
+        request, text.encode(), status=200, keep="revalidate", is_private=True, content_type=kind
+    )

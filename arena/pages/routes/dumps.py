@@ -4,21 +4,13 @@ from __future__ import annotations
 
 from aiohttp import web
 
-from arena.collections.dumps import Dumps
+from arena.collections.dumps import FILES, Dumps
 from arena.http.problem import not_found
 from arena.http.request_context import CONTEXT
-from arena.pages.columns import text_column
-from arena.pages.html_table import Column, sorted_table
+from arena.pages.html_table import sorted_table
 from arena.pages.page import allow_parameters, render, run
 
 routes = web.RouteTableDef()
-_FILES = (
-    text_column("month", "File"),
-    Column("games", "Games"),
-    Column("bytes", "Size"),
-    Column("first", "Commits"),
-    text_column("", "SHA-256"),
-)
 
 
 def _archive(request: web.Request) -> Dumps:
@@ -33,7 +25,7 @@ async def show(request: web.Request) -> web.Response:
     found = await run(archive.current)
     settings = request.app[CONTEXT].settings
     hour = settings.dump_hour_utc
-    dumps = sorted_table(request, _FILES, found.latest_first)
+    dumps = sorted_table(request, FILES, found.latest_first)
     return render(request, "dumps.html", index=found, dumps=dumps, licence=archive.licence, hour=hour)
 
 

@@ -11,36 +11,21 @@ from markupsafe import Markup
 from yarl import URL
 
 from arena import services
-from arena.documents.explorer import ExplorerQuery, ExplorerResponse, PlayedMoveItem
-from arena.errors import ArenaError
+from arena.documents.archive import ExplorerQuery, ExplorerResponse, PlayedMoveItem
+from arena.documents.columns import MOVES
 from arena.pages import language
-from arena.pages.columns import text_column
 from arena.pages.drawing import board, plot
 from arena.pages.drawing.scene import Scenes
-from arena.pages.html_table import Column, sorted_table
-from arena.pages.language import marked
+from arena.pages.html_table import sorted_table
 from arena.pages.page import allow_parameters, arena_of, error_sentence, path_family, render, run, run_use_case
 from arena.pages.query_form import form_names, read_form
 from arena.pages.routes.archive import source_options
 from arena.pages.routes.game import is_first_light
+from referee.errors import ArenaError
 from referee.rules import families, load
 from referee.rules.rules import Rules
 
 routes = web.RouteTableDef()
-_COLUMNS = (
-    text_column("move", marked("Move")),
-    Column("games", marked("Games")),
-    text_column("", marked("Results")),
-    Column("score", marked("Score"), marked("share of the points of the side to move")),
-    Column("rating", marked("Strength"), marked("mean of the current mu of the bots that played it")),
-    Column(
-        "performance",
-        marked("Performance"),
-        marked("performance rating: the strength that these results against these opponents suggest"),
-    ),
-    Column("last", marked("Last played")),
-    text_column("", marked("Best game")),
-)
 
 
 @routes.get("/explore")
@@ -58,37 +43,33 @@ async def show(request: web.Request) -> web.Response:
     form = read_form(request, ExplorerQuery)
     problem, arena = "", arena_of(request)
     try:
-        found = await run_use_case(services.explorer.explore, arena, rules.family, form.query)
+        explored = await run_use_case(services.explorer.explore, arena, rules.family, form.query)
     except ArenaError as error:
         if error.status >= 500:
             raise
         problem = error_sentence(error)
-        found = await run_use_case(services.explorer.explore, arena, rules.family, ExplorerQuery())
-    moves = sorted_table(request, _COLUMNS, found.moves, value=_value)
-    pools = [one.pool for one in await run(services.leaderboard.pools, arena, rules.family)]
+        explored = await run_use_case(services.explorer.explore, arena, rules.family, ExplorerQuery())
+    moves = sorted_table(request, MOVES, explored.moves)
+    pools = [pool.pool for pool in await run(services.leaderboard.pools, arena, rules.family)]
     return render(
         request,
         "explorer.html",
         status=400 if problem else 200,
         problem=problem,
         rules=rules,
-        found=found,
-        form=replace(form, given={**form.given, "variant": found.variant}),
+        found=explored,
+        form=replace(form, given={**form.given, "variant": explored.variant}),
         moves=moves,
-        links={one.move: _link(request, found, one.move) for one in found.moves},
+        links={move.move: _link(request, explored, move.move) for move in explored.moves},
         options={
-            "variant": [(one.name, one.name) for one in rules.variants],
+            "variant": [(variant.name, variant.name) for variant in rules.variants],
             "pool": [(name, name) for name in pools],
             "source": source_options(await run(services.archive.names, arena, "source")),
         },
         sprites=board.sprites([rules]),
-        drawing=await run(_drawing, rules, found),
-        outcomes=partial(_outcomes, is_first_light(rules)),
+        drawing=await run(_drawing, rules, explored),
+        drawn_outcomes=partial(_outcomes, is_first_light(rules)),
     )
-
-
-def _value(one: PlayedMoveItem, key: str) -> Any:
-    return one.shown if key == "move" else getattr(one, key) or None
 
 
 def _link(request: web.Request, found: ExplorerResponse, move: str) -> str:

@@ -11,11 +11,10 @@ from aiohttp import web
 from yarl import URL
 
 from arena import services
-from arena.analysis.board_engine import EngineBusyError
+from arena.analysis.engine import EngineBusyError
 from arena.errors import BadValueError
 from arena.http.identity import session_of
-from arena.http.json_text import as_json
-from arena.http.problem import Problem
+from arena.http.problem import Problem, as_json
 from arena.http.request_context import IDENTITY, charge
 from arena.pages import filters, language
 from arena.pages.drawing import board
@@ -91,8 +90,8 @@ class _Line:
         query = dict(self.kept)
         if self.back:
             query["ply"] = str(base)
-        if found := self.study.moves[base:end]:
-            query["moves"] = " ".join(found)
+        if moves := self.study.moves[base:end]:
+            query["moves"] = " ".join(moves)
         return str(URL(f"/{rules.family}/board").with_query(query))
 
 
@@ -158,7 +157,7 @@ async def _annotations(request: web.Request, line: _Line) -> str:
     if record is None:
         return ""
     record = await run(services.analysis.annotated, arena, record)
-    return services.board_tree.of_game(record) if record.variations or record.comments else ""
+    return services.study.tree_of_game(record) if record.variations or record.comments else ""
 
 
 @routes.post("/{family}/board")
@@ -170,8 +169,8 @@ async def paste(request: web.Request) -> web.Response:
     await charge(request, len(text) / _LETTERS_PER_TOKEN)
     try:
         ruleset = await run_use_case(services.study.settle, rules.family, fields.get("variant", ""), "")
-        found, tree = await run_use_case(services.board_tree.of_text, ruleset, text)
-        line = await _pasted(request, found.ruleset, found.game.position or "", found.game.moves)
+        collected, tree = await run_use_case(services.study.tree_of_text, ruleset, text)
+        line = await _pasted(request, collected.ruleset, collected.game.position or "", collected.game.moves)
     except BadValueError as error:
         line = await _pasted(request, await run_use_case(services.study.settle, rules.family, "", ""), "", ())
         shown = _shown(request, rules, line, problem=error_sentence(error), pasted=text)
@@ -196,7 +195,7 @@ async def write(request: web.Request) -> web.Response:
     await charge(request, len(tree) / _LETTERS_PER_TOKEN)
     try:
         line = await _read(request, rules)
-        text = await run_use_case(services.board_tree.write, line.study, tree, fields.get("notation", ""))
+        text = await run_use_case(services.study.write_tree, line.study, tree, fields.get("notation", ""))
     except BadValueError as error:
         raise Problem("invalid", str(error), hint=error.hint) from None
     headers = {"Content-Disposition": f'attachment; filename="{rules.family}.txt"', "Cache-Control": "no-store"}
@@ -225,9 +224,9 @@ def _shown(
         "piece_key": piece_key(rules),
         "palette": board.chart(rules, scene.board)["pieces"] if rules.position_setup else {},
         "options": services.study.options_text(ruleset),
-        "plies": [(one, _link(rules, line, one.ply)) for one in scenes],
-        "variants": [one.name for one in rules.variants],
-        "notations": [one.name for one in rules.formats],
+        "plies": [(scene, _link(rules, line, scene.ply)) for scene in scenes],
+        "variants": [variant.name for variant in rules.variants],
+        "notations": [notation.name for notation in rules.formats],
         "asked_position": request.query.get("position", "")[:1000],
         "example": rules.notation.write_move(line.study.end.moves[0]) if line.study.end.moves else "",
         "standing": _state_sentence(line.study),
@@ -275,14 +274,14 @@ async def answer(request: web.Request) -> web.Response:
     identity = await session_of(request)
     if identity is None:
         return redirect(f"/login?next={request.rel_url.raw_path}")
-    found = await run(services.analysis.read_answer, arena_of(request), number_of, identity)
-    record = read_record(found.record)
+    question = await run(services.analysis.read_answer, arena_of(request), number_of, identity)
+    record = read_record(question.record)
     if record.family != rules.family:
         return redirect(f"/{record.family}/board/questions/{number_of}")
     ruleset = await run_use_case(ruleset_of, record)
     scenes: list[Scene] = []
-    if found.answer:
-        expected = (found.answer.line or [found.answer.best])[:_SHOWN]
+    if question.answer:
+        expected = (question.answer.line or [question.answer.best])[:_SHOWN]
         moves = [*record.moves, *(await run_use_case(_playable, ruleset, record, expected))]
         lines = await run_use_case(request.app[ANALYSIS_LINES].scenes, ruleset, record.position, moves)
         scenes = lines[len(record.moves) + 1 :]
@@ -292,8 +291,8 @@ async def answer(request: web.Request) -> web.Response:
         keep="no-store",
         rules=rules,
         sprites=board.sprites([rules]),
-        found=found,
-        side=ruleset.sides[found.answer is not None and found.answer.side == "second"],
+        found=question,
+        side=ruleset.sides[question.answer is not None and question.answer.side == "second"],
         drawings=[
             (
                 scene.move,
@@ -308,13 +307,13 @@ async def answer(request: web.Request) -> web.Response:
 
 def _playable(ruleset: Ruleset, record: GameRecord, expected: Sequence[str]) -> list[str]:
     """Return the legal beginning of a variation after a game. A bot wrote it, so it may contain illegal moves."""
-    found: list[str] = []
+    legal: list[str] = []
     with suppress(ValueError):
         at = Position.start(ruleset, record.position).play_all(record.moves)
         for move in expected:
             at = at.play(move)
-            found.append(move)
-    return found
+            legal.append(move)
+    return legal
 
 
 @routes.get("/{family}/board/scenes.json")
@@ -327,7 +326,7 @@ async def scenes(request: web.Request) -> web.Response:
     body: dict[str, Any] = {
         "base": line.base,
         "last": len(line.scenes) - 1,
-        "scenes": [one.as_json() | {"canonical": one.canonical} for one in line.scenes[after + 1 :]],
+        "scenes": [scene.as_json() | {"canonical": scene.canonical} for scene in line.scenes[after + 1 :]],
         "standing": _state_sentence(line.study),
         "to_move": line.study.end.side if line.study.end.outcome is None else "",
         "legal": await run_use_case(_legal, line.study),
@@ -353,16 +352,16 @@ async def evaluate(request: web.Request) -> web.Response:
     if line.study.end.outcome is not None:
         return web.json_response({}, headers={"Cache-Control": "no-store"})
     try:
-        found = await run_use_case(services.analysis.evaluate_now, arena_of(request), line.study, nodes)
+        evaluation = await run_use_case(services.analysis.evaluate_now, arena_of(request), line.study, nodes)
     except EngineBusyError:
         return web.json_response({"is_busy": True}, headers={"Cache-Control": "no-store"})
-    sign = 1 if found.side == "first" else -1
-    moves = await run_use_case(_displayed, line.study.end, found.line or [found.best])
+    sign = 1 if evaluation.side == "first" else -1
+    moves = await run_use_case(_displayed, line.study.end, evaluation.line or [evaluation.best])
     body = {
-        "depth": found.depth,
-        "chance": None if found.winning_chances is None else sign * found.winning_chances,
-        "score": filters.score(None if found.score is None else sign * found.score),
-        "engine": found.engine,
+        "depth": evaluation.depth,
+        "chance": None if evaluation.winning_chances is None else sign * evaluation.winning_chances,
+        "score": filters.score(None if evaluation.score is None else sign * evaluation.score),
+        "engine": evaluation.engine,
         "line": moves,
     }
     return web.json_response(body, dumps=as_json, headers={"Cache-Control": "no-store"})
@@ -370,13 +369,13 @@ async def evaluate(request: web.Request) -> web.Response:
 
 def _displayed(at: Position, line: Sequence[str]) -> list[dict[str, str]]:
     """Return the legal beginning of a variation, each move in canonical (`move`) and displayed (`shown`) notation."""
-    found = []
+    moves = []
     with suppress(ValueError):
         for move in line[:_SHOWN_LINE]:
             code = at.read(move)
-            found.append({"move": at.ruleset.rules.notation.write_move(code), "shown": at.display(code)})
+            moves.append({"move": at.ruleset.rules.notation.write_move(code), "shown": at.display(code)})
             at = at.play(code)
-    return found
+    return moves
 
 
 @routes.get("/{family}/board/position.json")

@@ -13,14 +13,13 @@ from markupsafe import Markup
 from arena import services
 from arena.documents.analysis import AnalysisResponse
 from arena.documents.archive import ArchiveItem
-from arena.documents.game import GameItem
-from arena.events.messages import PlyPayload, Subject
+from arena.documents.game import EARLY_PLIES, GameItem
+from arena.events.messages import Subject
 from arena.http.identity import session_of
-from arena.http.json_text import as_json
-from arena.http.problem import Problem, not_found, quoted
+from arena.http.problem import Problem, as_json, not_found, quoted
 from arena.http.request_context import CONTEXT, IDENTITY
 from arena.pages import filters, language
-from arena.pages.drawing import animation, board
+from arena.pages.drawing import board, thumbnail
 from arena.pages.drawing.piece_shapes import key, looks
 from arena.pages.drawing.replay import Replay
 from arena.pages.drawing.scene import Scene, piece_names
@@ -39,6 +38,7 @@ from arena.pages.page import (
 )
 from arena.pages.session import checked_form
 from arena.services.game import GameDetails
+from referee.game.record import Ply
 from referee.game.spec import GameSpec
 from referee.rules.core import SIDES, ParseError, Side
 from referee.rules.move_input import legal_moves
@@ -49,7 +49,6 @@ from referee.rules.text_board import rows
 routes = web.RouteTableDef()
 _MAX_PLY = 100_000
 _PREFIX = re.compile("[0-9a-f]{8,32}")
-_ANNOTATED = re.compile(r"[?!]+$")
 
 
 async def _find(request: web.Request, name: str = "") -> GameDetails:
@@ -64,7 +63,7 @@ async def _replay(request: web.Request, found: GameDetails) -> Replay:
     if found.record is not None:
         return await run(replays.of_record, found.record, found.line.attempt)
     live = request.app[CONTEXT].live.of(found.line)
-    plies = list(live.plies) if live else [PlyPayload(move) for move in found.spec.opening]
+    plies = list(live.plies) if live else [Ply(move=move) for move in found.spec.opening]
     return await run(replays.of_moves, found.line, found.spec, plies)
 
 
@@ -167,24 +166,24 @@ async def replay_of(request: web.Request, name: str = "") -> tuple[Replay, GameD
 
 async def render_viewer(request: web.Request, template: str, keep: str = "no-cache", **more: Any) -> web.Response:
     """Render the game in the address on a page with the viewer; `more` adds template variables."""
-    found = await _find(request)
-    replay = await _replay(request, found)
-    line = found.line
+    details = await _find(request)
+    replay = await _replay(request, details)
+    line = details.line
     before, following, swapped = await run(services.game.neighbours, arena_of(request), line)
     ply, flip = _ply_and_flip(request, replay)
     user = await session_of(request)
-    is_shown = {side: found.may_read_log(side, user) for side in SIDES}
-    logs = found.record.logs if found.record else {}
+    is_shown = {side: details.may_read_log(side, user) for side in SIDES}
+    logs = details.record.logs if details.record else {}
     analysis = await run(services.analysis.read, arena_of(request), line.id)
     shown: dict[str, Any] = dict(
         **viewer_context(request, replay, analysis),
         result=_result(line),
-        has_gif=animation.is_available(),
+        has_gif=thumbnail.can_animate(),
         base=f"/games/{line.id}",
         source=f"game={line.id}",
         game=line,
-        spec=found.spec,
-        record=found.record,
+        spec=details.spec,
+        record=details.record,
         sentence=sentence(line, replay),
         detail=detail(line),
         before=before,
@@ -193,14 +192,28 @@ async def render_viewer(request: web.Request, template: str, keep: str = "no-cac
         charts=_charts(replay, analysis),
         thoughts={side: _thought(replay, side, ply, flip=flip) for side in SIDES},
         changes={
-            "first": found.changes.get(line.first_id),
-            "second": found.changes.get(line.second_id),
+            "first": details.changes.get(line.first_id),
+            "second": details.changes.get(line.second_id),
         },
+        rating_note=_RATING_NOTES.get(details.unrated, ""),
+        is_early=line.termination == "resigned" and line.plies < EARLY_PLIES,
         logs={side: logs.get(side, "") for side in SIDES if is_shown[side] and logs.get(side)},
         hidden_logs=[side for side in SIDES if logs.get(side) and not is_shown[side]],
         is_live=line.state in ("queued", "running", "planned"),
     )
     return render(request, template, keep=keep, **(shown | more))
+
+
+_RATING_NOTES: Mapping[str, str] = {
+    "unrated": language.marked("not affected by this game"),
+    "same-owner": language.marked("not affected: both players belong to one owner"),
+    "daily-limit": language.marked("not affected: the two owners have played their rated games of the day"),
+    "no-established-rating": language.marked("change only against an opponent with an established rating"),
+    "others-share": language.marked(
+        "games against the bots of others count at most a quarter as much as those against the arena’s"
+    ),
+}
+"""Why a game leaves a rating unchanged, in words."""
 
 
 def _result(line: GameItem) -> str:
@@ -214,8 +227,8 @@ def _result(line: GameItem) -> str:
 
 def mark_of(replay: Replay, analysis: AnalysisResponse | None, ply: int) -> str:
     """Return the mark of a ply, such as `??`: the one written after the move by an annotator, else the engine's."""
-    if found := _ANNOTATED.search(replay.scenes[ply].move):
-        return found[0]
+    if annotation := replay.scenes[ply].annotation:
+        return annotation
     analysed = analysis.by_ply.get(ply) if analysis else None
     return analysed.mark if analysed else ""
 
@@ -224,15 +237,15 @@ def _mistakes(replay: Replay, analysis: AnalysisResponse | None) -> list[dict[st
     """Return the moves of a game that the engine marked as mistakes, with the moves it prefers."""
     return [
         {
-            "ply": one.number,
-            "side": replay.sides[one.side == "second"],
-            "mark": one.mark,
-            "move": replay.scenes[one.number].move,
-            "played": replay.scenes[one.number].canonical,
-            "best": one.best,
+            "ply": ply.number,
+            "side": replay.sides[ply.side == "second"],
+            "mark": ply.mark,
+            "move": replay.scenes[ply.number].move,
+            "played": replay.scenes[ply.number].canonical,
+            "best": ply.best,
         }
-        for one in (analysis.plies if analysis else ())
-        if one.mark in ("?", "??") and one.best and one.number <= replay.last
+        for ply in (analysis.plies if analysis else ())
+        if ply.mark in ("?", "??") and ply.best and ply.number <= replay.last
     ]
 
 
@@ -350,7 +363,7 @@ def _thought(replay: Replay, side: Side, ply: int, *, flip: bool) -> dict[str, A
         "ply": number,
         "score": replay.score(number),
         "report": replay.plies[number - 1] if number else None,
-        "moves": [one.move for one in line[1:]],
+        "moves": [scene.move for scene in line[1:]],
         "drawing": board.svg(replay.rules, scene, label=label, flip=flip, is_small=True),
     }
 
@@ -362,26 +375,26 @@ def grid(rules: Rules, scene: Scene) -> list[list[str]]:
 
 def piece_key(rules: Rules) -> list[tuple[list[str], str, str]]:
     """Return the kinds of pieces that need an explanation: the symbols of both sides, name, note."""
-    found: dict[str, tuple[list[str], str, str]] = {}
+    kinds: dict[str, tuple[list[str], str, str]] = {}
     for piece in rules.pieces:
         if piece.note:
-            looks, *_ = found.setdefault(
+            looks, *_ = kinds.setdefault(
                 piece.name, ([], language.translated(piece.name), language.translated(piece.note))
             )
             looks.append(board.prefix(rules.family) + key(piece.symbol))
-    return list(found.values())
+    return list(kinds.values())
 
 
 def _taken(replay: Replay, ply: int) -> dict[str, list[tuple[str, str, int]]]:
     """Return the pieces off the board by the side that captured them: (identifier, name, count)."""
-    found: dict[str, list[tuple[str, str, int]]] = {"first": [], "second": []}
+    captured: dict[str, list[tuple[str, str, int]]] = {"first": [], "second": []}
     gone = replay.scenes[ply].gone
     for piece in replay.rules.pieces:
         if count := gone.get(piece.symbol):
             identifier = board.prefix(replay.rules.family) + key(piece.symbol)
             name = language.translated(piece_names(replay.rules)[piece.symbol])
-            found["second" if piece.side == "first" else "first"].append((identifier, name, count))
-    return found
+            captured["second" if piece.side == "first" else "first"].append((identifier, name, count))
+    return captured
 
 
 def _leads(taken: dict[str, list[tuple[str, str, int]]]) -> dict[str, int]:
@@ -422,8 +435,8 @@ async def lines(request: web.Request) -> web.Response:
 
     The first scene is the position in which the bot reported it.
     """
-    found = await _find(request)
-    replay = await _replay(request, found)
+    details = await _find(request)
+    replay = await _replay(request, details)
     ply = ply_of(request, replay)
     at = {side: replay.last_of(side, ply) for side in SIDES}
     body = {
@@ -432,27 +445,27 @@ async def lines(request: web.Request) -> web.Response:
     }
     response = web.json_response(body, dumps=as_json)
     response.enable_compression()
-    return in_a_language(response, "public, max-age=86400" if found.line.is_over else "no-store")
+    return in_a_language(response, "public, max-age=86400" if details.line.is_over else "no-store")
 
 
 @routes.get("/games/{game}/scenes.json")
 async def scenes(request: web.Request) -> web.Response:
     """Return the scenes after `?after=` plies, with what is needed to draw them."""
-    found = await _find(request)
-    replay = await _replay(request, found)
+    details = await _find(request)
+    replay = await _replay(request, details)
     after = number(request.query, "after", -1, low=0, high=_MAX_PLY)
-    is_over = found.line.is_over
+    is_over = details.line.is_over
     body: dict[str, Any] = {
-        "state": found.line.state,
+        "state": details.line.state,
         "is_over": is_over,
-        "attempt": found.line.attempt,
-        "sentence": sentence(found.line, replay),
-        "detail": detail(found.line),
-        "result": _result(found.line),
-        "spectators": len(request.app[CONTEXT].broadcasts.get(Subject("game", found.line.id), ())),
-        "moved_at": live.moved_at if (live := request.app[CONTEXT].live.of(found.line)) else None,
+        "attempt": details.line.attempt,
+        "sentence": sentence(details.line, replay),
+        "detail": detail(details.line),
+        "result": _result(details.line),
+        "spectators": len(request.app[CONTEXT].broadcasts.get(Subject("game", details.line.id), ())),
+        "moved_at": live.moved_at if (live := request.app[CONTEXT].live.of(details.line)) else None,
         "expected": {} if is_over else await run(_expected, replay),
-        **scenes_body(replay, after, await run(services.analysis.read, arena_of(request), found.line.id)),
+        **scenes_body(replay, after, await run(services.analysis.read, arena_of(request), details.line.id)),
     }
     response = web.json_response(body, dumps=as_json)
     # A game that is over may still be analysed: cache the response for a minute only.

@@ -1,6 +1,7 @@
-"""Leaderboards of a family: the ratings of a pool, now or on an earlier day.
+"""Leaderboards of a family, the ratings of a pool, now or on an earlier day, and the page of the family itself.
 
-A filter by variant or time class limits the games that are counted.
+A filter by variant or time class limits the games that are counted. The ratings of several bots are compared in one
+plot. The address of each page holds the selection, so that it can be shared.
 """
 
 from __future__ import annotations
@@ -13,47 +14,49 @@ from typing import Any
 from aiohttp import web
 
 from arena import services
+from arena.documents.columns import LEADERBOARD
 from arena.documents.game import GameQuery
-from arena.documents.rating import LeaderboardLine, LeaderboardQuery
+from arena.documents.rating import LeaderboardLine, LeaderboardQuery, SideResults
+from arena.documents.table import Column, page_columns, text_column
 from arena.http.identity import session_of
-from arena.pages import columns
-from arena.pages.columns import text_column
-from arena.pages.html_table import Column, choice, sorted_table, sorting
+from arena.pages import html_table, rating_plot
+from arena.pages.drawing import board
+from arena.pages.drawing.scene import Scenes
+from arena.pages.html_table import choice, sorted_table
 from arena.pages.language import marked, text, translated
 from arena.pages.page import allow_parameters, arena_of, path_family, render, run
 from arena.pages.query_form import form_names, read_form
-from arena.tournaments import time_class
 from referee.rules import families, load
-from referee.rules.core import SIDES
+from referee.rules.core import SIDES, value_text
+from referee.rules.rules import Option, Rules, Variant
+from referee.tournament import preview
 
 routes = web.RouteTableDef()
+
+LINES = 100
+"""Lines of a leaderboard on one page; one line takes a third of a millisecond."""
 MAX_LEADERS = 10
 """Number of bots of each family on the page of all rankings."""
+MAX_VARIANTS = 60
 STATES = (("all", marked("active and retired")), ("retired", "retired"))
 
-_ELO = Column("elo", "Elo", "Bradley-Terry with draws, from the chosen games; independent of their order")
-COLUMNS = (
-    Column("place", "#", "place by rating; none while provisional", is_descending_first=False),
-    text_column("name", "Bot"),
-    Column("rating", "Rating", "mu − 3 sigma: a lower bound of the strength with 99.9 % confidence"),
-    Column("mu", "mu ± 2 sigma", "the estimate with its 95 % interval"),
-    _ELO,
-    Column("games", "Games"),
-    Column("wins", "W"),
-    Column("draws", "D"),
-    Column("losses", "L"),
-    Column("score", "Score"),
-    Column("opponents", "Opponents", "the average mu of the opponents"),
-    Column("drawn", "Draws"),
-    Column("forfeits", "Forfeits"),
-    Column("beats_next", "P(better)", "probability of being stronger than the next bot in the list"),
-    text_column("owner", "Owner"),
+_SIDES: tuple[Column[SideResults], ...] = (
+    text_column("variant", "Variant", lambda line: line.variant, "word", is_heading=True),
+    Column("first", "first", lambda line: line.first),
+    Column("draw", "Drawn", lambda line: line.draw),
+    Column("second", "second", lambda line: line.second),
 )
-_SIDES = (
-    text_column("variant", "Variant"),
-    Column("first", "first"),
-    Column("draw", "Drawn"),
-    Column("second", "second"),
+_VARIANTS: tuple[Column[Variant], ...] = (
+    text_column("name", "Name", lambda variant: variant.name, "variant", is_heading=True),
+    text_column("options", "Options", lambda variant: variant.options, "rule_options", is_sortable=False),
+    text_column("note", "Note", lambda variant: variant.note, "inline"),
+)
+_OPTIONS: tuple[Column[Option], ...] = (
+    text_column("name", "Name", lambda option: option.name, "code", is_heading=True),
+    text_column("default", "Default", lambda option: value_text(option.default), "code", is_sortable=False),
+    text_column("values", "Values", lambda option: option.names(), "option_values", is_sortable=False),
+    text_column("changes", "Changes", lambda option: option.changes, "word"),
+    text_column("meaning", "Meaning", lambda option: option.meaning, "inline"),
 )
 
 
@@ -83,20 +86,27 @@ async def show(request: web.Request) -> web.Response:
 
     def read() -> dict[str, Any]:
         pools = services.leaderboard.pools(arena, rules.family)
-        known = [one.pool for one in pools]
-        query = chosen if chosen.pool or rules.family in known or not known else replace(chosen, pool=known[0])
-        found = services.leaderboard.read(arena, rules.family, query)
+        known = [pool.pool for pool in pools]
+        # The Elo of a part of the games sorts all its bots, which need one page therefore.
+        query = chosen if chosen.is_part else replace(chosen, limit=LINES)
+        query = query if query.pool or rules.family in known or not known else replace(query, pool=known[0])
+        leaderboard = services.leaderboard.read(arena, rules.family, query, pools)
         return {
             "pools": pools,
-            "found": found,
-            "recent": services.game.search(arena, GameQuery(pool=found.pool, limit=10)),
+            "found": leaderboard,
+            "recent": services.game.search(arena, GameQuery(pool=leaderboard.pool, limit=10)),
         }
 
     shown = await run(read)
-    found = shown["found"]
-    chosen_columns = COLUMNS if chosen.is_part else tuple(one for one in COLUMNS if one is not _ELO)
-    ordered = sorting(request, chosen_columns, "-elo" if chosen.is_part else "place")
-    lines = ordered.sort(found.items, _value)
+    leaderboard = shown["found"]
+    table = sorted_table(
+        request,
+        page_columns(LEADERBOARD, () if chosen.is_part else ("elo",)),
+        leaderboard.items,
+        "-elo" if chosen.is_part else "place",
+        css=lambda line: "provisional" if line.is_provisional else "",
+    )
+    lines = table.rows
     return render(
         request,
         "leaderboard.html",
@@ -104,19 +114,21 @@ async def show(request: web.Request) -> web.Response:
         families=[load(name) for name in families()],
         chosen=chosen,
         is_mine=is_mine,
-        paces=time_class.NAMES,
+        paces=preview.NAMES,
         states=STATES,
         lines=lines,
         blocks=[
             [line for line in lines if not line.is_provisional],
             [line for line in lines if line.is_provisional],
         ],
-        leaders=[line for line in found.items if line.rank is not None][:3] if not chosen.is_part else [],
-        sorting=ordered,
+        leaders=[line for line in leaderboard.items if line.rank is not None][:3]
+        if not (chosen.is_part or chosen.after)
+        else [],
+        table=table,
         now=datetime.now(UTC),
-        sides=sorted_table(request, _sides_of(rules.sides), found.sides, parameter="sides"),
+        sides=sorted_table(request, _sides_of(rules.sides), leaderboard.sides, parameter="sides"),
         spread=_spread(lines),
-        **{**shown, "recent": columns.sort_games(request, shown["recent"].items)},
+        **{**shown, "recent": html_table.sort_games(request, shown["recent"].items)},
     )
 
 
@@ -127,14 +139,63 @@ def _spread(lines: Sequence[LeaderboardLine]) -> tuple[float, float]:
     return low, max((line.mu + 2 * line.sigma for line in sure), default=50.0)
 
 
-def _value(line: LeaderboardLine, key: str) -> Any:
-    if key == "rating":
-        return line.conservative
-    return line.draws / line.games if key == "drawn" else getattr(line, key)
-
-
-def _sides_of(names: Sequence[str]) -> tuple[Column, ...]:
+def _sides_of(names: Sequence[str]) -> tuple[Column[SideResults], ...]:
     """Return the columns of the table of results by side; the titles have the family's names of the sides."""
     sides: Iterable[tuple[str, str]] = zip(SIDES, names, strict=True)
     titles = {side: text("%(side)s won") % {"side": translated(name)} for side, name in sides}
     return tuple(replace(one, title=titles.get(one.key, one.title)) for one in _SIDES)
+
+
+@routes.get("/{family}/compare")
+@allow_parameters("pool", "bot", "by")
+async def compare(request: web.Request) -> web.Response:
+    """Plot the bots of `?bot=`, which may be repeated; by default the three best of the pool."""
+    rules, query = path_family(request), request.query
+    by = choice(query, "by", ("date", "game"), "date")
+    pool = query.get("pool") or rules.family
+    names = query.getall("bot", [])
+
+    def read() -> dict[str, Any]:
+        comparison = services.leaderboard.compare(arena_of(request), rules.family, pool, names)
+        curves = {name: curve.changes for name, curve in comparison.curves.items()}
+        return {"found": comparison, "drawing": rating_plot.comparison_plot(pool, curves, by)}
+
+    most = services.leaderboard.MAX_COMPARED
+    return render(request, "compare.html", rules=rules, by=by, most=most, **await run(read))
+
+
+@routes.get("/{family}")
+@allow_parameters("games", "variants", "options")
+async def show_family(request: web.Request) -> web.Response:
+    """Show a family: rules, variants, options, notation, best bots, latest games, sample bots."""
+    rules = path_family(request)
+    overview = await run(services.front_page.of_family, arena_of(request), rules.family)
+    return render(
+        request,
+        "family.html",
+        rules=rules,
+        found=overview,
+        drawing=await run(start_drawing, rules, rules.variants[0].name),
+        sprites=board.sprites([rules]),
+        example=await run(_example, rules),
+        recent=html_table.sort_games(request, overview.recent),
+        variants=sorted_table(request, _VARIANTS, rules.variants[:MAX_VARIANTS], parameter="variants"),
+        options=sorted_table(request, _OPTIONS, rules.options, parameter="options"),
+        more_variants=max(0, len(rules.variants) - MAX_VARIANTS),
+    )
+
+
+def start_drawing(rules: Rules, variant: str) -> Any:
+    """Draw the first position of a variant, with a label for those who cannot see it."""
+    scenes = Scenes(rules.settle(variant))
+    names = {"title": translated(rules.title), "name": translated(variant)}
+    label = text("%(title)s, start of %(name)s") % names
+    return board.svg(rules, scenes.items[0], label=label, is_small=False)
+
+
+def _example(rules: Rules) -> list[tuple[str, str]]:
+    """Return a few first moves in canonical and in displayed notation."""
+    from referee.rules.position import Position
+
+    position = Position.start(rules.settle())
+    return [(rules.notation.write_move(code), position.display(code)) for code in position.moves[:4]]

@@ -1,9 +1,12 @@
-"""Create and change tournaments and schedules by form or as TOML: fill in, preview, save."""
+"""Create and change tournaments and schedules by form or as TOML: fill in, preview, save; and the page of a schedule
+with a preview of its next tournaments, and those it has created.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 from urllib.parse import quote
@@ -11,23 +14,26 @@ from urllib.parse import quote
 from aiohttp import web
 
 from arena import services
-from arena.documents.identity import Identity
-from arena.documents.schedule import ScheduleItem
-from arena.documents.tournament import TournamentItem
-from arena.errors import ArenaError
+from arena.documents.account import Identity
+from arena.documents.columns import TOURNAMENTS
+from arena.documents.tournament import ScheduleItem, TournamentItem, TournamentQuery
 from arena.http.identity import session_of
 from arena.http.problem import Problem
 from arena.http.request_context import CONTEXT, IDENTITY
 from arena.pages import language, tournament_form
-from arena.pages.html_table import choice
+from arena.pages.html_table import choice, sorted_table
 from arena.pages.language import marked
 from arena.pages.page import allow_parameters, arena_of, path_number, redirect, render, run, run_use_case
 from arena.pages.session import checked_form
 from arena.services.tournament import Preview
-from arena.tournaments import as_toml
-from arena.tournaments.settings import FORMATS, Document, SettingsError, read
-from referee.machine import toml
+from referee import toml
+from referee.errors import ArenaError
 from referee.rules import families, load
+from referee.tournament.document import Document, read
+from referee.tournament.formats import DEFAULT, names
+from referee.tournament.part import SettingsError
+from referee.tournament.preview import time_class_in
+from referee.tournament.toml_text import as_toml
 
 routes = web.RouteTableDef()
 _EDITABLE = ("scheduled", "paused")
@@ -91,7 +97,7 @@ async def new(request: web.Request) -> web.Response:
     await _require_organiser(request)
     settings: dict[str, Any] = {
         "family": choice(request.query, "family", families(), families()[0]),
-        "format": choice(request.query, "format", FORMATS, FORMATS[0]),
+        "format": choice(request.query, "format", names(), DEFAULT),
     }
     if request.query.get("like", "").isdecimal():
         row = await run(services.tournament.get, arena_of(request), int(request.query["like"][:9]))
@@ -179,7 +185,7 @@ async def _answer(request: web.Request, draft: _Draft) -> web.Response:
         preview = await run_use_case(services.tournament.preview, arena_of(request), document, by)
         return await _show(request, draft, settings, preview)
     except SettingsError as error:
-        problems = [(one["field"], one["message"]) for one in error.extra.get("errors", ())]
+        problems = [(fault["field"], fault["message"]) for fault in error.extra.get("errors", ())]
         message = str(error).removeprefix(f"{error.field}: ")
         return await _show(request, draft, settings, errors=problems or [(error.field or "", message)])
     except ArenaError as error:
@@ -204,7 +210,7 @@ async def _show(
 ) -> web.Response:
     arena = arena_of(request)
     workers = services.status.workers(arena, request.app[CONTEXT].live, None)
-    slots = sum(one.slots for one in workers or () if one.is_fit)
+    slots = sum(worker.slots for worker in workers or () if worker.is_fit)
     family = settings.get("family")
     known = family if isinstance(family, str) and family in families() else families()[0]
     bots = await run(services.tournament.bots, arena, known)
@@ -222,10 +228,57 @@ async def _show(
         preview=preview,
         errors=errors or [],
         is_open=is_open,
-        is_advanced=any(name in is_open for one in advanced for name in (one.name, *(key.name for key in one.fields))),
+        is_advanced=any(
+            name in is_open for section in advanced for name in (section.name, *(key.name for key in section.fields))
+        ),
         slots=slots,
         bots=bots,
         family=load(known),
         variants={name: [variant.name for variant in load(name).variants] for name in families()},
         families=families(),
     )
+
+
+MAX_TOURNAMENTS = 20
+"""Maximum number of tournaments on a page."""
+
+
+@routes.get("/schedules/{schedule}")
+@allow_parameters("after", "sort")
+async def show_schedule(request: web.Request) -> web.Response:
+    """Show a schedule."""
+    arena, number = arena_of(request), path_number(request, "schedule", "schedule")
+    query = TournamentQuery(schedule=number, limit=MAX_TOURNAMENTS, after=request.query.get("after") or None)
+    shown, created = await run(lambda: (services.schedule.show(arena, number), services.tournament.page(arena, query)))
+    return render(
+        request,
+        "schedule.html",
+        schedule=shown.schedule,
+        preview=shown.preview,
+        document=shown.document,
+        rules=load(shown.document.family) if shown.document else None,
+        pace=time_class_in(shown.schedule.template),
+        text=shown.text,
+        tournaments=created,
+        table=sorted_table(request, TOURNAMENTS, created.items),
+        all_rules={name: load(name) for name in families()},
+        now=datetime.now(UTC),
+    )
+
+
+@routes.post("/schedules/{schedule}/switch")
+async def switch_schedule(request: web.Request) -> web.Response:
+    """Enable a schedule from its next date on, or disable it."""
+    fields = await checked_form(request)
+    number = path_number(request, "schedule", "schedule")
+    await run_use_case(services.schedule.switch, arena_of(request), number, fields.get("to") == "on", request[IDENTITY])
+    return redirect(f"/schedules/{number}")
+
+
+@routes.post("/schedules/{schedule}/delete")
+async def delete_schedule(request: web.Request) -> web.Response:
+    """Delete a schedule."""
+    await checked_form(request)
+    number = path_number(request, "schedule", "schedule")
+    await run_use_case(services.schedule.delete, arena_of(request), number, request[IDENTITY])
+    return redirect("/tournaments")

@@ -8,12 +8,10 @@ from aiohttp import web
 
 from arena import services
 from arena.documents.human_game import DecisionRequest, PlayRequest, PlayResponse
-from arena.errors import ArenaError, ForbiddenError, NotFoundError
-from arena.http.identity import give_cookie, is_same_origin
-from arena.http.json_text import as_json
-from arena.http.problem import Problem, not_found, quoted
+from arena.errors import ForbiddenError, NotFoundError
+from arena.http.identity import GUEST_COOKIE, give_cookie, is_same_origin, visitor_of
+from arena.http.problem import Problem, as_json, not_found, quoted
 from arena.http.request_context import CONTEXT, IDENTITY
-from arena.http.visitor import GUEST_COOKIE, visitor_of
 from arena.pages import language
 from arena.pages.drawing import board as drawing
 from arena.pages.drawing.piece_shapes import key
@@ -32,10 +30,11 @@ from arena.pages.page import (
 from arena.pages.routes.game import render_viewer
 from arena.pages.session import checked_form, read_form
 from arena.services.people import TIME_CONTROLS, Visitor
-from arena.validation import plain
+from referee.errors import ArenaError
 from referee.rules import families, load
 from referee.rules.core import SIDES
 from referee.rules.rules import Rules
+from referee.validation import plain
 
 routes = web.RouteTableDef()
 _YEAR_S = 365 * 24 * 3600
@@ -68,7 +67,7 @@ async def _form(request: web.Request, given: dict[str, Any], problem: str = "", 
         rules=rules,
         families=[load(name) for name in families()],
         opponents=opponents,
-        variants=[one.name for one in rules.variants],
+        variants=[variant.name for variant in rules.variants],
         times=TIME_CONTROLS,
         sides=_sides(rules),
         sprites=drawing.sprites([rules]),
@@ -87,7 +86,7 @@ async def _form(request: web.Request, given: dict[str, Any], problem: str = "", 
 def _sides(rules: Rules) -> list[tuple[str, str, str]]:
     """Return the sides to choose from: value, name, and a piece of that side."""
     pieces = {
-        side: drawing.prefix(rules.family) + key(next(one.symbol for one in rules.pieces if one.side == side))
+        side: drawing.prefix(rules.family) + key(next(piece.symbol for piece in rules.pieces if piece.side == side))
         for side in SIDES
     }
     first, second = map(language.translated, rules.sides)
@@ -136,6 +135,7 @@ async def begin(request: web.Request) -> web.Response:
     return response
 
 
+# Guests have no session that could hold a CSRF token: the browser must say where the form is from.
 def _require_own_page(request: web.Request) -> None:
     if not is_same_origin(request):
         raise Problem("forbidden", "the form does not come from this site", hint="reload the page and send it again")
@@ -184,9 +184,9 @@ async def _see(request: web.Request) -> PlayResponse:
 @allow_parameters()
 async def state(request: web.Request) -> web.Response:
     """Return the state of the game for its human player."""
-    found = plain(await _see(request))
-    body = {name: found[name] for name in ("state", "ahead", "is_rated", "draw", "pending")} | {
-        "plies": len(found["moves"])
+    game = plain(await _see(request))
+    body = {name: game[name] for name in ("state", "ahead", "is_rated", "draw", "pending")} | {
+        "plies": len(game["moves"])
     }
     if body["draw"] and body["draw"].get("why"):
         body["draw"]["why"] = language.translated(body["draw"]["why"])

@@ -8,11 +8,11 @@ from pathlib import Path
 import jinja2
 from aiohttp import web
 
-from arena.errors import did_you_mean
 from arena.http.identity import SAFE
 from arena.http.middleware import is_data
 from arena.http.problem import Problem
 from arena.pages import filters, language
+from referee.errors import did_you_mean
 
 _HEADERS = ("Allow", "Retry-After", "Refresh")
 
@@ -22,6 +22,7 @@ def page(request: web.Request, problem: Problem) -> web.Response:
 
     Neither database nor session is used: either may be what failed.
     """
+    from arena.pages.page import navigation
     from arena.pages.routes import documentation
     from arena.pages.site import asset, icon
 
@@ -35,6 +36,7 @@ def page(request: web.Request, problem: Problem) -> web.Response:
     near = [str(name) for name in document.get("near", [])]
     text = environment.get_template("problem.html").render(
         path=request.path,
+        **navigation(request.app),
         request_url=request.rel_url if request.method in SAFE else None,
         family_titles=titles,
         identity=None,

@@ -8,12 +8,13 @@ from typing import Any
 from aiohttp import web
 
 from arena import services
-from arena.errors import ArenaError, ForbiddenError
+from arena.errors import ForbiddenError
 from arena.http.identity import place_of, session_of
 from arena.http.request_context import CONTEXT, RequestContext, address_key
 from arena.pages.language import text
 from arena.pages.page import allow_parameters, arena_of, error_sentence, redirect, run_use_case
 from arena.pages.session import EXPIRED, is_own_form, local_target, logged_in, read_form, stranger_form
+from referee.errors import ArenaError
 
 routes = web.RouteTableDef()
 _MAILING: set[asyncio.Task[None]] = set()

@@ -9,16 +9,17 @@ from functools import partial
 from aiohttp import web
 
 from arena import services
-from arena.documents.identity import Identity
+from arena.documents.account import Identity
 from arena.documents.tournament import NEXT_STATES, EntryItem, TournamentItem, TournamentState
 from arena.http.request_context import IDENTITY
 from arena.pages.page import arena_of, path_number, redirect, run_use_case
 from arena.pages.session import checked_form
 from arena.services import Arena
-from arena.tournaments.extension import Length, length
-from arena.tournaments.format import is_closed, is_open
 from arena.tournaments.participants import participating
-from arena.tournaments.settings import SettingsError, read
+from referee.tournament.document import read
+from referee.tournament.formats import format_named
+from referee.tournament.match import Length
+from referee.tournament.part import SettingsError
 
 routes = web.RouteTableDef()
 _WAITING = ("scheduled", "paused")
@@ -62,7 +63,8 @@ class Controls:
     def of(cls, tournament: TournamentItem, entries: Sequence[EntryItem]) -> Controls:
         """Return the controls of a tournament with these entries."""
         has_begun, state = tournament.started_at is not None, tournament.state
-        takes_more = is_open(tournament.format) if has_begun else not is_closed(tournament.format)
+        system = format_named(tournament.format)
+        takes_more = system.is_open if has_begun else not system.is_closed
         is_changing = state in (_GOING if has_begun else _WAITING)
         return cls(
             {name: button for name, button in _STEERING.items() if state in button.states},
@@ -76,7 +78,8 @@ def _length(tournament: TournamentItem, entries: Sequence[EntryItem]) -> Length 
     if tournament.state == "cancelled":
         return None
     try:
-        return length(read(tournament.settings), len(participating(tournament, entries)))
+        document = read(tournament.settings)
+        return document.system.length(document, len(participating(tournament, entries)))
     except SettingsError:
         return None
 

@@ -13,8 +13,7 @@ from aiohttp import BodyPartReader, MultipartReader, web
 
 from arena import services
 from arena.data_folder import make_folder
-from arena.documents.identity import Identity
-from arena.errors import ArenaError
+from arena.documents.account import Identity
 from arena.http.identity import is_from_own_page, session_of
 from arena.http.problem import Problem
 from arena.http.request_context import CONTEXT, IDENTITY, WebContext
@@ -31,6 +30,7 @@ from arena.pages.page import (
     run_use_case,
 )
 from arena.pages.session import checked_form
+from referee.errors import ArenaError
 from referee.rules import families
 
 routes = web.RouteTableDef()
@@ -142,14 +142,9 @@ async def submit(request: web.Request) -> web.Response:
             raise Problem("bad-request", "unknown family", hint="choose from the list")
         file.seek(0)
         try:
+            admission = await run_use_case(services.submission.admit, context.arena, form.name, identity)
             version = await run_use_case(
-                services.submission.submit,
-                context.arena,
-                file,
-                name=form.name,
-                families=form.families,
-                tc=form.tc,
-                by=identity,
+                services.submission.submit, context.arena, admission, file, families=form.families, tc=form.tc
             )
         except ArenaError as error:
             if error.status >= 500:
@@ -227,16 +222,20 @@ async def submission(request: web.Request) -> web.Response:
     """Show the check of a version, step by step; its log only to the owner, organisers and admins."""
     number = path_number(request, "submission", "submission")
     arena, identity = arena_of(request), await session_of(request)
-    found = await run(services.submission.read, arena, number, identity)
-    fit = sorted(name for name, variants in found.families.items() if variants)
+    line = await run(services.submission.read, arena, number, identity)
+    turn = {"uploaded": services.submission.place_of_check, "active": services.submission.place_of_first_game}.get(
+        line.state
+    )
+    fit = sorted(name for name, variants in line.families.items() if variants)
     return render(
         request,
         "submission.html",
         keep="no-store",
-        line=found,
-        is_own=identity is not None and identity.name == found.owner,
+        line=line,
+        is_own=identity is not None and identity.name == line.owner,
         fit=fit,
-        ladders=await run(services.submission.ladders, arena, fit) if found.state == "active" else [],
+        place=await run(turn, arena, number) if turn else None,
+        ladders=await run(services.submission.ladders, arena, fit) if line.state == "active" else [],
         steps=[_step(text) for text in request.app[CONTEXT].live.steps.get(number, ())],
     )
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from functools import partial
 
 import aiohttp_jinja2
 from aiohttp import web
@@ -12,20 +11,27 @@ from aiohttp import web
 from arena import services
 from arena.documents.game import GameItem, GameQuery
 from arena.http.problem import Problem
-from arena.http.request_context import CONTEXT, charge
+from arena.http.request_context import CONTEXT
 from arena.pages import filters, language
-from arena.pages.drawing import animation, thumbnail
+from arena.pages.drawing import thumbnail
 from arena.pages.drawing.replay import Replay
 from arena.pages.drawing.scene import Scenes
-from arena.pages.page import allow_parameters, arena_of, in_a_language, path_family, path_number, run
+from arena.pages.page import (
+    FRAMES_PER_TOKEN,
+    allow_parameters,
+    arena_of,
+    drawn,
+    in_a_language,
+    path_family,
+    path_number,
+    run,
+)
 from arena.pages.routes.game import ply_of, render_viewer, replay_of
 from arena.services.game import GameDetails
 
 routes = web.RouteTableDef()
 ITEMS = 30
 """Maximum of games in a feed."""
-_FRAMES_PER_TOKEN = 10
-"""Frames of an animated picture that count as one request."""
 _FRAMED = "default-src 'self'; object-src 'none'; frame-ancestors *; base-uri 'none'; form-action 'none'"
 
 
@@ -85,19 +91,21 @@ async def of_family(request: web.Request) -> web.Response:
 @allow_parameters("ply")
 async def of_game(request: web.Request) -> web.Response:
     """Serve the last position of a game, or that at `?ply=`, as a picture."""
-    replay, found = await replay_of(request)
+    replay, details = await replay_of(request)
     ply = ply_of(request, replay)
-    caption = _caption(replay, found, is_end=ply == replay.last)
-    body = await run(partial(thumbnail.png, caption=caption), replay.rules, replay.scenes[ply])
-    return _picture(body, "public, max-age=86400" if found.line.is_over else "public, max-age=30")
+    caption = _caption(replay, details, is_end=ply == replay.last)
+    body = await drawn(
+        request, 0, thumbnail.png, replay.rules, replay.scenes[ply], thumbnail.WIDTH, thumbnail.HEIGHT, caption
+    )
+    return _picture(body, "public, max-age=86400" if details.line.is_over else "public, max-age=30")
 
 
-def _caption(replay: Replay, found: GameDetails, *, is_end: bool) -> thumbnail.Caption:
+def _caption(replay: Replay, details: GameDetails, *, is_end: bool) -> thumbnail.Caption:
     """Return the texts on a picture of a game: the bots with their ratings before the game, and the result."""
-    line = found.line
+    line = details.line
 
     def player(name: str, version: int, side: str) -> tuple[str, str]:
-        change = found.changes.get(version)
+        change = details.changes.get(version)
         rating = f"rating {change.mu_before - 3 * change.sigma_before:.1f}" if change else ""
         return filters.plain(name, 60), ", ".join(part for part in (side, filters.minus(rating)) if part)
 
@@ -113,13 +121,13 @@ def _caption(replay: Replay, found: GameDetails, *, is_end: bool) -> thumbnail.C
 @allow_parameters()
 async def animated(request: web.Request) -> web.Response:
     """Serve a game that is over as an animated picture."""
-    replay, found = await replay_of(request)
-    if not found.line.is_over:
+    replay, details = await replay_of(request)
+    if not details.line.is_over:
         raise Problem("conflict", "the game is not over", hint="try again when it is over")
-    if not animation.is_available():
+    if not thumbnail.can_animate():
         raise Problem("not-found", "this server makes no animated pictures", hint="install bot-arena[gif] there")
-    await charge(request, len(replay.scenes) / _FRAMES_PER_TOKEN)
-    body = await run(animation.gif, replay.rules, replay.scenes, _caption(replay, found, is_end=True))
+    caption, cost = _caption(replay, details, is_end=True), len(replay.scenes) / FRAMES_PER_TOKEN
+    body = await drawn(request, cost, thumbnail.gif, replay.rules.family, replay.scenes, caption)
     return web.Response(body=body, content_type="image/gif", headers={"Cache-Control": "public, max-age=86400"})
 
 
@@ -128,7 +136,8 @@ async def animated(request: web.Request) -> web.Response:
 async def start(request: web.Request) -> web.Response:
     """Serve the start of a family as a picture."""
     rules = path_family(request)
-    return _picture(await run(lambda: thumbnail.png(rules, Scenes(rules.settle()).items[0])), "public, max-age=86400")
+    scene = await run(lambda: Scenes(rules.settle()).items[0])
+    return _picture(await drawn(request, 0, thumbnail.png, rules, scene), "public, max-age=86400")
 
 
 def _picture(body: bytes, keep: str) -> web.Response:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -15,34 +15,41 @@ from aiohttp import web
 from markupsafe import Markup
 
 from arena import services
-from arena.documents.game import GameState
-from arena.documents.standings import StandingItem
+from arena.documents.columns import TOURNAMENTS, standings
+from arena.documents.game import GameItem, GameState
+from arena.documents.table import Column, Interval, page_columns, text_column
 from arena.documents.tournament import (
     EntryItem,
     PlanQuery,
+    RulesItem,
+    ScheduleItem,
     TournamentItem,
     TournamentQuery,
 )
 from arena.http.identity import session_of
+from arena.http.request_context import charge
 from arena.pages import language
-from arena.pages.columns import TOURNAMENTS, text_column
 from arena.pages.drawing import plot
-from arena.pages.drawing.race_summary import RaceSummary
-from arena.pages.drawing.sprt_chart import SprtChart
-from arena.pages.filters import bot_of, path_part, plain
-from arena.pages.html_table import Column, choice, number, sorted_table, sorting
+from arena.pages.drawing.verdict import RaceLine, RaceSummary, SprtChart
+from arena.pages.filters import bot_of, meaning, path_part, plain
+from arena.pages.html_table import HtmlTable, choice, number, sorted_table, sorting
+from arena.pages.language import marked
 from arena.pages.page import allow_parameters, arena_of, path_number, redirect, render, run
 from arena.pages.query_form import form_names, read_form
-from arena.pages.recurrence import Appointment, calendar, schedule_name
+from arena.pages.recurrence import Appointment, calendar, schedule_name, schedule_words
 from arena.pages.routes.game import live_boards, sprites_of
 from arena.pages.routes.steering import Controls
 from arena.services import Arena
 from arena.services.standings import TournamentView
 from arena.services.standings_cache import TournamentStandings
-from arena.tournaments import crosstable, time_class
-from arena.tournaments.crosstable import Row
-from arena.tournaments.settings import read as read_settings
 from referee.rules import families, load, terminations
+from referee.tournament import crosstable, preview
+from referee.tournament.crosstable import Row
+from referee.tournament.document import read as read_settings
+from referee.tournament.formats import format_named
+from referee.tournament.formats.race import FORMAT as RACE
+from referee.tournament.formats.sprt import FORMAT as SPRT
+from referee.tournament.standing import StandingItem
 
 routes = web.RouteTableDef()
 GAME_STATES: tuple[GameState, ...] = get_args(GameState)
@@ -90,50 +97,52 @@ class _Linked:
         return cls(path_part(bot_of(name)), quote(name), plain(name, 60))
 
 
-_RECURRING = (
-    text_column("name", "Name"),
-    text_column("", "When"),
-    text_column("catch_up", "Missed runs"),
-    text_column("next_fire", "Next"),
+_CATCH_UP = {
+    "skip": marked("skipped"),
+    "once": marked("one tournament for all missed times"),
+    "all": marked("one tournament for each missed time"),
+}
+_RECURRING: tuple[Column[ScheduleItem], ...] = (
+    text_column("name", "Name", schedule_name, "schedule", order=lambda row: row.name, is_heading=True),
+    text_column("when", "When", schedule_words, is_sortable=False),
+    text_column("catch_up", "Missed runs", lambda row: _CATCH_UP[row.catch_up], "word", order=lambda row: row.catch_up),
+    text_column("next_fire", "Next", lambda row: row.next_fire, "next_fire"),
 )
-_ENDINGS = (text_column("name", "Ended by"), Column("games", "Games"), text_column("", "Meaning"))
-_ENTRIES = (
-    Column("seat", "Seat", is_descending_first=False),
-    text_column("name", "Bot"),
-    text_column("eligibility", "Eligibility"),
-    text_column("withdrawn", "State"),
+_ENDINGS: tuple[Column[tuple[str, int]], ...] = (
+    text_column("name", "Ended by", lambda row: row[0], "ending_link", is_heading=True),
+    Column("games", "Games", lambda row: row[1]),
+    text_column("meaning", "Meaning", lambda row: meaning(row[0]), is_sortable=False),
 )
-
-_STANDINGS = (
-    Column("rank", "#", is_descending_first=False),
-    text_column("name", "Bot"),
-    Column("points", "Points"),
-    Column("games", "Games"),
-    Column("wins", "W"),
-    Column("draws", "D"),
-    Column("losses", "L"),
-    Column("score", "Score"),
-    Column("sonneborn_berger", "SB", "Sonneborn-Berger: points against each opponent times that opponent's points"),
-    Column("buchholz", "Buchholz", "the sum of the opponents' points"),
-    Column("byes", "Byes"),
-    Column("round", "Round", "the last round reached"),
-    Column("forfeits", "Forfeits"),
-    Column("elo", "Elo", "Bradley-Terry with draws; independent of the order of the games"),
-    Column("change", "Rating before → after", "mu − 3 sigma"),
+_ENTRIES: tuple[Column[EntryItem], ...] = (
+    Column("seat", "Seat", lambda entry: entry.seat + 1, is_descending_first=False),
+    text_column("name", "Bot", lambda entry: entry.name, "version", is_heading=True),
+    text_column("eligibility", "Eligibility", lambda entry: entry.eligibility, "reason"),
+    text_column("withdrawn", "State", lambda entry: entry.withdrawn, "participation"),
+)
+_RACE: tuple[Column[RaceLine], ...] = (
+    text_column("name", "Bot", lambda line: line.name, "version", is_heading=True),
+    Column("share", "Score", lambda line: line.share, "share"),
+    Column("pairs", "Pairs", lambda line: line.pairs),
+    text_column("decision", "Place", lambda line: line.decision, "word"),
 )
 
-_SCHEDULE = (
-    Column("sequence", "No.", is_descending_first=False),
-    Column("round", "Round", is_descending_first=False),
-    text_column("first", "First"),
-    text_column("second", "Second"),
-    Column("", "Opening", is_number=False),
-    text_column("state", "State"),
-    Column("started_at", "Start time"),
-    Column("plies", "Plies"),
-    Column("", "Duration"),
-    Column("winner", "Result", is_descending_first=False),
-    text_column("termination", "Ended by"),
+
+def _duration(game: GameItem) -> float | None:
+    return (game.finished_at - game.started_at).total_seconds() if game.started_at and game.finished_at else None
+
+
+_SCHEDULE: tuple[Column[GameItem], ...] = (
+    Column("sequence", "No.", lambda game: game.sequence, "sequence", is_descending_first=False),
+    Column("round", "Round", lambda game: game.round, is_descending_first=False),
+    text_column("first", "First", lambda game: game.first, "version"),
+    text_column("second", "Second", lambda game: game.second, "version"),
+    text_column("opening", "Opening", lambda game: game.id, "opening", is_sortable=False, css="mono"),
+    text_column("state", "State", lambda game: game.state, "state_of_game"),
+    Column("started_at", "Start time", lambda game: game.started_at),
+    Column("plies", "Plies", lambda game: game.plies or None),
+    Column("duration", "Duration", _duration, "duration", is_sortable=False),
+    Column("winner", "Result", lambda game: game.winner, "result", is_descending_first=False),
+    text_column("termination", "Ended by", lambda game: game.termination, "ending_and_detail"),
 )
 
 
@@ -144,26 +153,29 @@ async def index(request: web.Request) -> web.Response:
     arena = arena_of(request)
     form = read_form(request, TournamentQuery, after=request.query.get("after") or None)
     at = datetime.now(UTC)
-    found, running, schedules, scheduled, fires = await run(
+    page, running, schedules, scheduled = await run(
         lambda: (
             services.tournament.page(arena, form.query),
             () if form.is_filled or form.query.after else _read_running(arena),
             services.schedule.read_all(arena),
             services.tournament.page(arena, TournamentQuery(state="scheduled", limit=MAX_APPOINTMENTS)).items,
-            services.schedule.coming(arena, at, CALENDAR_DAYS),
         )
     )
+    fires = services.schedule.coming(schedules, at, CALENDAR_DAYS)
     appointments = [
-        *(Appointment(one.start_time, plain(one.name, 60), f"/tournaments/{one.id}") for one in scheduled),
-        *(Appointment(fire, schedule_name(one), f"/schedules/{one.id}") for fire, one in fires),
+        *(
+            Appointment(tournament.start_time, plain(tournament.name, 60), f"/tournaments/{tournament.id}")
+            for tournament in scheduled
+        ),
+        *(Appointment(fire, schedule_name(schedule), f"/schedules/{schedule.id}") for fire, schedule in fires),
     ]
     return render(
         request,
         "tournaments.html",
-        tournaments=found,
+        tournaments=page,
         running=running,
-        rules={name: load(name) for name in families()},
-        table=sorted_table(request, TOURNAMENTS, found.items),
+        all_rules={name: load(name) for name in families()},
+        table=sorted_table(request, TOURNAMENTS, page.items),
         schedules=sorted_table(request, _RECURRING, schedules, parameter="recurring"),
         calendar=calendar(appointments, at, CALENDAR_DAYS) if appointments else (),
         now=at,
@@ -176,20 +188,21 @@ def _read_running(arena: Arena) -> Sequence[TournamentItem]:
     return services.tournament.page(arena, TournamentQuery(state="running", limit=MAX_RUNNING)).items
 
 
-def _eta(tournament: TournamentItem, at: datetime) -> float | None:
+def _eta(tables: TournamentStandings, at: datetime) -> float | None:
     """Estimate the seconds until all games are over from the speed so far; None without an estimate."""
+    tournament, table = tables.tournament, tables.standing
     if tournament.state != "running" or not tournament.started_at or not tournament.finished_games:
         return None
     gone = (at - tournament.started_at).total_seconds()
-    left = tournament.planned_games - tournament.finished_games
-    return gone / tournament.finished_games * left if left > 0 else None
+    left = table.decision.left if table.total is None else table.total - tournament.finished_games
+    return gone / tournament.finished_games * left if left else None
 
 
 def _read(arena: Arena, tournament_id: int, request: web.Request) -> dict[str, Any]:
     known, query = services.tournament.get(arena, tournament_id), request.query
     if known.state == "open":
         return {"tournament": known}
-    view = services.standings.view(arena, tournament_id)
+    view = services.standings.view(arena, known)
     names = [line.name for line in view.entries]
     choice(query, "termination", list(terminations()))
     choice(query, "version", names)
@@ -213,7 +226,7 @@ def _read(arena: Arena, tournament_id: int, request: web.Request) -> dict[str, A
         "strengths": view.standings.standing.strengths.strengths if is_over else (),
         "tables": view.standings,
         "plan": plan,
-        "games_sorting": shown,
+        "games": HtmlTable(_SCHEDULE, plan.games, shown),
         "at": at,
         "pages": max(1, -(-plan.count // PAGE)),
         "form": form,
@@ -225,26 +238,17 @@ def _read(arena: Arena, tournament_id: int, request: web.Request) -> dict[str, A
 @allow_parameters(*_SHOWN)
 async def show(request: web.Request) -> web.Response:
     """Show a tournament. The one that holds the games of people redirects to `/play`."""
-    found = await run(_read, arena_of(request), path_number(request, "tournament", "tournament"), request)
-    tournament: TournamentItem = found["tournament"]
+    data = await run(_read, arena_of(request), path_number(request, "tournament", "tournament"), request)
+    tournament: TournamentItem = data["tournament"]
     if tournament.state == "open":
         return redirect(f"/play?family={tournament.family}")
-    view: TournamentView = found["view"]
+    view: TournamentView = data["view"]
     tables = view.standings
     order = tables.standing.lines
     is_over = tables.is_final
-    elo = {one.name: (one.elo, one.interval) for one in found["strengths"]}
-    shown = sorting(request, _columns(tournament.format, is_over=is_over), "rank")
+    elo = {strength.name: Interval(strength.elo, strength.interval) for strength in data["strengths"]}
     changes = {line.name: view.changes.get(line.version_id) for line in view.entries}
-
-    def value(line: Any, key: str) -> Any:
-        if key == "elo":
-            return elo[line.name][0] if line.name in elo else None
-        if key == "change":
-            change = changes.get(line.name)
-            return change[1] - change[0] if change else None
-        return getattr(line, key)
-
+    shown = sorted_table(request, _standings(tournament.format, elo, changes, is_over=is_over), order, "rank")
     blocks = [(start + 1, min(start + BLOCK, len(order))) for start in range(0, len(order), BLOCK)]
     row, against = (number(request.query, name, 1, high=max(1, len(blocks))) for name in ("rows", "against"))
     rows, columns = (slice((number - 1) * BLOCK, number * BLOCK) for number in (row, against))
@@ -254,26 +258,26 @@ async def show(request: web.Request) -> web.Response:
     table = await run(
         partial(services.standings.block, arena, tables, rows, columns, are_games_listed=are_games_listed)
     )
-    boards = await live_boards(request, found["running"])
+    boards = await live_boards(request, data["running"])
     row_number = number(request.query, "row", 0, high=max(1, len(order)))
     chosen = None
     if row_number and order:
         chosen = (await run(services.standings.block, arena, tables, slice(row_number - 1, row_number), slice(None)))[0]
     are_pairs_shown = len(order) <= MAX_LINKED or choice(request.query, "pairs", ("0", "1"), "0") == "1"
+    race = _race(tables)
     is_compared = len(elo) >= MIN_COMPARED_BOTS
     return render(
         request,
         "tournament.html",
-        **found,
+        **data,
         is_over=is_over,
-        pace=time_class.time_class_in(tournament.settings),
-        eta=_eta(tournament, datetime.now(UTC)),
+        share=None if is_over else (await run(services.submission.shares, arena)).get(tournament.id),
+        system=format_named(tournament.format),
+        pace=preview.time_class_in(tournament.settings),
+        eta=_eta(tables, datetime.now(UTC)),
         order=order,
-        lines=shown.sort(order, value),
-        columns=[column.key for column in shown.columns],
-        sorting=shown,
-        elo=elo,
-        gains=changes,
+        standings=shown,
+        has_elo=any(column.key == "elo" for column in shown.columns),
         table=table,
         against=order[columns],
         linked={line.name: _Linked.of(line.name) for line in order},
@@ -292,17 +296,19 @@ async def show(request: web.Request) -> web.Response:
         findings=tables.findings,
         comparison=await run(lambda: tables.comparison) if is_compared and are_pairs_shown else None,
         test=_test(tables, view.entries),
-        race=_race(tables),
+        race=race,
+        race_lines=HtmlTable(_RACE, race.rows if race else ()),
         curves=await run(_curves, arena, tables),
         winner=_winner(tables),
-        planned=tournament.finished_games if is_over else tournament.planned_games,
+        planned=tournament.finished_games if is_over else tables.standing.total,
+        decision=tables.standing.decision,
         endings=sorted_table(
             request,
             _ENDINGS,
             sorted(tables.endings.items(), key=lambda item: (-item[1], item[0])),
             parameter="endings",
-            value=lambda row, key: row[key == "games"],
         ),
+        results_by_rules=_results_by_rules(tables.rules),
         seats=sorted_table(request, _ENTRIES, view.entries, parameter="entries"),
         terminations=list(terminations()),
         game_states=GAME_STATES,
@@ -311,7 +317,7 @@ async def show(request: web.Request) -> web.Response:
         is_live=not is_over,
         boards=boards,
         sprites=sprites_of(boards),
-        is_followed=await run(services.follow.has, arena, "tournament", str(tournament.id), await session_of(request)),
+        is_followed=await run(services.follow.has, arena, "tournament", tournament.id, await session_of(request)),
     )
 
 
@@ -329,20 +335,21 @@ def _letters(table: Sequence[Row]) -> dict[tuple[str, int], str]:
 
 def _winner(tables: TournamentStandings) -> StandingItem | None:
     """Return the winner of a finished tournament; None before its end, and where a race or a test decided nothing."""
-    found = tables.standing
-    if tables.tournament.state != "finished" or not found.lines or not tables.endings:
+    table, decision = tables.standing, tables.standing.decision
+    if tables.tournament.state != "finished" or not table.lines or not tables.endings:
         return None
-    if found.race is not None and not found.race.is_settled:
+    if decision.race is not None and not decision.race.is_settled:
         return None
-    if found.verdict is not None and found.verdict.state != "H1":
-        return None
-    best = next((line for line in found.lines if line.name == found.seats.get(0)), None) if found.verdict else None
-    return best or found.lines[0]
+    if decision.verdict is None:
+        return table.lines[0]
+    # The candidate of a test that accepted H1, whatever its place.
+    is_accepted = decision.verdict.state == "H1"
+    return next((line for line in table.lines if is_accepted and line.name == table.seats.get(0)), None)
 
 
 def _curves(arena: Arena, tables: TournamentStandings) -> Markup | None:
     """Draw the points per game of the leaders of a ladder or a race, game by game, the first with 95 % bands."""
-    if tables.tournament.format not in ("ladder", "race"):
+    if not format_named(tables.tournament.format).has_curves:
         return None
     results = services.standings.results_in_order(arena, tables)
     names = [line.name for line in tables.standing.lines[:MAX_CURVES]]
@@ -352,7 +359,7 @@ def _curves(arena: Arena, tables: TournamentStandings) -> Markup | None:
         for name, scored in zip((game.first, game.second), game.points, strict=True):
             if name not in sums:
                 continue
-            sums[name] = [one + more for one, more in zip(sums[name], (1, scored, scored * scored), strict=True)]
+            sums[name] = [total + more for total, more in zip(sums[name], (1, scored, scored * scored), strict=True)]
             count, mean = sums[name][0], sums[name][1] / sums[name][0]
             if count >= MIN_CURVE_GAMES:
                 spread = 1.96 * math.sqrt(max(sums[name][2] / count - mean * mean, 0.0) / count)
@@ -367,30 +374,69 @@ def _curves(arena: Arena, tables: TournamentStandings) -> Markup | None:
     return plot.lines(title, series, plot.Axis(bounds=(0.0, 100.0)), **size) or None
 
 
-def _columns(form: str, *, is_over: bool) -> tuple[Column, ...]:
-    """Return the columns of the standings that apply to a format."""
-    hidden = {"elo"} if not is_over or form == "sprt" else set()  # a test has its own estimate, from pairs
-    hidden |= {"byes", "buchholz"} if form != "swiss" else set()
-    hidden |= {"round"} if form != "knockout" else set()
-    return tuple(column for column in _STANDINGS if column.key not in hidden)
+def _standings(
+    format: str, elo: Mapping[str, Interval], changes: Mapping[str, tuple[float, float] | None], *, is_over: bool
+) -> tuple[Column[StandingItem], ...]:
+    """Return the columns of the standings, with the strengths at the end and the changes of the ratings."""
+
+    def gain(line: StandingItem) -> float | None:
+        change = changes.get(line.name)
+        return change[1] - change[0] if change else None
+
+    strength: Column[StandingItem] = Column(
+        "elo",
+        "Elo",
+        lambda line: elo.get(line.name),
+        "elo",
+        hint="Bradley-Terry with draws; independent of the order of the games",
+    )
+    rating: Column[StandingItem] = Column(
+        "change", "Rating before → after", lambda line: changes.get(line.name), "step", hint="mu − 3 sigma", order=gain
+    )
+    system = format_named(format)
+    strengths = (strength,) if is_over and system.has_elo else ()
+    return (*page_columns(standings(system.columns)), *strengths, rating)
+
+
+def _results_by_rules(lines: Sequence[RulesItem]) -> HtmlTable[RulesItem]:
+    """Return the results by rules, with a column for the wins of each side."""
+    sides = list(lines[0].won) if lines else []
+    return HtmlTable(
+        (
+            text_column("rules", "Rules", lambda line: line.text, "word", is_heading=True),
+            Column("games", "Games", lambda line: line.games),
+            *(_won(side) for side in sides),
+            Column("drawn", "Drawn", lambda line: line.draws),
+        ),
+        lines,
+    )
+
+
+def _won(side: str) -> Column[RulesItem]:
+    title = language.text("%(side)s won") % {"side": language.translated(side).capitalize()}
+    return Column(side, title, lambda line: line.won[side])
 
 
 def _test(tables: TournamentStandings, entries: Sequence[EntryItem]) -> SprtChart | None:
     """Return the state of a sequential test; None for other formats."""
     lines = {line.name: line for line in tables.standing.lines}
     seats = [entry.name for entry in entries if entry.name in lines]
-    if tables.standing.verdict is None or len(seats) < 2:
+    decision = tables.standing.decision
+    if decision.verdict is None or len(seats) < 2:
         return None
-    test = read_settings(tables.tournament.settings).sprt.sprt
-    return SprtChart(test, tables.standing.verdict, tables.standing.ratios, lines[seats[0]], seats[1], tables.is_final)
+    test = SPRT.of(read_settings(tables.tournament.settings)).sprt
+    return SprtChart(
+        test, decision.verdict, decision.ratios, lines[seats[0]], seats[1], tables.is_final, decision.waiting
+    )
 
 
 def _race(tables: TournamentStandings) -> RaceSummary | None:
     """Return the state of a race; None for other formats."""
-    found = tables.standing
-    if found.race is None:
+    table = tables.standing
+    if table.decision.race is None:
         return None
-    return RaceSummary(read_settings(tables.tournament.settings).race, found.race, found.seats, tables.is_final)
+    settings = RACE.of(read_settings(tables.tournament.settings))
+    return RaceSummary(settings, table.decision.race, table.seats, tables.is_final)
 
 
 @routes.get("/tournaments/{tournament}/games/{sequence}")
@@ -408,8 +454,15 @@ async def table(request: web.Request) -> web.Response:
     """Serve the crosstable as CSV, with the same numbers as on the page. The JSON interface serves it as JSON."""
     number = path_number(request, "tournament", "tournament")
     arena = arena_of(request)
-    rows = await run(lambda: services.standings.rows_of(arena, services.standings.read(arena, number)))
-    response = web.Response(text=crosstable.as_csv(rows), content_type="text/csv", charset="utf-8")
+    tables = await run(services.standings.read, arena, number)
+    if "csv" not in tables.files:
+        await charge(request, services.standings.cost_of_crosstable(tables))
+
+    def make() -> bytes:
+        return crosstable.as_csv(services.standings.rows_of(arena, tables)).encode()
+
+    body = await run(services.standings.file_of, tables, "csv", make)
+    response = web.Response(body=body, content_type="text/csv", charset="utf-8")
     response.headers["Content-Disposition"] = f'attachment; filename="tournament-{number}.csv"'
     response.headers["Cache-Control"] = "no-cache"
     response.enable_compression()

@@ -112,9 +112,11 @@ async function show(branch, words = null) {
   $("said").textContent = scene.said || message("start position");
   $("position").textContent = scene.position;
   $("copied").textContent = "";
-  const problem = new URL($("as-problem").href);
-  problem.searchParams.set("position", scene.position);
-  $("as-problem").href = problem;
+  for (const link of document.querySelectorAll("[data-of-position]")) {
+    const address = new URL(link.href);
+    address.searchParams.set("position", scene.position);
+    link.href = address;
+  }
   $("note").value = at.note;
   $("note").disabled = !ply;
   place();

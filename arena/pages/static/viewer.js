@@ -428,7 +428,7 @@ function moveText() {
     const isFirst = scene.side === "first";
     const isNumbered = isFirst || !index || scenes[index].side === scene.side;
     const number = $("moves").querySelector(`a[data-ply="${scene.ply}"]`)?.closest("tr").firstElementChild.textContent;
-    return (isNumbered ? `${number}${isFirst ? "." : "..."} ` : "") + scene.move;
+    return (isNumbered ? `${number}${isFirst ? "." : "..."} ` : "") + scene.move + scene.annotation;
   }).join(" ");
 }
 

@@ -14,7 +14,7 @@ from urllib.parse import parse_qsl, quote, urlsplit
 from referee.rules import families
 from tests.arena.pages.conftest import Site
 
-DATA = ("/api/", "/static/", "/healthz", "/readyz", "/metrics", "/docs", "/help")
+DATA = ("/api/", "/static/", "/healthz", "/readyz", "/metrics", "/docs")
 MORE = (
     "/tournaments/2?sort=-score&games=-plies&state=finished",
     "/games?termination_class=forfeit",
@@ -58,13 +58,15 @@ def examples(site: Site) -> dict[str, Sequence[object]]:
 
 def patterns(site: Site) -> list[str]:
     """Return the GET routes of pages as the application declares them, without those of data."""
-    found = [
+    addresses = [
         route.resource.canonical
         for route in site.server.runner.app.router.routes()  # type: ignore[union-attr]
         if route.method == "GET" and route.resource is not None
     ]
     files = (".json", ".toml", ".atom", ".png", ".gif", ".pdf", ".zip")
-    return [one for one in dict.fromkeys(found) if not one.startswith(DATA) and not one.endswith(files)]
+    return [
+        address for address in dict.fromkeys(addresses) if not address.startswith(DATA) and not address.endswith(files)
+    ]
 
 
 def filled(site: Site, pattern: str) -> list[str]:
@@ -75,25 +77,25 @@ def filled(site: Site, pattern: str) -> list[str]:
     assert not missing, f"say in tests/arena/pages/addresses.py what {missing} of {pattern} may be"
     return [
         pattern.format(**dict(zip(names, values, strict=True)))
-        for values in itertools.product(*([quote(str(one), safe="") for one in given[name]] for name in names))
+        for values in itertools.product(*([quote(str(value), safe="") for value in given[name]] for name in names))
     ]
 
 
 def pages(site: Site) -> list[str]:
     """Return every public page, without addresses that serve something other than a page."""
     if not site.pages:
-        found, private = [], []
-        for address in [*itertools.chain.from_iterable(filled(site, one) for one in patterns(site)), *MORE]:
+        public, private = [], []
+        for address in [*itertools.chain.from_iterable(filled(site, pattern) for pattern in patterns(site)), *MORE]:
             reply = site.server.get(address)
             target = reply.headers.get("Location", "")
             if reply.status == 303 and target.startswith("/login"):
                 private.append(re.sub(r"\d+", "1", address))
             elif reply.status == 303:
-                found.append(target)
+                public.append(target)
             elif reply.body.lstrip().startswith(b"<!doctype html>"):
                 assert reply.status == (404 if "nothing." in address else 200), (address, reply.status)
-                found.append(address)
-        site.pages, site.private = list(dict.fromkeys(found)), list(dict.fromkeys(private))
+                public.append(address)
+        site.pages, site.private = list(dict.fromkeys(public)), list(dict.fromkeys(private))
     return site.pages
 
 
@@ -101,11 +103,11 @@ def kinds(site: Site) -> list[str]:
     """Return one page of each kind, and those with boards for every family."""
     known = pages(site)
     every = [filled(site, pattern) for pattern in patterns(site)]
-    found = [next((one for one in some if one in known), "") for some in every]
-    led_to = [one for one in known if not any(one in some for some in every)]
+    firsts = [next((address for address in some if address in known), "") for some in every]
+    led_to = [address for address in known if not any(address in some for some in every)]
     games = [*site.stage.finished.values(), site.stage.running["loa"].id]
-    boards = [*(f"/games/{one}" for one in games), *(f"/{one}" for one in families())]
-    return [one for one in dict.fromkeys([*found, *led_to, *boards]) if one in known]
+    boards = [*(f"/games/{game}" for game in games), *(f"/{family}" for family in families())]
+    return [address for address in dict.fromkeys([*firsts, *led_to, *boards]) if address in known]
 
 
 def private(site: Site) -> list[str]:
@@ -117,12 +119,12 @@ def private(site: Site) -> list[str]:
 def parameters(text: str, address: str) -> set[str]:
     """Return the query parameters that a page's own links and forms use."""
     path = urlsplit(address).path
-    found = set(re.findall(r'<(?:select|input)[^>]* name="([a-z_-]+)"', "".join(_forms(text))))
+    names = set(re.findall(r'<(?:select|input)[^>]* name="([a-z_-]+)"', "".join(_forms(text))))
     for link in re.findall(r'href="([^"]+)"', text):
         target = urlsplit(html.unescape(link))
         if target.query and target.path in ("", path):
-            found |= {name for name, _ in parse_qsl(target.query, keep_blank_values=True)}
-    return found
+            names |= {name for name, _ in parse_qsl(target.query, keep_blank_values=True)}
+    return names
 
 
 def _forms(text: str) -> list[str]:

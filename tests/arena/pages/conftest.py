@@ -92,10 +92,10 @@ def server(tmp_path_factory: pytest.TempPathFactory, sqlite_template: Path) -> I
     folder = tmp_path_factory.mktemp("server")
     shutil.copy(sqlite_template, folder / "arena.sqlite3")
     store = Store.in_folder(folder)
-    found = Server(store, settings_in(folder))
-    found.unlimited()
-    yield found
-    found.close()
+    opened = Server(store, settings_in(folder))
+    opened.unlimited()
+    yield opened
+    opened.close()
     store.close()
 
 
@@ -171,9 +171,9 @@ def chromium() -> Iterator[Chromium]:
         pytest.skip(f"no Chromium at {CHROMIUM}; install the package chromium")
     with sync_api.sync_playwright() as playwright:
         sync_api.expect.set_options(timeout=BROWSER_TIMEOUT_MS)
-        found = Chromium(playwright)
-        yield found
-        found.close()
+        started = Chromium(playwright)
+        yield started
+        started.close()
 
 
 @pytest.fixture

@@ -6,11 +6,10 @@ from typing import Any
 
 from arena import tournaments
 from arena.clock import now
-from arena.tournaments.settings import Format
 from tests.arena.field import Field, record_of
 
 
-def hold(field: Field, format: Format, *, most: int = 1000, **settings: Any) -> int:
+def hold(field: Field, format: str, *, most: int = 1000, **settings: Any) -> int:
     """Create a tournament of all bots, play at most a number of its games, and return its id."""
     store = field.store
     bots = [version.name for version in field.versions]
@@ -27,8 +26,8 @@ def hold(field: Field, format: Format, *, most: int = 1000, **settings: Any) -> 
     progress = tournaments.plan(store, row.id)
     played = 0
     while progress.state == "running" and played < most:
-        for one in store.queue.waiting(row.id, min(50, most - played)):
-            assert store.results.commit(record_of(one.game)) is not None
+        for pending in store.queue.waiting(row.id, min(50, most - played)):
+            assert store.results.commit(record_of(pending.game)) is not None
             played += 1
         progress = tournaments.advance(store, row.id)
     return row.id

@@ -19,20 +19,21 @@ from arena.analysis.win_model import shipped
 from arena.collections.following import follow
 from arena.config import Settings
 from arena.credentials import hash_password
+from arena.documents.account import Identity
 from arena.documents.analysis import PositionRequest
-from arena.documents.identity import Identity
 from arena.services import Arena, analysis
 from arena.store import Store
 from arena.store.archive.archived_game import ArchivedGame
-from arena.store.base.models import BotIdentity, Game, Schedule, StoredImport, StoredProblem, Tournament, Version, Void
-from arena.store.problems.problems import Proof
-from arena.submission.check import spec_of
+from arena.store.base.models import BotIdentity, Game, Schedule, StoredImport, Tournament, Version, Void
+from arena.store.bots.versions import bot_spec
+from referee.bot.file import BotFile
 from referee.game.record import GameRecord, Ply
 from referee.game.spec import GameSpec, PlannedGame, TimeControl
 from referee.rules import families, load
 from referee.rules.core import Kind, Termination
 from referee.rules.position import Position
 from referee.rules.rules import GameText, Ruleset
+from tests.with_features import is_on
 
 HOSTILE = "<script>alert(1)</script>\u202eevil\x07 \"quoted' & <b>bold</b> " + "x" * 200
 LOG = "<img src=x onerror=alert(1)>\n\u202eright to left\n" + "y" * 10_000
@@ -133,17 +134,8 @@ def _import(store: Store, user: int) -> None:
     store.imports.fail(store.imports.add(row, HOSTILE), HOSTILE)
 
 
-def _set_problem(store: Store, author: int) -> None:
-    """Add a problem with its proof: the one with the number 1."""
-    position = "8/2w2w2/8/3bb3/2b1w3/8/3b4/8 b - 1"
-    row = StoredProblem(digest="1", family="loa", variant="standard", position=position, side="first", max_moves=2)
-    row.mu, row.sigma, row.title, row.text, row.created_by = 25.0, 8.0, HOSTILE[:80], HOSTILE, author
-    number = store.problems.add(row)
-    store.problems.accept(number, Proof(1, False, True, 3, "easy", {"d2c3": {}, "d2d4": {}}, 20.0))
-
-
-def fill(store: Store, *, plies: int = 60) -> Stage:
-    """Fill an empty store."""
+def fill(store: Store, *, plies: int = 60, has_odd_names: bool = True) -> Stage:
+    """Fill an empty store; names that are too long for the schema can be stored in SQLite only."""
     stage = Stage(store)
     zoe = store.users.add("zoe", role="admin", password_hash=hash_password(PASSWORD))
     assert zoe.id is not None
@@ -155,8 +147,7 @@ def fill(store: Store, *, plies: int = 60) -> Stage:
         versions.append(
             store.versions.add(
                 bot.id or 0,
-                command=["./bot"],
-                families=list(families()),
+                BotFile(("./bot",), families=tuple(families())),
                 bundle="ab" * 32,
                 size_bytes=12345,
                 state="active",
@@ -165,7 +156,7 @@ def fill(store: Store, *, plies: int = 60) -> Stage:
         )
     _examine(store, versions[0].id or 0)
     bad = store.bots.add("broken", zoe.id)
-    failed = store.versions.add(bad.id or 0, command=["./bot"], families=["loa"], bundle="cd" * 32, size_bytes=99)
+    failed = store.versions.add(bad.id or 0, BotFile(("./bot",), families=("loa",)), bundle="cd" * 32, size_bytes=99)
     store.checks.claim()
     store.checks.conclude(
         failed.id or 0,
@@ -203,13 +194,17 @@ def fill(store: Store, *, plies: int = 60) -> Stage:
     )
     stage.submission = failed.id or 0
     stage.question = _asked(stage)
-    _set_problem(store, zoe.id)
+    if is_on("problems"):
+        from tests.arena.features.problems.stage import set_problem
+
+        set_problem(store, zoe.id, title=HOSTILE[:80], text=HOSTILE)
     _import(store, zoe.id)
     names = {version.name: version.id or 0 for version in versions}
     for number, family in enumerate(families()):
         _tournament(stage, zoe.id, versions, names, family, number, plies)
     _analysed(stage)
-    _call_names(stage)
+    if has_odd_names:
+        _call_names(stage)
     _archive(store)
     row = store.schedules.add(
         Schedule(
@@ -305,16 +300,16 @@ def _tournament(
     stage.tournaments[family] = row.id
     store.tournaments.move(row.id, "running")
     specs = []
-    bots = [spec_of(version, family) for version in versions]
+    bots = [bot_spec(version, family) for version in versions]
     pairings = [(a, b) for a in range(4) for b in range(a + 1, 4)]
     for pair, (a, b) in enumerate(pairings, 1):
-        for one, two in ((a, b), (b, a)):
+        for light, dark in ((a, b), (b, a)):
             specs.append(
                 GameSpec(
                     family,
                     ruleset.variant.name,
-                    bots[one],
-                    bots[two],
+                    bots[light],
+                    bots[dark],
                     time=TimeControl("clock", 60_000, 500),
                     event="cup",
                     sequence=len(specs) + 1,
@@ -396,12 +391,12 @@ def _asked(stage: Stage) -> int:
     arena = Arena(stage.store, Settings())
     user = stage.store.users.find("zoe")
     line = analysis.read_question(PositionRequest(family="loa", moves="b1b3"))
-    found = analysis.ask_position(arena, line, Identity(user.id or 0, user.name, "author", ("read",)))
+    question = analysis.ask_position(arena, line, Identity(user.id or 0, user.name, "author", ("read",)))
     answer = {"family": "loa", "side": "second", "engine": "alphabeta", "nodes": 200_000, "win_model": "shipped 1"}
     stage.store.analyses.answer(
-        found.id, {**answer, "score": -12, "winning_chances": -0.05, "best": "a2c2", "line": ["a2c2", "b3b5"]}
+        question.id, {**answer, "score": -12, "winning_chances": -0.05, "best": "a2c2", "line": ["a2c2", "b3b5"]}
     )
-    return found.id
+    return question.id
 
 
 def _analysed(stage: Stage) -> None:
@@ -413,8 +408,8 @@ def _analysed(stage: Stage) -> None:
         return Evaluations(
             "fake",
             [
-                EvaluatedPosition(sides[(one + bool(move)) % 2], 40 * (one % 7) - 90, "a1a2", "", 9)
-                for one, move in places
+                EvaluatedPosition(sides[(ply + bool(move)) % 2], 40 * (ply % 7) - 90, "a1a2", "", 9)
+                for ply, move in places
             ],
         )
 

@@ -29,20 +29,20 @@ from tests.arena.pages.test_archive import logged_in
 @pytest.fixture(scope="module")
 def games(server: Server) -> list[GameRecord]:
     """Three games, the second with a blunder of first at ply 1."""
-    found = Field(server.store).play(3)
+    records = Field(server.store).play(3)
     following.follow(server.store)
-    record = found[1]
+    record = records[1]
 
     def ask(places: Sequence[PositionRef], nodes: int) -> Evaluations:
         sides, scores = ("first", "second"), (250, 300, -300)
-        found = []
-        for one, move in places:
-            score = scores[min(one, 2 - one % 2)]
-            found.append(EvaluatedPosition(sides[(one + bool(move)) % 2], -score if move else score, "e5e6", "", 9))
-        return Evaluations("fake", found)
+        scored = []
+        for ply, move in places:
+            score = scores[min(ply, 2 - ply % 2)]
+            scored.append(EvaluatedPosition(sides[(ply + bool(move)) % 2], -score if move else score, "e5e6", "", 9))
+        return Evaluations("fake", scored)
 
     save(server.store, analyse(record, ask, nodes=20_000, win_model=WinModel(100.0, "test")))
-    return found
+    return records
 
 
 def words(page: str) -> str:
@@ -63,7 +63,7 @@ def test_a_game_shows_marks_chances_and_figures(server: Server, games: list[Game
 
 def test_lists_are_narrowed_and_sorted(server: Server, games: list[GameRecord]) -> None:
     def listed(path: str) -> list[str]:
-        return [one["id"] for one in server.get(path).json["items"]]
+        return [item["id"] for item in server.get(path).json["items"]]
 
     assert listed("/api/v1/games?blunders=1") == [games[1].id]
     assert listed("/api/v1/games?sort=accuracy&order=rising") == [games[1].id]

@@ -10,8 +10,8 @@ from functools import cache
 import pytest
 
 from arena.http.rate_limit import Rate, RateLimiter
-from arena.pages.drawing.analysis_line import AnalysisLines
 from arena.pages.drawing.replay import Replays
+from arena.pages.drawing.scene import AnalysisLines
 from referee.rules import load
 from referee.rules.position import Position
 from tests.arena.analysis.conftest import game_of
@@ -64,9 +64,9 @@ def test_lines_that_branch_off_at_the_same_time_do_not_disturb_each_other() -> N
     ends = Position.start(ruleset).play_all(stem).texts[:20]
     lines.scenes(ruleset, start, stem)
     with ThreadPoolExecutor(4) as pool:
-        found = list(pool.map(lambda move: lines.scenes(ruleset, start, (*stem, move)), ends))
-    assert [scenes[-1].canonical for scenes in found] == ends
-    assert [scenes[-1].position for scenes in found] == [
+        drawn = list(pool.map(lambda move: lines.scenes(ruleset, start, (*stem, move)), ends))
+    assert [scenes[-1].canonical for scenes in drawn] == ends
+    assert [scenes[-1].position for scenes in drawn] == [
         str(Position.start(ruleset).play_all((*stem, move))) for move in ends
     ]
 

@@ -9,6 +9,7 @@ from urllib.parse import quote
 import pytest
 
 from arena.clock import now
+from arena.documents.archive import ArchiveQuery
 from arena.store.archive.search import ArchiveSearch
 from referee.rules import load
 from tests.arena.api.server import Reply
@@ -72,7 +73,7 @@ def test_a_position_is_found_however_the_board_is_turned(site: Site) -> None:
     everywhere = re.search(r"<strong>([\d,]+)</strong>", shown(site, f"/archive?family=abalone&position={start}"))
     assert everywhere
     assert int(everywhere[1]) == site.stage.store.archive.count(
-        ArchiveSearch(family="abalone", variant=rules.variant.name)
+        ArchiveSearch(query=ArchiveQuery(family="abalone", variant=rules.variant.name))
     )
 
 
@@ -148,7 +149,7 @@ def test_organisers_import_and_bad_games_are_placed(site: Site) -> None:
     assert "<dt>New games</dt><dd>1</dd>" in page
     assert cells(page)[:3] == ["3", "2", "illegal move a1b2"]
     assert site.stage.store.archive.count(ArchiveSearch()) == before + 1
-    assert site.stage.store.archive.count(ArchiveSearch(source="old games.txt")) == 1
+    assert site.stage.store.archive.count(ArchiveSearch(query=ArchiveQuery(source="old games.txt"))) == 1
     again = send(site, cookie, text=GAME, source="again").headers["Location"]
     read_imports(site.stage.store)
     assert "<dt>Already stored</dt><dd>1</dd>" in imported(site, again, cookie)
@@ -178,10 +179,10 @@ def test_the_viewer_steps_through_a_game_of_people(site: Site, page: Any, witnes
 
 def test_the_explorer_leads_from_position_to_position(site: Site) -> None:
     page = shown(site, "/abalone/explorer?source=arena")
-    (link,) = re.findall(r'<th data-label="Move"[^>]*><a href="([^"]+)">', page)[:1]
+    (link,) = re.findall(r'<th [^>]*data-label="Move"[^>]*>\s*<a href="([^"]+)">', page)[:1]
     assert "source=arena" in link
     next_page = shown(site, link.replace("&amp;", "&"))
-    counts = [int(re.findall(r"<strong>([\d,]+)</strong>", one)[0].replace(",", "")) for one in (page, next_page)]
+    counts = [int(re.findall(r"<strong>([\d,]+)</strong>", text)[0].replace(",", "")) for text in (page, next_page)]
     assert 0 < counts[1] <= counts[0]
     assert "Position" in shown(site, "/abalone/explorer?position=none", 400)
     assert "much" in shown(site, "/abalone/explorer?rating=much", 400)

@@ -12,14 +12,15 @@ from typing import Any
 import pytest
 from aiohttp.test_utils import make_mocked_request
 
+from arena.documents.table import Column
 from arena.http.problem import Problem
 from arena.pages import filters, markdown
-from arena.pages.documented_fields import documented_fields
 from arena.pages.drawing import board, plot
 from arena.pages.drawing.piece_shapes import EMBLEMS, looks
 from arena.pages.drawing.replay import Replays
 from arena.pages.drawing.scene import Scenes, piece_names
-from arena.pages.html_table import Column, choice, number, sorting
+from arena.pages.html_table import choice, number, sorting
+from arena.pages.schema import documented_fields
 from referee.game.record import Ply
 from referee.game.spec import Adjudication, BotLimits, GameSpec
 from referee.rules import families, load, terminations
@@ -59,13 +60,13 @@ def test_every_ply_of_every_family_is_drawn(family: str, variant: str | None) ->
     ruleset = rules.settle(variant)
     scenes = Scenes(ruleset)
     scenes.extend(random_moves(ruleset, 40, seed=1))
-    known = {one.get("id") for one in parsed(board.sprites([rules])).iter() if one.get("id")}
+    known = {element.get("id") for element in parsed(board.sprites([rules])).iter() if element.get("id")}
     for scene in scenes.items:
         drawn = parsed(board.svg(rules, scene, label=filters.plain(HOSTILE), flip=scene.ply % 2 == 1))
-        assert not [one for one in drawn.iter() if "style" in one.attrib]
+        assert not [element for element in drawn.iter() if "style" in element.attrib]
         assert len(layer(drawn, "pieces")) == sum(map(len, scene.board.pieces.values()))
-        for one in drawn.iter("use"):
-            assert (one.get("href") or "").removeprefix("#") in known
+        for use in drawn.iter("use"):
+            assert (use.get("href") or "").removeprefix("#") in known
         for cell in scene.board.cells:
             assert cell.name in board.described(rules, scene, cell)
     counts = [sum(map(len, scene.board.pieces.values())) for scene in scenes.items]
@@ -91,7 +92,9 @@ def test_pieces_of_both_sides_differ_by_form(family: str) -> None:
     for look in looks(rules.pieces):
         svg = parsed(look.symbol_svg("x"))
         form = Counter(
-            (one.tag, one.get("r"), one.get("d"), one.get("transform")) for one in svg.iter() if one.tag != "symbol"
+            (element.tag, element.get("r"), element.get("d"), element.get("transform"))
+            for element in svg.iter()
+            if element.tag != "symbol"
         )
         bodies.setdefault(str(sides[look.symbol]), set()).add(frozenset(form.items()))
     assert not bodies["first"] & bodies["second"]
@@ -196,15 +199,30 @@ def test_a_record_with_an_illegal_move_is_shown_as_far_as_it_goes() -> None:
         "",
         "",
     )
-    found = Replays().of_record(record)
-    assert found.last == 1
-    assert "ply 2" in found.problem
+    replay = Replays().of_record(record)
+    assert replay.last == 1
+    assert "ply 2" in replay.problem
+
+
+@pytest.mark.parametrize("family", families())
+def test_a_sign_of_the_notation_is_no_judgement_and_a_mark_is(family: str) -> None:
+    from arena.pages.routes.game import mark_of
+
+    rules = load(family)
+    for variant in rules.variants:
+        moves = tuple(random_moves(rules.settle(variant.name), 60, seed=3))
+        marks = {1: "?!", len(moves): "!"}
+        played = a_record(moves=moves, winner=None)
+        record = replace(played, family=family, variant=variant.name, position=variant.position, marks=marks)
+        replay = Replays().of_record(record)
+        assert not replay.problem
+        assert {ply: mark for ply in range(replay.last + 1) if (mark := mark_of(replay, None, ply))} == marks
 
 
 def test_what_bots_said_is_seen_from_one_side_and_played_out() -> None:
     moves = tuple(random_moves(load("loa").settle(), 6, seed=1))
-    one, two = f"{moves[0]} {moves[1]} nonsense", " ".join(moves[2:5])
-    said = [(40, one), (60, ""), (300, two), (30, "x"), (29_990, ""), (-29_991, "")]
+    first, second = f"{moves[0]} {moves[1]} nonsense", " ".join(moves[2:5])
+    said = [(40, first), (60, ""), (300, second), (30, "x"), (29_990, ""), (-29_991, "")]
     plies = tuple(Ply(ms=2, score=score, pv=pv, nodes=4000) for score, pv in said)
     record = a_record(moves=moves, plies=plies, time="5+0.1", winner=None)
     replay = Replays().of_record(record)
@@ -224,7 +242,7 @@ def test_what_bots_said_is_seen_from_one_side_and_played_out() -> None:
 def test_charts_hold_their_lines() -> None:
     points = [plot.Point(x, x % 7, 2.0) for x in range(5000)]
     drawn = parsed(plot.lines("ratings", [plot.Series(filters.plain(HOSTILE), points)], plot.Axis(breaks=[(10, "v2")])))
-    line = next(one for one in drawn.iter("polyline"))
+    line = next(element for element in drawn.iter("polyline"))
     assert len((line.get("points") or "").split()) <= 600
     assert plot.lines("empty", []) == ""
     assert plot.ticks(0, 10) == [0, 2, 4, 6, 8, 10]
@@ -290,14 +308,18 @@ def test_foreign_text_is_made_visible() -> None:
 
 
 def test_sorting_by_links() -> None:
-    columns = (Column("rank", "#", is_descending_first=False), Column("points", "Points"), Column("", "Cells"))
+    columns: tuple[Column[Any], ...] = (
+        Column("rank", "#", str, is_descending_first=False),
+        Column("points", "Points", lambda row: row.points),
+        Column("cells", "Cells", str, is_sortable=False),
+    )
     request = make_mocked_request("GET", "/t?sort=-points&page=3&x=1")
-    found = sorting(request, columns, "rank")
+    order = sorting(request, columns, "rank")
     rows = [SimpleNamespace(points=value) for value in (1, None, 3)]
-    assert [row.points for row in found.sort(rows, getattr)] == [3, 1, None]
-    assert found.aria(columns[1]) == "descending"
-    assert "sort=points" in found.link(columns[1])
-    assert "page" not in found.link(columns[1])
+    assert [row.points for row in order.sort(rows)] == [3, 1, None]
+    assert order.aria(columns[1]) == "descending"
+    assert "sort=points" in order.link(columns[1])
+    assert "page" not in order.link(columns[1])
     with pytest.raises(Problem) as caught:
         sorting(make_mocked_request("GET", "/t?sort=cells"), columns, "rank")
     assert caught.value.status == 400
@@ -312,6 +334,7 @@ def test_documents_become_html_without_styles_or_raw_html() -> None:
         "# Head *one*\n\n| a | b |\n|--:|---|\n| 1 | <script> |\n\n[x](dialects/loa.md)", lambda _: "/y"
     )
     assert 'id="head-one"' in text
+    assert '<td data-label="a">1</td>' in text
     assert "style" not in text
     assert "<script>" not in text
     assert 'href="/y"' in text

@@ -91,9 +91,9 @@ def test_a_picture_is_a_document_of_its_own() -> None:
     assert "var(--" not in drawing
 
 
-def test_every_game_and_the_problems_can_be_downloaded(site: Site) -> None:
+def test_every_game_can_be_downloaded(site: Site) -> None:
     game = site.stage.finished["tablut"]
-    for path in (f"/games/{game}", "/archive/1", "/loa/problems"):
+    for path in (f"/games/{game}", "/archive/1"):
         assert f'href="{path}/booklet.pdf?language=en"' in site.server.get(path).body.decode().replace("\n", " ")
         reply = site.server.get(f"{path}/booklet.pdf?language=fr&layout=presentation")
         assert (reply.status, reply.headers["Content-Type"]) == (200, "application/pdf")
@@ -101,7 +101,6 @@ def test_every_game_and_the_problems_can_be_downloaded(site: Site) -> None:
     assert site.server.get(f"/games/{game}/booklet.pdf?layout=poster").status == 400
     running = site.stage.running["loa"].id
     assert site.server.get(f"/games/{running}/booklet.pdf").status == 404
-    assert site.server.get("/tablut/problems/booklet.pdf").status == 422
 
 
 def test_a_booklet_uses_the_words_of_the_pages_in_its_language() -> None:

@@ -9,8 +9,9 @@ from urllib.parse import urlencode
 
 import pytest
 
-from arena.coordinator.lobby import ConnectedBot
 from arena.store import Store
+from arena.store.bots.bots import ConnectedBot
+from referee.bot.file import BotFile
 from tests.arena.api.server import Reply, Server, settings_in
 from tests.arena.field import Field
 from tests.arena.pages.test_organise import logged_in
@@ -23,10 +24,10 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     field = Field(store)
     field.play(24)
     field.version("ada", "abalone")
-    found = Server(store, settings_in(folder))
-    found.unlimited()
-    yield found
-    found.close()
+    opened = Server(store, settings_in(folder))
+    opened.unlimited()
+    yield opened
+    opened.close()
     store.close()
 
 
@@ -48,7 +49,7 @@ def test_a_bot_of_several_families_has_a_tab_for_each(server: Server) -> None:
 
 
 def test_the_list_of_bots_is_filtered_by_family_and_owner(server: Server) -> None:
-    assert re.findall(r'<bdi\s+class="name">(\w+)<', body(server, "/bots?owner=zoe&family=abalone")) == ["ada"]
+    assert re.findall(r'<th [^>]*>\s*<a href="/bots/(\w+)">', body(server, "/bots?owner=zoe&family=abalone")) == ["ada"]
     assert "No bots yet" in body(server, "/bots?family=baroque&retired=1")
     assert server.get("/bots?owner=nobody").status == 404
     assert server.get("/bots?retired=yes").status == 400
@@ -94,7 +95,7 @@ def test_a_remote_bot_says_whether_it_is_there_and_its_author_challenges(server:
     store.samples.ensure({"random": "bots.samples.random_mover"}, {"loa": ["standard"]})
     author = store.users.add("far-author")
     bot = store.bots.add("homer", author.id or 0)
-    version = store.versions.add(bot.id or 0, command=["remote"], families=["loa"], state="active", place="remote")
+    version = store.versions.add(bot.id or 0, BotFile(("remote",), families=("loa",)), state="active", place="remote")
     assert "remote" not in body(server, "/bots/ada")
     store.presences.report({version.id or 0: ConnectedBot(version.id or 0, 1, 4, 83.4, is_open=True)})
     assert "running games: 1 of at most 4; round-trip time: 83 ms; open to challenges" in plain(server)
@@ -137,12 +138,13 @@ def test_a_bot_is_played_and_challenged_from_its_page(server: Server) -> None:
     bot = store.bots.add("gilbot", author.id or 0)
     store.versions.add(
         bot.id or 0,
-        command=["./bot"],
-        families=["loa"],
+        BotFile(("./bot",), families=("loa",), remarks={"license": "MIT"}),
         bundle="ab" * 32,
         state="active",
         variants={"loa": ["standard"]},
     )
+    assert '<dt class="mono">license</dt><dd>MIT</dd>' in body(server, "/bots/gilbot/v/1")
+    assert server.get("/bots/gilbot.json").json["versions"][0]["remarks"] == {"license": "MIT"}
     cookie = logged_in(server, "gil")
     assert 'name="challenger"' not in server.get("/bots/bob", headers={"Cookie": cookie}).body.decode()
     assert 'name="challenger"' in server.get("/bots/random", headers={"Cookie": cookie}).body.decode()

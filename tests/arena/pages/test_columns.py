@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 from aiohttp.test_utils import make_mocked_request
 
-from arena.pages import columns
+from arena.pages import html_table
 from arena.store import Store
 from tests.arena.field import START, Field
 
@@ -20,5 +20,5 @@ def test_results_are_ordered_by_their_end_not_by_their_commit(
     played = [sqlite_store.games.get(one.id) for one in Field(sqlite_store).play(3)]
     ends = (1, 0, 2)
     lines = [replace(one, finished_at=START + timedelta(seconds=at)) for one, at in zip(played, ends, strict=True)]
-    table = columns.sort_games(make_mocked_request("GET", f"/games{query}"), lines)
+    table = html_table.sort_games(make_mocked_request("GET", f"/games{query}"), lines)
     assert [lines.index(one) for one in table.rows] == expected

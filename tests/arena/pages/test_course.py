@@ -13,9 +13,9 @@ import pytest
 
 from arena import tournaments
 from arena.clock import now
-from arena.pages.drawing.race_summary import RaceSummary
-from arena.tournaments.settings import read
+from arena.pages.drawing.verdict import RaceSummary
 from referee.ratings.race import Race, evaluate_race
+from referee.tournament.document import read
 from tests.arena.api.server import Server
 from tests.arena.field import Field
 from tests.arena.pages.conftest import Chromium, window
@@ -107,7 +107,7 @@ def test_a_race_that_ends_undecided_asks_nothing_more(server: Server, field: Fie
 
 def test_the_verdict_of_a_race_in_words() -> None:
     settings = read({"name": "c", "family": "loa", "format": "race", "race": {"top": 2}, "entries": {"all": True}})
-    scores = {(one, two): [1.0 if (one, two) != (1, 2) else 0.5] * 20 for one, two in combinations(range(4), 2)}
+    scores = {(a, b): [1.0 if (a, b) != (1, 2) else 0.5] * 20 for a, b in combinations(range(4), 2)}
 
     def picture(first: int, *, is_over: bool = False) -> RaceSummary:
         question = Race(first, 0.05)
@@ -153,6 +153,38 @@ def test_a_test_that_is_over_counts_played_games_and_has_one_elo(server: Server,
     assert "<progress" not in page
     assert "cancelled" not in text(server, f"/tournaments/{number}", "standings")
     assert "Elo" not in text(server, f"/tournaments/{number}", "standings")
+
+
+def progress(server: Server, number: int) -> str:
+    """Return the visible text of the progress of a tournament."""
+    body = server.get(f"/tournaments/{number}").body.decode()
+    shown = re.search(r'<div class="progress">(.*?)</p>', body, re.DOTALL)
+    assert shown
+    assert ("<progress" in shown[1]) == (" of " in shown[1].split("·")[0])
+    return " ".join(html.unescape(re.sub("<[^>]+>", " ", shown[1])).split())
+
+
+def test_the_progress_of_an_open_end_says_what_decides_it(server: Server, field: Field) -> None:
+    race = progress(server, hold(field, "race", most=24))
+    assert re.search(r"running 24 games · undecided bots: \d, least evidence [\d.]+ of the 80 needed", race), race
+    test = progress(server, hold(field, "sprt", most=16, entries={"bots": ["bob", "ada"]}, sprt={"games": 400}))
+    assert re.search(r"16 games · log-likelihood ratio \S+, decided at −2\.94 or 2\.94", test), test
+    assert re.search(r"about \d+ games left", test), test
+    endless = progress(server, hold(field, "ladder", most=16, ladder={"games": 0}))
+    assert re.search(r"16 games$", endless), endless
+    assert "%" not in race + test + endless
+
+
+def test_the_progress_of_a_known_end_counts_all_games(server: Server, field: Field) -> None:
+    settings: dict[str, Any]
+    for settings, played, total in (
+        ({"format": "ladder", "ladder": {"games": 100}}, 2, 100),
+        ({"format": "swiss", "rounds": 3, "games": 2}, 2, 12),
+        ({"format": "knockout", "games": 2, "knockout": {"third_place": True}}, 0, 10),
+        ({"format": "round-robin", "games": 2}, 2, 20),
+    ):
+        shown = progress(server, hold(field, most=played, **settings))
+        assert f"{played} of {total} games {100 * played / total:.1f} %" in shown
 
 
 def test_a_finished_tournament_names_its_winner(server: Server, field: Field) -> None:

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from arena.cli.terminal.result_statistics import show
+from arena.cli.terminal.standings import show_findings
 from arena.store import Store
-from arena.tournaments import findings
+from arena.tournaments import standing
 from referee.game.record import GameRecord
 from referee.game.spec import PlannedGame
 from tests.arena.api.server import Server, settings_in
@@ -30,13 +30,13 @@ def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
     """A stage with two tournaments of all bots: 1 is over, 2 is not."""
     folder = tmp_path_factory.mktemp("circles")
     store = Store.in_folder(folder)
-    found = Stage(store, folder)
-    number = found.create(games=10)
-    coordinator = found.coordinator(Dice(in_turn))
-    while found.tournament(number).state != "finished":
+    opened = Stage(store, folder)
+    number = opened.create(games=10)
+    coordinator = opened.coordinator(Dice(in_turn))
+    while opened.tournament(number).state != "finished":
         coordinator.turn()
-    found.create(games=10)
-    yield found
+    opened.create(games=10)
+    yield opened
     store.close()
 
 
@@ -60,13 +60,13 @@ def test_the_page_names_the_circle_and_shows_every_pair(server: Server) -> None:
 
 
 def test_the_interface_says_the_same(server: Server) -> None:
-    found = server.get("/api/v1/tournaments/1/standings").json
-    said = found["findings"]
+    standings = server.get("/api/v1/tournaments/1/standings").json
+    said = standings["findings"]
     assert said["is_cyclic"]
     assert sorted(said["cycles"][0]) == ["ada v1", "bob v1", "cleo v1"]
-    assert sum(one["share"] for one in said["shares"]) == pytest.approx(1, abs=0.02)
-    assert {one["points"] for one in said["surprises"]} == {10}
-    assert found["strengths"]["advantage"] > 0
+    assert sum(part["share"] for part in said["shares"]) == pytest.approx(1, abs=0.02)
+    assert {surprise["points"] for surprise in said["surprises"]} == {10}
+    assert standings["strengths"]["advantage"] > 0
     cells = {row["name"]: row["cells"] for row in server.get("/api/v1/tournaments/1/crosstable").json["items"]}
     of_ada = {cell["opponent"]: cell for cell in cells["ada v1"] if cell}
     assert (of_ada["bob v1"]["points"], of_ada["cleo v1"]["points"]) == (10, 0)
@@ -77,15 +77,15 @@ def test_the_interface_says_the_same(server: Server) -> None:
 
 
 def test_the_terminal_says_it_in_plain_words(server: Server, capsys: pytest.CaptureFixture[str]) -> None:
-    found = server.get("/api/v1/tournaments/1/standings").json
-    show(found["strengths"], found["findings"])
+    standings = server.get("/api/v1/tournaments/1/standings").json
+    show_findings(standings["strengths"], standings["findings"])
     said = capsys.readouterr().out
-    cycle = found["findings"]["cycles"][0]
+    cycle = standings["findings"]["cycles"][0]
     assert " beats ".join([*cycle, cycle[0]]) in said
     assert "10 of 10, expected 5.0" in said
-    show({"advantage": 5.0, "advantage_interval": 20.0}, None)
+    show_findings({"advantage": 5.0, "advantage_interval": 20.0}, None)
     assert capsys.readouterr().out == ""
-    show({"advantage": 25.0, "advantage_interval": 20.0}, None)
+    show_findings({"advantage": 25.0, "advantage_interval": 20.0}, None)
     assert capsys.readouterr().out == "moving first is worth +25 ± 20 Elo (95 %)\n"
 
 
@@ -95,7 +95,7 @@ def test_those_of_before_are_looked_at_once(stage: Stage) -> None:
     assert store.tournaments.without_findings() == []
     with store.engine.begin() as connection:
         connection.exec_driver_sql("UPDATE tournaments SET findings = NULL")
-    assert findings.keep_missing(store, lambda: True) == 0
-    assert findings.keep_missing(store) == 1
+    assert standing.keep_missing_findings(store, lambda: True) == 0
+    assert standing.keep_missing_findings(store) == 1
     assert stage.tournament(1).findings == kept
-    assert findings.keep_missing(store) == 0
+    assert standing.keep_missing_findings(store) == 0

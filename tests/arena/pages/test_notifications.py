@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import Any
 
 from arena.clock import now
+from referee.bot.file import BotFile
 from tests.arena.api.server import Server
 from tests.arena.pages.conftest import Chromium, window
 from tests.arena.pages.test_organise import logged_in
@@ -32,7 +33,7 @@ def _checked(server: Server, owner: str, name: str) -> int:
     """Add a version whose check has just failed."""
     bot = server.store.bots.add(name, server.store.users.find(owner).id or 0)
     version = server.store.versions.add(
-        bot.id or 0, command=["./bot"], families=["loa"], bundle="ab" * 32, size_bytes=9
+        bot.id or 0, BotFile(("./bot",), families=("loa",)), bundle="ab" * 32, size_bytes=9
     )
     assert server.store.checks.claim() is not None
     server.store.checks.conclude(version.id or 0, report={}, variants={}, capabilities={}, problem="no answer")
@@ -86,9 +87,9 @@ def test_unread_notices_are_listed_oldest_first_for_their_user_only(server: Serv
     first, second = _checked(server, "rosa", "one"), _checked(server, "rosa", "two")
     reply = server.get("/account/notices.json", headers={"Cookie": cookie})
     assert reply.headers["Cache-Control"] == "no-store"
-    found = json.loads(reply.body)
-    assert [one["address"] for one in found["items"]] == [f"/submissions/{first}", f"/submissions/{second}"]
-    assert found["items"][0]["at"] <= found["items"][1]["at"] <= found["now"] + 1
+    notices = json.loads(reply.body)
+    assert [notice["address"] for notice in notices["items"]] == [f"/submissions/{first}", f"/submissions/{second}"]
+    assert notices["items"][0]["at"] <= notices["items"][1]["at"] <= notices["now"] + 1
     server.store.notices.mark_read(server.store.users.find("rosa").id or 0, now() + timedelta(seconds=1))
     assert json.loads(server.get("/account/notices.json", headers={"Cookie": cookie}).body)["items"] == []
 

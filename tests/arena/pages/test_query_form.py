@@ -10,8 +10,7 @@ import pytest
 from aiohttp.test_utils import make_mocked_request
 
 from arena.documents import words
-from arena.documents.page import PageQuery
-from arena.documents.query import described
+from arena.documents.query import PageQuery, described
 from arena.http.problem import Problem
 from arena.pages.query_form import form_names, read_form
 
@@ -30,8 +29,8 @@ def test_read_form_makes_the_query_of_the_texts() -> None:
     request = make_mocked_request(
         "GET", "/?player=%20picasso&min_plies=3&rating=-2.5&result=none&since=2026-11-30&limit=7"
     )
-    found = read_form(request, _Query, family="loa")
-    assert found.query == _Query(
+    form = read_form(request, _Query, family="loa")
+    assert form.query == _Query(
         family="loa",
         player="picas",
         min_plies=3,
@@ -39,9 +38,9 @@ def test_read_form_makes_the_query_of_the_texts() -> None:
         result="none",
         since=datetime(2026, 11, 30, tzinfo=UTC),
     )
-    assert list(found.given) == ["player", "min_plies", "rating", "result", "since"]
-    assert found.given["player"] == "picas"
-    assert found.is_filled
+    assert list(form.given) == ["player", "min_plies", "rating", "result", "since"]
+    assert form.given["player"] == "picas"
+    assert form.is_filled
     assert not read_form(make_mocked_request("GET", "/?player="), _Query).is_filled
 
 

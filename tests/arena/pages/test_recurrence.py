@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from arena.documents.schedule import ScheduleItem
+from arena.documents.tournament import ScheduleItem
 from arena.pages.recurrence import Appointment, calendar, schedule_name, schedule_words
 
 

@@ -19,7 +19,8 @@ from arena.pages.page import as_sentence
 from arena.services import registration
 from arena.store import Store
 from arena.submission.template import LANGUAGES
-from arena.tournaments import permanent
+from arena.tournaments import creation
+from referee.bot.file import BotFile
 from tests.arena.api.server import Reply, Server, settings_in
 
 PASSWORD = "correct horse battery"
@@ -84,7 +85,7 @@ def test_a_stranger_registers_and_submits_a_bot_written_on_the_page(server: Serv
     assert "Check of zeta v1" in reply.body.decode()
     version = server.store.versions.find("zeta", 1)
     assert (version.state, server.store.versions.families(version.id or 0)) == ("uploaded", {"loa": ()})
-    assert version.command == ["python", "my_bot.py"]
+    assert version.bot_file.command == ("python", "my_bot.py")
 
 
 def test_a_wrong_registration_keeps_what_was_typed_but_the_password(server: Server) -> None:
@@ -179,7 +180,7 @@ def test_the_page_of_a_check_shows_log_and_next_steps_within_its_live_part(serve
     states = {"bad": "failed", "good": "active"}
     for name, state in states.items():
         version = store.versions.add(
-            store.bots.add(name, ada).id, command=["./bot"], families=["loa"], state="uploaded"
+            store.bots.add(name, ada).id, BotFile(("./bot",), families=("loa",)), state="uploaded"
         )
         assert store.checks.claim()
         problem = "loa: starts: no" if state == "failed" else ""
@@ -191,7 +192,7 @@ def test_the_page_of_a_check_shows_log_and_next_steps_within_its_live_part(serve
             log="Traceback: it hurts",
             problem=problem,
         )
-    permanent.ensure(store, ["loa"], "5+0.1", now())
+    creation.ensure_ladders(store, ["loa"], "5+0.1", now())
     pages = {}
     for line in (store.versions.find("bad", 1), store.versions.find("good", 1)):
         text = browser.get(f"/submissions/{line.id}").body.decode()

@@ -10,12 +10,14 @@ import xml.etree.ElementTree as ET
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from PIL import Image
 
 from arena.pages.drawing import thumbnail
 from arena.pages.drawing.scene import Scenes
+from arena.pages.page import Pictures
 from arena.store import Store
 from referee.rules import load
 from tests.arena.api.server import Server, settings_in
@@ -29,10 +31,10 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     folder = tmp_path_factory.mktemp("reach")
     store = Store.in_folder(folder)
     Field(store).play(6)
-    found = Server(store, settings_in(folder, public_url="http://arena.example/"))
-    found.unlimited()
-    yield found
-    found.close()
+    opened = Server(store, settings_in(folder, public_url="http://arena.example/"))
+    opened.unlimited()
+    yield opened
+    opened.close()
     store.close()
 
 
@@ -67,6 +69,9 @@ def test_a_game_is_served_as_an_animated_picture(server: Server) -> None:
     picture = Image.open(io.BytesIO(reply.body))
     assert (picture.size, picture.n_frames) == ((400, 400), 3)  # the start and two plies
     assert len(reply.body) < 60_000
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(thumbnail, "gif", None)  # not drawn again
+        assert server.get(f"/games/{game}/game.gif").body == reply.body
 
 
 def test_a_position_of_a_game_has_a_picture(server: Server) -> None:
@@ -84,11 +89,11 @@ def test_a_picture_names_players_ratings_and_result() -> None:
     for width, height in ((thumbnail.WIDTH, thumbnail.HEIGHT), (400, 400)):
         caption = thumbnail.Caption("Lines of Action", players, "1–0")
         drawn = [
-            Image.open(io.BytesIO(thumbnail.png(rules, scene, width, height, one))).convert("L")
-            for one in (caption, replace(caption, result=""), replace(caption, players=(players[0], ("x" * 200, ""))))
+            Image.open(io.BytesIO(thumbnail.png(rules, scene, width, height, shown))).convert("L")
+            for shown in (caption, replace(caption, result=""), replace(caption, players=(players[0], ("x" * 200, ""))))
         ]
-        assert {one.size for one in drawn} == {(width, height)}
-        assert len({one.tobytes() for one in drawn}) == 3
+        assert {picture.size for picture in drawn} == {(width, height)}
+        assert len({picture.tobytes() for picture in drawn}) == 3
         dark = drawn[2].point(lambda value: 255 * (value < 100)).getbbox()
         assert dark is not None
         assert dark[2] < width, "a long name fits"
@@ -98,16 +103,19 @@ def test_a_picture_of_the_end_has_the_result(server: Server) -> None:
     game = server.store.games.latest().items[1].id  # the pictures of the first one are cached
     texts: list[thumbnail.Caption] = []
 
-    def png(*args: object, caption: thumbnail.Caption) -> bytes:
-        texts.append(caption)
+    async def get(_pictures: Pictures, _key: str, _client: str, _draw: object, *args: Any) -> bytes:
+        texts.append(args[-1])
         return b""
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(thumbnail, "png", png)
+        patch.setattr(Pictures, "get", get)
         for ply in (1, 2):
             server.get(f"/games/{game}/board.png?ply={ply}")
     line = server.store.games.get(game)
-    assert [one.result for one in texts] == ["", {"first": "1–0", "second": "0–1", "draw": "½–½"}[line.winner or ""]]
+    assert [caption.result for caption in texts] == [
+        "",
+        {"first": "1–0", "second": "0–1", "draw": "½–½"}[line.winner or ""],
+    ]
     assert [name for name, _ in texts[0].players] == [line.first, line.second]
     assert all("rating" in about for _, about in texts[0].players)
 
@@ -125,9 +133,9 @@ def test_a_page_without_a_public_address_names_no_picture(server: Server, tmp_pa
 def test_a_link_to_a_game_has_a_picture_of_its_board(server: Server) -> None:
     game = server.store.games.latest().items[0].id
     page = server.get(f"/games/{game}").body.decode()
-    found = re.search('og:image" content="http://arena.example([^"]+)"', page)
-    assert found
-    reply = server.get(found[1])
+    link = re.search('og:image" content="http://arena.example([^"]+)"', page)
+    assert link
+    reply = server.get(link[1])
     assert reply.headers["Content-Type"] == "image/png"
     assert struct.unpack(">II", reply.body[16:24]) == (thumbnail.WIDTH, thumbnail.HEIGHT)
     assert len(reply.body) < 100_000
@@ -156,8 +164,8 @@ def test_a_game_may_be_framed_and_nothing_else(server: Server) -> None:
 
 def test_one_address_is_the_page_s_own(server: Server) -> None:
     def canonical(path: str) -> str:
-        found = re.search('rel="canonical" href="([^"]+)"', server.get(path).body.decode())
-        return html.unescape(found[1]) if found else ""
+        link = re.search('rel="canonical" href="([^"]+)"', server.get(path).body.decode())
+        return html.unescape(link[1]) if link else ""
 
     assert canonical("/loa/leaderboard?sort=-games") == "http://arena.example/loa/leaderboard"
     assert canonical("/loa/leaderboard?pool=loa&sort=name") == "http://arena.example/loa/leaderboard?pool=loa"

@@ -12,8 +12,11 @@ from aiohttp import web
 
 from arena.pages import site
 from tests.arena.pages.conftest import Site
+from tests.catalogue import FEATURES, PAGES
 
-TEMPLATES = sorted((Path(site.__file__).parent / "templates").glob("*.html"))
+TEMPLATES = sorted(
+    (*(PAGES / "templates").glob("*.html"), *(path for folder in FEATURES for path in folder.glob("templates/*.html")))
+)
 
 
 @pytest.mark.parametrize("path", TEMPLATES, ids=lambda path: path.name)
@@ -29,7 +32,8 @@ def test_no_template_is_compiled_for_the_first_who_asks(monkeypatch: pytest.Monk
     environment = aiohttp_jinja2.get_env(app)
     site.warm_up(app)
     monkeypatch.setattr(environment, "compile", None)
-    assert [environment.get_template(path.name).name for path in TEMPLATES] == [path.name for path in TEMPLATES]
+    names = [path.name if PAGES in path.parents else f"{path.parents[1].name}/{path.name}" for path in TEMPLATES]
+    assert [environment.get_template(name).name for name in names]
 
 
 def test_provisional_bots_come_last_without_a_place() -> None:

@@ -14,6 +14,7 @@ from html.parser import HTMLParser
 import pytest
 from babel import Locale
 
+from arena.feature import installed
 from arena.pages import language
 from referee.rules import families, load
 from tests import catalogue
@@ -59,7 +60,7 @@ def _bracketed(words: dict[str, str]) -> dict[str, str]:
 @pytest.fixture
 def marked(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Add a language that brackets its messages."""
-    known = {one.id: one.id for one in catalogue.template() if isinstance(one.id, str) and one.id}
+    known = {message.id: message.id for message in catalogue.template() if isinstance(message.id, str) and message.id}
     plain = language.catalogue
     monkeypatch.setattr(language, "LANGUAGES", {**language.LANGUAGES, MARKED: MARKED})
     monkeypatch.setattr(language, "catalogue", lambda code: _Marking() if code == MARKED else plain(code))
@@ -105,16 +106,22 @@ def loose(text: str) -> set[str]:
     """Return the words of a page that are neither bracketed nor data."""
     parser = _Texts()
     parser.feed(text)
-    found = set()
-    for one in ("\n".join(parser.data), *parser.found):  # a message with markup spans several nodes
+    words = set()
+    for piece in ("\n".join(parser.data), *parser.found):  # a message with markup spans several nodes
         previous = ""
-        while previous != one:
-            previous, one = one, re.sub(r"⟦[^⟦⟧]*⟧", " ", one)
-        found |= {word.strip(".-_'’") for word in re.findall(r"[^\W\d_][\w.’'-]*", one)}
-    return {word for word in found if word and not DATA.fullmatch(word)}
+        while previous != piece:
+            previous, piece = piece, re.sub(r"⟦[^⟦⟧]*⟧", " ", piece)
+        words |= {word.strip(".-_'’") for word in re.findall(r"[^\W\d_][\w.’'-]*", piece)}
+    return {word for word in words if word and not DATA.fullmatch(word)}
 
 
-def test_pages_consist_of_messages_and_data(site: Site, marked: None) -> None:
+@pytest.fixture
+def paths(site: Site) -> list[str]:
+    """A page of each kind, found before a test changes the languages: other tests see the same pages."""
+    return [*kinds(site), *private(site)]
+
+
+def test_pages_consist_of_messages_and_data(site: Site, paths: list[str], marked: None) -> None:
     names = {*NAMES, *families(), "zoe", "greedy", "random", *calendar.day_abbr, *calendar.month_abbr}
     for text in (
         HOSTILE,
@@ -125,17 +132,19 @@ def test_pages_consist_of_messages_and_data(site: Site, marked: None) -> None:
         "answer ugiok starts handshake",
         "bwrap landlock rlimits none local referee",  # the sandbox that this machine offers
         "Book",
+        "bot-arena",
+        *(entry.name for entry in installed()),
     ):
         names |= {word.strip(".-_'’") for word in re.findall(r"[^\W\d_][\w.’'-]*", text)}
     for family in families():
         rules = load(family)
         names |= {part for variant in rules.variants for part in re.findall(r"[\w-]+", variant.name)}
     faults = {}
-    for path in [*kinds(site), *private(site)]:
+    for path in paths:
         if NOT_YET.search(path):
             continue
         reply = site.server.get(path, headers={"Accept-Language": MARKED})
-        if found := loose(reply.body.decode()) - names:
-            faults[path] = sorted(found)[:40]
+        if left := loose(reply.body.decode()) - names:
+            faults[path] = sorted(left)[:40]
 
     assert faults == {}, faults

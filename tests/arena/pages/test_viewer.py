@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from arena.events.messages import GameAborted, GamePly, GameStarted, PlyPayload
+from arena.events.messages import GameAborted, GamePly, GameStarted
+from referee.game.record import Ply
 from referee.rules import families, load
 from referee.rules.position import Position
 from tests.arena.pages.conftest import Site, Witness, window
@@ -140,7 +141,13 @@ SCREENS = [(1280, 720), (1366, 768), (1440, 900), (375, 667), (320, 568)]
 
 def test_the_viewer_fits_one_screen(site: Site, page: Any) -> None:
     visit(page, site, f"/games/{site.stage.finished['baroque']}")
-    parts = ["#frame svg", "[data-clock=first]", "[data-clock=second]", "#said", *[f"[data-go={one}]" for one in GOES]]
+    parts = [
+        "#frame svg",
+        "[data-clock=first]",
+        "[data-clock=second]",
+        "#said",
+        *[f"[data-go={goal}]" for goal in GOES],
+    ]
     for width, height in SCREENS:
         page.set_viewport_size({"width": width, "height": height})
         boxes = {part: page.locator(part).bounding_box() for part in parts}
@@ -150,7 +157,7 @@ def test_the_viewer_fits_one_screen(site: Site, page: Any) -> None:
         if width < 960:
             bar = page.locator(".bar").bounding_box()
             players = [page.locator(f"[data-player={side}]").bounding_box() for side in ("first", "second")]
-            assert max(one["y"] + one["height"] for one in players) <= bar["y"] + 1, width
+            assert max(player["y"] + player["height"] for player in players) <= bar["y"] + 1, width
         if width >= 1280:
             chart = page.locator("#charts svg").first.bounding_box()
             assert chart["y"] + chart["height"] <= height, width
@@ -198,7 +205,7 @@ def test_a_click_in_the_chart_is_a_ply_and_a_swipe_is_one(site: Site, page: Any)
     page.focus("#chart-1")  # the charts are behind tabs, with arrow keys of their own
     for key, chart in (("ArrowRight", 1), ("ArrowLeft", 0)):
         page.keyboard.press(key)
-        assert [one.is_visible() for one in page.locator("#charts figure").all()].index(True) == chart
+        assert [figure.is_visible() for figure in page.locator("#charts figure").all()].index(True) == chart
         assert page.locator("#charts figure:visible").count() == 1
         assert shown(page) == at
     box = page.locator("#charts svg").first.bounding_box()
@@ -234,7 +241,9 @@ def test_what_a_bot_expected_is_played_out(site: Site, page: Any) -> None:
     steps.nth(0).click()
     assert steps.nth(0).get_attribute("aria-current") == "true"
     small = page.eval_on_selector('[data-thought="second"] svg', _READ)
-    assert [one for one in small if one[0] == "pieces"] == [one for one in _layers(page) if one[0] == "pieces"]
+    assert [layer for layer in small if layer[0] == "pieces"] == [
+        layer for layer in _layers(page) if layer[0] == "pieces"
+    ]
     text = page.inner_text('[data-thought="second"] .figures')
     assert f"depth {record.plies[3].depth}" in text
     scored = page.locator('#moves a[data-ply="4"]').locator("xpath=../following-sibling::td[2]").inner_text()
@@ -285,7 +294,7 @@ def test_a_live_game_is_followed_across_a_cut(site: Site, page: Any, witness: Wi
 
     def publish(first: int, last: int) -> None:
         for number in range(first, last + 1):
-            ply = PlyPayload(moves[number - 1], 10.0 + number, number)
+            ply = Ply(10.0 + number, score=number, move=moves[number - 1])
             bus.publish(GamePly(game=game.id, number=number, ply=ply))
 
     bus.publish(GameStarted(game=game.id, tournament=1))
@@ -333,7 +342,7 @@ def test_a_live_game_is_followed_across_a_cut(site: Site, page: Any, witness: Wi
     charts_grow(page, 7)
     plies = page.eval_on_selector_all("#moves a[data-ply]", "(links) => links.map((one) => Number(one.dataset.ply))")
     assert plies == list(range(1, 15))
-    positions = [str(one) for one in _positions(record)]
+    positions = [str(position) for position in _positions(record)]
     assert page.inner_text("#position") == positions[-1]
     assert "at ply 14" in page.inner_text("#sentence")
     forget_cuts(witness)
@@ -414,11 +423,11 @@ def test_the_front_page_shows_one_game_large_and_follows_it(site: Site, page: An
     bus = site.server.context.arena.bus
     visit(page, site, "/")
     shown_large = page.get_attribute("#featured", "data-game")
-    (game,) = [one for one in site.stage.running.values() if one.id == shown_large]
+    (game,) = [running for running in site.stage.running.values() if running.id == shown_large]
     assert page.locator("#now .board").count() == 5
     moves = random_moves(load(game.spec.family).settle(game.spec.variant), 2, seed=5)
     bus.publish(GameStarted(game=game.id, tournament=1))
-    bus.publish(GamePly(game=game.id, number=1, ply=PlyPayload(moves[0], 10.0)))
+    bus.publish(GamePly(game=game.id, number=1, ply=Ply(10.0, move=moves[0])))
     reads(page, "#featured .at", "1")
     reads(page, "#featured .player[data-turn=yes] .clock", re.compile(r"^\d\d\.\d s$"))  # 60 s without an increment yet
     bus.publish(GameAborted(game=game.id))

@@ -286,8 +286,8 @@ def test_one_mistake_after_the_other_is_learned_from(site: Site, page: Any) -> N
     page.wait_for_selector("#frame .hit", state="attached")
     data = site.server.get(f"/loa/board/scenes.json?game={game}&ply={ply}").json
     played = site.server.get(f"/games/{game}/scenes.json").json["scenes"][ply + 1]
-    found = site.stage.store.games.record(game).moves[ply]
-    way = next(one["ways"][0] for one in data["legal"] if one["move"] == found)
+    move = site.stage.store.games.record(game).moves[ply]
+    way = next(legal["ways"][0] for legal in data["legal"] if legal["move"] == move)
     for cell in way:
         page.mouse.click(*place_of(page, data["chart"], cell))
     reads(page, "#task", f"{played['move'].rstrip('?!')} is the move that was played. Find a better one.")

@@ -1,0 +1,31 @@
+"""The page about this arena: its version, and its features."""
+
+from __future__ import annotations
+
+from aiohttp import web
+
+from arena import feature
+from arena.documents.table import Column, text_column
+from arena.feature import Installed
+from arena.http.request_context import CONTEXT
+from arena.pages.html_table import HtmlTable
+from arena.pages.page import allow_parameters, render, run
+from referee.machine import source
+
+routes = web.RouteTableDef()
+
+
+@routes.get("/about")
+@allow_parameters()
+async def show(request: web.Request) -> web.Response:
+    """Show the version of the arena, and the installed features."""
+    disabled = request.app[CONTEXT].settings.disabled_features
+    columns: tuple[Column[Installed], ...] = (
+        text_column("name", "Feature", lambda installed: installed.name, is_heading=True),
+        text_column("title", "Content", lambda installed: installed.feature.title if installed.feature else "", "word"),
+        text_column("state", "State", lambda installed: installed.state(disabled), "word"),
+        text_column("package", "Package", lambda installed: installed.package),
+        text_column("version", "Version", lambda installed: installed.version),
+    )
+    features = await run(HtmlTable, columns, feature.installed())
+    return render(request, "about.html", features=features, release=source.release())
