@@ -8,14 +8,14 @@ from contextlib import suppress
 
 from aiohttp import web
 
-from arena.api import connection, handle, openapi
-from arena.api.routes import PAGES, TABLE
+from arena.api import connection, handle, openapi, routes
 from arena.config import Settings, read_settings
 from arena.events.bus import Bus, EventBus
 from arena.events.live import Live
 from arena.http import health
 from arena.http.middleware import add_headers, middleware
 from arena.http.request_context import CONTEXT, WebContext
+from arena.http.server import headers_middleware
 from arena.metrics import Metrics
 from arena.pages import session, site
 from arena.pages.routes import problem
@@ -36,14 +36,17 @@ def context_of(
 
 def build(context: WebContext) -> web.Application:
     """Build the application over this context."""
-    app = web.Application(middlewares=[middleware(problem.page)], client_max_size=session.FORM_BYTES)
+    app = web.Application(
+        middlewares=[headers_middleware, middleware(problem.page)], client_max_size=session.FORM_BYTES
+    )
     app[CONTEXT] = context
-    handle.mount(app, TABLE, PAGES)
+    disabled = context.settings.disabled_features
+    table = routes.table(disabled)
+    handle.mount(app, table, routes.pages(disabled))
     app.router.add_get(connection.PATH, connection.connect, allow_head=False)
-    for table in (health.routes, session.routes):
-        app.add_routes(table)
-    openapi.mount(app, TABLE)
-    site.setup(app)  # last: /{family} matches every other address of one segment
+    app.add_routes([*health.routes, *session.routes])
+    openapi.mount(app, table)
+    site.setup(app, disabled)  # last: /{family} matches every other address of one segment
     app.on_response_prepare.append(add_headers)
     app.cleanup_ctx.append(_listening)
     app.on_shutdown.append(_close_streams)
@@ -52,7 +55,7 @@ def build(context: WebContext) -> web.Application:
 
 def build_door(context: WebContext) -> web.Application:
     """Build an application that only accepts remote bots, for a coordinator without pages."""
-    app = web.Application(middlewares=[middleware(problem.page)])
+    app = web.Application(middlewares=[headers_middleware, middleware(problem.page)])
     app[CONTEXT] = context
     app.router.add_get(connection.PATH, connection.connect, allow_head=False)
     app.on_response_prepare.append(add_headers)

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 from urllib.parse import quote, urlencode, urlsplit
 
-from arena.errors import ArenaError, Exit, kind_of_status
+from referee.errors import ArenaError, Exit, kind_of_status
 
 PREFIX = "/api/v1"
 DEFAULT = "http://127.0.0.1:8000"
@@ -105,6 +105,15 @@ class ApiClient:
             if left is not None:
                 left -= len(page["items"])
 
+    def whole(self, path: str, limit: int, **query: Any) -> dict[str, Any]:
+        """Return the document of a list with at most `limit` items, fetching page by page."""
+        page: dict[str, Any] = self.get(path, **query, limit=min(limit, 200))
+        items = list(page["items"])
+        while page["next"] and len(items) < limit:
+            page = self.get(path, **query, limit=min(limit - len(items), 200), after=page["next"])
+            items += page["items"]
+        return {**page, "items": items}
+
     def chunks(self, path: str, accept: str, **query: Any) -> Iterator[bytes]:
         """Download a file in chunks."""
         with self._opened("GET", path, query, None, {"Accept": accept}) as response:
@@ -178,9 +187,11 @@ class ApiClient:
     def _problem(self, response: http.client.HTTPResponse) -> ClientError:
         """Convert a problem document to an error."""
         try:
-            found = json.loads(response.read(256 * 1024))
-            detail, hint = str(found["detail"]), str(found.get("hint", ""))
-            errors = [{"field": str(one["field"]), "message": str(one["message"])} for one in found.get("errors", [])]
+            problem = json.loads(response.read(256 * 1024))
+            detail, hint = str(problem["detail"]), str(problem.get("hint", ""))
+            errors = [
+                {"field": str(fault["field"]), "message": str(fault["message"])} for fault in problem.get("errors", [])
+            ]
         except (ValueError, KeyError, TypeError, OSError, http.client.HTTPException):
             detail, hint, errors = f"{response.status} {response.reason}", "is this an arena server?", []
         if response.status == 401 and self.token is None:
@@ -199,6 +210,7 @@ class _Response:
         self.status, self.headers = response.status, response.headers
 
     def read(self, size: int | None = None) -> bytes:
+        # `read` would wait until a whole chunk has arrived.
         return self._response.read() if size is None else self._response.read1(size)
 
     def __iter__(self) -> Iterator[bytes]:
@@ -236,14 +248,14 @@ def read_keys() -> dict[str, Any]:
     Raises ClientError.
     """
     try:
-        found = json.loads(keyring().read_text(encoding="utf-8"))
+        keys = json.loads(keyring().read_text(encoding="utf-8"))
     except FileNotFoundError:
-        found = {}
+        keys = {}
     except (OSError, ValueError) as error:
         raise ClientError("invalid", f"{keyring()}: cannot be read: {error}", hint=_LOG_IN_AGAIN) from None
-    if not isinstance(found, dict) or not isinstance(found.get("tokens", {}), dict):
+    if not isinstance(keys, dict) or not isinstance(keys.get("tokens", {}), dict):
         raise ClientError("invalid", f"{keyring()}: not a file of `arena login`", hint=_LOG_IN_AGAIN)
-    return {"server": found.get("server"), "tokens": found.get("tokens", {})}
+    return {"server": keys.get("server"), "tokens": keys.get("tokens", {})}
 
 
 def change_keys(change: Callable[[dict[str, Any]], None]) -> None:
@@ -253,6 +265,7 @@ def change_keys(change: Callable[[dict[str, Any]], None]) -> None:
     path = keyring()
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     fresh = path.with_suffix(".new")
+    # An existing file would keep its rights, whatever mode is given to open.
     fresh.unlink(missing_ok=True)
     with open(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
         json.dump(keys, file, indent=1)

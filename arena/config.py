@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import ipaddress
 import os
-from collections.abc import Mapping
+import shlex
 from pathlib import Path
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, Literal, Self
 from urllib.parse import urlsplit
 
-from pydantic import Field, ValidationError, field_validator, model_validator
+from pydantic import Field, PrivateAttr, ValidationError, field_validator, model_validator
 from pydantic.fields import FieldInfo
 from pydantic_settings import (
     BaseSettings,
@@ -23,12 +23,12 @@ from pydantic_settings import (
     SettingsError,
 )
 
-from arena.errors import ArenaError, Exit, did_you_mean
 from arena.events.mqtt.url import BrokerUrl
 from arena.mail import MailServer, is_mail_address
-from arena.validation import misfits
+from referee import toml
 from referee.bot.input_file import refuse_special
-from referee.machine import toml
+from referee.errors import ArenaError, Exit
+from referee.validation import misfits
 
 PREFIX = "ARENA_"
 FILE = "arena.toml"
@@ -42,26 +42,7 @@ class Settings(BaseSettings):
     """All settings. Sizes are in bytes; other units are part of the name."""
 
     model_config = SettingsConfigDict(env_prefix=PREFIX, extra="forbid", frozen=True, validate_default=False)
-
-    SUGGESTED_KEYS: ClassVar[Mapping[str, str]] = {
-        "archive": "dumps",
-        "archive_hour": "dump_hour_utc",
-        "archive_licence": "dump_license",
-        "analysis_most_nodes": "analysis_max_nodes",
-        "analysis_nodes": "analysis_nodes_per_position",
-        "people_slots": "human_slots",
-        "people_games_each": "human_games_per_player",
-        "people_games_per_address": "human_games_per_address",
-        "people_idle_minutes": "human_idle_timeout_minutes",
-        "verify_share": "verify_sample_rate",
-        "throttle_tolerance": "slow_worker_tolerance",
-        "lease_seconds": "lease_ttl_seconds",
-        "cache_bytes": "bundle_cache_max_bytes",
-        "max_bots": "quota_bots",
-        "max_versions": "quota_versions",
-        "max_user_bytes": "quota_bytes",
-    }
-    """Former names of settings: used for a suggestion only."""
+    _named_file: Path | None = PrivateAttr(None)
 
     data: Path = Field(Path("data"), description="Data folder of this machine.")
     database: str = Field(
@@ -140,7 +121,7 @@ class Settings(BaseSettings):
     )
     ladder_time_control: str = Field(
         "5+0.1",
-        description="Time control of the permanent ladders, which have the lowest priority. The first checked bot of a "
+        description="Time control of the permanent ladders, which have a low priority. The first checked bot of a "
         "family creates its ladder, and every later one joins it. Empty: no ladders are created.",
     )
     verify_sample_rate: float = Field(
@@ -173,16 +154,16 @@ class Settings(BaseSettings):
         10.0, gt=0, description="Seconds after which a coordinator on another machine takes over from one that died."
     )
 
-    max_upload_bytes: int = Field(32 * 2**20, ge=1024, description="Size limit of an uploaded bot, in bytes.")
-    max_bundle_bytes: int = Field(256 * 2**20, ge=1024, description="Size limit of an unpacked bundle, in bytes.")
+    max_upload_bytes: int = Field(32 * 2**20, ge=1024, description="Size limit of an uploaded bot.")
+    max_bundle_bytes: int = Field(256 * 2**20, ge=1024, description="Size limit of an unpacked bundle.")
     max_bundle_files: int = Field(2000, ge=1, description="Limit on files and folders in a bundle.")
     quota_bots: int = Field(20, ge=0, description="Limit on bots per user.")
     quota_versions: int = Field(60, ge=0, description="Limit on versions per user, not counting retired ones.")
     quota_bytes: int = Field(
-        2**30, ge=0, description="Size limit of all bundles of a user in bytes, not counting retired versions."
+        2**30, ge=0, description="Size limit of all bundles of a user, not counting retired versions."
     )
     bundle_cache_max_bytes: int = Field(
-        4 * 2**30, ge=0, description="Size limit of the unpacked bundles cached on this machine, in bytes."
+        4 * 2**30, ge=0, description="Size limit of the unpacked bundles cached on this machine."
     )
 
     spool: str = Field(
@@ -282,6 +263,13 @@ class Settings(BaseSettings):
         256, ge=1, description="Open connections allowed per IP address; trusted proxies have no limit."
     )
     streams_per_client: int = Field(20, ge=1, description="Open event streams allowed per user or IP address.")
+
+    disabled_features: list[str] = Field(
+        default_factory=list,
+        description="Features to leave out, such as problems; all: the arena without any. Their pages, operations "
+        "and background work are gone, and what they have stored is kept. Their commands are gone if the environment "
+        "sets it.",
+    )
 
     log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="Lowest level that is logged.")
     log_format: Literal["auto", "text", "json"] = Field(
@@ -400,12 +388,12 @@ class Settings(BaseSettings):
 
     @property
     def backups_folder(self) -> Path:
-        """Folder of the SQLite backups."""
+        """Folder of the SQLite backups: by default in the data folder, better on another disk."""
         return Path(self.backups).expanduser() if self.backups else self.data / "backups"
 
     @property
     def dumps_path(self) -> Path:
-        """Folder of the dumps."""
+        """Folder of the monthly files that `/dumps` serves."""
         return Path(self.dump_folder).expanduser() if self.dump_folder else self.data / "dumps"
 
     @property
@@ -419,6 +407,24 @@ class Settings(BaseSettings):
         """Host and port where relayed remote bots are accepted; None if disabled."""
         host, _, port = self.remote_bind.rpartition(":")
         return (host.strip("[]") or "127.0.0.1", int(port)) if self.remote_bind else None
+
+    @property
+    def as_options(self) -> str:
+        """The options, each after a space, that lead a printed command to the same arena."""
+        chosen = {
+            "--config": self._named_file,
+            "--data": None if self.data == Path("data") else self.data,
+            # The URL of a database server may have a password, which no message shows.
+            "--database": self.database if self.database.startswith("sqlite:") else None,
+        }
+        return "".join(f" {option} {shlex.quote(str(value))}" for option, value in chosen.items() if value)
+
+    @property
+    def local_url(self) -> str:
+        """Address of the server on this machine."""
+        every = {"": "127.0.0.1", "0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - translated, not bound
+        host = every.get(self.bind, self.bind)
+        return f"http://{f'[{host}]' if ':' in host else host}:{self.port}"
 
     @property
     def guest_slots(self) -> int:
@@ -455,7 +461,6 @@ def read_settings(config: Path | None = None, **given: Any) -> Settings:
 
     A file named explicitly must exist; `arena.toml` in the data folder is optional.
     """
-    _refuse_former_variables()
     chosen = {name: value for name, value in given.items() if value is not None}
     named = named_file(config)
     folder = Path(chosen.get("data") or os.environ.get(f"{PREFIX}DATA") or "data").expanduser()
@@ -464,14 +469,18 @@ def read_settings(config: Path | None = None, **given: Any) -> Settings:
     if named or file.exists():
         table = _read(file)
     try:
-        return Settings(**{**chosen, "__file__": table})
+        settings = Settings(**{**chosen, "__file__": table})
+        settings._named_file = named
+        return settings
     except ValidationError as error:
-        first = misfits(error, Settings)[0]
-        name = first.field.partition(".")[0] or "settings"
-        place = _place(name, chosen, file if name in table else None)
-        raise ConfigError(
-            f"{place}: {first.problem.replace('unknown key', 'unknown setting')}", hint=first.hint
-        ) from None
+        problems = []
+        for fault in misfits(error, Settings):
+            name = fault.field.partition(".")[0] or "settings"
+            place = _place(name, chosen, file if name in table else None)
+            problems.append((f"{place}: {fault.problem.replace('unknown key', 'unknown setting')}", fault.hint))
+        *others, (problem, hint) = problems
+        before = "".join(f"{problem}; {hint}; " if hint else f"{problem}; " for problem, hint in others)
+        raise ConfigError(before + problem, hint=hint) from None
     except SettingsError as error:
         field = str(error).partition('"')[2].partition('"')[0]
         raise ConfigError(f"environment: {field} is not valid JSON", hint="write lists and tables as JSON") from None
@@ -481,14 +490,6 @@ def named_file(config: Path | None) -> Path | None:
     """Return the settings file named by `--config` or the environment; None for `arena.toml` in the data folder."""
     variable = os.environ.get(f"{PREFIX}CONFIG")
     return config or (Path(variable) if variable else None)
-
-
-def _refuse_former_variables() -> None:
-    """Raise ConfigError for an environment variable of a renamed setting: pydantic ignores unknown variables."""
-    for name, meant in Settings.SUGGESTED_KEYS.items():
-        if f"{PREFIX}{name.upper()}" in os.environ:
-            hint = did_you_mean([f"{PREFIX}{meant.upper()}"])
-            raise ConfigError(f"{PREFIX}{name.upper()}: unknown setting", hint=hint)
 
 
 def _read(file: Path) -> dict[str, Any]:

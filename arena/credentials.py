@@ -11,8 +11,8 @@ import secrets
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
-from arena.errors import ArenaError
 from arena.names import NAME_RULE, is_name
+from referee.errors import ArenaError
 
 if TYPE_CHECKING:
     from argon2 import PasswordHasher
@@ -145,4 +145,5 @@ def new_token() -> str:
 
 def digest_of(secret: str) -> str:
     """Return the SHA-256 of a token or cookie, as it is stored."""
+    # No slow hash: 256 random bits cannot be guessed. aiohttp keeps bytes of headers that are not UTF-8 as surrogates.
     return hashlib.sha256(secret.encode("utf-8", "surrogateescape")).hexdigest()

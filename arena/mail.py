@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
-from arena.errors import ArenaError
+from referee.errors import ArenaError
 
 if TYPE_CHECKING:
     from email.message import EmailMessage
@@ -57,7 +57,9 @@ class MailServer:
 
         mail = EmailMessage()
         mail["From"], mail["To"], mail["Subject"] = sender, to, subject
+        # Without a domain the id would contain this machine's name, for which Python may ask the DNS.
         mail["Date"], mail["Message-ID"] = formatdate(), make_msgid(domain=sender.rpartition("@")[2].strip(">"))
+        # No absence notice answers such a mail (RFC 3834).
         mail["Auto-Submitted"] = "auto-generated"
         mail.set_content(text)
         try:

@@ -91,47 +91,53 @@ class CoordinatorMetrics:
 
     def __init__(self, process: Metrics | None = None) -> None:
         process = process or Metrics()
-        self.registry = one = process.registry
+        self.registry = registry = process.registry
         self.coordinator_up = process.coordinator_up
-        self.acting = Gauge("arena_referee_acting", "1 if this process is the active coordinator.", registry=one)
-        self.slots = Gauge("arena_slots", "Games that can be played at once.", registry=one)
-        self.busy = Gauge("arena_slots_busy", "Games being played.", registry=one)
-        self.games = Counter("arena_games_recorded_total", "Games with a result.", ("termination_class",), registry=one)
-        self.voids = Counter("arena_games_void_total", "Void attempts at games.", ("termination",), registry=one)
+        self.acting = Gauge("arena_referee_acting", "1 if this process is the active coordinator.", registry=registry)
+        self.slots = Gauge("arena_slots", "Games that can be played at once.", registry=registry)
+        self.busy = Gauge("arena_slots_busy", "Games being played.", registry=registry)
+        self.games = Counter(
+            "arena_games_recorded_total", "Games with a result.", ("termination_class",), registry=registry
+        )
+        self.voids = Counter("arena_games_void_total", "Void attempts at games.", ("termination",), registry=registry)
         self.verified = Counter(
-            "arena_games_verified_total", "Records of workers verified by the rules.", ("verdict",), registry=one
+            "arena_games_verified_total", "Records of workers verified by the rules.", ("verdict",), registry=registry
         )
         self.game_seconds = Histogram(
-            "arena_game_seconds", "Duration of games with a result.", buckets=_GAME_SECONDS, registry=one
+            "arena_game_seconds", "Duration of games with a result.", buckets=_GAME_SECONDS, registry=registry
         )
-        self.waiting = Gauge("arena_results_waiting", "Results in the spool that are not committed yet.", registry=one)
+        self.waiting = Gauge(
+            "arena_results_waiting", "Results in the spool that are not committed yet.", registry=registry
+        )
         self.waiting_seconds = Gauge(
-            "arena_results_waiting_seconds", "Time for which the oldest result in the spool has waited.", registry=one
+            "arena_results_waiting_seconds",
+            "Time for which the oldest result in the spool has waited.",
+            registry=registry,
         )
         self.dropped = Counter(
             "arena_results_dropped_total",
             "Dropped results; over: the game had a result already; refused: not a game of this database.",
             ("reason",),
-            registry=one,
+            registry=registry,
         )
         self.commit_seconds = Histogram(
             "arena_commit_seconds",
             "Time to commit a result.",
             buckets=_COMMIT_SECONDS,
-            registry=one,
+            registry=registry,
         )
-        self.checks = Counter("arena_checks_total", "Versions checked, by verdict.", ("verdict",), registry=one)
+        self.checks = Counter("arena_checks_total", "Versions checked, by verdict.", ("verdict",), registry=registry)
         self.failures = Counter(
             "arena_background_failures_total",
             "Failed attempts at background work, by name.",
             ("work",),
-            registry=one,
+            registry=registry,
         )
         self._tasks = Gauge(
             "arena_maintenance_done_timestamp_seconds",
             "Time when a daily task was last done, by name.",
             ("task",),
-            registry=one,
+            registry=registry,
         )
 
     def set_lease(self, *, is_mine: bool, is_anothers: bool = False) -> None:

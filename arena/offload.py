@@ -76,12 +76,14 @@ def call_bounded(bounds: Bounds, function: Callable[..., T], *args: object) -> T
 def _bounded(bounds: Bounds, function: Callable[..., T], args: tuple[object, ...]) -> T:
     """Limit this process, and call the function."""
     used = resource.getrusage(resource.RUSAGE_SELF)
+    # RLIMIT_CPU counts from the start of the process, which has imported the rules already.
     cpu_s = ceil(used.ru_utime + used.ru_stime) + bounds.cpu_s
     pages = int(Path("/proc/self/statm").read_text("ascii").split()[5])  # pages of data and stack
     data_bytes = pages * resource.getpagesize() + bounds.memory_bytes
     for limit, value in (
         (resource.RLIMIT_CORE, 0),
         (resource.RLIMIT_CPU, cpu_s),
+        # The heap and, since Linux 4.7, private mappings (setrlimit(2)).
         (resource.RLIMIT_DATA, data_bytes),
     ):
         resource.setrlimit(limit, (value, value))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -18,7 +19,7 @@ from arena.clock import now
 from arena.store import Store
 from arena.store.base import engine
 from arena.store.people import login_attempts as guesses
-from tests.arena import postgres
+from tests.arena import offloaded, postgres
 from tests.arena.field import Field
 
 Opener = Callable[[str], Store]
@@ -56,6 +57,13 @@ def compiled_statements() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(scope="session", autouse=True)
+def kept_processes() -> Iterator[None]:
+    """Processes that call functions of the rules are kept for the next test."""
+    with offloaded.kept_processes():
+        yield
+
+
 @pytest.fixture
 def instant(monkeypatch: pytest.MonkeyPatch) -> None:
     """No time passes between log-ins: how long somebody has to wait does not depend on how busy the machine is."""
@@ -64,12 +72,13 @@ def instant(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(scope="session")
-def cluster() -> Iterator[postgres.Cluster]:
-    """A PostgreSQL for this session (and worker)."""
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[postgres.Cluster]:
+    """A PostgreSQL for this session, with a database for this worker."""
     if postgres.programs() is None:
         pytest.skip("no PostgreSQL in /usr/lib/postgresql, or no psycopg; install postgresql and the extra `postgres`")
-    with postgres.cluster() as found:
-        yield found
+    folder = tmp_path_factory.getbasetemp()
+    with postgres.cluster(folder.parent if "PYTEST_XDIST_WORKER" in os.environ else folder) as shared:
+        yield shared
 
 
 @pytest.fixture(scope="session")
@@ -97,27 +106,27 @@ def store(request: pytest.FixtureRequest, tmp_path: Path, sqlite_template: Path)
     """An empty store, once in SQLite and once in PostgreSQL (there one database, emptied before each test)."""
     if request.param == "sqlite":
         shutil.copy(sqlite_template, tmp_path / "arena.sqlite3")
-        found = Store.in_folder(tmp_path)
+        opened = Store.in_folder(tmp_path)
     else:
         cluster: postgres.Cluster = request.getfixturevalue("cluster")
         cluster.empty()
-        found = Store(cluster.url("arena"))
-    yield found
-    found.close()
+        opened = Store(cluster.url())
+    yield opened
+    opened.close()
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
-def own_store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
+def own_store(request: pytest.FixtureRequest, tmp_path: Path, sqlite_template: Path) -> Iterator[Store]:
     """The same with a database of its own, for tests that change its schema."""
     with ExitStack() as stack:
         if request.param == "sqlite":
-            found = Store.in_folder(tmp_path)
+            shutil.copy(sqlite_template, tmp_path / "arena.sqlite3")
+            opened = Store.in_folder(tmp_path)
         else:
             cluster: postgres.Cluster = request.getfixturevalue("cluster")
-            found = Store(stack.enter_context(cluster.database("template1")))
-            found.upgrade()
-        stack.callback(found.close)
-        yield found
+            opened = Store(stack.enter_context(cluster.database()))
+        stack.callback(opened.close)
+        yield opened
 
 
 @pytest.fixture

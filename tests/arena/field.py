@@ -9,10 +9,11 @@ from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from arena.coordinator.importer import ArchiveImporter
+from arena.coordinator.archivist import ArchiveImporter
 from arena.store import Store
 from arena.store.base.models import Tournament, Version
-from arena.submission.check import spec_of
+from arena.store.bots.versions import bot_spec
+from referee.bot.file import BotFile
 from referee.game.record import GameRecord, Ply
 from referee.game.spec import GameSpec, PlannedGame, TimeControl
 from referee.rules.core import Kind, Termination
@@ -40,7 +41,7 @@ class Field:
         bot_id = known[0].id if known else self.store.bots.add(name, self.user_id).id
         assert bot_id is not None
         return self.store.versions.add(
-            bot_id, command=["./bot"], families=[family], state="active", variants={family: ["standard"]}
+            bot_id, BotFile(("./bot",), families=(family,)), state="active", variants={family: ["standard"]}
         )
 
     def add_tournament(self, family: str = "loa", *, is_rated: bool = True, start_time: datetime = START) -> Tournament:
@@ -63,24 +64,24 @@ class Field:
 
     def games(self, count: int, *, first_sequence: int = 1, seed: int = 0) -> list[PlannedGame]:
         """Games between changing pairs of bots."""
-        bots = [spec_of(version, "loa") for version in self.versions]
-        found = []
+        bots = [bot_spec(version, "loa") for version in self.versions]
+        planned = []
         for number in range(first_sequence, first_sequence + count):
-            one = number % len(bots)
-            two = (one + 1 + number // len(bots) % (len(bots) - 1)) % len(bots)
+            first = number % len(bots)
+            second = (first + 1 + number // len(bots) % (len(bots) - 1)) % len(bots)
             spec = GameSpec(
                 family="loa",
                 variant="standard",
-                first=bots[one],
-                second=bots[two],
+                first=bots[first],
+                second=bots[second],
                 time=TimeControl("nodes", 0, 0, 10),
                 sequence=number,
                 round=1,
                 pair=(number + 1) // 2,
                 seed=seed,
             )
-            found.append(PlannedGame.of(spec))
-        return found
+            planned.append(PlannedGame.of(spec))
+        return planned
 
     def plan(self, count: int, tournament_id: int | None = None, *, first_sequence: int = 1) -> list[PlannedGame]:
         """Games stored in the tournament."""

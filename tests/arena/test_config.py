@@ -85,22 +85,6 @@ def test_invalid_settings_name_their_source(monkeypatch: pytest.MonkeyPatch) -> 
         read_settings()
 
 
-@pytest.mark.parametrize(("former", "name"), Settings.SUGGESTED_KEYS.items())
-def test_a_former_name_is_refused_with_the_present_one(
-    former: str, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert name in Settings.model_fields
-    (tmp_path / "data").mkdir()
-    (tmp_path / "data" / "arena.toml").write_text(f"{former} = 1\n")
-    with pytest.raises(ConfigError, match=f"arena.toml: {former}: unknown setting") as caught:
-        read_settings()
-    assert caught.value.hint == f"did you mean {name}?"
-    monkeypatch.setenv(f"ARENA_{former.upper()}", "1")
-    with pytest.raises(ConfigError, match=f"^ARENA_{former.upper()}: unknown setting") as caught:
-        read_settings()
-    assert caught.value.hint == f"did you mean ARENA_{name.upper()}?"
-
-
 def test_the_template_has_every_setting_and_says_what_is_default_anyway() -> None:
     text = template()
     lines = [line.removeprefix("# ") for line in text.splitlines() if " = " in line and line.startswith("# ")]

@@ -91,8 +91,8 @@ def test_bots_cannot_read_the_database_the_settings_or_other_bundles(
         with match.roster(open_sandbox(level)) as roster:
             record = play(PlannedGame.of(spec), roster)
         assert record.termination == "resigned", (level, record.detail, record.logs)
-        found = json.loads(record.logs["first"].splitlines()[0])["found"]
-        seen = {path for path in map(str, secrets) if found[path].startswith("done")}
+        tried = json.loads(record.logs["first"].splitlines()[0])["found"]
+        seen = {path for path in map(str, secrets) if tried[path].startswith("done")}
         assert seen <= (hidden if level == "rlimits" else set()), level
 
 

@@ -14,9 +14,10 @@ from markupsafe import Markup
 
 from arena import log
 from arena.cli.terminal import output
+from arena.documents.table import text_column
 from arena.pages import filters
 from arena.pages.drawing.replay import Replays
-from arena.plain_text import plain
+from arena.plain_text import decoded, plain
 from referee.rules import load
 from tests.arena.analysis.conftest import game_of
 
@@ -52,7 +53,7 @@ def test_plain_replaces_unsafe_characters_and_keeps_lines_and_letters() -> None:
         output.text,
         output.note,
         output.error,
-        lambda text: output.table(["name"], [[text]]),
+        lambda text: output.table([text_column("name", "name", str)], [text]),
         lambda text: output.csv([{"name": text}]),
         lambda text: output.progress(text, is_last=True),
     ],
@@ -113,4 +114,14 @@ def test_comments_of_imported_games_are_plain_in_the_viewer() -> None:
     record = game_of(load("loa").settle(), 1)
     scene = Replays().of_record(replace(record, comments={1: EVIL}, marks={1: "!\u202e"})).scenes[1]
     assert scene.said.endswith(f" – {SHOWN}")
-    assert scene.move.endswith("!�")
+    assert scene.annotation == "!�"
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+def test_text_of_windows_is_decoded(encoding: str) -> None:
+    assert decoded("1. b1b3 {é}\r\n".encode(encoding)) == "1. b1b3 {é}\r\n"
+
+
+def test_bytes_of_another_kind_are_no_text() -> None:
+    with pytest.raises(UnicodeDecodeError):
+        decoded(b"\x89PNG\xff")

@@ -18,20 +18,21 @@ from dataclasses import dataclass
 import pytest
 
 from arena.collections.collection import read_collection
-from arena.collections.record_format import RECORD
-from arena.errors import near
+from arena.collections.recorded import RECORD
 from arena.pages import filters
 from arena.pages.drawing.scene import Scenes
 from arena.services import study
-from arena.tournaments import settings
 from protocol.parser import parse_bot_line, parse_referee_line
+from referee import toml
+from referee.errors import near
 from referee.game.openings import file_openings
 from referee.game.record import read_record
 from referee.game.spec import read_time_controls
 from referee.rules import families, load
 from referee.rules.ply_reference import read_ply
 from referee.rules.position import IllegalMoveError, Position
-from referee.rules.rules import GameText, Ruleset
+from referee.rules.rules import GameFormat, GameText, Ruleset
+from referee.tournament import document as settings
 
 FACTOR, AT_MOST = 4, 8
 MEASURABLE_S = 0.03
@@ -146,24 +147,32 @@ class Reader:
 def _moves(ruleset: Ruleset, count: int) -> tuple[str, ...]:
     """Return the first legal moves of a game, which ends with none of them."""
     position = Position.start(ruleset)
-    found: list[str] = []
-    while len(found) < count:
+    moves: list[str] = []
+    while len(moves) < count:
         for text in position.texts:
             following = position.play(text)
             if following.outcome is None and following.moves:
                 break
-        found.append(text)
+        moves.append(text)
         position = following
-    return tuple(found)
+    return tuple(moves)
 
 
 def readers_of(family: str) -> Iterator[Reader]:
-    """Yield the readers of a family's positions, moves, and games in each of its notations."""
+    """Yield the readers that a family has of its own: of positions, moves, and games in each of its notations."""
     ruleset = load(family).settle()
     start, moves = Position.start(ruleset), _moves(ruleset, 12)
-    words = " ".join(moves)
     yield Reader("position", ruleset.read, (("", ""), (ruleset.start, ""), (ruleset.start[:-3], " 1")))
     yield Reader("move", start.read, (("", ""), (moves[0], ""), (moves[0][:2], "1")))
+    for form in ruleset.rules.formats:
+        yield _games(ruleset, moves, form)
+
+
+def readers_for(family: str) -> Iterator[Reader]:
+    """Yield the readers that are the same code for every family, with a family."""
+    ruleset = load(family).settle()
+    moves = _moves(ruleset, 12)
+    words = " ".join(moves)
     for name, read in (
         ("variation", lambda text: Scenes(ruleset).extend(text.split())),
         ("line", lambda text: study.read(ruleset, "", text.split())),
@@ -174,27 +183,33 @@ def readers_of(family: str) -> Iterator[Reader]:
     yield Reader("reference", lambda text: read_ply(text, ruleset))
     book = ("a ", "\n", "# ", ";", " ; ", "=", f"{words}\n", f"{ruleset.start} ; ", "[", "{")
     yield Reader("book", lambda text: file_openings(ruleset, text, 2), (("", ""), (f"{words}\n", "")), book)
-    for form in (*ruleset.rules.formats, RECORD):
-        text = form.write(GameText(moves, ruleset.variant.name, {}), ruleset).strip()
-        begun = text[: len(text) * 2 // 3].rpartition(" ")[0]
-        yield Reader(
-            f"games as {form.name}",
-            lambda text, form=form: read_collection(text, form, ruleset),  # type: ignore[misc]
-            (
-                ("", ""),
-                ("", " ~"),
-                (f"{text}\n", ""),
-                (f"{begun} ", f" {moves[0]}"),
-                (f"{begun} {{", f"}}\n{moves[0]}"),
-            ),
-            (*GAME_PIECES, f"{text}\n\n", f"{text[-20:]} "),
-            sample=5,
-        )
+    yield _games(ruleset, moves, RECORD)
+
+
+def _games(ruleset: Ruleset, moves: tuple[str, ...], form: GameFormat) -> Reader:
+    """Return the reader of games in a notation."""
+    text = form.write(GameText(moves, ruleset.variant.name, {}), ruleset).strip()
+    begun = text[: len(text) * 2 // 3].rpartition(" ")[0]
+    return Reader(
+        f"games as {form.name}",
+        lambda text: read_collection(text, form, ruleset),
+        (
+            ("", ""),
+            ("", " ~"),
+            (f"{text}\n", ""),
+            (f"{begun} ", f" {moves[0]}"),
+            (f"{begun} {{", f"}}\n{moves[0]}"),
+        ),
+        (*GAME_PIECES, f"{text}\n\n", f"{text[-20:]} "),
+        sample=5,
+    )
 
 
 def readers() -> Iterator[Reader]:
     """Yield the readers that know no family."""
-    yield Reader("tournament", settings.read_toml, (("", ""), ('[tournament]\nname = "a"\n', "")))
+    yield Reader(
+        "tournament", lambda text: settings.read(toml.read(text)), (("", ""), ('[tournament]\nname = "a"\n', ""))
+    )
     yield Reader("time control", read_time_controls, (("", ""), ("60+1", "")))
     yield Reader("record", read_record, (("", ""), ('{"id": "', "")))
     yield Reader(
@@ -214,6 +229,7 @@ def readers() -> Iterator[Reader]:
 ALL = [
     *(pytest.param(one, id=one.name) for one in readers()),
     *(pytest.param(one, id=f"{family}: {one.name}") for family in families() for one in readers_of(family)),
+    *(pytest.param(one, id=f"loa: {one.name}") for one in readers_for("loa")),
 ]
 
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import MISSING, dataclass
+from dataclasses import MISSING, dataclass, field
 from datetime import datetime
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import TypeAdapter
+import pytest
+from pydantic import Field, TypeAdapter, ValidationError
 
 from arena.documents import words
-from arena.documents.page import PageQuery, PageResponse
-from arena.documents.query import described, hidden, query_fields
+from arena.documents.query import PageQuery, PageResponse, described, query_fields
+from referee.meaning import HIDDEN
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,21 +26,30 @@ class _Query(PageQuery):
 @dataclass(frozen=True, slots=True)
 class _Line:
     name: str
-    number: int = hidden()
+    number: int = field(default=0, metadata=HIDDEN)
 
 
 def test_query_fields_follow_from_types_and_descriptions() -> None:
-    found = {one.name: one for one in query_fields(_Query)}
-    assert list(found) == ["limit", "after", "family", "plies", "result", "since", "source"]
-    assert (found["family"].kind, found["family"].label, found["family"].bounds) == (str, "Family", words.FAMILY)
-    assert (found["plies"].kind, found["plies"].default, found["plies"].group) == (int, 3, "of analysed games")
-    assert found["plies"].bounds == {"ge": 0, "le": 9}
-    assert found["result"].choices == {"first": "first won", "no_one": "no one"}
-    assert found["since"].kind is datetime
-    assert [one.name for one in found.values() if one.is_required] == ["source"]
-    assert (found["plies"].metavar, found["source"].metavar) == ("N", "SOURCE")
+    by_name = {field.name: field for field in query_fields(_Query)}
+    assert list(by_name) == ["limit", "after", "family", "plies", "result", "since", "source"]
+    assert (by_name["family"].kind, by_name["family"].label, by_name["family"].bounds) == (str, "Family", words.FAMILY)
+    assert (by_name["plies"].kind, by_name["plies"].default, by_name["plies"].group) == (int, 3, "of analysed games")
+    assert by_name["plies"].bounds == {"ge": 0, "le": 9}
+    assert by_name["result"].choices == {"first": "first won", "no_one": "no one"}
+    assert by_name["since"].kind is datetime
+    assert [field.name for field in by_name.values() if field.is_required] == ["source"]
+    assert (by_name["plies"].metavar, by_name["source"].metavar) == ("N", "SOURCE")
 
 
 def test_hidden_fields_are_not_part_of_the_json() -> None:
     page = PageResponse([_Line("a", 3)], "b").map(lambda line: _Line(line.name * 2, line.number))
     assert TypeAdapter(PageResponse[_Line]).dump_json(page) == b'{"items":[{"name":"aa"}],"next":"b"}'
+
+
+@pytest.mark.parametrize("bounds", [words.ONE_LINE, words.PROSE])
+@pytest.mark.parametrize("letter", "\x00\x1b\x7f\x80\x85\x9b\x9f\u2028\u2029\u202e")
+def test_titles_and_descriptions_have_no_control_characters(bounds: words.Bounds, letter: str) -> None:
+    text = TypeAdapter(Annotated[str, Field(**bounds)])
+    assert text.validate_python("née \xa0 Zürich") == "née \xa0 Zürich"
+    with pytest.raises(ValidationError, match="pattern"):
+        text.validate_python(f"a{letter}b")
