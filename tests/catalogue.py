@@ -9,8 +9,9 @@ import ast
 import io
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -19,11 +20,15 @@ from babel.messages.extract import extract
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
 
+from arena import feature
 from arena.pages.language import DOMAIN, FOLDER, LANGUAGES
+from referee import validation
 from tests import vocabulary
 
 PAGES = FOLDER.parent
 ROOT = PAGES.parents[1]
+FEATURES = tuple(sorted(path.parent for path in (ROOT / "arena/features").glob("*/__init__.py")))
+"""The folders of the features, whose texts are in the catalogue of the core."""
 _DATE = datetime(2026, 1, 1, tzinfo=UTC)
 _OPTIONS = {"extensions": "jinja2.ext.i18n", "trimmed": "true", "silent": "false", "newstyle_gettext": "true"}
 _KINDS: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
@@ -33,14 +38,27 @@ _KINDS: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
     "static/*.js": ("javascript", {"message": None, "messages": (1, 2)}, {"parse_template_string": "true"}),
 }
 """Sources of messages: how to read them, and the functions that mark a message."""
-_ERRORS = ("arena/http", "arena/pages", "arena/services", "arena/documents", "arena/tournaments", "arena/submission")
-"""Folders whose errors pages show."""
-_NOTATIONS = (
-    *(f"referee/rules/{one}.py" for one in ("gametags", "gametitle", "ply_reference", "position", "position_setup")),
-    *("referee/rules/reversible.py", "referee/rules/variations.py", "referee/solver/condition.py"),
-    "referee/game/spec.py",
+_ERRORS = (
+    "arena/http",
+    "arena/pages",
+    "arena/services",
+    "arena/documents",
+    "arena/tournaments",
+    "arena/submission",
+    "arena/features/problems",
+    "referee/tournament",
 )
-"""Modules that read what people write; each family reads its own positions, moves and games."""
+"""Folders whose errors pages show."""
+_TABLES = ("arena/documents", "arena/collections", "arena/features", "arena/pages")
+"""Folders with columns of tables that pages show."""
+_NOTATIONS = (
+    *(f"referee/rules/{one}.py" for one in ("gameparts", "gametext", "ply_reference", "position", "position_setup")),
+    *("referee/rules/reversible.py", "referee/rules/variations.py", "referee/solver/proofs.py"),
+    *("referee/game/spec.py", "referee/bot/bridge.py", "referee/bot/file.py"),
+)
+"""Modules that read what people write for a page; each family reads its own positions, moves and games."""
+_RETURNING = ("arena/tournaments", "arena/submission", "arena/services/study.py")
+"""Folders and modules that return sentences which pages show: why a bot does not play, what is legal."""
 _RAISING = ("Error", "Problem", "not_found", "fail")
 """Ends of the names of what makes an error."""
 
@@ -53,41 +71,82 @@ def translated() -> tuple[str, ...]:
 def template() -> Catalog:
     """Return all messages, without translations."""
     found = Catalog(project="bot-arena", copyright_holder="", msgid_bugs_address="", fuzzy=False)
-    for path, message in (*_messages(), *_columns(), *_sentences(), *vocabulary.words()):
+    for path, message in (*_messages(), *_columns(), *_records(), *_sentences(), *_misfits(), *vocabulary.words()):
         found.add(message, locations=[(path, 0)])
     return found
 
 
 def _messages() -> Iterator[tuple[str, str | tuple[str, ...]]]:
     """Return the marked messages of templates, code and scripts."""
-    for pattern, (method, keywords, options) in _KINDS.items():
-        for path in sorted(PAGES.glob(pattern)):
-            if path.name.startswith("texts."):
+    for root, (pattern, (method, keywords, options)) in product((PAGES, *FEATURES), _KINDS.items()):
+        for path in sorted(root.glob(pattern)):
+            if path.name.startswith("texts.") or _is_of_terminal(path):
                 continue
             with open(path, "rb") as file:
                 for _, message, _, _ in extract(method, file, keywords, options=options):
-                    yield path.relative_to(PAGES).as_posix().removeprefix("templates/"), message
+                    yield _shown(path), message
+
+
+def _shown(path: Path) -> str:
+    """Return the path of a source of messages, shortened for translators."""
+    if path.is_relative_to(PAGES):
+        return path.relative_to(PAGES).as_posix().removeprefix("templates/")
+    return path.relative_to(ROOT / "arena/features").as_posix().replace("/templates/", "/")
+
+
+def _is_of_terminal(path: Path) -> bool:
+    """Return whether a module belongs to the commands of a feature, whose words are in English."""
+    return path.is_relative_to(ROOT / "arena/features") and "cli" in path.parts
+
+
+def _records() -> Iterator[tuple[str, str]]:
+    """Return the titles of features, and what their entries of the navigation say."""
+    for one in feature.installed():
+        if one.feature and one.module.startswith(feature.BUILT_IN):
+            places = (said for place in one.feature.places for said in (place.title, place.text) if said)
+            yield from ((f"arena/features/{one.name}", said) for said in (one.feature.title, *places))
+
+
+def _modules(folders: Iterable[str]) -> list[Path]:
+    """Return the modules in folders that make pages."""
+    return sorted(one for folder in folders for one in (ROOT / folder).rglob("*.py") if not _is_of_terminal(one))
 
 
 def _columns() -> Iterator[tuple[str, str]]:
     """Return the titles and hints of the columns of tables."""
-    for path in sorted(PAGES.rglob("*.py")):
+    for path in _modules(_TABLES):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("Column", "text_column"):
-                for argument in (*node.args[1:3], *(one.value for one in node.keywords if one.arg == "hint")):
+                for argument in (*node.args[1:2], *(one.value for one in node.keywords if one.arg == "hint")):
                     if title := _as_pattern(argument):
-                        yield path.relative_to(PAGES).as_posix(), title
+                        yield path.relative_to(ROOT).as_posix(), title
 
 
 def _sentences() -> Iterator[tuple[str, str]]:
     """Return the sentences and hints of errors, with `{}` for values."""
-    for folder in _ERRORS:
-        for path in sorted((ROOT / folder).rglob("*.py")):
-            yield from ((path.relative_to(ROOT).as_posix(), one) for one in errors_of(path))
+    for path in _modules(_ERRORS):
+        yield from ((path.relative_to(ROOT).as_posix(), sentence) for sentence in errors_of(path))
     for name in _NOTATIONS:
-        yield from ((name, one) for one in errors_of(ROOT / name))
+        yield from ((name, sentence) for sentence in errors_of(ROOT / name))
     for path in sorted((ROOT / "arena").rglob("*.py")):
-        yield from ((path.relative_to(ROOT).as_posix(), one) for one in nouns_of(path))
+        name = path.relative_to(ROOT).as_posix()
+        yield from ((name, sentence) for sentence in nouns_of(path))
+        if name.startswith(_RETURNING):
+            yield from ((name, sentence) for sentence in returned_of(path))
+
+
+def _misfits() -> Iterator[tuple[str, str]]:
+    """Return what is said of values that do not fit: pairs of a problem and what to write, and the kinds of values."""
+    name = "referee/validation.py"
+    for node in ast.walk(ast.parse((ROOT / name).read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Tuple) and len(node.elts) == 2:
+            yield from (
+                (name, said)
+                for said in map(_as_pattern, node.elts)
+                if " " in said and said not in ("{} is not {}", "write {}")
+            )
+    for expected in validation._KINDS:
+        yield from ((name, said) for said in (f"{{}} is not {expected}", f"write {expected}"))
 
 
 def nouns_of(path: Path) -> Iterator[str]:
@@ -98,6 +157,21 @@ def nouns_of(path: Path) -> Iterator[str]:
             for argument in node.args[places[node.func.id] :][:1]:
                 if noun := _as_pattern(argument):
                     yield noun
+
+
+def returned_of(path: Path) -> Iterator[str]:
+    """Return the sentences that functions of a module return, also as the reason of an `Eligibility`."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        match node:
+            case ast.Return(value=ast.IfExp(body=body, orelse=otherwise)):
+                sentences = [body, otherwise]
+            case ast.Return(value=ast.expr() as value):
+                sentences = [value]
+            case ast.Call(func=ast.Name("Eligibility"), args=[_, reason]):
+                sentences = [reason]
+            case _:
+                continue
+        yield from (said for said in map(_as_pattern, sentences) if " " in said and any(map(str.isalpha, said)))
 
 
 def errors_of(path: Path) -> Iterator[str]:
@@ -114,12 +188,12 @@ def errors_of(path: Path) -> Iterator[str]:
                 | ast.AnnAssign(target=ast.Name(name), value=ast.expr() as value)
             ):
                 named.setdefault(name, []).extend(value.values if isinstance(value, ast.BoolOp) else [value])
-    yield from (one for one in map(_as_pattern, named.get("hint", ())) if any(map(str.isalpha, one)))
+    yield from (pattern for pattern in map(_as_pattern, named.get("hint", ())) if any(map(str.isalpha, pattern)))
     for node in ast.walk(tree):
         name = getattr(node.func, "id", getattr(node.func, "attr", "")) if isinstance(node, ast.Call) else ""
         if not isinstance(node, ast.Call) or not name.endswith(_RAISING) or name == "UnknownNameError":
             continue  # the sentences of an unknown name are in `tests.vocabulary`
-        hints = [one.value for one in node.keywords if one.arg == "hint"]
+        hints = [keyword.value for keyword in node.keywords if keyword.arg == "hint"]
         is_noun = name in ("NotFoundError", "not_found")  # of `nouns_of`
         for argument in (*node.args[: 0 if is_noun else None if name == "fail" else 2], *hints):
             for meant in named.get(argument.id, []) if isinstance(argument, ast.Name) else [argument]:
@@ -133,7 +207,7 @@ def _as_pattern(node: ast.expr) -> str:
         case ast.Constant(value=str(said)):
             return said
         case ast.JoinedStr():
-            return "".join(str(one.value) if isinstance(one, ast.Constant) else "{}" for one in node.values)
+            return "".join(str(part.value) if isinstance(part, ast.Constant) else "{}" for part in node.values)
         case ast.BinOp(left=left, op=ast.Add(), right=right):
             return (_as_pattern(left) or "{}") + (_as_pattern(right) or "{}")
     return ""
@@ -167,15 +241,17 @@ def read(language: str) -> Catalog:
 
 def updated(language: str) -> Catalog:
     """Return the stored catalogue with all present messages and no former ones."""
-    found = read(language) if po_file(language).exists() else Catalog(locale=language, fuzzy=False)
-    found.update(template(), no_fuzzy_matching=True, update_creation_date=False)
-    found.obsolete.clear()
-    for one in found if language == "fr" else ():
-        if one.string:
-            one.string = typeset(one.string) if isinstance(one.string, str) else tuple(map(typeset, one.string))
-    found.project, found.version, found.msgid_bugs_address = "bot-arena", "", ""
-    found.header_comment = f"# Texts of the pages: {language}"
-    return found
+    catalogue = read(language) if po_file(language).exists() else Catalog(locale=language, fuzzy=False)
+    catalogue.update(template(), no_fuzzy_matching=True, update_creation_date=False)
+    catalogue.obsolete.clear()
+    for message in catalogue if language == "fr" else ():
+        if message.string:
+            message.string = (
+                typeset(message.string) if isinstance(message.string, str) else tuple(map(typeset, message.string))
+            )
+    catalogue.project, catalogue.version, catalogue.msgid_bugs_address = "bot-arena", "", ""
+    catalogue.header_comment = f"# Texts of the pages: {language}"
+    return catalogue
 
 
 def typeset(french: str) -> str:

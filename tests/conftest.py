@@ -12,6 +12,7 @@ import subprocess
 import sys
 import uuid
 from collections.abc import Generator, Sequence
+from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
@@ -19,10 +20,13 @@ from hypothesis import HealthCheck, settings
 
 from tests import guard
 
+EFFORT = int(os.environ.get("ARENA_TEST_EFFORT", "1"))
+"""How many times as many examples, random games and requests are tried as in everyday work; a release takes 5."""
 # A busy machine is not an error: neither that an example takes long, nor that drawing one does. Examples are drawn anew
 # at every desk; where a commit is judged they are the same each time, so that it is not judged by those before it.
 settings.register_profile(
     "arena",
+    max_examples=25 * EFFORT,
     deadline=None,
     derandomize=os.environ.get("ARENA_FORBID_SKIPS") == "1",
     suppress_health_check=[HealthCheck.too_slow],
@@ -30,6 +34,7 @@ settings.register_profile(
 settings.load_profile("arena")
 gc.set_threshold(20_000)  # what tests import stays: walking through it after every 700 new objects takes a tenth more
 OPTIONAL = "optional: "
+SITE = Path(__file__).parents[1] / "arena" / "documentation" / "index.html"
 INTERPRETED = {"NUMBA_DISABLE_JIT": "1", "ARENA_ANALYSIS_GAMES_PER_DAY": "0"}
 """For the environment of processes that play short games: kernels as ordinary Python, ready in half the time.
 
@@ -41,11 +46,20 @@ T = TypeVar("T")
 def pytest_configure(config: pytest.Config) -> None:
     """Start the guard of this run; the workers of pytest-xdist and all they start inherit its mark."""
     if not hasattr(config, "workerinput"):
+        if not SITE.is_file() and not config.option.collectonly:
+            raise pytest.UsageError("the documentation, which tests read, is not built; run: make docs")
         os.environ[guard.NAME] = uuid.uuid4().hex
         line = [sys.executable, "-I", "-S", "-B", guard.__file__, str(os.getpid())]
         # Without the mark itself, or it would end itself.
         unmarked = {name: value for name, value in os.environ.items() if name != guard.NAME}
         subprocess.run([*line, f"{guard.NAME}={os.environ[guard.NAME]}"], check=True, env=unmarked)
+
+
+@pytest.fixture
+def interpreted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What this test starts has its kernels as ordinary Python."""
+    for name, value in INTERPRETED.items():
+        monkeypatch.setenv(name, value)
 
 
 @pytest.hookimpl(wrapper=True)
@@ -81,13 +95,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def spread(long: Sequence[T], everything: Sequence[T], workers: int) -> list[T]:
     """The order in which xdist, which cuts it into a piece for each worker, gives every worker some of `long` first."""
     chosen = set(map(id, long))
-    rest = [one for one in everything if id(one) not in chosen]
-    found: list[T] = []
+    rest = [item for item in everything if id(item) not in chosen]
+    ordered: list[T] = []
     for number in range(workers):
-        end = (len(everything) - len(found)) // (workers - number) + len(found)
+        end = (len(everything) - len(ordered)) // (workers - number) + len(ordered)
         share = long[len(long) * number // workers : len(long) * (number + 1) // workers]
-        found += share
-        taken = max(0, end - len(found))
-        found += rest[:taken]
+        ordered += share
+        taken = max(0, end - len(ordered))
+        ordered += rest[:taken]
         del rest[:taken]
-    return found + rest
+    return ordered + rest

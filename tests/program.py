@@ -1,13 +1,17 @@
-"""A program that starts others: what takes too long is told to end, and takes them with it."""
+"""Programs to their end: those that start others, of which nothing is left, and commands in this process."""
 
 from __future__ import annotations
 
+import io
 import os
 import signal
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 ENDS_S = 150
 """How long it may take to end when told to; then it is killed."""
@@ -28,3 +32,21 @@ def finished(line: Sequence[str | Path], patience_s: float, **options: Any) -> s
             except subprocess.TimeoutExpired:
                 os.killpg(process.pid, signal.SIGKILL)
                 process.communicate()
+
+
+def arena(
+    words: Sequence[str], environment: Mapping[str, str], folder: Path | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Run a command in this process, for which it does not load the arena again; what it starts is as it would be."""
+    from arena.cli.terminal.run import run
+
+    streams = [io.TextIOWrapper(io.BytesIO(), "utf-8") for _ in range(2)]
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(streams[0]), redirect_stderr(streams[1]):
+        for name, value in environment.items():
+            patch.setenv(name, value)
+        if folder:
+            patch.chdir(folder)
+        code = run(words)
+    for stream in streams:
+        stream.seek(0)
+    return subprocess.CompletedProcess(words, code, *(stream.read() for stream in streams))

@@ -9,9 +9,11 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from tests import conftest
 from tests.conftest import spread
 
 ROOT = Path(__file__).parents[1]
@@ -36,7 +38,7 @@ def test_a_forbidden_skip_fails(forbid: str, failed: int, tmp_path: Path) -> Non
         "@pytest.mark.xfail(strict=True)\ndef test_known():\n    assert False\n"
     )
     command = [sys.executable, "-m", "pytest", "-q", "-c", os.devnull, "-p", "tests.conftest", "-p", "no:cacheprovider"]
-    found = subprocess.run(
+    done = subprocess.run(
         [*command, f"--rootdir={tmp_path}", str(tmp_path)],
         cwd=ROOT,
         env={**os.environ, "ARENA_FORBID_SKIPS": forbid, "PYTEST_ADDOPTS": "", "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
@@ -44,10 +46,10 @@ def test_a_forbidden_skip_fails(forbid: str, failed: int, tmp_path: Path) -> Non
         text=True,
         check=False,
     )
-    assert ("1 failed, 1 xfailed, 1 error" if failed else "2 skipped, 1 xfailed") in found.stdout, found.stdout
+    assert ("1 failed, 1 xfailed, 1 error" if failed else "2 skipped, 1 xfailed") in done.stdout, done.stdout
     if failed:
-        assert "no such machine" in found.stdout
-        assert "skips are forbidden here" in found.stdout
+        assert "no such machine" in done.stdout
+        assert "skips are forbidden here" in done.stdout
 
 
 def test_a_killed_run_leaves_no_process_behind(tmp_path: Path) -> None:
@@ -69,10 +71,17 @@ def test_a_killed_run_leaves_no_process_behind(tmp_path: Path) -> None:
     os.close(server)
 
 
+def test_without_the_documentation_a_run_says_how_it_is_built(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(conftest, "SITE", tmp_path / "index.html")
+    config = SimpleNamespace(option=SimpleNamespace(collectonly=False))
+    with pytest.raises(pytest.UsageError, match="run: make docs"):
+        conftest.pytest_configure(config)  # type: ignore[arg-type]
+
+
 def test_what_is_optional_may_be_missing(tmp_path: Path) -> None:
     (tmp_path / "test_three.py").write_text("import pytest\n\ndef test_it():\n    pytest.skip('optional: no rust')\n")
     command = [sys.executable, "-m", "pytest", "-q", "-c", os.devnull, "-p", "tests.conftest", "-p", "no:cacheprovider"]
-    found = subprocess.run(
+    done = subprocess.run(
         [*command, f"--rootdir={tmp_path}", str(tmp_path)],
         cwd=ROOT,
         env={**os.environ, "ARENA_FORBID_SKIPS": "1", "PYTEST_ADDOPTS": "", "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
@@ -80,14 +89,14 @@ def test_what_is_optional_may_be_missing(tmp_path: Path) -> None:
         text=True,
         check=False,
     )
-    assert "1 skipped" in found.stdout, found.stdout
-    assert found.returncode == 0
+    assert "1 skipped" in done.stdout, done.stdout
+    assert done.returncode == 0
 
 
 def test_a_module_may_not_skip_itself_either(tmp_path: Path) -> None:
     (tmp_path / "test_two.py").write_text("import pytest\n\npytest.importorskip('no_such_module_anywhere')\n")
     command = [sys.executable, "-m", "pytest", "-q", "-c", os.devnull, "-p", "tests.conftest", "-p", "no:cacheprovider"]
-    found = subprocess.run(
+    done = subprocess.run(
         [*command, f"--rootdir={tmp_path}", str(tmp_path)],
         cwd=ROOT,
         env={**os.environ, "ARENA_FORBID_SKIPS": "1", "PYTEST_ADDOPTS": "", "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
@@ -95,16 +104,16 @@ def test_a_module_may_not_skip_itself_either(tmp_path: Path) -> None:
         text=True,
         check=False,
     )
-    assert found.returncode != 0
-    assert "no_such_module_anywhere" in found.stdout
+    assert done.returncode != 0
+    assert "no_such_module_anywhere" in done.stdout
 
 
 def test_every_worker_begins_with_long_tests() -> None:
     everything = [f"test {number}" for number in range(20)]
     long = everything[3:5] + everything[11:13]
-    assert spread(long, everything, 1) == long + [one for one in everything if one not in long]
-    two = spread(long, everything, 2)
-    assert (two[:2], two[10:12]) == (long[:2], long[2:])
+    assert spread(long, everything, 1) == long + [test for test in everything if test not in long]
+    halves = spread(long, everything, 2)
+    assert (halves[:2], halves[10:12]) == (long[:2], long[2:])
     for workers in range(1, 30):
         assert sorted(spread(long, everything, workers)) == sorted(everything)
     assert spread([], everything, 3) == everything

@@ -6,7 +6,7 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from tests.latest import pinned, requirements
+from tests.tools.latest import pinned, requirements
 
 BOUNDED = (
     "numba", "llvmlite", "numpy", "aiohttp", "aiohttp-jinja2", "sqlmodel", "sqlalchemy", "alembic",

@@ -99,9 +99,9 @@ def blocks(page: str) -> list[tuple[str, str, str]]:
 @pytest.mark.timeout(TIMEOUT_S + 2 * ENDS_S)
 @pytest.mark.parametrize("guide", GUIDES, ids=lambda guide: guide.page)
 def test_guide_run_in_order_succeeds(guide: Guide, tools: Path) -> None:
-    found = [block for page in (*guide.uses, guide.page) for block in blocks(page)]
+    all_blocks = [block for page in (*guide.uses, guide.page) for block in blocks(page)]
     commands = "".join(text for kind, _, text in blocks(guide.page) if kind == "sh")
-    files = {name: text for kind, name, text in found if name and kind != "sh"}
+    files = {name: text for kind, name, text in all_blocks if name and kind != "sh"}
     for words, instead in guide.replacements.items():
         assert sum(text.count(words) for text in (commands, *files.values())) == 1, f"{words!r} is not there once"
         commands = commands.replace(words, instead)

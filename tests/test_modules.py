@@ -39,14 +39,14 @@ def imports(path: Path) -> Iterator[str]:
 @cache
 def importers() -> dict[str, set[str]]:
     """Return the product's modules that import each module."""
-    known, found = modules(), defaultdict[str, set[str]](set)
+    known, users = modules(), defaultdict[str, set[str]](set)
     for package in PACKAGES:
         for path in (ROOT / package).rglob("*.py"):
             name = ".".join(path.relative_to(ROOT).with_suffix("").parts)
-            for one in imports(path):
-                if one in known and one != name:
-                    found[one].add(name)
-    return found
+            for module in imports(path):
+                if module in known and module != name:
+                    users[module].add(name)
+    return users
 
 
 def is_of_family(path: Path) -> bool:
@@ -60,9 +60,9 @@ def is_of_routes(path: Path) -> bool:
 
 
 def test_short_module_has_several_importers() -> None:
-    found = importers()
+    users_of = importers()
     short = {
-        name: found[name]
+        name: users_of[name]
         for name, path in modules().items()
         if len(path.read_text(encoding="utf-8").splitlines()) < MIN_LINES
         and not is_of_family(path)
@@ -73,5 +73,5 @@ def test_short_module_has_several_importers() -> None:
 
 def test_importers_are_found_in_functions_and_packages() -> None:
     found = importers()
-    assert "arena.cli.local.tune" in found["arena.pages.drawing.plot"], "imported in a function"
+    assert "arena.features.laboratory.cli.tune" in found["arena.pages.drawing.plot"], "imported in a function"
     assert "arena.services.__init__" in found["arena.services.arena"]

@@ -4,6 +4,7 @@ underscore names."""
 from __future__ import annotations
 
 import ast
+import contextlib
 import importlib
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,9 +19,9 @@ DOCUMENTED = ("os._exit", "sys.stdin", "sys.stdout", "sys.stderr")
 """Names that the standard library offers for just that."""
 ALLOWED = {
     "arena/__main__.py": "standard streams that are closed are replaced",
-    "arena/cli/terminal/query_options.py": "argparse has no public name for a parser or a group of one: a type alone",
+    "arena/cli/terminal/fields.py": "argparse has no public name for a parser or a group of one: a type alone",
     "arena/cli/terminal/parser.py": "argparse has no public way to say which values there are near a wrong one",
-    "arena/store/base/models.py": "SQLModel has one table of names, and no parameter for how constraints are called",
+    "arena/store/base/fields.py": "SQLModel has one table of names, and no parameter for how constraints are called",
     "referee/rules/jit.py": "one cache file per signature: numba's index of several is not safe (numba #4807)",
 }
 """Files that may, and why."""
@@ -33,17 +34,17 @@ def is_private(name: str) -> bool:
 
 def imported(tree: ast.Module) -> dict[str, str]:
     """The names of a module that come from libraries, as `module` or `module:name`."""
-    found: dict[str, str] = {}
+    names: dict[str, str] = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            for one in node.names:
-                top = one.name.split(".")[0]
+            for alias in node.names:
+                top = alias.name.split(".")[0]
                 if top not in OWN:
-                    found[one.asname or top] = one.name if one.asname else top
+                    names[alias.asname or top] = alias.name if alias.asname else top
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
             if node.module.split(".")[0] not in (*OWN, "__future__"):
-                found.update({one.asname or one.name: f"{node.module}:{one.name}" for one in node.names})
-    return found
+                names.update({alias.asname or alias.name: f"{node.module}:{alias.name}" for alias in node.names})
+    return names
 
 
 def root(node: ast.expr) -> str:
@@ -55,15 +56,15 @@ def root(node: ast.expr) -> str:
 
 def declared(tree: ast.Module) -> set[str]:
     """Private names that classes of this module give themselves: it may set them on any of its objects."""
-    found = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute) and root(node) in ("self", "cls")}
+    names = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute) and root(node) in ("self", "cls")}
     for node in ast.walk(tree):
         if isinstance(node, ast.ClassDef):
-            found |= {
-                one.target.id
-                for one in node.body
-                if isinstance(one, ast.AnnAssign) and isinstance(one.target, ast.Name)
+            names |= {
+                statement.target.id
+                for statement in node.body
+                if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name)
             }
-    return found
+    return names
 
 
 def offences(text: str) -> Iterator[str]:
@@ -87,7 +88,7 @@ def offences(text: str) -> Iterator[str]:
                 if root(first) in theirs:
                     yield f"{node.lineno}: changes a library: {ast.unparse(node)}"
             case ast.ImportFrom(module=str(module)) if module.split(".")[0] not in (*OWN, "__future__"):
-                if private := [one.name for one in node.names if is_private(one.name)]:
+                if private := [alias.name for alias in node.names if is_private(alias.name)]:
                     yield f"{node.lineno}: imports private names of {module}: {', '.join(private)}"
             case ast.ClassDef():
                 yield from overridden(node, theirs)
@@ -95,17 +96,23 @@ def offences(text: str) -> Iterator[str]:
 
 def overridden(node: ast.ClassDef, theirs: dict[str, str]) -> Iterator[str]:
     """Private methods of a library's class that a subclass replaces."""
-    own = [one for one in node.body if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef) and is_private(one.name)]
+    own = [
+        method
+        for method in node.body
+        if isinstance(method, ast.FunctionDef | ast.AsyncFunctionDef) and is_private(method.name)
+    ]
     for base in node.bases if own else ():
         if root(base) not in theirs:
             continue
         module, _, attribute = theirs[root(base)].partition(":")
-        found: object = importlib.import_module(module)
+        target: object = importlib.import_module(module)
         for name in filter(None, [attribute, *ast.unparse(base).split("[")[0].split(".")[1:]]):
-            found = getattr(found, name)
-        for one in own:
-            if hasattr(found, one.name):
-                yield f"{one.lineno}: replaces a private method: {ast.unparse(base)}.{one.name}"
+            with contextlib.suppress(ModuleNotFoundError):  # a class, and no module that nobody has imported yet
+                importlib.import_module(f"{module}.{name}")
+            target = getattr(target, name)
+        for method in own:
+            if hasattr(target, method.name):
+                yield f"{method.lineno}: replaces a private method: {ast.unparse(base)}.{method.name}"
 
 
 def modules() -> list[str]:

@@ -21,27 +21,26 @@ from typing import Any
 import bots.sdk
 from arena.analysis import marking
 from arena.analysis.engine import ANALYSIS_ENGINE
-from arena.api.routes import TABLE
-from arena.atlas.plan import AtlasPlan, ExtraStarts
-from arena.cli.terminal.commands import COMMANDS
+from arena.api.routes import table
+from arena.cli.terminal.commands import every
 from arena.cli.terminal.parser import build
 from arena.config import PREFIX, Settings
-from arena.errors import Exit
 from arena.events.messages import KINDS
-from arena.http.api_paths import PREFIX as API
+from arena.features.atlas.plan import AtlasPlan, ExtraStarts
+from arena.http.problem import PREFIX as API
 from arena.metrics import CoordinatorMetrics
 from arena.store.base import schema
-from arena.submission import manifest
-from arena.tournaments import standing
-from arena.tournaments.settings import Document
-from arena.validation import adapter_of, keys
 from docs.extensions.json_documents import PINNED
 from protocol.capabilities import Capabilities
 from referee.bot import file as bot_file
+from referee.errors import Exit
 from referee.ratings import trueskill
 from referee.rules import families, load, terminations
 from referee.rules.position import Position
-from tests.arena.events.mqtt.tables import topic
+from referee.tournament.document import Document
+from referee.tournament.formats import formats
+from referee.validation import adapter_of, keys
+from tests.arena.events.mqtt.tables import address
 
 ROOT = Path(__file__).parents[1]
 SITE = ROOT / "arena" / "documentation"
@@ -81,7 +80,7 @@ def test_every_command_and_option_is_on_the_site() -> None:
     parts = dict(
         re.findall(r"^usage: (arena[a-z ]*\b)(.*?)(?=^usage: |\Z)", page("reference/command-line"), re.M | re.S)
     )
-    assert {f"arena {command.name}" for command in COMMANDS} <= commands().keys()
+    assert {f"arena {command.name}" for command in every()} <= commands().keys()
     for name, parser in commands().items():
         assert name in parts, name
         options = {option for action in parser._actions for option in action.option_strings}
@@ -94,7 +93,7 @@ def test_every_key_of_files_is_on_the_site() -> None:
     tournaments, bot_files = words("reference/tournament-files"), words("reference/bot-files")
     assert {key.rpartition(".")[2] for key in keys(Document)} <= tournaments
     capabilities = {field.name for field in fields(Capabilities)} - bot_file.SAID
-    assert {*manifest.KEYS, *manifest.REMARKS, *manifest.NEEDS, *bot_file.KEYS, *capabilities} <= bot_files
+    assert {*bot_file.KEYS, *bot_file.NEEDS, *capabilities} <= bot_files
     assert {*AtlasPlan.model_fields, *ExtraStarts.model_fields} <= words("how-to/measure-fairness")
 
 
@@ -113,14 +112,14 @@ def test_every_setting_and_variable_is_on_the_site() -> None:
 
 def test_every_operation_is_on_the_site() -> None:
     text = page("reference/json-interface")
-    assert not [one.path for one in TABLE if f"{one.method} {API}{one.path}" not in text]
+    assert not [one.path for one in table() if f"{one.method} {API}{one.path}" not in text]
     assert "\nScope: organise\nBody: Document\nAnswer 201: TournamentResponse\nErrors: 403 Forbidden, 409 " in text
 
 
 def test_every_object_of_the_json_interface_is_on_the_site() -> None:
     text = words("reference/json-objects")
-    bodies = [adapter_of(one.body).json_schema() for one in TABLE if one.body is not None]
-    answers = [adapter_of(one.answer).json_schema(mode="serialization") for one in TABLE if one.answer is not None]
+    bodies = [adapter_of(one.body).json_schema() for one in table() if one.body is not None]
+    answers = [adapter_of(one.answer).json_schema(mode="serialization") for one in table() if one.answer is not None]
     for exchanged in (*bodies, *answers):
         for model in (exchanged, *exchanged.get("$defs", {}).values()):
             is_list = model.get("title", "").startswith("PageResponse")
@@ -133,7 +132,8 @@ def test_every_document_of_the_command_line_is_on_the_site() -> None:
 
 
 def test_every_topic_is_on_the_site() -> None:
-    assert not [topic(kind) for kind in KINDS if topic(kind) not in page("reference/events")]
+    topics = {address(topic) for kind in KINDS for topic in (*kind.COPIES, kind.TOPIC)}
+    assert not [topic for topic in sorted(topics) if topic not in page("reference/events")]
 
 
 def test_every_termination_is_on_the_site() -> None:
@@ -196,10 +196,9 @@ def test_limits_of_uploads_are_those_of_the_settings() -> None:
 
 def test_order_of_ties_is_that_of_the_code() -> None:
     lines = page("how-to/choose-a-format").splitlines()
-    plain = dict.fromkeys(("round-robin, gauntlet, sprt",), ("Sonneborn-Berger", "wins"))
-    for formats, criteria in {**standing.TIE_BREAKS, **plain}.items():
-        rows = [after for line, after in pairwise(lines) if line == formats]
-        assert [row for row in rows if ", ".join(criteria) in row], formats
+    for name, system in formats().items():
+        rows = [after for line, after in pairwise(lines) if name in line.split(", ")]
+        assert [row for row in rows if ", ".join(system.tie_breaks) in row], name
 
 
 def test_every_alert_is_on_the_site() -> None:

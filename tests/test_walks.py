@@ -24,12 +24,12 @@ HANDOVER = "reached through the database"
 def layers() -> dict[str, int]:
     """Return the number of each layer from the top down: those of the arena, then those of the referee."""
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    contracts = {one["name"]: one for one in settings["tool"]["importlinter"]["contracts"]}
-    found: list[list[str]] = []
+    contracts = {contract["name"]: contract for contract in settings["tool"]["importlinter"]["contracts"]}
+    groups: list[list[str]] = []
     for package in ("arena", "referee"):
         lines = contracts[f"Layers of {package}"]["layers"]
-        found += [[f"{package}.{name.strip('() ')}" for name in re.split(r" [|:] ", line)] for line in lines]
-    return {name: number for number, names in enumerate(found) for name in names}
+        groups += [[f"{package}.{name.strip('() ')}" for name in re.split(r" [|:] ", line)] for line in lines]
+    return {name: number for number, names in enumerate(groups) for name in names}
 
 
 @cache

@@ -6,23 +6,25 @@ import dataclasses
 import importlib
 import pkgutil
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
 from arena import documents
 from arena.config import Settings
 from arena.documents.human_game import NOT_RATED, STRENGTHS
 from arena.documents.query import Query, query_fields
-from arena.errors import KINDS
-from arena.pages.documented_fields import documented_fields
+from arena.pages.schema import documented_fields
 from arena.pages.tournament_form import in_steps, sections
 from arena.services import people
 from arena.services.registration import RESET_SUBJECT, RESET_TEXT
-from arena.tournaments import time_class
-from arena.tournaments.standing import TIE_BREAKS
 from referee.check.check import ABILITIES
+from referee.errors import KINDS
 from referee.game.spec import Adjudication, BotLimits
 from referee.rules.core import Termination
+from referee.tournament import preview
+from referee.tournament.formats import formats
 
+FEATURES = Path(documents.__file__).parents[1] / "features"
 OTHERS = (
     *("first", "second", "next", "bye", "points", "too few games", "moves", "result", "limits", "display", "playing"),
     *("idle", "busy", "fit", "unfit", "remote", "games", "rounds", "Final", "Semi-finals", "Quarter-finals"),
@@ -30,7 +32,7 @@ OTHERS = (
     *("start and handshake", "announces {}", "first move", "time for a move", "legal moves in {}", "positions"),
     *("clocks", "search by depth", "search by nodes", "stop", "isready again", "query", "memory", "quits"),
     "plays {}, not {}; a version for {} is needed",
-    "passed its check for {}, not for {}",
+    "passed its check for {}, not for {}; submit a version that can",
     "has no check report for {}; upload it again",
     "{}: not checked, trusted",
     "its check report cannot be read ({}); upload it again",
@@ -62,15 +64,15 @@ OTHERS = (
 
 def words() -> Iterator[tuple[str, str]]:
     """Return the messages, each with the place where it is written."""
-    for one in Termination:
-        yield "referee/rules/core.py", one.sentence
-        yield "referee/rules/core.py", one.value
+    for termination in Termination:
+        yield "referee/rules/core.py", termination.sentence
+        yield "referee/rules/core.py", termination.value
     for kind in KINDS.values():
         yield "arena/errors.py", kind.title
         yield "arena/errors.py", kind.meaning
-    for name in time_class.NAMES:
-        yield "arena/tournaments/time_class.py", name
-    for word in (*(one for _, one in STRENGTHS), NOT_RATED):
+    for name in preview.NAMES:
+        yield "referee/tournament/preview.py", name
+    for word in (*(title for _, title in STRENGTHS), NOT_RATED):
         yield "arena/documents/human_game.py", word
     for sentence in (*people.TIME_CONTROLS.values(), *people.REASONS):
         yield "arena/services/people.py", sentence
@@ -97,17 +99,20 @@ def words() -> Iterator[tuple[str, str]]:
     for state in ("planned", "next", "running", "finished", "void", "cancelled"):
         yield "arena/documents/game.py", f"game: {state}"
         yield "arena/documents/game.py", f"games: {state}"
-    for breaks in (*TIE_BREAKS.values(), ("wins",)):
-        yield from (("arena/tournaments/standing.py", one) for one in breaks)
+    for name, system in formats().items():
+        place = f"referee/tournament/formats/{name.replace('-', '_')}.py"
+        yield from ((place, word) for word in (system.title, system.winner, system.course, *system.tie_breaks))
     for word in OTHERS:
         yield "tests/vocabulary.py", word
 
 
 def _documents() -> Iterator[tuple[str, str]]:
     """Return the values of documents that are words, and the labels of the fields of queries."""
-    for module in pkgutil.iter_modules(documents.__path__):
-        room = importlib.import_module(f"arena.documents.{module.name}")
-        place = f"arena/documents/{module.name}.py"
+    names = [f"arena.documents.{module.name}" for module in pkgutil.iter_modules(documents.__path__)]
+    names += [f"arena.features.{path.parent.name}.documents" for path in FEATURES.glob("*/documents.py")]
+    for name in names:
+        room = importlib.import_module(name)
+        place = f"{name.replace('.', '/')}.py"
         for kind in vars(room).values():
             if not isinstance(kind, type) or not dataclasses.is_dataclass(kind) or kind.__module__ != room.__name__:
                 continue
@@ -134,10 +139,10 @@ def _form() -> Iterator[tuple[str, str]]:
     for step in steps:
         yield "arena/pages/tournament_form.py", step.title
     for section in sections({"handicaps": [{}]}):
-        for text in (section.name.capitalize(), section.text):
+        for text in ("" if section.format else section.name.capitalize(), section.text):
             if text:
-                yield "arena/tournaments/settings.py", text
+                yield "referee/tournament/document.py", text
         for field in section.fields:
             for text in (field.label, field.text, *field.choices):
                 if text:
-                    yield "arena/tournaments/settings.py", text
+                    yield "referee/tournament/document.py", text

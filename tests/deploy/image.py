@@ -150,12 +150,12 @@ def build(buildah: Buildah, work: Path, *, keep_layers: bool) -> None:
 def pip_configuration(lent: Path) -> str:
     """Where pip of this machine gets packages, for the pip of the image; files are copied into a folder lent to it."""
     told = _run([sys.executable, "-m", "pip", "config", "list"])
-    found = dict(re.findall(r"^(?:global|:env:)\.([a-z-]+)='(.*)'$", told, re.MULTILINE))
+    settings = dict(re.findall(r"^(?:global|:env:)\.([a-z-]+)='(.*)'$", told, re.MULTILINE))
     lines = ["[global]"]
-    if authority := found.get("cert") or os.environ.get("SSL_CERT_FILE"):
+    if authority := settings.get("cert") or os.environ.get("SSL_CERT_FILE"):
         shutil.copy(authority, lent / "authority.crt")
         lines.append("cert = /run/lent/authority.crt")
-    lines += [f"{name} = {found[name]}" for name in ("index-url", "proxy", "trusted-host") if name in found]
+    lines += [f"{name} = {settings[name]}" for name in ("index-url", "proxy", "trusted-host") if name in settings]
     return "\n".join(lines) + "\n"
 
 

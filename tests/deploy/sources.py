@@ -93,9 +93,9 @@ def _shown(path: Path) -> Iterator[list[str]]:
     for line in path.read_text(encoding="utf-8").replace("\\\n", " ").splitlines():
         line = line.strip().removeprefix("#").strip().removeprefix("$ ")
         for mark in _MARKS:
-            before, found, rest = line.partition(mark)
+            before, separator, rest = line.partition(mark)
             rest = rest.partition("`")[0]
-            if found and (mark != "arena " or not before):
+            if separator and (mark != "arena " or not before):
                 words = shlex.split(rest, comments=True) if rest.count('"') % 2 == 0 and "'" not in rest else []
                 words = words[: next((at for at, word in enumerate(words) if word in (">", "|", "&", "&&", ";")), None)]
                 if words and words[0].isalpha() and line[:1] != "|":

@@ -11,7 +11,7 @@ from typing import Any
 import kubernetes_validate
 import pytest
 
-from arena.cluster.heartbeat import Heartbeat
+from arena.cluster.worker import Heartbeat
 from tests.deploy.sources import DEPLOY, MANIFESTS, documents, pods, resources
 
 VERSIONS = ("1.29", kubernetes_validate.latest_version())
@@ -50,8 +50,8 @@ def test_every_pod_keeps_to_the_strictest_standard(name: str, pod: dict[str, Any
 
 @pytest.mark.parametrize(("name", "pod"), PODS, ids=[name for name, _ in PODS])
 def test_volumes_and_secrets_are_there(name: str, pod: dict[str, Any]) -> None:
-    known = {one["metadata"]["name"] for _, one in ALL if one["kind"] in ("Secret", "ConfigMap")}
-    claims = {one["metadata"]["name"] for _, one in ALL if one["kind"] == "PersistentVolumeClaim"}
+    known = {manifest["metadata"]["name"] for _, manifest in ALL if manifest["kind"] in ("Secret", "ConfigMap")}
+    claims = {manifest["metadata"]["name"] for _, manifest in ALL if manifest["kind"] == "PersistentVolumeClaim"}
     volumes = {volume["name"] for volume in pod["volumes"]} | ({"data"} if name == "database" else set())
     for container in pod["containers"]:
         assert {mount["name"] for mount in container["volumeMounts"]} == volumes
@@ -69,7 +69,11 @@ def of_kind(kind: str) -> dict[str, dict[str, Any]]:
 
 
 def test_services_disruptions_and_policies_mean_pods_that_exist() -> None:
-    apps = {one["spec"]["template"]["metadata"]["labels"]["app"] for _, one in ALL if "template" in one.get("spec", {})}
+    apps = {
+        manifest["spec"]["template"]["metadata"]["labels"]["app"]
+        for _, manifest in ALL
+        if "template" in manifest.get("spec", {})
+    }
     assert apps == {"arena", "referee", "scheduler", "worker", "database", "broker", "migrate"}
     for service in of_kind("Service").values():
         assert service["spec"]["selector"]["app"] in apps

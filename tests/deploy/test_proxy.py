@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from arena.api import connection
-from arena.api.routes import TABLE
+from arena.api.routes import table
 from arena.config import Settings
 from tests.deploy.sources import DEPLOY
 
@@ -18,7 +18,7 @@ TEXT = (DEPLOY / "nginx.conf").read_text(encoding="utf-8")
 
 
 def test_nginx_understands_it(tmp_path: Path) -> None:
-    program = shutil.which("nginx") or next((str(one) for one in [Path("/usr/sbin/nginx")] if one.exists()), None)
+    program = shutil.which("nginx") or next((str(path) for path in [Path("/usr/sbin/nginx")] if path.exists()), None)
     if program is None or shutil.which("openssl") is None:
         pytest.skip("optional: no nginx here, or no openssl")
     line = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost"]
@@ -28,8 +28,8 @@ def test_nginx_understands_it(tmp_path: Path) -> None:
     changed = changed.replace("arena:8000", "127.0.0.1:8000")
     (tmp_path / "nginx.conf").write_text(changed, encoding="utf-8")
     words = ["-t", "-q", "-p", str(tmp_path), "-e", "stderr", "-c", str(tmp_path / "nginx.conf")]
-    found = subprocess.run([program, *words], capture_output=True, text=True, check=False)
-    assert found.returncode == 0, found.stderr
+    done = subprocess.run([program, *words], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
 
 
 def test_uploads_that_the_arena_takes_pass() -> None:
@@ -41,7 +41,7 @@ def test_uploads_that_the_arena_takes_pass() -> None:
 def test_streams_are_not_held_back() -> None:
     pattern = re.search(r"location ~ (\S+) \{\s+proxy_pass \S+;\s+proxy_buffering off;", TEXT)
     assert pattern
-    streams = [route.path for route in TABLE if "stream" in route.path]
+    streams = [route.path for route in table() if "stream" in route.path]
     assert streams
     assert all(re.search(pattern[1], path) for path in streams)
 

@@ -33,10 +33,10 @@ def test_the_whole_topology(request: pytest.FixtureRequest) -> None:
     request.addfinalizer(lambda: shutil.rmtree(folder))
     folder.chmod(0o711)
     environment = {**os.environ, **INTERPRETED, "PYTHON": sys.executable, "TMPDIR": str(folder)}
-    found = finished([DEPLOY / "smoke.sh"], TIMEOUT_S, env=environment)
-    assert found.returncode == 0, found.stdout + found.stderr
-    assert "8 games verified, 0 wrong" in found.stdout
-    assert "all processes have ended" in found.stdout
+    done = finished([DEPLOY / "smoke.sh"], TIMEOUT_S, env=environment)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "8 games verified, 0 wrong" in done.stdout
+    assert "all processes have ended" in done.stdout
     assert not list(folder.iterdir())
 
 

@@ -37,13 +37,13 @@ def test_systemd_understands_it(path: Path, tmp_path: Path) -> None:
     # It wants the program to be there, and a name for what is started more than once.
     copy = tmp_path / path.name.replace("@.", "@one.")
     copy.write_text(text.replace("/opt/arena/bin/arena", "/bin/true"), encoding="utf-8")
-    found = subprocess.run([program, "verify", "--man=no", str(copy)], capture_output=True, text=True, check=False)
-    assert found.returncode == 0, found.stderr
-    assert path.name not in found.stderr
+    done = subprocess.run([program, "verify", "--man=no", str(copy)], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert path.name not in done.stderr
     line = [program, "security", "--offline=yes", "--no-pager", str(copy)]
-    found = subprocess.run(line, capture_output=True, text=True, check=False)
-    exposure = re.search(r"Overall exposure level for \S+: ([\d.]+)", found.stdout)
-    assert exposure, found.stdout + found.stderr
+    done = subprocess.run(line, capture_output=True, text=True, check=False)
+    exposure = re.search(r"Overall exposure level for \S+: ([\d.]+)", done.stdout)
+    assert exposure, done.stdout + done.stderr
     assert float(exposure[1]) <= HIGHEST.get(path.name, OTHERS)
 
 
@@ -60,17 +60,17 @@ def test_it_gives_no_rights(path: Path) -> None:
 
 @pytest.mark.parametrize("path", UNITS, ids=lambda path: path.name)
 def test_bots_can_be_confined_where_they_are_played(path: Path) -> None:
-    found = unit(path)
+    settings = unit(path)
     if path.name not in PLAY_BOTS:
-        assert "Delegate" not in found
-        assert set(FORBIDDEN) - {"MemoryDenyWriteExecute", "ProcSubset"} <= set(found)
+        assert "Delegate" not in settings
+        assert set(FORBIDDEN) - {"MemoryDenyWriteExecute", "ProcSubset"} <= set(settings)
         return
-    assert not set(FORBIDDEN) & set(found)
-    assert found["Delegate"] == ["yes"]
-    assert found["OOMPolicy"] == ["continue"]  # a bot that is too big must not end the service
-    assert "AF_NETLINK" in found["RestrictAddressFamilies"][0]  # bubblewrap brings up the loopback of a bot
-    assert "@mount" not in " ".join(found["SystemCallFilter"])
-    assert int(found["TimeoutStopSec"][0]) > 40  # 20 s for running games, 20 s to call them off
+    assert not set(FORBIDDEN) & set(settings)
+    assert settings["Delegate"] == ["yes"]
+    assert settings["OOMPolicy"] == ["continue"]  # a bot that is too big must not end the service
+    assert "AF_NETLINK" in settings["RestrictAddressFamilies"][0]  # bubblewrap brings up the loopback of a bot
+    assert "@mount" not in " ".join(settings["SystemCallFilter"])
+    assert int(settings["TimeoutStopSec"][0]) > 40  # 20 s for running games, 20 s to call them off
 
 
 @pytest.mark.parametrize("path", UNITS, ids=lambda path: path.name)

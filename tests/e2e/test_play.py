@@ -10,11 +10,20 @@ import signal
 import subprocess
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from referee import toml
+from referee.game.openings import Opening
+from referee.game.record import read_record
+from referee.game.spec import BotSpec
+from referee.tournament.document import read
+from referee.tournament.ledger import Ledger
+from referee.tournament.match import PlannedMatch
+from tests import program
 from tests.conftest import INTERPRETED
 
 ROOT = Path(__file__).parents[2]
@@ -23,9 +32,8 @@ LONG = 30
 
 
 def arena(*words: str, code: int = 0, more: Mapping[str, str] = INTERPRETED) -> subprocess.CompletedProcess[str]:
-    """Run a command line to its end and check its exit code; `more` is added to the environment."""
-    environment = {**os.environ, **more}
-    done = subprocess.run([*ARENA, *words], capture_output=True, text=True, timeout=500, check=False, env=environment)
+    """Run a command line to its end and check its exit code; `more` is added to the environment of what it starts."""
+    done = program.arena(words, more)
     assert done.returncode == code, done.stderr
     return done
 
@@ -97,7 +105,7 @@ def test_a_killed_run_continues_with_every_game_once(c_bot: str, tmp_path: Path)
         if line.startswith(b"[7/60]"):
             os.kill(process.pid, signal.SIGKILL)
             break
-    process.wait(timeout=60)
+    process.wait(timeout=300)
     process.stderr.close()
     kept = (out / "games.ndjson").read_text()
     before = kept.count("\n")
@@ -112,7 +120,7 @@ def test_a_killed_run_continues_with_every_game_once(c_bot: str, tmp_path: Path)
     assert "60 of 60 games are there already" in again.stderr
     assert json.loads(again.stdout)["games"] == result["games"]
     other = arena(*[word if word != "nodes:3000" else "nodes:2" for word in words], code=2)
-    assert "another tc" in other.stderr
+    assert "another time_control" in other.stderr
     assert (out / "games.ndjson").read_text() == after
 
 
@@ -155,7 +163,7 @@ def test_a_bot_that_is_not_there_or_does_not_introduce_itself_stops_before_the_f
         (["--family", "loa", "--option", "simultaneous=drawn"], "draw"),
         (["--family", "loa", "--tc", "soon"], "10+0.1"),
         (["--family", "loa", "--openings", "random:many"], "random:PLIES:SEED"),
-        (["--family", "loa", "--games", "0"], "at least 1"),
+        (["--family", "loa", "--games", "0"], "write 1 or more"),
         (["--family", "loa", "--variant", "zen"], "announce"),
     ],
     ids=lambda value: " ".join(value[-2:]) if isinstance(value, list) else "",
@@ -193,7 +201,7 @@ def test_check_of_what_is_no_bot_fails_with_the_stage(c_bot: str) -> None:
     assert "start and handshake" in done.stdout
     assert "exit code 1" in done.stdout
     assert "no such file: ./no-such-bot" in arena("check", "./no-such-bot", "--family", "loa", code=3).stderr
-    assert "shebang" in arena("check", str(ROOT / "README.md"), "--family", "loa", code=1).stdout
+    assert "chmod +x" in arena("check", str(ROOT / "README.md"), "--family", "loa", code=1).stdout
 
 
 def test_a_bot_that_never_gets_ready_is_suspended(tmp_path: Path) -> None:
@@ -215,3 +223,99 @@ def test_a_bot_that_never_gets_ready_is_suspended(tmp_path: Path) -> None:
     (mute,) = [line for line in json.loads(done.stdout)["standings"] if line["name"] == "mute"]
     assert (mute["points"], mute["forfeits"]) == (0, 12)
     assert "12 games verified, 0 wrong" in arena("replay", str(tmp_path / "run" / "games.ndjson"), "--verify").stdout
+
+
+RANKED = ROOT / "tests" / "referee" / "ranked.py"
+
+
+def ranked(count: int) -> list[str]:
+    """Bots by strength: each resigns after so many moves of its own, the later the stronger."""
+    return [f"bot{number}={sys.executable} -S -E {RANKED} {count - number}" for number in range(count)]
+
+
+FORMATS = {
+    "swiss": (7, "rounds = 3"),
+    "race": (4, "[race]\ntop = 2\nconfidence = 0.6\ngames = 400"),
+}
+"""Numbers of bots and settings of tournaments that are killed: with rounds that are known, and without."""
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_a_killed_tournament_continues_with_the_same_plan(tmp_path: Path, format: str) -> None:
+    """Its standings are those of the ranking function for the same games: a server computes the same."""
+    count, settings = FORMATS[format]
+    file, out = tmp_path / "cup.toml", tmp_path / "run"
+    bots = ranked(count)
+    text = (
+        'name = "cup"\nfamily = "loa"\nformat = "{}"\nopenings = "none"\ntime_control = "nodes:1"\nrated = false\n{}\n'
+    )
+    plain, _, table = settings.partition("[")
+    file.write_text(
+        text.format(format, plain) + f"[entries]\nbots = {json.dumps(bots)}\n" + (f"[{table}\n" if table else "")
+    )
+    words = ["play", "--config", str(file), "--sandbox", "none", "--concurrency", "2", "--out", str(out), "--json"]
+    process = subprocess.Popen(
+        [*ARENA, *words], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env={**os.environ, **INTERPRETED}
+    )
+    assert process.stderr
+    for line in process.stderr:
+        if line.startswith(b"[7/"):
+            process.kill()
+            break
+    process.wait(timeout=300)
+    process.stderr.close()
+    planned, kept = (out / "planned.ndjson").read_text(), (out / "games.ndjson").read_text()
+    assert kept.count("\n") >= 7
+    result = json.loads(arena(*words).stdout)
+    assert (out / "planned.ndjson").read_text().startswith(planned[: planned.rfind("\n") + 1])
+    assert (out / "games.ndjson").read_text().startswith(kept[: kept.rfind("\n") + 1])
+    steps = [json.loads(line) for line in (out / "planned.ndjson").read_text().splitlines()]
+    ids = [game for step in steps for game in step["games"]]
+    assert len(ids) == len(set(ids))
+    by_id = {game["id"]: game for game in result["games"]}
+    assert set(by_id) <= set(ids)
+    assert [by_id[game]["sequence"] for game in ids if game in by_id] == [game["sequence"] for game in result["games"]]
+    assert {game["event"] for game in result["games"]} == {"cup"}
+
+    document = read(toml.read(file.read_text()) | {"entries": {"bots": [bot.partition("=")[0] for bot in bots]}})
+    ledger = Ledger(document, [BotSpec(name, ("./bot",)) for name in document.entries.bots], (Opening("standard"),))
+    for step in steps:
+        ledger.plan([PlannedMatch(*match) for match in step["matches"]])
+    by_sequence = {game.spec.sequence: game.id for game in ledger.games}
+    records = [read_record(line) for line in (out / "games.ndjson").read_text().splitlines()]
+    for record in records:
+        ledger.add(replace(record, id=by_sequence[record.sequence]))
+    ledger.call_off()
+    lines = ledger.table().lines
+    assert [
+        (line["rank"], line["name"], line["points"], line["byes"], line["round"]) for line in result["standings"]
+    ] == [(line.rank, line.name, line.points, line.byes, line.round) for line in lines]
+    assert ledger.next_step().is_finished
+    assert lines[0].name == "bot0"
+    if format == "swiss":
+        assert sum(line.byes for line in lines) == 3
+    if format == "race":
+        assert set(result["race"]["leaders"]) == {"bot0", "bot1"}
+    again = arena(*words)
+    assert json.loads(again.stdout)["games"] == result["games"]
+    assert f"{len(result['games'])} of" in again.stderr
+
+
+@pytest.mark.parametrize(
+    ("format", "more"),
+    [
+        ("gauntlet", []),
+        ("knockout", []),
+        ("ladder", ["--ladder", "games=8"]),
+        ("sprt", ["--sprt", "elo1=300"]),
+    ],
+)
+def test_other_formats_are_played_without_a_server(format: str, more: list[str]) -> None:
+    words = ["--family", "loa", "--openings", "none", "--sandbox", "none", "--tc", "nodes:1", "--json"]
+    result = json.loads(arena("play", *ranked(2 if format == "sprt" else 4), *words, "--format", format, *more).stdout)
+    assert len(result["games"]) == {"gauntlet": 6, "ladder": 8}.get(format, len(result["games"]))
+    assert result["standings"][0]["name"] == "bot0"
+    if format == "knockout":
+        assert [line["round"] for line in result["standings"]] == [3, 2, 1, 1]
+    if format == "sprt":
+        assert (result["sprt"]["state"], result["sprt"]["elo1"]) == ("H1", 300)

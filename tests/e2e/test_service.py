@@ -157,9 +157,9 @@ def test_from_an_empty_folder_to_a_leaderboard_and_through_a_kill(
     there = ("--server", url, "--token", token)
     for name, path in bots.items():
         words = ("bot", "submit", str(path), "--name", name, "--family", "loa", "--watch")
-        found = said(*words, *there)
-        assert found["state"] == "active", found["problem"]
-        memory = [step for step in found["report"]["families"]["loa"]["steps"] if step["name"] == "memory"]
+        answer = said(*words, *there)
+        assert answer["state"] == "active", answer["problem"]
+        memory = [step for step in answer["report"]["families"]["loa"]["steps"] if step["name"] == "memory"]
         assert "MB at most" in memory[0]["detail"]
 
     client = ApiClient(url, token)
@@ -202,10 +202,14 @@ def test_from_an_empty_folder_to_a_leaderboard_and_through_a_kill(
     assert store.games.counts(second) == {"finished": 12}
     committed = [number for number, _ in store.results.records()]
     assert committed == list(range(1, 25)), "every game exactly once"
-    game = store.games.of_tournament(second, PlanQuery(limit=100)).items[0]
-    side = "first" if game.first.startswith("wrapped") else "second"
-    if "wrapped v1" in (game.first, game.second):
-        assert said("logs", game.id, "--side", side, *there)["log"] == "hello\n"
+    # A process that plays several games says hello in the first of them only.
+    logs = {
+        said("logs", game.id, "--side", side, *there)["log"]
+        for game in store.games.of_tournament(second, PlanQuery(limit=100)).items
+        for side, bot in (("first", game.first), ("second", game.second))
+        if bot == "wrapped v1"
+    }
+    assert "hello\n" in logs <= {"hello\n", ""}
     store.close()
 
     assert said("ratings", "rebuild", "--check", "--data", str(data))["problems"] == []

@@ -12,9 +12,8 @@ import json
 import os
 import shutil
 import subprocess
-import sys
+import time
 from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -26,6 +25,9 @@ ROOT = Path(__file__).parents[3]
 BOTS = {"brisk": 1, "calm": 2, "deep": 2}
 """Name -> plies it looks ahead."""
 MAX_PLIES = 20
+CHECK_S = 300.0
+"""How long the check of a bot may take."""
+_POLL_INTERVAL_S = 0.25
 
 _PACED = """#!/bin/sh
 # The bot, but every move takes a while.
@@ -106,35 +108,30 @@ class Contest:
         return json.loads(command(*words, environment=self._environment))
 
     def submit(self, pause_ms: int) -> None:
-        """Upload the bots and wait for their checks."""
-        bundles = build(self._folder / "bundles", pause_ms)
-
-        def upload(name: str) -> dict[str, Any]:
-            words = ("bot", "submit", str(bundles[name]), "--name", name, "--family", "loa", "--watch", "--json")
-            line = [sys.executable, "-m", "arena", *words]
-            done = subprocess.run(
-                line, capture_output=True, text=True, env=self._environment, timeout=300, check=False, cwd=ROOT
-            )
-            if done.returncode != 0:
-                raise DrillError(f"{name} could not be submitted: {done.stderr.strip()[-500:]}")
-            found: dict[str, Any] = json.loads(done.stdout)
-            return found
-
-        with ThreadPoolExecutor(len(bundles)) as pool:
-            for found in pool.map(upload, bundles):
-                if found["state"] != "active":
-                    raise DrillError(f"{found['name']} was not taken: {found['state']}, {found['problem']}")
+        """Upload the bots and wait for their checks, which are made at the same time."""
+        waiting = []
+        for name, bundle in build(self._folder / "bundles", pause_ms).items():
+            waiting.append(self._ask("bot", "submit", str(bundle), "--name", name, "--family", "loa", "--json"))
+        deadline = time.monotonic() + CHECK_S
+        for submission in waiting:
+            while submission["state"] in ("uploaded", "checking"):
+                if time.monotonic() > deadline:
+                    raise DrillError(f"{submission['name']} was not checked within {CHECK_S:g} s")
+                time.sleep(_POLL_INTERVAL_S)
+                submission = self._client.get(f"/submissions/{submission['id']}")
+            if submission["state"] != "active":
+                raise DrillError(f"{submission['name']} was not taken: {submission['state']}, {submission['problem']}")
 
     def create(self, games: int, seed: int) -> None:
         """Another round robin of at least so many games, which begins at once."""
-        each = -(-games // pairings())
-        each += each % 2
-        self.games += each * pairings()
+        games_each = -(-games // pairings())
+        games_each += games_each % 2
+        self.games += games_each * pairings()
         document = self._folder / "drill.toml"
         document.write_text(
             f"""name = "Drill {seed}, {len(self.numbers) + 1}"
 family = "loa"
-games = {each}
+games = {games_each}
 time_control = "{self.time_control}"
 openings = "random:6:{seed}"
 seed = {seed}
@@ -143,8 +140,8 @@ entries = {{ bots = {json.dumps(list(BOTS))} }}
 """,
             encoding="utf-8",
         )
-        found = self._ask("tournament", "create", str(document), "--json")
-        self.numbers.append(int(found["id"]))
+        answer = self._ask("tournament", "create", str(document), "--json")
+        self.numbers.append(int(answer["id"]))
 
     def show(self, number: int) -> dict[str, Any]:
         """A tournament with its standings."""

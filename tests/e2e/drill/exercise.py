@@ -11,7 +11,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 
-from arena.documents.page import PageQuery
+from arena.documents.query import PageQuery
 from tests.e2e.drill import fault as faults
 from tests.e2e.drill import verdict
 from tests.e2e.drill.contest import DrillError
@@ -43,11 +43,12 @@ def drill(
         contest.submit(pause_ms)
         contest.create(games, seed)
         report = Report(stage.name, seed, contest.games)
-        tell(f"{stage.name}: up after {time.monotonic() - began:.0f} s, {contest.games} games, {count} faults")
+        drawn = faults.draw(stage, count, seed, only)
+        tell(f"{stage.name}: up after {time.monotonic() - began:.0f} s, {contest.games} games, {len(drawn)} faults")
         planned = _planned(stage)
-        for number, fault in enumerate(faults.draw(stage, count, seed, only)):
+        for number, fault in enumerate(drawn):
             # Some games after the fault before, so that its recovery is seen.
-            due = max(games * (number + 0.5) / (count + 1), _finished(stage) + 2)
+            due = max(games * (number + 0.5) / (len(drawn) + 1), _finished(stage) + 2)
             _await(stage, lambda due=due: _finished(stage) >= min(due, contest.games), "the tournament stands still")
             if _open(stage) < faults.games_for(fault):
                 report.remarks.append(f"few games were left at fault {number + 1}: another tournament followed")

@@ -226,9 +226,9 @@ def _damage(stage: Stage, target: str, seconds: float, dice: random.Random) -> s
     _until(lambda: stage.part("database") == "damaged", "the damage is not found")
     with _down(stage, service, service.stop_signal):
         stage.store.engine.dispose()
-        found = stage.arena("db", "restore")
+        report = stage.arena("db", "restore")
     _until(stage.is_ready, "the arena is not ready after the backup was restored")
-    return f"found, restored, {found['salvaged']} results read from the damaged file, {found['waiting']} recorded"
+    return f"found, restored, {report['salvaged']} results read from the damaged file, {report['waiting']} recorded"
 
 
 def _lie(stage: Stage, target: str, seconds: float, dice: random.Random) -> str:
@@ -237,10 +237,10 @@ def _lie(stage: Stage, target: str, seconds: float, dice: random.Random) -> str:
     name = f"liar-{dice.randrange(10**6)}"
     service = stage.start_liar(name)
     _until(lambda: service.process is None, f"{name} is not shut out")
-    found = stage.log(name)
+    log = stage.log(name)
     _dismiss(stage, name)
-    if "has quarantined this worker" not in found:
-        raise AssertionError(f"{name} ended for another reason: {found[-500:]}")
+    if "has quarantined this worker" not in log:
+        raise AssertionError(f"{name} ended for another reason: {log[-500:]}")
     return f"{name}, for which the first side wins draws, was shut out"
 
 
@@ -337,21 +337,21 @@ KINDS = (
 
 
 def draw(stage: Stage, count: int, seed: int, only: Sequence[str] = ()) -> list[Fault]:
-    """So many faults: everything there is once, in any order, then all over again in another order.
+    """So many faults (0: as many as there are): everything once, in any order, then all over again in another order.
 
     With `only`, of those whose labels begin so.
     """
     dice = random.Random(seed)
     deck: list[tuple[Kind, str]] = []
-    found = []
-    for number in range(1, count + 1):
+    faults: list[Fault] = []
+    while len(faults) < count or (not count and (deck or not faults)):
         if not deck:
             deck = [(kind, target) for kind in KINDS for target in kind.targets(stage)]
             deck = [(kind, target) for kind, target in deck if f"{kind.name} {target}".startswith(tuple(only) or "")]
             dice.shuffle(deck)
         kind, target = deck.pop()
-        found.append(Fault(number, kind.name, target, round(dice.uniform(*kind.seconds), 1)))
-    return found
+        faults.append(Fault(len(faults) + 1, kind.name, target, round(dice.uniform(*kind.seconds), 1)))
+    return faults
 
 
 def commit(stage: Stage, fault: Fault, seed: int) -> str:

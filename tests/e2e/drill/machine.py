@@ -138,11 +138,11 @@ def strays(known: set[int], patience_s: float = 0.0) -> list[str]:
     """
     deadline = time.monotonic() + patience_s
     while True:
-        found = []
+        alive = []
         for pid in children() - known:
             with contextlib.suppress(ChildProcessError):
                 if os.waitpid(pid, os.WNOHANG) == (0, 0):
-                    found.append(pid)
-        if not found or time.monotonic() > deadline:
-            return [f"{pid} {command_line(pid)[:200]}" for pid in sorted(found)]
+                    alive.append(pid)
+        if not alive or time.monotonic() > deadline:
+            return [f"{pid} {command_line(pid)[:200]}" for pid in sorted(alive)]
         time.sleep(0.05)

@@ -26,7 +26,7 @@ from typing import Any
 
 from arena.client import ApiClient
 from arena.documents.game import GameQuery
-from arena.documents.page import PageQuery
+from arena.documents.query import PageQuery
 from arena.store import Store, url_in
 from tests.e2e.drill.contest import ROOT, DrillError, command
 from tests.e2e.drill.service import Service, Supervisor
@@ -269,7 +269,7 @@ class RemoteDrill:
         finally:
             store.close()
         report.cuts = self.proxy.cut
-        report.problems += [one for service in self.supervisor.services.values() for one in service.surprises]
+        report.problems += [surprise for service in self.supervisor.services.values() for surprise in service.surprises]
         return report
 
     def _count(self, store: Store, number: int, report: RemoteReport) -> None:
@@ -311,11 +311,11 @@ def remote_drill(
 ) -> RemoteReport:
     """The whole drill in a folder of its own. Raises DrillError."""
     folder = Path(tempfile.mkdtemp(prefix="arena-remote-"))
-    found = RemoteDrill(folder, games=games, at_once=at_once, scale=scale, cuts=cuts, seed=seed)
+    drill = RemoteDrill(folder, games=games, at_once=at_once, scale=scale, cuts=cuts, seed=seed)
     try:
-        return found.run(restarts, time_control, patience_s)
+        return drill.run(restarts, time_control, patience_s)
     finally:
-        found.close()
+        drill.close()
         if keep and (folder / "logs").exists():
             shutil.copytree(folder / "logs", keep / "remote", dirs_exist_ok=True)
         shutil.rmtree(folder, ignore_errors=True)

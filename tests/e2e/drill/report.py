@@ -1,9 +1,15 @@
-"""What a drill found, as a text and as JSON."""
+"""What a drill found, as a text, as JSON and as a page of the documentation."""
 
 from __future__ import annotations
 
+import os
+import platform
+import shlex
+import sys
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
 from statistics import median
 from typing import Any
 
@@ -112,6 +118,25 @@ class Report:
             lines.append(f"  {mark} {check.name}{f' ({check.detail})' if check.detail else ''}")
             lines += [f"         {problem}" for problem in check.problems[:20]]
         return lines
+
+
+def write(folder: Path, texts: Sequence[str], *, has_passed: bool) -> Path:
+    """Write the reports of several drills as a page with the date in its name; return the file."""
+    today = datetime.now(UTC)
+    words = shlex.join(sys.argv[1:])
+    command = f'make drill ARGS="{words}"' if words else "make drill"
+    machine = f"{os.cpu_count()} cores ({platform.machine()}) with Python {platform.python_version()}"
+    blocks = "\n".join(f"    {line}".rstrip() for text in texts for line in [*text.splitlines(), ""])
+    path = folder / f"{today:%Y-%m-%d}-drill.md"
+    path.write_text(
+        f"# Drill, {today.day} {today:%B %Y}\n\n"
+        "Faults are injected into a running tournament. Afterwards every game must have exactly one result, and no\n"
+        f"bot may have lost by a fault. The drill {'passed' if has_passed else 'failed'}.\n\n"
+        f"Measured on {machine}, at a load of {os.getloadavg()[0]:.0f} at the end.\n\n"
+        f"    {command}\n\n## Faults and checks\n\n{blocks}",
+        encoding="utf-8",
+    )
+    return path
 
 
 def _spread(values: Sequence[float]) -> dict[str, float] | None:

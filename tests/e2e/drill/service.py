@@ -65,9 +65,9 @@ class Service:
             self.is_ordered = True
         if pid := self.pid:
             is_for_all = self.is_tree and number != self.stop_signal
-            for each in (pid, *descendants(pid)) if is_for_all else (pid,):
+            for process in (pid, *descendants(pid)) if is_for_all else (pid,):
                 with contextlib.suppress(ProcessLookupError):
-                    os.kill(each, number)
+                    os.kill(process, number)
 
     def look(self) -> None:
         """Reap it when it has ended, and start it again when that is due."""

@@ -208,15 +208,15 @@ class Stage(ABC):
 
     def games(self) -> list[GameItem]:
         """Every game there is."""
-        found, after = [], None
+        games, after = [], None
         for number in self.contest.numbers:
             while True:
                 page = self.store.games.of_tournament(number, PlanQuery(limit=500, after=after))
-                found += page.items
+                games += page.items
                 after = page.next
                 if after is None:
                     break
-        return found
+        return games
 
     def is_finished(self) -> bool:
         """Whether all tournaments are declared finished; no while the database cannot be used."""

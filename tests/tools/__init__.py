@@ -1,0 +1,1 @@
+"""Programs that measure or try something; no tests."""
