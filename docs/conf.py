@@ -26,7 +26,7 @@ extensions = [
     *("docs.extensions.generated", "docs.extensions.architecture"),
     *("docs.extensions.diagrams", "docs.extensions.languages"),
 ]
-exclude_patterns = ["fr", "theme", "extensions"]
+exclude_patterns = ["fr", "theme", "extensions", "reference/bot-file-keys.md"]
 html_theme = "theme"
 html_title = html_short_title = "Documentation"
 html_theme_options = {"other_language": "fr", "other_name": "Français"}

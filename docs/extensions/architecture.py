@@ -26,11 +26,22 @@ def settings() -> Mapping[str, Any]:
 
 
 def layers(container: str) -> list[list[str]]:
-    """Return the layers of a package from the top down, each a list of rooms (modules); empty without a contract."""
+    """Return the layers of a package from the top down, each a list of rooms (modules); empty without a contract.
+
+    The rooms of the top layer of the arena include its features.
+    """
     for contract in settings()["contracts"]:
         if contract["type"] == "layers" and contract.get("containers") == [container]:
-            return [[room.strip("() ") for room in re.split(r" [|:] ", layer)] for layer in contract["layers"]]
+            listed = [[room.strip("() ") for room in re.split(r" [|:] ", layer)] for layer in contract["layers"]]
+            return [
+                [part for room in layer for part in (features() if room == "features" else [room])] for layer in listed
+            ]
     return []
+
+
+def features() -> list[str]:
+    """Return the features of the arena as rooms of it."""
+    return [f"features.{path.parent.name}" for path in sorted((ROOT / "arena/features").glob("*/__init__.py"))]
 
 
 def forbidden(package: str) -> set[str]:

@@ -8,8 +8,10 @@ from pydantic import BaseModel
 
 from arena.cli.terminal.output import SCHEMA
 from arena.config import PREFIX, Settings
-from arena.tournaments.settings import Document
+from arena.pages.schema import documented_fields
 from docs.extensions.json_documents import table
+from referee.bot import file as bot_file
+from referee.tournament.document import Document
 
 SCALARS = {"integer": "whole number", "number": "number", "boolean": "`true`, `false`", "string": "text"}
 """Words for the simple types of JSON schema."""
@@ -71,6 +73,15 @@ def settings() -> str:
     return SETTINGS.format(table="\n".join(_table(Settings)))
 
 
+def bot_file_keys() -> str:
+    """Return the table of all keys of bots' files: the fields of `BotFile` with the texts below them."""
+    texts = {field.name: field.text for field in documented_fields(bot_file.BotFile)}
+    for key, text in bot_file.REMARKS.items():
+        texts[key] = f"{text} Shown with the version, up to {bot_file.MAX_WORD} characters."
+    rows = (f"| `{key}` | {cell(texts[key])} |" for key in bot_file.KEYS)
+    return "\n".join(["| key | meaning |", "|---|---|", *rows, ""])
+
+
 def json_documents() -> str:
     """Return the page of the JSON documents that commands print."""
     return DOCUMENTS.format(schema=SCHEMA, table="\n".join(table()))
@@ -125,10 +136,10 @@ def _kind(schema: dict[str, Any], field: dict[str, Any]) -> str:
     if _inner(schema, field) is not None:
         return "list of tables" if field.get("type") == "array" else "table"
     if "anyOf" in field:
-        kinds = [_kind(schema, one) for one in field["anyOf"] if one.get("type") != "null"]
+        kinds = [_kind(schema, choice) for choice in field["anyOf"] if choice.get("type") != "null"]
         return " or ".join(dict.fromkeys(kinds))
     if "enum" in field:
-        return ", ".join(f"`{one}`" for one in field["enum"])
+        return ", ".join(f"`{word}`" for word in field["enum"])
     if field.get("format") == "date-time":
         return "time"
     kind = {**SCALARS, "array": "list of texts", "object": "table"}[field["type"]]

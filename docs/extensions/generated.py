@@ -1,6 +1,8 @@
 """Reference pages made from the code: command line, files, JSON interface, terminations and more.
 
-The pages are written below `reference/` before Sphinx reads the sources, and are never committed.
+`make reference` writes these pages below `reference/`. They are committed, so that links lead to them in a clone and a
+change of the code shows what it changes for readers. Documents kept with the code are copied for the site only, before
+Sphinx reads the sources: links of other pages lead to the document itself.
 """
 
 from __future__ import annotations
@@ -10,7 +12,6 @@ import ast
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping
-from functools import partial
 from itertools import chain
 from pathlib import Path
 
@@ -49,7 +50,7 @@ its [documents](json-documents.md) have a schema number. [Environment variables]
 
 def command_line() -> str:
     """Return the page of all commands, each as `--help` prints it."""
-    from arena.cli.terminal.commands import COMMANDS, GROUPS
+    from arena.cli.terminal.commands import GROUPS, every
     from arena.cli.terminal.parser import build
 
     os.environ["COLUMNS"] = "88"
@@ -59,7 +60,7 @@ def command_line() -> str:
     lines = [COMMAND_LINE]
     for group, title in GROUPS.items():
         lines += [f"## {title[0].upper()}{title[1:]}", ""]
-        for command in COMMANDS:
+        for command in every():
             if command.group == group:
                 lines += _command(f"arena {command.name}", commands[command.name])
     return "\n".join(lines)
@@ -101,9 +102,9 @@ def variants() -> str:
             "| variant | meaning | differs in |",
             "|---|---|---|",
         ]
-        for one in rules.variants:
-            differs = ", ".join(f"`{option} = {value_text(value)}`" for option, value in one.options.items())
-            lines.append(f"| `{one.name}` | {one.note} | {differs} |")
+        for variant in rules.variants:
+            differs = ", ".join(f"`{option} = {value_text(value)}`" for option, value in variant.options.items())
+            lines.append(f"| `{variant.name}` | {variant.note} | {differs} |")
         lines += ["", "| rule option | values | default | meaning |", "|---|---|---|---|"]
         for option in rules.options:
             choices = {"check": "`true`, `false`", "spin": f"{option.minimum} to {option.maximum:,}"}
@@ -122,7 +123,9 @@ def metrics() -> str:
         "[Monitor](../how-to/monitor.md) explains how to collect them, and which ones need attention.",
         "",
     ]
-    holders = {one.name: one for one in ast.parse(_METRICS.read_text("utf-8")).body if isinstance(one, ast.ClassDef)}
+    holders = {
+        node.name: node for node in ast.parse(_METRICS.read_text("utf-8")).body if isinstance(node, ast.ClassDef)
+    }
     for title, holder in (("Every process", "Metrics"), ("The referee", "CoordinatorMetrics")):
         lines += [f"## {title}", "", "| metric | type | labels | meaning |", "|---|---|---|---|"]
         for call in ast.walk(holders[holder]):
@@ -141,7 +144,11 @@ def terminations() -> str:
 
     lines = ["# Terminations", "", "How a game can end. Records and the JSON interface use these words.", ""]
     for kind in Kind:
-        rows = [f"| `{word}` | {cell(one.sentence)} |" for word, one in all_terminations().items() if one.kind is kind]
+        rows = [
+            f"| `{word}` | {cell(termination.sentence)} |"
+            for word, termination in all_terminations().items()
+            if termination.kind is kind
+        ]
         lines += [f"## {kind.value.capitalize()}", "", kind.sentence, "", "| word | meaning |", "|---|---|", *rows, ""]
     return "\n".join(lines)
 
@@ -154,11 +161,13 @@ def rooms() -> str:
             lines += [f"## {contract['name']}", "", "| room | contents |", "|---|---|"]
             container = contract.get("containers", [""])[0]
             for layer in contract["layers"]:
-                for one in re.split(r" [|:] ", layer):
-                    module = ".".join(filter(None, (container, one.strip("() "))))
+                for entry in re.split(r" [|:] ", layer):
+                    module = ".".join(filter(None, (container, entry.strip("() "))))
                     lines.append(f"| `{module}` | {cell(_summary(module))} |")
             lines.append("")
-    return "\n".join(lines)
+    lines += ["## Features", "", "They never import each other.", "", "| room | contents |", "|---|---|"]
+    rooms = [f"arena.{room}" for room in architecture.features()]
+    return "\n".join([*lines, *(f"| `{room}` | {cell(_summary(room))} |" for room in rooms), ""])
 
 
 def _summary(module: str) -> str:
@@ -172,6 +181,7 @@ def _summary(module: str) -> str:
 PAGES: Mapping[str, Callable[[], str]] = {
     "rooms": rooms,
     "command-line": command_line,
+    "bot-file-keys": file_reference.bot_file_keys,
     "tournament-files": file_reference.tournament_files,
     "settings": file_reference.settings,
     "json-documents": file_reference.json_documents,
@@ -181,7 +191,8 @@ PAGES: Mapping[str, Callable[[], str]] = {
     "metrics": metrics,
     "variants": variants,
 }
-"""The generated pages of `reference/`."""
+"""The generated pages of `reference/`. The keys of bot files are part of `bot-files.md`."""
+REFERENCE = ROOT / "docs" / "reference"
 
 
 COPIES: Mapping[str, str] = {
@@ -196,27 +207,39 @@ COPIES: Mapping[str, str] = {
 _LINK = re.compile(r"\[([^\[\]]*)\]\((?!https?:|#|mailto:)([^()#\s]+)(#[^()\s]*)?\)")
 
 
-def copy(source: str) -> str:
-    """Return a document with links to the pages of this site; a link to any other file becomes its name."""
+def linked(text: str, source: str, page: str) -> str:
+    """Return a document, kept in the file `source`, for its page of the site: documents with the code are pages there.
 
-    def link(found: re.Match[str]) -> str:
-        text, target, anchor = found[1], found[2], found[3] or ""
+    A link to a file that is on no page becomes its name.
+    """
+
+    def link(match: re.Match[str]) -> str:
+        name, target, anchor = match[1], match[2], match[3] or ""
         place = os.path.normpath(Path(source).parent / target)
-        page = COPIES.get(place) or (place.removeprefix("docs/") if re.match(r"docs/.*\.md$", place) else None)
-        return f"[{text}]({os.path.relpath(page, Path(COPIES[source]).parent)}{anchor})" if page else text
+        linked_page = COPIES.get(place) or (place.removeprefix("docs/") if place.startswith("docs/") else None)
+        return f"[{name}]({os.path.relpath(linked_page, Path(page).parent)}{anchor})" if linked_page else name
 
-    return _LINK.sub(link, (ROOT / source).read_text(encoding="utf-8"))
+    return _LINK.sub(link, text)
 
 
 def write(app: Sphinx) -> None:
-    """Write the pages that changed since the last build."""
-    pages = {f"reference/{name}.md": make for name, make in PAGES.items()}
-    pages |= {page: partial(copy, source) for source, page in COPIES.items()}
-    for name, make in pages.items():
-        path, text = Path(app.srcdir) / name, make()
-        path.parent.mkdir(exist_ok=True)
-        if not path.is_file() or path.read_text(encoding="utf-8") != text:
-            path.write_text(text, encoding="utf-8")
+    """Write the copies that changed since the last build."""
+    for source, page in COPIES.items():
+        _write(Path(app.srcdir) / page, linked((ROOT / source).read_text(encoding="utf-8"), source, page))
+
+
+def _write(path: Path, text: str) -> None:
+    """Write a page; an unchanged one is left alone, which Sphinx then need not read again."""
+    path.parent.mkdir(exist_ok=True)
+    if not path.is_file() or path.read_text(encoding="utf-8") != text:
+        path.write_text(text, encoding="utf-8")
+
+
+def read(_: Sphinx, name: str, content: list[str]) -> None:
+    """Lead the links of a page that Sphinx reads to the pages of the site."""
+    page = f"{name}.md"
+    if page not in COPIES.values():
+        content[0] = linked(content[0], f"docs/{page}", page)
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
@@ -224,4 +247,15 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.add_lexer("transcript", TextLexer)
     if app.config.language == "en":
         app.connect("builder-inited", write)
+        app.connect("source-read", read)
     return {"parallel_read_safe": True}
+
+
+def main() -> None:
+    """Write all generated pages."""
+    for name, make in PAGES.items():
+        _write(REFERENCE / f"{name}.md", make())
+
+
+if __name__ == "__main__":
+    main()

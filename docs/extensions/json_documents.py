@@ -14,25 +14,24 @@ PINNED: Mapping[str, tuple[str, str]] = {
     "archive._index": ("archive index", "indexed taken"),
     "atlas._show": ("atlas show", "starts"),
     "book._check": ("book check", "openings"),
-    "db._upgrade": ("db upgrade", "before after"),
-    "db._check": ("db check", "revision differences damage"),
-    "db._backup": ("db backup", "file bytes"),
-    "db._restore": ("db restore", "file aside salvaged waiting"),
-    "db._tell": ("db dump, db load", "file rows bytes"),
+    "database._upgrade": ("db upgrade", "before after features"),
+    "database._check": ("db check", "revision differences damage"),
+    "database._backup": ("db backup", "file bytes"),
+    "database._restore": ("db restore", "file aside salvaged waiting"),
+    "database._tell": ("db dump, db load", "file rows bytes"),
     "doctor.run": ("doctor", "parts"),
     "family_package._conformance": ("rules conformance", "family seed laws broken"),
-    "verify.run": ("verify", "checked failed failures"),
-    "dump._print": ("dump update, dump list", "folder added through problems files"),
-    "analysis._fit": ("analysis fit", "family win_model"),
-    "init.run": ("init", "data settings revision admin"),
-    "leaderboard.run": ("leaderboard", "items"),
-    "login.run": ("login", "server"),
-    "perft.run": ("perft", "nodes seconds nodes_per_second divide"),
-    "play._print": ("play", "games"),
-    "playouts.run": ("playouts", "games plies seconds plies_per_second results reasons seed"),
+    "recorded_games.verify": ("verify", "checked failed failures"),
+    "recorded_games._print": ("dump update, dump list", "folder added through problems files"),
+    "recorded_games._fit": ("analysis fit", "family win_model"),
+    "database.init": ("init", "data settings revision admin"),
+    "login.login": ("login", "server"),
+    "kernels.perft": ("perft", "nodes seconds nodes_per_second divide"),
+    "play_run._finish": ("play", "games"),
+    "kernels.playouts": ("playouts", "games plies seconds plies_per_second results reasons seed"),
     "problems._find": ("problems find", "problems games"),
     "problems._add": ("problems add", "problems"),
-    "ratings._rebuild": ("ratings rebuild", "games pools problems"),
+    "recorded_games._rebuild": ("ratings rebuild", "games pools problems"),
     "printer.rows": ("lists of a server", "items next"),
     "game_view.show_record": ("replay", "shown"),
     "rules._list": ("rules list", "families"),
@@ -53,7 +52,7 @@ PINNED: Mapping[str, tuple[str, str]] = {
     "user._change_own": ("user password", "changed tokens_revoked"),
     "user._list": ("user list", "users"),
     "user._show_link": ("user invite, user reset", "link expires"),
-    "warmup.run": ("warmup", "families compiled seconds"),
+    "kernels.warmup": ("warmup", "families compiled seconds"),
 }
 """By module and function of `arena.cli`: the command, and the keys that the function writes itself."""
 
@@ -64,10 +63,10 @@ MORE: Mapping[str, tuple[str, str]] = {
         "steps",
         "",
     ),
-    "leaderboard": ("", "those of the JSON interface"),
+    "leaderboard": ("items", "those of the JSON interface"),
     "play": (
         "standings crosstable ratings terminations elapsed_s moves moves_per_second first findings match",
-        "of two bots `elo`, of more `performance`, of a test `sprt`",
+        "of two bots `elo`, of more `performance`, of a test `sprt`, of a race `race`",
     ),
     "replay": ("", "those of the record"),
     "tournament show": ("strengths findings", "those of the JSON interface"),
@@ -81,6 +80,6 @@ def table() -> list[str]:
     for command, own in PINNED.values():
         keys[command] = [f"`{key}`" for key in own.split()]
     for command, (others, remark) in MORE.items():
-        found = keys.setdefault(command, [])
-        found += [*(f"`{key}`" for key in others.split()), *filter(None, [remark])]
+        cells = keys.setdefault(command, [])
+        cells += [*(f"`{key}`" for key in others.split()), *filter(None, [remark])]
     return ["| command | keys |", "|---|---|", *(f"| `{name}` | {', '.join(keys[name])} |" for name in sorted(keys))]

@@ -75,9 +75,9 @@ _LIST = re.compile(r"PageResponse_(\w+)_")
 @cache
 def _document() -> Mapping[str, Any]:
     from arena.api import openapi
-    from arena.api.routes import TABLE
+    from arena.api.routes import table
 
-    return openapi.document(TABLE)
+    return openapi.document(table())
 
 
 def _operations() -> Iterator[tuple[str, str, Mapping[str, Any]]]:
@@ -88,12 +88,16 @@ def _operations() -> Iterator[tuple[str, str, Mapping[str, Any]]]:
 
 def operations() -> str:
     """Return the page of all operations, by subject."""
-    shared = set.intersection(*(set(one["responses"]) for _, _, one in _operations())) | {"304"}
-    meanings = {code: one["description"] for _, _, each in _operations() for code, one in each["responses"].items()}
+    shared = set.intersection(*(set(operation["responses"]) for _, _, operation in _operations())) | {"304"}
+    meanings = {
+        code: answer["description"]
+        for _, _, operation in _operations()
+        for code, answer in operation["responses"].items()
+    }
     by_tag: dict[str, list[str]] = {}
     for path, method, operation in _operations():
         by_tag.setdefault(operation["tags"][0], []).extend(_operation(path, method, operation, shared))
-    lines = [line for tag, found in by_tag.items() for line in (f"## {tag.capitalize()}", "", *found)]
+    lines = [line for tag, entries in by_tag.items() for line in (f"## {tag.capitalize()}", "", *entries)]
     common = "\n".join(f"| {code} | {cell(meanings[code])} |" for code in sorted(shared))
     return OPERATIONS.format(common=common, operations="\n".join(lines))
 
@@ -102,19 +106,19 @@ def _operation(path: str, method: str, operation: Mapping[str, Any], shared: set
     yield from (f"### `{method.upper()} {path}`", "", operation["description"].strip("\n"), "")
     parameters = operation["parameters"]
     if rows := [
-        f"| `{one['name']}` | {one['in']} | {_kind(one['schema'])} | {cell(one.get('description', ''))} |"
-        for one in parameters
+        f"| `{field['name']}` | {field['in']} | {_kind(field['schema'])} | {cell(field.get('description', ''))} |"
+        for field in parameters
     ]:
         yield from ("| parameter | in | value | meaning |", "|---|---|---|---|", *rows, "")
     if scope := operation.get("x-scope"):
         yield from (f"- Scope: `{scope}`",)
     if body := operation.get("requestBody"):
-        about = body.get("description") or " or ".join(_kind(one["schema"]) for one in body["content"].values())
+        about = body.get("description") or " or ".join(_kind(content["schema"]) for content in body["content"].values())
         yield f"- Body: {about}"
     others = []
     for code, answer in operation["responses"].items():
         if code.startswith("2"):
-            kinds = [_content(kind, one["schema"]) for kind, one in answer.get("content", {}).items()]
+            kinds = [_content(kind, media["schema"]) for kind, media in answer.get("content", {}).items()]
             yield f"- Answer {code}: {'; or '.join(kinds) or 'no body'}"
         elif code not in shared:
             others.append(f"{code} {answer['description']}")
@@ -140,13 +144,13 @@ def objects() -> str:
 def _reached(start: Any) -> set[str]:
     """Return the names of the schemas that `start` refers to, directly or through other schemas."""
     schemas = _document()["components"]["schemas"]
-    found: set[str] = set()
+    reached: set[str] = set()
     left = _names(start)
     while left:
         name = left.pop()
-        found.add(name)
-        left |= _names(schemas[name]) - found
-    return found
+        reached.add(name)
+        left |= _names(schemas[name]) - reached
+    return reached
 
 
 def _names(schema: Any) -> set[str]:
@@ -163,10 +167,10 @@ def _object(name: str, schema: Mapping[str, Any], *, is_answer: bool) -> Iterato
     rows = [
         (
             field,
-            _kind(one),
-            ". ".join(filter(None, ("*required*" * (field in required), cell(one.get("description", ""))))),
+            _kind(content),
+            ". ".join(filter(None, ("*required*" * (field in required), cell(content.get("description", ""))))),
         )
-        for field, one in schema.get("properties", {}).items()
+        for field, content in schema.get("properties", {}).items()
     ]
     has_meanings = any(meaning for _, _, meaning in rows)
     yield from ("| field | value | meaning |", "|---|---|---|") if has_meanings else ("| field | value |", "|---|---|")
