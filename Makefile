@@ -15,7 +15,7 @@ ARGS ?=
 # Tests wait for other processes half of the time.
 WORKERS ?= $(shell expr 2 \* $$(nproc))
 
-.PHONY: env demo docs test test-bare test-latest bench drill mutation image lint format catalogues release clean
+.PHONY: env demo docs reference test test-bare test-latest bench drill mutation image lint format catalogues release clean
 
 env: $(RUNS) $(SITE)/index.html
 	@echo "the environment is ready; use it with:  . $(BIN)/activate"
@@ -30,27 +30,30 @@ test: $(READY) $(COLLECTED) $(SITE)/index.html
 	$(BIN)/arena warmup --bots
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(ARGS)
 
-# The tests of sandboxes, processes, browsers, databases and brokers, as if no optional program were installed.
-BARE := tests/referee/sandbox tests/referee/play/test_play.py tests/referee/bot/test_argument.py tests/badbots tests/engines tests/e2e \
-	tests/bots/test_readme.py tests/bots/test_strength.py tests/bots/bridges tests/arena/store tests/arena/events tests/arena/cluster \
-	tests/arena/cli tests/arena/pages tests/deploy tests/test_readme.py
+# The tests that ask for a program nobody is obliged to have, or start bots in the strongest sandbox, as if none were
+# installed. The others do the same with and without.
+BARE := tests/referee/sandbox tests/referee/play/test_play.py tests/referee/bot/test_argument.py tests/badbots tests/engines \
+	tests/e2e tests/bots/test_readme.py tests/bots/bridges tests/arena/store/test_trouble.py tests/arena/store/operations \
+	tests/arena/events/mqtt tests/arena/cluster/test_commands.py tests/arena/cli/local tests/arena/cli/server \
+	tests/arena/cli/terminal/test_completion.py tests/arena/pages/test_pages.py tests/arena/pages/test_walk.py \
+	tests/arena/pages/test_register.py tests/arena/pages/test_translated.py tests/deploy tests/test_readme.py
 test-bare: export PYTHONDONTWRITEBYTECODE :=
 test-bare: $(READY) $(COLLECTED) $(SITE)/index.html
 	$(BIN)/arena warmup --bots
 	$(BIN)/python -m tests.bare -n $(WORKERS) --dist worksteal $(BARE) $(ARGS)
 
 # The suite's core with the newest release of each library, in .venv-latest.
-test-latest: $(READY)
-	$(BIN)/python -m tests.latest $(ARGS)
+test-latest: $(READY) $(SITE)/index.html
+	$(BIN)/python -m tests.tools.latest $(ARGS)
 
 bench: $(READY)
-	$(BIN)/python -m tests.bench $(ARGS)
+	$(BIN)/python -m tests.tools.bench $(ARGS)
 
 drill: $(READY)
 	$(BIN)/python -m tests.e2e.drill $(ARGS)
 
-mutation: $(READY)
-	$(BIN)/python -m tests.mutation $(ARGS)
+mutation: $(READY) $(SITE)/index.html
+	$(BIN)/python -m tests.tools.mutation $(ARGS)
 
 # Run it as root; it needs buildah and debootstrap.
 image: $(READY) $(SITE)/index.html
@@ -67,11 +70,16 @@ lint: $(READY) $(SITE)/index.html
 	$(BIN)/lint-imports
 	$(BIN)/deptry .
 	$(BIN)/vulture
+	$(BIN)/vulture protocol referee bots arena
 	$(BIN)/python -m tests.words
 
 # The texts of the translated pages: extract, merge, compile.
 catalogues: $(READY)
 	$(BIN)/python -m tests.catalogue
+
+# The pages of docs/reference that are made from the code.
+reference: $(RUNS)
+	@NUMBA_DISABLE_JIT=1 $(BIN)/python -m docs.extensions.generated
 
 docs: $(SITE)/index.html
 
