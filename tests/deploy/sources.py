@@ -89,8 +89,9 @@ _MARKS = (
 
 
 def _shown(path: Path) -> Iterator[list[str]]:
-    """Command lines in a text: behind `arena`, or what a container is told to run."""
-    for line in path.read_text(encoding="utf-8").replace("\\\n", " ").splitlines():
+    """Command lines in a text: behind `arena`, or what a container is told to run; none of a command that it adds."""
+    text = path.read_text(encoding="utf-8")
+    for line in text.replace("\\\n", " ").splitlines():
         line = line.strip().removeprefix("#").strip().removeprefix("$ ")
         for mark in _MARKS:
             before, separator, rest = line.partition(mark)
@@ -98,6 +99,6 @@ def _shown(path: Path) -> Iterator[list[str]]:
             if separator and (mark != "arena " or not before):
                 words = shlex.split(rest, comments=True) if rest.count('"') % 2 == 0 and "'" not in rest else []
                 words = words[: next((at for at, word in enumerate(words) if word in (">", "|", "&", "&&", ";")), None)]
-                if words and words[0].isalpha() and line[:1] != "|":
+                if words and words[0].isalpha() and line[:1] != "|" and f'Command("{words[0]}"' not in text:
                     yield words
                 break
