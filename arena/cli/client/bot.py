@@ -35,7 +35,7 @@ _UNCHECKED = ("uploaded", "checking")
 """States of a version before the verdict."""
 _POLL_S = 1.0
 _PROGRAM_STARTS = (b"#!", b"\x7fELF")
-"""First bytes of a script and of an executable, which are packed; any other file is taken for an archive."""
+"""First bytes of a script and of an executable, which are packed; any other file is sent as it is."""
 _LAST_LINES = 12
 """Lines of the standard error of an unfit bot that are shown."""
 _QUOTA: tuple[Column[tuple[str, int, int]], ...] = (
@@ -126,8 +126,7 @@ def _submit(arguments: SubmitArguments) -> int:
             f"/bots/{name}/versions",
             query={"family": arguments.family or None, "sha256": digest, "tc": arguments.tc},
             file=file,
-            # A retry of this request is no second upload, but the same bundle may be submitted again by another
-            # command.
+            # A retry of this request uploads nothing twice, but another command may submit the same bundle again.
             headers={"Idempotency-Key": f"{digest}-{os.urandom(8).hex()}"},
         ).data
     output.note(f"{submission['name']} received: {submission['size_bytes']:,} bytes, SHA-256 {submission['sha256']}")
