@@ -24,7 +24,7 @@ MIN_BUDGET_MS = 1.0
 EOF_GRACE_MS = 5000.0
 """Time a search may continue after the end of the input, so that a script piped into a bot gets its answer."""
 
-MOVES_TO_GO, INCREMENT_SHARE = 30.0, 0.5
+DEFAULT_MOVES_TO_GO, DEFAULT_INCREMENT_SHARE = 30.0, 0.5
 """Moves over which the time left is spread, and the share of an increment that is spent at once, unless a bot plans
 otherwise (`Clock.plan`).
 """
@@ -78,7 +78,7 @@ class Clock:
         self._now = now
         self._started = now() if started is None else started
         self._reserve_ms = RESERVE_MS + lag_ms
-        self._moves_to_go, self._increment_share = MOVES_TO_GO, INCREMENT_SHARE
+        self._moves_to_go, self._increment_share = DEFAULT_MOVES_TO_GO, DEFAULT_INCREMENT_SHARE
         self._stopped = threading.Event()
         self._listeners: list[Callable[[], None]] = []
         self._lock = threading.Lock()
