@@ -21,6 +21,7 @@ from arena.http.problem import PREFIX
 from arena.store.base.models import Token
 from tests.arena.api.filled import Arena
 from tests.conftest import EFFORT
+from tests.with_features import DISABLED
 
 # schemathesis and the validator are imported where they are needed: not everybody who collects the tests has three
 # seconds for them.
@@ -32,13 +33,15 @@ EXAMPLES = int(os.environ.get("ARENA_SCHEMATHESIS_EXAMPLES", EFFORT))
 """Requests by chance of each operation, beside every value of its document that is worth a try."""
 ROLES = os.environ.get("ARENA_SCHEMATHESIS_ROLES", "anonymous author organiser admin").split()
 """Roles of two callers or more: the last sends every second request, the others the rest; `worker` is another one."""
-OPERATIONS = [(PREFIX + route.path, route.method.lower()) for route in table() if not route.path.endswith("/stream")]
+OPERATIONS = [
+    (PREFIX + route.path, route.method.lower()) for route in table(DISABLED) if not route.path.endswith("/stream")
+]
 
 
 @cache
 def made() -> dict[str, Any]:
     """The document; not everybody who collects the tests has half a second for it."""
-    return document(table())
+    return document(table(DISABLED))
 
 
 @cache
