@@ -4,6 +4,7 @@ page of the JSON interface, rendered from its OpenAPI document without third-par
 
 from __future__ import annotations
 
+import asyncio
 import mimetypes
 import re
 from collections.abc import Mapping
@@ -263,7 +264,7 @@ async def show_interface(request: web.Request) -> web.Response:
     """Show every operation with an example, every schema, every error, every event topic."""
     await add_template_context(request)  # the middleware skips addresses of data, but this is a page
     topics = [topic for kind in messages.KINDS for topic in (*kind.COPIES, kind.TOPIC) if topic.is_public]
-    document = request.app[OPENAPI]
+    document = await asyncio.to_thread(request.app[OPENAPI])
     context = {
         "document": document,
         "problems": KINDS,

@@ -17,7 +17,6 @@ from tests.arena.api.filled import Arena
 from tests.with_features import DISABLED
 
 ROUTES = table(DISABLED)
-DOCUMENT = document(ROUTES)
 
 
 @pytest.mark.parametrize("route", ROUTES, ids=lambda route: route.name)
@@ -59,17 +58,17 @@ def test_the_viewer_shows_every_operation_and_every_kind_of_error(arena: Arena) 
         assert f'id="{route.name}"' in text
     for kind in KINDS:
         assert f'id="problem-{kind}"' in text
-    for name in DOCUMENT["components"]["schemas"]:
+    for name in document(ROUTES)["components"]["schemas"]:
         assert f'id="schema-{name}"' in text
     assert not re.findall(r'(?:src|href)="(?:https?:)?//', text), "no other host is asked"
 
 
 def test_the_served_document_is_the_made_one(arena: Arena) -> None:
-    assert arena.server.get(f"{PREFIX}/openapi.json").json == DOCUMENT
+    assert arena.server.get(f"{PREFIX}/openapi.json").json == document(ROUTES)
 
 
 def test_every_route_of_the_server_is_in_the_document(arena: Arena) -> None:
-    known = set(DOCUMENT["paths"]) | {f"{PREFIX}/openapi.json", f"{PREFIX}/docs"}
+    known = set(document(ROUTES)["paths"]) | {f"{PREFIX}/openapi.json", f"{PREFIX}/docs"}
     known.add(connection.PATH)  # a WebSocket, which OpenAPI has no words for: protocol/SPEC.md has
     resources = arena.server.runner.app.router.resources()
     assert {one.canonical for one in resources if one.canonical.startswith("/api")} == known
