@@ -153,8 +153,8 @@ MAX_PRUNING_DEPTH = 4
 MAX_QUIESCENCE_PLIES = 4
 """Greatest depth of the quiescence search.
 
-The constants of quiescence search, this one and the next three, were set by hand and measured together in Baroque, the
-only family here with `Tactics` (docs/reports/2026-11-24-champion.md).
+The constants of quiescence search, this one and the next three, were set by hand and measured together in the one
+built-in family with `Tactics` (docs/reports/2026-11-24-champion.md).
 """
 DELTA_MARGIN = 100
 """Delta pruning: a capture is searched if its gain plus this margin can raise alpha."""
