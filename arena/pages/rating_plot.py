@@ -16,9 +16,12 @@ from arena.pages import filters
 from arena.pages.drawing import plot
 from arena.pages.language import digits, locale, number, text
 
-MAX_ROWS = 150
+MAX_ROWS = 50
+"""Most rating changes in the table below a plot; the JSON interface has all."""
 MAX_DOTS = 30
 """Most games of a bot that are dots on the line of a comparison."""
+_COMPARED_POINTS = 300
+"""Most points of a line of a comparison: one every two or three pixels, for up to six lines with bands."""
 _HOUR_S, _DAY_S = 3600, 86_400
 _STEPS_S = (60, 300, 900, *(hours * _HOUR_S for hours in (1, 3, 6, 12)), *(days * _DAY_S for days in (1, 2, 7, 14, 28)))
 """Distances of the labels of a time axis: whole days begin at midnight UTC."""
@@ -103,7 +106,7 @@ def comparison_plot(pool: str, bots: Mapping[str, Sequence[ChangeItem]], by: str
                 2 * change.sigma,
                 partial("{} · mu {}".format, bot, number(change.mu, 2)) if len(changes) <= MAX_DOTS else None,
             )
-            for place, change in plot.thin(sorted(placed, key=itemgetter(0)))
+            for place, change in plot.thin(sorted(placed, key=itemgetter(0)), _COMPARED_POINTS)
         ]
         series.append(plot.Series(bot, points, style))
     form = (

@@ -180,11 +180,12 @@ def lines(
     y = _Scale(low - pad, high + pad, height - _BOTTOM, _TOP)
     parts = [_frame(x, y, axis, height, width)]
     for curve in drawn:
+        placed = [(x(p.x), p) for p in curve.points]
         if any(point.spread for point in curve.points):
-            upper = [f"{x(p.x)},{y(min(p.y + p.spread, high))}" for p in curve.points]
-            lower = [f"{x(p.x)},{y(max(p.y - p.spread, low))}" for p in reversed(curve.points)]
+            upper = [f"{at},{y(min(p.y + p.spread, high))}" for at, p in placed]
+            lower = [f"{at},{y(max(p.y - p.spread, low))}" for at, p in reversed(placed)]
             parts.append(Markup('<polygon class="band s{}" points="{}"/>').format(curve.style, " ".join(upper + lower)))
-        way = " ".join(f"{x(p.x)},{y(p.y)}" for p in curve.points)
+        way = " ".join(f"{at},{y(p.y)}" for at, p in placed)
         parts.append(
             Markup('<polyline class="line s{}" points="{}"><title>{}</title></polyline>').format(
                 curve.style, way, curve.name
