@@ -422,6 +422,7 @@ class Settings(BaseSettings):
     @property
     def local_url(self) -> str:
         """Address of the server on this machine."""
+        # Not every system can open the address of all interfaces in a browser.
         every = {"": "127.0.0.1", "0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - translated, not bound
         host = every.get(self.bind, self.bind)
         return f"http://{f'[{host}]' if ':' in host else host}:{self.port}"
@@ -429,6 +430,7 @@ class Settings(BaseSettings):
     @property
     def guest_slots(self) -> int:
         """Maximum of the `human_slots` that people without an account may use at once."""
+        # A quarter, rounded up, is kept for people with an account; a single slot is open to everybody.
         return max(min(1, self.human_slots), self.human_slots - -(-self.human_slots // 4))
 
     @property
@@ -446,6 +448,7 @@ class Settings(BaseSettings):
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """Return the sources in order: command line, environment, file."""
+        # The table of the file comes from `read_settings`, as the file is chosen at run time.
         assert isinstance(init_settings, InitSettingsSource)
         given = dict(init_settings.init_kwargs)
         file: dict[str, Any] = given.pop("__file__", {})

@@ -38,6 +38,7 @@ ROOM_VALUES: Mapping[Room, frozenset[str]] = {
     "board": frozenset({"family", "variant", "options", "position"}),
 }
 """The values that an address of a `Place` in each room may have in braces."""
+State = Literal["on", "off", "failed"]
 Part = Literal["tables", "api", "pages", "card", "background", "tasks", "ratings"]
 WEB: tuple[Part, ...] = ("tables", "api", "pages", "card")
 """Parts that a web process uses."""
@@ -129,7 +130,7 @@ class Installed:
         self.problem = error if isinstance(error, str) else f"{type(error).__name__}: {error}"
         logger("features").error("left out", feature=self.name, package=self.package, problem=self.problem)
 
-    def state(self, disabled: Collection[str]) -> Literal["on", "off", "failed"]:
+    def state(self, disabled: Collection[str]) -> State:
         """Return whether the feature takes part, as far as this process has used it."""
         return "off" if is_disabled(self.name, disabled) else "failed" if self.problem else "on"
 

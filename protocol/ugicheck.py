@@ -31,22 +31,37 @@ from pathlib import Path
 from typing import NamedTuple
 
 MAX_LINE_BYTES = 8192
+"""Bytes of a line after which referees end the game (`SPEC.md`, Lines)."""
 MAX_OUTPUT_BYTES = 16 * 2**20
 MAX_STDERR_BYTES = 2**20
+"""Referees allow 64 MiB a game on both together, which an engine that writes this much in a few plies would exceed."""
 MAX_OPTIONS = 1000
+"""Options that referees keep."""
 MAX_MEMORY_BYTES = 2**30
 MAX_PROCESSES = 64
+"""The default limits of referees (`SPEC.md`, Limits)."""
 MARK = "UGICHECK_ENGINE"
 """Environment variable of the engine and of all processes it starts, by which the checker finds them."""
 MOVE_MS = 100
+"""Move time of the plies that are played: short, so that a check takes seconds."""
 CLOCK_MS = 400
+"""Time on both clocks in the step with clocks: short, so that an engine that ignores them is noticed soon."""
 QUIET_S = 0.06
-"""Seconds without any line that must follow an answer that ends a turn."""
+"""Seconds without any line that must follow an answer that ends a turn: a second `bestmove` usually comes at once."""
 READY_TIMEOUT_FACTOR = 6
-"""Factor by which the timeout of `readyok` is longer than others: engines load tables or compile code there."""
+"""Factor by which the timeout of `readyok` is longer than others: engines load tables or compile code there. With the
+default timeout that makes a minute, as referees allow.
+"""
 LATENESS_TOLERANCE_MS = 150
 """Overshoot that is not a fault, even if every answer has it: referees measure less and allow for it."""
+NOTED_OVERSHOOT_MS = 5
+"""Overshoot that is noted: less is noise of the machine."""
+PLIES = 4
+"""Plies of the game that the engine plays against itself: both sides move twice, and not from the start alone."""
+QUIT_TIMEOUT_S = 2.0
+"""Time for the engine to end on `quit`, and again for its children: on a busy machine some start late."""
 NO_MOVE = frozenset({"", "------", "(none)", "none", "null", "wtf", "0000"})
+"""What engines write instead of a move if they have none."""
 KNOWN = frozenset({"id", "option", "ugiok", "readyok", "info", "bestmove", "response"})
 TYPES = frozenset({"check", "spin", "combo", "string", "button"})
 OPTION = re.compile(r"option\s+name\s+(?P<name>.+?)\s+type\s+(?P<type>\S+)(?P<rest>.*)$")
@@ -175,6 +190,7 @@ class Engine:
         with contextlib.suppress(OSError, ValueError):
             while data := os.read(self.process.stderr.fileno(), 65_536):
                 self.error_bytes += len(data)
+                # The last message of an engine that ended explains most: only the end is kept.
                 self.errors = (self.errors + data)[-4096:]
                 if self.error_bytes > MAX_STDERR_BYTES:
                     self.problems.append(("too-much-output", f"{self.error_bytes:,} bytes on standard error"))
@@ -202,6 +218,7 @@ class Engine:
                 raise SilentError(self.unfinished())
             is_over = self.process.poll() is not None
             try:
+                # In slices, so that `watch` sees memory and processes while the engine is silent.
                 line = self.lines.get(timeout=min(left, 0.1))
             except queue.Empty:
                 if is_over:  # even if one of its children holds the pipes open
@@ -323,6 +340,7 @@ class EngineSession:
             raise StopError
         if time.monotonic() < self.next_check:
             return
+        # A check reads a file for every process of the machine, so lines that come fast do not each cause one.
         self.next_check = time.monotonic() + 0.05
         first = self.engine.process.pid
         memory = count = 0
@@ -374,6 +392,7 @@ class EngineSession:
                 raise StopError
             if text.split()[0] in ("id", "option"):
                 self.report.fault("changes-itself", f"`{text[:60]}` after `{after}`")
+        # A few late `info` lines do no harm: only a flood is a fault.
         if count > 20:
             self.report.fault("talks-while-idle", f"{count} lines in {QUIET_S * 1000:.0f} ms after `{after}`")
 
@@ -385,6 +404,7 @@ class EngineSession:
             until = time.monotonic() + self.timeout_s
             while not said or said[-1].split()[0] != "ugiok":
                 said.append(self.receive(until - time.monotonic()).text)
+                # An engine that announces without end is stopped before the timeout.
                 if len(said) > 20 * MAX_OPTIONS:
                     raise SilentError(f", but {len(said):,} lines")
         except SilentError as error:
@@ -508,7 +528,7 @@ class Checker:
             over: list[float] = []
             try:
                 session.send("uginewgame")
-                for ply in range(4):
+                for ply in range(PLIES):
                     move, took = session.think(go, moves)
                     session.quiet("bestmove")
                     if ply:  # the first answer may load or compile
@@ -528,7 +548,7 @@ class Checker:
             least = min(over, default=0.0)
             if least > LATENESS_TOLERANCE_MS:
                 self.report.fault("late", f"`{go}` always took at least {least + MOVE_MS:.0f} ms")
-            elif least > 5:
+            elif least > NOTED_OVERSHOOT_MS:
                 self.report.note(
                     "overshoots", f"`{go}` took at least {least + MOVE_MS:.0f} ms", "referees measure this and adapt"
                 )
@@ -540,7 +560,7 @@ class Checker:
         with contextlib.suppress(EndedError):
             session.send("quit")
         try:
-            code = session.engine.process.wait(min(2.0, session.timeout_s))
+            code = session.engine.process.wait(min(QUIT_TIMEOUT_S, session.timeout_s))
         except subprocess.TimeoutExpired:
             self.report.fault("stays", "it still runs after `quit`")
             return
@@ -548,7 +568,7 @@ class Checker:
             self.report.fault("crashes-at-quit", f"killed by {signal.Signals(-code).name}")
         elif code:
             self.report.note("exit-code", f"it ends with exit code {code} on `quit`", "use exit code 0")
-        until = time.monotonic() + min(2.0, session.timeout_s)  # time for its children to exit, even on a busy machine
+        until = time.monotonic() + min(QUIT_TIMEOUT_S, session.timeout_s)
         while (left := session.engine.other_processes()) and time.monotonic() < until:
             time.sleep(0.01)
         if left:
@@ -645,6 +665,7 @@ class Checker:
             try:
                 for line in ("uginewgame", "position startpos", "go infinite"):
                     session.send(line)
+                # A `stop` that comes before the search has begun would test nothing.
                 time.sleep(0.03)
                 session.send("stop")
                 session.wait("bestmove")
@@ -664,6 +685,7 @@ class Checker:
             try:
                 for line in ("uginewgame", "position startpos", "query gameover"):
                     session.send(line)
+                # An answer needs no search, so a second is enough.
                 text = session.receive(min(1.0, session.timeout_s)).text
             except (SilentError, EndedError):
                 advice = "optional: answer `response true` or `response false`; games do not need it"

@@ -112,6 +112,7 @@ def test_guide_run_in_order_succeeds(guide: Guide, tools: Path) -> None:
     environment = {
         **mark(),
         **INTERPRETED,
+        "ARENA_LADDER_TIME_CONTROL": "nodes:9",  # nobody waits for its games, and the champions think for minutes
         "HOME": str(tools.parent / "home"),
         "XDG_CONFIG_HOME": "",
         "PATH": f"{tools}{os.pathsep}{os.environ['PATH']}",

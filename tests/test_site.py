@@ -26,7 +26,6 @@ from arena.cli.terminal.commands import every
 from arena.cli.terminal.parser import build
 from arena.config import PREFIX, Settings
 from arena.events.messages import KINDS
-from arena.features.atlas.plan import AtlasPlan, ExtraStarts
 from arena.http.problem import PREFIX as API
 from arena.metrics import CoordinatorMetrics
 from arena.store.base import schema
@@ -94,7 +93,6 @@ def test_every_key_of_files_is_on_the_site() -> None:
     assert {key.rpartition(".")[2] for key in keys(Document)} <= tournaments
     capabilities = {field.name for field in fields(Capabilities)} - bot_file.SAID
     assert {*bot_file.KEYS, *bot_file.NEEDS, *capabilities} <= bot_files
-    assert {*AtlasPlan.model_fields, *ExtraStarts.model_fields} <= words("how-to/measure-fairness")
 
 
 def test_every_setting_and_variable_is_on_the_site() -> None:

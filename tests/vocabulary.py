@@ -13,6 +13,7 @@ from arena import documents
 from arena.config import Settings
 from arena.documents.human_game import NOT_RATED, STRENGTHS
 from arena.documents.query import Query, query_fields
+from arena.feature import State
 from arena.pages.schema import documented_fields
 from arena.pages.tournament_form import in_steps, sections
 from arena.services import people
@@ -99,6 +100,8 @@ def words() -> Iterator[tuple[str, str]]:
     for state in ("planned", "next", "running", "finished", "void", "cancelled"):
         yield "arena/documents/game.py", f"game: {state}"
         yield "arena/documents/game.py", f"games: {state}"
+    for state in get_args(State):
+        yield "arena/feature.py", state
     for name, system in formats().items():
         place = f"referee/tournament/formats/{name.replace('-', '_')}.py"
         yield from ((place, word) for word in (system.title, system.winner, system.course, *system.tie_breaks))

@@ -40,6 +40,12 @@ PositionRef = tuple[int, str]
 """A position of a game: after this many plies, then after a move instead of the one played (empty: none)."""
 LIMITS = BotLimits(start_ms=60_000, move_ms=600_000)
 """Limits of an engine. It has no clock: nodes bound its searches."""
+MAX_WAITING = 4
+"""Maximum of positions that wait for the engine of the analysis board. A thread of the web process waits with each, so
+further visitors get an error.
+"""
+MAX_PLIES = 1000
+"""Plies of a game that are sent to the engine of the analysis board: setting up a position replays all of them."""
 
 
 class EngineError(ArenaError):
@@ -233,11 +239,6 @@ def evaluate_in_background(record: bytes, spots: Sequence[PositionRef], nodes: i
     game = read_record(record)
     with AnalysisEngine(sample_engine(game.family), slot.roster(), game, game.moves[:max_plies]) as engine:
         return engine.evaluate_all(spots, nodes)
-
-
-MAX_WAITING = 4
-"""Maximum of positions that wait for the engine."""
-MAX_PLIES = 1000
 
 
 class EngineBusyError(ArenaError):

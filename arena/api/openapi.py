@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache, partial
 from typing import Any
 
 from aiohttp import web
@@ -50,11 +52,19 @@ Errors are problem documents (RFC 9457). Times are UTC."""
 
 
 def mount(app: web.Application, routes: Iterable[Route]) -> None:
-    """Serve the document at `/api/v1/openapi.json`, and keep it in the application under the key `OPENAPI`."""
-    app[OPENAPI] = openapi = document(routes)
-    body = json.dumps(openapi, ensure_ascii=False, separators=(",", ":")).encode()
+    """Serve the document at `/api/v1/openapi.json`; the application has its maker under the key `OPENAPI`.
+
+    It is made for its first reader: a start should not wait for what most processes never show.
+    """
+    made: Callable[[], dict[str, Any]] = cache(partial(document, routes))
+    app[OPENAPI] = made
+
+    @cache
+    def encoded() -> bytes:
+        return json.dumps(made(), ensure_ascii=False, separators=(",", ":")).encode()
 
     async def show(request: web.Request) -> web.Response:
+        body = await asyncio.to_thread(encoded)
         kind = "application/json; charset=utf-8"
         return response_cache.respond(request, body, status=200, keep="revalidate", is_private=False, content_type=kind)
 

@@ -159,6 +159,7 @@ class Spool:
         path, (_, _, number) = self._path(name), name.partition(".")
         try:
             arrival = _arrival(read_record(path.read_bytes()), int(number or 0))
+            # A file that was copied or renamed by hand would end the wrong game.
             if arrival.name != name:
                 raise RecordError(f"the record is of the game {arrival.record.id}")
         except FileNotFoundError:
@@ -189,6 +190,7 @@ class Spool:
         """
         # Encode first: a record that cannot be encoded must not leave a file that was begun.
         name, data = _arrival(record, attempt).name, record.line().encode()
+        # Two attempts at a game may end at once, in processes of their own: each writes to a file of its own first.
         path, fresh = self._path(name), self.folder / f"{name}.new-{os.getpid()}"
         make_folder(self.folder)
         try:

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from datetime import datetime
 from functools import partial
+from typing import Any
 
 from arena.cluster.spool import Arrival
 from arena.coordinator.context import CoordinatorContext
@@ -39,13 +41,23 @@ SWEEP_TICKS = 10
 _CONSEQUENCE = "; its other games are forfeited"
 
 
+class OpeningsPendingError(Exception):
+    """The openings of a tournament are still being drawn; `draw` ends with them."""
+
+    def __init__(self, draw: Future[Any]) -> None:
+        super().__init__()
+        self.draw = draw
+
+
 class TournamentControl:
     """Checks the scheduled, running and draining tournaments once in each turn of the coordinator."""
 
     def __init__(self, context: CoordinatorContext, dispatcher: JobDispatcher) -> None:
         self._store, self._bus, self._in_flight = context.store, context.bus, context.in_flight
         self._dispatcher = dispatcher
-        self._openings = OpeningDrawer()
+        self._openings = OpeningDrawer(context.wakeup.now)
+        self._undrawn: dict[int, Future[Any]] = {}
+        """The tournaments that wait for their openings."""
         self._running: set[int] = set()
         """The tournaments that were running at the last check."""
         self._ticks = SWEEP_TICKS
@@ -76,6 +88,8 @@ class TournamentControl:
         checked = self._to_check(live, orders)
         is_changed = False
         for tournament in live:
+            if tournament.id in self._undrawn:
+                continue
             if tournament.state == "scheduled" and tournament.start_time <= at:
                 act = partial(lifecycle.plan, self._store, tournament.id, self._openings.draw)
                 is_changed |= self._attempt(tournament.id, act)
@@ -100,13 +114,18 @@ class TournamentControl:
                 self._dispatcher.call_off([future])
 
     def _to_check(self, live: Sequence[LiveTournament], orders: set[int | None]) -> set[int]:
-        """Return the tournaments to check in any case: new ones, those in `orders`, and all from time to time."""
+        """Return the tournaments to check in any case: new ones, those whose openings are drawn, those in `orders`, and
+        all from time to time.
+        """
         running = {tournament.id for tournament in live if tournament.state == "running"}
-        fresh = (running - self._running) | {order for order in orders if order is not None}
+        drawn = {number for number, draw in self._undrawn.items() if draw.done()}
+        fresh = (running - self._running) | drawn | {order for order in orders if order is not None}
         self._running = running
         if self._ticks >= SWEEP_TICKS or None in orders:
             self._ticks = 0
             fresh = {tournament.id for tournament in live}
+        for number in drawn:
+            del self._undrawn[number]
         self._in_flight.exhausted -= fresh  # another process may have planned games for them
         return fresh
 
@@ -148,6 +167,9 @@ class TournamentControl:
         except (ConflictError, NotFoundError) as error:  # a user changes it at this moment: check again later
             self._log.info("tournament", tournament=tournament_id, error=str(error))
             return True
+        except OpeningsPendingError as error:
+            self._undrawn[tournament_id] = error.draw
+            return False
         except StoreUnavailableError:
             raise
         except Exception as error:
@@ -182,21 +204,39 @@ class TournamentControl:
 
 
 class OpeningDrawer:
-    """Draws openings in a process, as compiling the rules' kernel would block the server; for one thread at a time."""
+    """Draws openings in a process, as compiling the rules' kernel would block the server.
 
-    def __init__(self) -> None:
-        self._process = OffloadProcess()
-        self.close = self._process.close
+    The coordinator does not wait for it: results are recorded meanwhile. `on_drawn` is called in another thread.
+    """
+
+    def __init__(self, on_drawn: Callable[[], None]) -> None:
+        self._process, self._thread = OffloadProcess(), ThreadPoolExecutor(1, "openings")
+        self._draws: dict[tuple[str, int], Future[tuple[Opening, ...]]] = {}
+        self._on_drawn = on_drawn
 
     def draw(self, document: Document, count: int) -> Sequence[Opening]:
-        """Return the first `count` openings; they are cached. Raises SettingsError."""
+        """Return the first `count` openings; they are cached. Raises SettingsError, and OpeningsPendingError."""
         if not openings.needs_kernel(document, count):
             return openings.draw(document, count)
         return openings.draw(document, count, self._ask)
 
+    def close(self) -> None:
+        """End the process after its current draw."""
+        self._thread.shutdown(cancel_futures=True)
+        self._process.close()
+
     def _ask(self, document: Document, count: int) -> tuple[Opening, ...]:
+        key = openings.key_of(document, count)
+        draw = self._draws.get(key)
+        if draw is None:
+            draw = self._thread.submit(self._process.call, openings.draw_json, document.as_json(), count)
+            self._draws[key] = draw
+            draw.add_done_callback(lambda _: self._on_drawn())
+        if not draw.done():
+            raise OpeningsPendingError(draw)
+        del self._draws[key]
         try:
-            return self._process.call(openings.draw_json, document.as_json(), count)
+            return draw.result()
         except JobError as error:
             raise SettingsError(f"could not be drawn: {error}", "openings") from None
 

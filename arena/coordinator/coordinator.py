@@ -44,6 +44,8 @@ WORKERS_TICKS = 3
 """Number of ticks between two reports of the workers."""
 GRACE_S = 20.0
 """Time for running games to finish after the order to stop; then they are cancelled and requeued."""
+SETTLE_S = 5.0
+"""Longest time after taking over before other work begins: until the first game ends, it would only delay that."""
 OFFER_TIMEOUT_S = 3.0
 """Time to retry commits to an unavailable database after the order to stop; then results stay in the spool."""
 RETRY_INTERVAL_S = 1.0
@@ -77,7 +79,7 @@ class Coordinator:
         self.state: CoordinatorState = "stopped"
         """`stopped`, `standing by`, `acting` or `stopping`."""
         self.settled = asyncio.Event()
-        """Set once this process has dispatched games, or is on standby."""
+        """Set once a game has ended here or no game is in flight, after `SETTLE_S` at the latest, and on standby."""
         self.spool, self.in_flight, self.metrics = context.spool, context.in_flight, context.metrics
         self.leadership, self.recorder, self.human_games = parts.leadership, parts.recorder, parts.human_games
         self._store, self._bus, self._executor = context.store, context.bus, context.executor
@@ -89,7 +91,7 @@ class Coordinator:
         self._ordered: queue.SimpleQueue[int | None] = queue.SimpleQueue()
         self._ticks = 0
         self._ticked: datetime | None = None
-        self._is_aborting = False
+        self._is_aborting = self._has_played = False
         self._log = logger("coordinator")
 
     # -- the task ------------------------------------------------------------------------------------------------------
@@ -145,6 +147,7 @@ class Coordinator:
             self.human_games.begin()
             self._become("acting")
             waiting = [self._checks, *self._background]
+            deadline = asyncio.get_running_loop().time() + SETTLE_S
             while not (stop.is_set() or lost.is_set()):
                 self._wakeup.clear()
                 try:
@@ -157,9 +160,7 @@ class Coordinator:
                     continue
                 self._outage.over("turn")
                 self.metrics.set_lease(is_mine=True)
-                self.settled.set()
-                while waiting:  # after the first games are dispatched: slots start sooner
-                    waiting.pop(0).begin()
+                self._settle(waiting, deadline)
                 await self._wakeup.wait(TICK_INTERVAL_S)
             if not lost.is_set():
                 await self._leave(work, lost)
@@ -183,6 +184,13 @@ class Coordinator:
             if lost.is_set() and not is_released:
                 self._log.warning("lease lost", owner=self.leadership.name)
                 await self._in(work, self._abandon)
+
+    def _settle(self, waiting: list[Background], deadline: float) -> None:
+        """Begin the `waiting` work unless it would delay the first game: this is called after each turn."""
+        if self._has_played or not self.in_flight.jobs or asyncio.get_running_loop().time() >= deadline:
+            self.settled.set()
+            while waiting:
+                waiting.pop(0).begin()
 
     async def _leave(self, work: Executor, lost: asyncio.Event) -> None:
         """Let running games finish, cancel them after the grace period, and requeue those without a result."""
@@ -247,6 +255,7 @@ class Coordinator:
                         case SlotStarted():
                             self.recorder.game_began(event.game)
                         case SlotFinished():
+                            self._has_played = True
                             self.recorder.game_ended(event.game)
                         case CoordinatorWakeup():
                             self.order(event.tournament)

@@ -29,7 +29,9 @@ LATE_AFTER = timedelta(minutes=5)
 MAX_CATCH_UP = 50
 """Maximum number of missed fires that are caught up: the latest ones."""
 _HORIZON = timedelta(days=5 * 366)
+"""Time within which a schedule must fire for the first time: long enough for a 29 February."""
 _WINDOWS = (timedelta(days=1), timedelta(days=60), timedelta(days=36_600))
+"""Times back from now in which missed fires are looked for, until there are enough: frequent fires need a short one."""
 _RANDOM = re.compile(r"(?<![a-z])[hr](?![a-z])", re.IGNORECASE)
 """Random fields, which croniter would resolve to another time on each call."""
 
@@ -49,25 +51,25 @@ def fires(cron: str, zone: str, after: datetime) -> Iterator[datetime]:
     A time that a change of clocks skips fires as soon as the clocks have changed; a time that occurs twice fires the
     first time. An expression of every hour, however it is spelt, instead fires hour by hour through both changes.
     """
-    place = zone_of(zone)
+    time_zone = zone_of(zone)
     if len(cron.split()) != 5 or _RANDOM.search(cron) or not croniter.is_valid(cron):
         raise SettingsError(f"not a cron expression: {cron!r}; write minute hour day month weekday", "schedule.cron")
-    return _fires(cron, place, after)
+    return _fires(cron, time_zone, after)
 
 
-def _fires(cron: str, place: ZoneInfo, after: datetime) -> Iterator[datetime]:
+def _fires(cron: str, zone: ZoneInfo, after: datetime) -> Iterator[datetime]:
     is_hourly = croniter.expand(cron)[0][1] == ["*"]  # also for 0-23 and */1: croniter reduces them to *
-    source = croniter(cron, _earliest_clock(place, after), max_years_between_matches=10)
+    source = croniter(cron, _earliest_clock(zone, after), max_years_between_matches=10)
     last, again = after, deque[datetime]()
     try:
         while True:
             # croniter sees clock times without a zone: its own treatment of changes depends on the spelling.
-            clock = source.get_next(datetime).replace(tzinfo=place)
+            clock = source.get_next(datetime).replace(tzinfo=zone)
             first, second = clock.astimezone(UTC), clock.replace(fold=1).astimezone(UTC)
             if first > second:  # skipped by a change of clocks
                 if is_hourly:
                     continue
-                first = _change_between(place, second, first)
+                first = _change_between(zone, second, first)
             while again and again[0] < first:
                 last = again.popleft()
                 yield last
@@ -80,19 +82,19 @@ def _fires(cron: str, place: ZoneInfo, after: datetime) -> Iterator[datetime]:
         return
 
 
-def _earliest_clock(place: ZoneInfo, after: datetime) -> datetime:
+def _earliest_clock(zone: ZoneInfo, after: datetime) -> datetime:
     """Return the earliest time that a clock shows after `after`: it may be turned back."""
-    clock, next_day = after.astimezone(place), (after + timedelta(days=1)).astimezone(place)
+    clock, next_day = after.astimezone(zone), (after + timedelta(days=1)).astimezone(zone)
     back = (clock.utcoffset() or timedelta()) - (next_day.utcoffset() or timedelta())
     return clock.replace(tzinfo=None) - max(back, timedelta())
 
 
-def _change_between(place: ZoneInfo, before: datetime, until: datetime) -> datetime:
+def _change_between(zone: ZoneInfo, before: datetime, until: datetime) -> datetime:
     """Return the first second after `before` (UTC) at which the clocks show the offset of `until`."""
-    offset = until.astimezone(place).utcoffset()
+    offset = until.astimezone(zone).utcoffset()
     while until - before > timedelta(seconds=1):
         middle = before + timedelta(seconds=(until - before) // timedelta(seconds=2))
-        if middle.astimezone(place).utcoffset() == offset:
+        if middle.astimezone(zone).utcoffset() == offset:
             until = middle
         else:
             before = middle
@@ -110,19 +112,20 @@ def due(schedule: ScheduleItem, at: datetime) -> tuple[list[datetime], datetime 
     Of the fires that have passed, `skip` catches up the latest if it is at most `LATE_AFTER` late, `once` the latest in
     any case, and `all` the latest `MAX_CATCH_UP`.
     """
-    coming = schedule.next_fire
-    if coming is None or coming > at:
-        return [], coming
+    waited_for = schedule.next_fire
+    if waited_for is None or waited_for > at:
+        return [], waited_for
     passed: list[datetime] = []
-    for window in _WINDOWS:  # a short window suffices for frequent fires
-        begin = max(coming - timedelta(seconds=1), at - window)
+    for window in _WINDOWS:
+        # `fires` yields what is later than `begin`: a second earlier includes the fire that was waited for.
+        begin = max(waited_for - timedelta(seconds=1), at - window)
         passed = list(takewhile(lambda fire: fire <= at, fires(schedule.cron, schedule.timezone, begin)))
-        if begin < coming or len(passed) >= MAX_CATCH_UP:
+        if begin < waited_for or len(passed) >= MAX_CATCH_UP:
             break
-    coming = next_fire(schedule.cron, schedule.timezone, at)
+    upcoming_fire = next_fire(schedule.cron, schedule.timezone, at)
     if schedule.catch_up == "skip":
-        return [fire for fire in passed[-1:] if at - fire <= LATE_AFTER], coming
-    return passed[-1:] if schedule.catch_up == "once" else passed[-MAX_CATCH_UP:], coming
+        return [fire for fire in passed[-1:] if at - fire <= LATE_AFTER], upcoming_fire
+    return passed[-1:] if schedule.catch_up == "once" else passed[-MAX_CATCH_UP:], upcoming_fire
 
 
 def create(store: Store, document: Mapping[str, Any] | Document, by: int, at: datetime) -> ScheduleItem:
@@ -151,8 +154,8 @@ def upcoming(document: Document, at: datetime, count: int = 5) -> list[datetime]
 
 def dates(cron: str, zone: str, after: datetime, count: int = 5) -> list[datetime]:
     """Return the next `count` fires in their time zone, for people to read. Raises SettingsError."""
-    place = zone_of(zone)
-    return [fire.astimezone(place) for fire in islice(fires(cron, zone, after), count)]
+    time_zone = zone_of(zone)
+    return [fire.astimezone(time_zone) for fire in islice(fires(cron, zone, after), count)]
 
 
 def _row(document: Mapping[str, Any] | Document, by: int, at: datetime) -> Schedule:
@@ -160,8 +163,8 @@ def _row(document: Mapping[str, Any] | Document, by: int, at: datetime) -> Sched
     if settings.schedule is None:
         raise SettingsError("add a table [schedule] with a cron expression", "schedule")
     openings.check(settings)
-    coming = next_fire(settings.schedule.cron, settings.schedule.timezone, at)
-    if coming is None or coming > at + _HORIZON:
+    first_fire = next_fire(settings.schedule.cron, settings.schedule.timezone, at)
+    if first_fire is None or first_fire > at + _HORIZON:
         raise SettingsError(f"{settings.schedule.cron!r} never fires", "schedule.cron")
     return Schedule(
         name=settings.name[:80],
@@ -169,7 +172,7 @@ def _row(document: Mapping[str, Any] | Document, by: int, at: datetime) -> Sched
         timezone=settings.schedule.timezone,
         catch_up=settings.schedule.catch_up,
         template=settings.as_json(),
-        next_fire=coming,
+        next_fire=first_fire,
         created_by=by,
     )
 
@@ -177,10 +180,10 @@ def _row(document: Mapping[str, Any] | Document, by: int, at: datetime) -> Sched
 def enable(store: Store, schedule_id: int, is_enabled: bool, by: int, at: datetime) -> ScheduleItem:
     """Enable a schedule from its next fire time on, or disable it. Raises NotFoundError."""
     schedule = store.schedules.get(schedule_id)
-    coming = next_fire(schedule.cron, schedule.timezone, at) if is_enabled else None
-    found = store.schedules.enable(schedule_id, is_enabled, coming)
+    upcoming_fire = next_fire(schedule.cron, schedule.timezone, at) if is_enabled else None
+    changed = store.schedules.enable(schedule_id, is_enabled, upcoming_fire)
     store.audit.note("schedule.enable" if is_enabled else "schedule.disable", f"schedule:{schedule_id}", by)
-    return found
+    return changed
 
 
 def delete(store: Store, schedule_id: int, by: int) -> None:
@@ -193,7 +196,7 @@ def tick(store: Store, at: datetime) -> list[TournamentItem]:
     """Create the tournaments of all due schedules, except those that exist already."""
     created = []
     for schedule in store.schedules.due(at):
-        fired, coming = due(schedule, at)
+        fired, upcoming_fire = due(schedule, at)
         for fire in fired:
             try:
                 created.append(_fire(store, schedule, fire, at))
@@ -201,7 +204,7 @@ def tick(store: Store, at: datetime) -> list[TournamentItem]:
                 continue
             except SettingsError as error:  # no longer valid: bots may be gone, rules renamed
                 store.audit.note("schedule.failed", f"schedule:{schedule.id}", None, problem=str(error))
-        store.schedules.fired(schedule.id, schedule.next_fire, coming)
+        store.schedules.fired(schedule.id, schedule.next_fire, upcoming_fire)
     return created
 
 

@@ -192,9 +192,9 @@ class Recorder:
             return None
         return game.tournament_id
 
-    def _drop(self, arrival: Arrival, reason: str, words: str) -> None:
-        """Remove a record that the database will never commit."""
-        self._log.warning("result dropped", game=arrival.record.id, reason=words)
+    def _drop(self, arrival: Arrival, reason: str, detail: str) -> None:
+        """Remove a record that the database will never commit. `reason` is for the metric, `detail` for the log."""
+        self._log.warning("result dropped", game=arrival.record.id, reason=detail)
         self._metrics.dropped.labels(reason).inc()
         self._spool.forget(arrival.name)
 
@@ -246,8 +246,8 @@ class Recorder:
         together = list(takewhile(lambda entry: entry[0].record.kind is not Kind.VOID, islice(waiting, MAX_BATCH)))
         # A turn costs much the same for one result and for many: most of a commit is per transaction and statement.
         committed = self._commit_together([arrival.record for arrival, _ in together]) if len(together) > 1 else []
-        for (arrival, tournament_id), commit in zip(together, committed, strict=False):
-            self._finish(arrival.record, tournament_id, self._note_committed(arrival, commit))
+        for (arrival, tournament_id), result in zip(together, committed, strict=False):
+            self._finish(arrival.record, tournament_id, self._note_committed(arrival, result))
             waiting.popleft()
         if not committed:
             for arrival, tournament_id in together or [waiting[0]]:
@@ -275,10 +275,10 @@ class Recorder:
             return
         self._finish(arrival.record, tournament_id, end)
 
-    def _finish(self, record: GameRecord, tournament_id: int, found: tuple[EndState, int | None] | None) -> None:
+    def _finish(self, record: GameRecord, tournament_id: int, end: tuple[EndState, int | None] | None) -> None:
         """Publish the end of a game unless it was over before; note a bot that failed to get ready for it."""
-        if found is not None:
-            self._publish_end(record, tournament_id, *found)
+        if end is not None:
+            self._publish_end(record, tournament_id, *end)
             if record.at_start and record.termination is not Termination.SUSPENDED:
                 loser = record.first if record.loser == "first" else record.second
                 self._in_flight.failed_starts.append((tournament_id, loser))
@@ -300,8 +300,8 @@ class Recorder:
         if not is_last and tries > 1:
             # The first repetition is not delayed, as one lost worker says nothing about the others; then the pause
             # doubles.
-            rest = timedelta(seconds=min(MAX_BACKOFF_S, 2.0 ** (tries - 2)))
-            self._in_flight.backing_off[record.id] = self._clock() + rest
+            pause = timedelta(seconds=min(MAX_BACKOFF_S, 2.0 ** (tries - 2)))
+            self._in_flight.backing_off[record.id] = self._clock() + pause
         self._in_flight.exhausted.discard(tournament_id)
         self._log.warning(
             "void", game=record.id, attempt=tries, termination=record.termination.value, detail=record.detail
@@ -355,11 +355,11 @@ class Recorder:
 
 def drained(waiting: queue.SimpleQueue[T]) -> list[T]:
     """Remove and return all items of a queue."""
-    found = []
+    items = []
     with contextlib.suppress(queue.Empty):
         while True:
-            found.append(waiting.get_nowait())
-    return found
+            items.append(waiting.get_nowait())
+    return items
 
 
 def _problem_of(future: Future[None], job: Job) -> str:
@@ -378,6 +378,7 @@ def _problem_of(future: Future[None], job: Job) -> str:
 def _seconds(record: GameRecord) -> float | None:
     """Return the duration of a game by the times in its record, or None if these are invalid."""
     with contextlib.suppress(ValueError, TypeError):
-        found = datetime.fromisoformat(record.finished) - datetime.fromisoformat(record.started)
-        return max(0.0, found.total_seconds())
+        duration = datetime.fromisoformat(record.finished) - datetime.fromisoformat(record.started)
+        # Clocks of workers may be set back during a game.
+        return max(0.0, duration.total_seconds())
     return None

@@ -24,6 +24,16 @@ SSE = "text/event-stream"
 FORMS = {NDJSON: "one event per line", SSE: "server-sent events; `id` is `seq`, `data` the same document"}
 KEEP_ALIVE = {NDJSON: b"\n", SSE: b": keep-alive\n\n"}
 """Empty messages that keep proxies from closing an idle stream."""
+KEEP_ALIVE_INTERVAL_S = 10.0
+"""Time without a line after which `KEEP_ALIVE` is sent: nginx closes a connection that is silent for 60 s."""
+MAX_PENDING_BYTES = 64 * 1024
+"""Bytes that may wait for a subscriber, here and again in the kernel's buffer, before the subscriber is dropped."""
+MAX_KEPT_LINES = 256
+"""Latest lines that a broadcast keeps for clients that are about to join: without them, clients that join while lines
+come fast would have to query again and again.
+"""
+MIN_QUERY_INTERVAL_S = 0.2
+"""Minimum time between two queries of a source, so that a burst of results comes as one batch."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,15 +51,6 @@ def encode_line(line: StreamLine, form: str) -> bytes:
     if form == NDJSON:
         return text.encode() + b"\n"
     return f"id: {line.seq}\nevent: {line.event}\ndata: {text}\n\n".encode()
-
-
-KEEP_ALIVE_INTERVAL_S = 10.0
-MAX_PENDING_BYTES = 64 * 1024
-"""Bytes that may wait for a subscriber, here and again in the kernel's buffer, before the subscriber is dropped."""
-MAX_KEPT_LINES = 256
-"""Latest lines that a broadcast keeps for clients that are about to join."""
-MIN_QUERY_INTERVAL_S = 0.2
-"""Minimum time between two queries of a source, so that a burst of results comes as one batch."""
 
 
 @dataclass(slots=True)

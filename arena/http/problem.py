@@ -23,8 +23,8 @@ PREFIX = f"/api/v{VERSION}"
 DOCS = f"{PREFIX}/docs"
 """The page that documents the interface."""
 
-OPENAPI: web.AppKey[dict[str, Any]] = web.AppKey("openapi", dict)
-"""The OpenAPI document of an application, as plain data."""
+OPENAPI: web.AppKey[Callable[[], dict[str, Any]]] = web.AppKey("openapi")
+"""Returns the OpenAPI document of an application, as plain data. The first call takes half a second."""
 
 
 _TURNING = re.compile(f"[{BIDI_CONTROLS}]")

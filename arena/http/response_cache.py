@@ -25,7 +25,18 @@ from cachetools import TTLCache
 from arena.errors import StoreError
 from arena.http.problem import Problem
 
+TTL_S = 5.0
+"""Time to live of a response. Pages contain times relative to now, which must not get stale."""
+MAX_BYTES = 64 * 2**20
+"""Memory for the responses of a process: some two thousand pages of 30 kB."""
+MAX_BODY_BYTES = 2 * 2**20
+"""A longer body is not cached, as it would evict dozens of pages."""
+_MAX_KEY = 2000
+"""A response with a longer address is not cached: clients choose addresses, and `size_bytes` leaves them out."""
+_PACKED_ABOVE = 1024
+"""Length in bytes above which a body is compressed: a shorter response fits into one packet anyway."""
 _MAX_PARTS = 64
+"""Parts of a header that are read: one of 16 KiB could hold thousands."""
 
 
 def negotiate(accept: str, offers: tuple[str, ...]) -> str:
@@ -118,6 +129,7 @@ def full_response(request: web.BaseRequest) -> Iterator[None]:
 
 def etag_of(body: bytes) -> str:
     """Return a weak `ETag` of a body, the same for every content coding."""
+    # 96 bits: no two bodies share a tag by chance.
     return f'W/"{hashlib.sha256(body).hexdigest()[:24]}"'
 
 
@@ -127,8 +139,7 @@ def etag_matches(request: web.BaseRequest, etag: str) -> bool:
     if given.strip() == "*":
         return True
     opaque = etag.removeprefix("W/")
-    # A header of 16 KiB could hold thousands of tags.
-    return any(part.strip().removeprefix("W/") == opaque for part in given.split(",")[:64])
+    return any(part.strip().removeprefix("W/") == opaque for part in given.split(",")[:_MAX_PARTS])
 
 
 def header_value(keep: CachePolicy, *, is_private: bool) -> str:
@@ -149,17 +160,10 @@ def respond(
         if _WHOLE not in request and etag_matches(request, headers["ETag"]):
             return web.Response(status=304, headers=headers)
     response = web.Response(status=status, body=body, headers={**headers, "Content-Type": content_type})
-    if len(body) > 1024:
+    if len(body) > _PACKED_ABOVE:
         response.enable_compression()
     return response
 
-
-TTL_S = 5.0
-"""Time to live of a response. Pages contain times relative to now, which must not get stale."""
-MAX_BYTES = 64 * 2**20
-MAX_BODY_BYTES = 2 * 2**20
-_MAX_KEY = 2000
-_PACKED_ABOVE = 1024
 
 Make = Callable[[], Awaitable[web.StreamResponse]]
 
@@ -176,7 +180,7 @@ class CachedResponse:
 
     @property
     def size_bytes(self) -> int:
-        """Approximate memory use."""
+        """Approximate memory use, with a kilobyte for headers and objects."""
         return len(self.body) + len(self.packed or b"") + 1000
 
     def response(self, request: web.BaseRequest) -> web.Response:
@@ -246,6 +250,7 @@ class ResponseCache:
         mark = self._changes.mark()
         if mark is None:
             try:
+                # A query would block the loop.
                 mark = await asyncio.to_thread(self._changes.look)
             except StoreError:
                 mark = object()  # the response itself will report it
@@ -287,6 +292,7 @@ def _cacheable(response: web.StreamResponse) -> CachedResponse | None:
     etag = ""
     if "no-store" not in control:
         etag = headers["ETag"] = response.headers.get("ETag") or etag_of(body)
+    # A proxy must not pass the compressed body to a client that did not ask for it.
     vary = headers.get("Vary", "")
     if "Accept-Encoding" not in vary:
         headers["Vary"] = f"{vary}, Accept-Encoding".removeprefix(", ")

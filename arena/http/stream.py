@@ -58,6 +58,7 @@ async def follow(call: RequestContext, subject: Subject, after: int | None, sour
         try:
             while call.request.method != "HEAD":
                 if data := b"".join(encode_line(line, form) for line in batch.lines):
+                    # The broadcast drops a slow subscriber, but this client has not joined it yet.
                     await asyncio.wait_for(response.write(data), CATCH_UP_TIMEOUT_S)
                     after = batch.lines[-1].seq
                 if batch.is_final or context.closing.is_set():

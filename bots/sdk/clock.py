@@ -24,12 +24,14 @@ MIN_BUDGET_MS = 1.0
 EOF_GRACE_MS = 5000.0
 """Time a search may continue after the end of the input, so that a script piped into a bot gets its answer."""
 
-NODES = OptionDecl("Nodes", "spin", "0", 0, 2**31 - 1)
-"""Option for a maximum of nodes for each move, on top of the limits of the referee."""
-
-
+DEFAULT_MOVES_TO_GO, DEFAULT_INCREMENT_SHARE = 30.0, 0.5
+"""Moves over which the time left is spread, and the share of an increment that is spent at once, unless a bot plans
+otherwise (`Clock.plan`).
+"""
 LAG_ANSWERS = 32
 """Number of recent answers whose delay is remembered."""
+NODES = OptionDecl("Nodes", "spin", "0", 0, 2**31 - 1)
+"""Option for a maximum of nodes for each move, on top of the limits of the referee."""
 
 
 class Lag:
@@ -76,7 +78,7 @@ class Clock:
         self._now = now
         self._started = now() if started is None else started
         self._reserve_ms = RESERVE_MS + lag_ms
-        self._moves, self._added = 30.0, 0.5
+        self._moves_to_go, self._increment_share = DEFAULT_MOVES_TO_GO, DEFAULT_INCREMENT_SHARE
         self._stopped = threading.Event()
         self._listeners: list[Callable[[], None]] = []
         self._lock = threading.Lock()
@@ -104,11 +106,13 @@ class Clock:
         if self.infinite or self.time_left_ms is None:
             return None
         usable = self.time_left_ms - self._reserve_ms
-        return max(MIN_BUDGET_MS, min(usable / 2, usable / self._moves + self.increment_ms * self._added))
+        return max(
+            MIN_BUDGET_MS, min(usable / 2, usable / self._moves_to_go + self.increment_ms * self._increment_share)
+        )
 
     def plan(self, moves: float, added: float) -> None:
         """Set the number of moves to spread the time over, and the share of the increment to use at once."""
-        self._moves, self._added = moves, added
+        self._moves_to_go, self._increment_share = moves, added
         self._set_deadline()
 
     def _set_deadline(self) -> None:
@@ -135,6 +139,8 @@ class Clock:
         """Call `listener` (from another thread) as soon as the referee sends `stop`; at once if it already has."""
         with self._lock:
             self._listeners.append(listener)
+        # Read after the listener was added: a `stop` in the same moment calls it from here, from its own thread, or
+        # from both.
         if self._stopped.is_set():
             listener()
 
@@ -157,11 +163,13 @@ class Clock:
         def stop() -> None:
             numbers[place] = 1
 
+        # Before the listener is added, which sets it at once if `stop` has come already.
         numbers[place] = 0
         self.on_stop(stop)
         left = self.remaining_ms()
         alarm = None if math.isinf(left) else threading.Timer(left / 1000, stop)
         if alarm is not None:
+            # A bot that ends need not wait for its alarm.
             alarm.daemon = True
             alarm.start()
         try:

@@ -100,6 +100,7 @@ function that is entered by such a version does not survive the disk cache.
 WIN = 30_000
 """Score of a win at the root. A win in n plies is WIN - n. Static scores stay far below."""
 PROVEN_WIN = WIN - 1_000
+"""Scores beyond are proven wins or losses: a search is far less than 1,000 plies deep, and static scores are lower."""
 INFINITY = 1_000_000
 RANK_SHIFT: Any = np.int64(20)
 INDEX_MASK: Any = np.int64((1 << 20) - 1)
@@ -127,9 +128,11 @@ KEY, MOVE, VALUE, META = range(4)
 """Columns of `table`. META is generation << 24 | age << 16 | forced << 15 | depth << 2 | bound."""
 EXACT, LOWER, UPPER = 1, 2, 3
 FORCED, DEPTH_MASK = 1 << 15, 0x1FFF
+"""The bit of META for forced replies, and the mask of its depth once the bound is shifted out."""
 AGE_SHIFT, GENERATION_SHIFT = 16, 24
 
 HISTORY = 4096
+"""Entries of the history and countermove tables for a side: `history_index` has 12 bits."""
 
 STATIC, LAST_MOVE, KILLER, SECOND_KILLER = range(4)
 """Columns of `plies`: the evaluation, the move that led here (-1 after a null move), and the killer moves."""
@@ -142,11 +145,17 @@ how many of them were tried.
 """
 _depths, _numbers = np.ogrid[: MAX_DEPTH + 2, :256]
 LMR_REDUCTIONS = (np.log(np.maximum(_depths, 1)) * np.log(np.maximum(_numbers, 1)) / 2.2).astype(np.int64)
-"""[depth, number of the move]: late move reduction in plies."""
+"""[depth, number of the move]: late move reduction in plies. No shipped weights use this table: where it was measured,
+reductions of one ply were better (docs/reports/2026-11-24-champion.md).
+"""
 MAX_PRUNING_DEPTH = 4
 """Greatest depth for reverse futility pruning and futility pruning."""
 MAX_QUIESCENCE_PLIES = 4
-"""Greatest depth of the quiescence search."""
+"""Greatest depth of the quiescence search.
+
+The constants of quiescence search, this one and the next three, were set by hand and measured together in Baroque, the
+only family here with `Tactics` (docs/reports/2026-11-24-champion.md).
+"""
 DELTA_MARGIN = 100
 """Delta pruning: a capture is searched if its gain plus this margin can raise alpha."""
 RAZOR_MARGIN, MAX_RAZOR_DEPTH = 150, 2
@@ -234,6 +243,7 @@ def copy_root(helper: SearchState, st: SearchState) -> None:
 @compiled
 def history_index(move: int) -> Any:
     """Return the index of a move in the history and countermove tables."""
+    # Multiplicative hashing by the golden ratio (Knuth): neighbouring codes get far-apart indices in the high bits.
     return (np.uint64(move) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(52)
 
 
@@ -295,6 +305,7 @@ def order_moves(st: Any, ply: int, begin: int, end: int) -> None:
     reply = history[2 + side, history_index(row[LAST_MOVE])] if ply > 0 else -ONCE
     for i in range(np.uint64(begin), np.uint64(end)):  # unsigned: see `pick_best`
         move = row[np.uint64(MOVES) + i]
+        # Capped, so that a long history weighs hardly more than a killer move of this ply.
         rank = min(history[side, history_index(move)], 4_000)
         if move == killer:
             rank += 3_000
@@ -323,9 +334,11 @@ def rank_moves(st: SearchState, config: Config, ply: int, evaluates_children: bo
         code = result(st.states[ply + 1], config, ONCE, ZERO)
         if code == 0:
             row[CHILD_EVALS + i] = static_eval(st, ply + 1, config)
+            # A fiftieth: history and killers, 140 together at most, order moves of nearly equal static scores.
             rank = (row[RANKS + i] >> RANK_SHIFT) // 50 - row[CHILD_EVALS + i]
         else:
             row[CHILD_EVALS + i] = TERMINAL + code
+            # Beyond every static score.
             rank = 10 * terminal_score(work, code, side, ZERO)
         row[RANKS + i] = rank << RANK_SHIFT | INDEX_MASK - RANKS - i
 
@@ -335,6 +348,7 @@ def is_forced(ranks: Any, begin: int, end: int) -> bool:
     """Return whether some of the moves ranked `begin..end-1` lose at once and at most MAX_FORCED_REPLIES do not."""
     safe = 0
     for i in range(begin, end):
+        # A loss in one has a rank of at most 140 - WIN_IN_ONE: history and killers must not hide it.
         if ranks[i] >> RANK_SHIFT > 500 - WIN_IN_ONE:
             safe += 1
             if safe > MAX_FORCED_REPLIES:
@@ -357,6 +371,7 @@ def probe(st: SearchState, ply: int) -> tuple[int, int, int]:
     """Look up the position of `ply` in the transposition table: its move, value and META, or META -1 if there is no
     entry.
     """
+    # Two neighbouring entries, which share a cache line, are the buckets of a position.
     slot, key = np.int64(st.keys[ply] & np.uint64(st.table.shape[0] - 2)), np.int64(st.keys[ply])
     for at in range(slot, slot + 2):
         move, value, meta = st.table[at, MOVE], st.table[at, VALUE], st.table[at, META]
@@ -454,6 +469,8 @@ def quiescence(st: SearchState, config: Config, ply: int, alpha: int, beta: int)
         value, is_known = here[Q_BEST], True
         if i < here[Q_CAPTURES] and value < here[Q_BETA]:
             move = pick_best_capture(moves, gains, i, here[Q_CAPTURES])
+            # Captures come by falling gain: if this one cannot raise alpha, none of the rest can, and the position is
+            # done.
             if here[STAND_PAT] + gains[i] + DELTA_MARGIN > here[Q_ALPHA]:
                 if must_stop(work):
                     return 0
@@ -467,6 +484,7 @@ def quiescence(st: SearchState, config: Config, ply: int, alpha: int, beta: int)
 @compiled
 def root_noise(work: Any, move: int) -> int:
     """Return the random error of a root move, -NOISE..NOISE; equal seeds give equal errors."""
+    # Mixed by the multipliers of splitmix64 (see `referee.rules.jit.random64`).
     drawn = (np.uint64(move) ^ np.uint64(work[SEED])) * np.uint64(0x9E3779B97F4A7C15)
     drawn = (drawn ^ (drawn >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9)
     return np.int64(drawn >> np.uint64(33)) % (2 * work[NOISE] + 1) - work[NOISE]  # type: ignore[no-any-return]
@@ -537,17 +555,20 @@ def negamax(  # noqa: C901, PLR0911, PLR0912, PLR0915 - a kernel: compiled as on
         and make_null_move(st, config, ply)
     ):
         work[NODES] += 1
+        # The usual reduction: two plies more than the pass itself, three from depth 7 on.
         null_depth = depth - 3 - (depth >= 7)
         if uses_quiescence and null_depth <= 0:
             score = -quiescence(st, config, ply + 1, -beta, 1 - beta)
         else:
             score = -evaluate(st, config, ply + 1, UNKNOWN)
+        # If the static score shows that the opponent then wins at once, the pass is refuted without a search.
         if score > -WIN_IN_ONE:
             if null_depth > 0:
                 score = -negamax(st, config, ply + 1, null_depth, -beta, 1 - beta, ZERO)
             if work[ABORTED] != 0:
                 return 0
             if score >= beta:
+                # Not the score: a win after a pass does not prove one without it.
                 return beta
     moves, row = st.plies[ply, MOVES:RANKS], st.plies[ply]
     count = legal(st.states[ply], config, moves)
@@ -572,6 +593,7 @@ def negamax(  # noqa: C901, PLR0911, PLR0912, PLR0915 - a kernel: compiled as on
             if evaluates_children:
                 child_eval = row[at + CHILD_EVALS - RANKS]
         move = row[at + MOVES - RANKS]
+        # Twice the nominal depth bounds all extensions of a line.
         if forced != 0 and depth >= 2 and ply < 2 * work[ITERATION] and ply + depth < MAX_DEPTH:
             forced_extension = 1
         if (
@@ -611,10 +633,12 @@ def negamax(  # noqa: C901, PLR0911, PLR0912, PLR0915 - a kernel: compiled as on
                 else evaluate(st, config, ply + 1, child_eval)
             )
         noise = root_noise(work, move) if ply == 0 and work[NOISE] > 0 else 0
+        # The error is added to the score afterwards, so the window moves by as much in the other direction.
         low, high = alpha - noise, beta - noise
         if code != 0:
             score = terminal_score(work, code, side, ply + 1)
         elif child_static >= WIN_IN_ONE:
+            # The opponent wins with its next move.
             score = ply + 2 - WIN
         elif uses_quiescence and depth + extension <= 1:
             score = -quiescence(st, config, ply + 1, -high, -low)
@@ -629,6 +653,7 @@ def negamax(  # noqa: C901, PLR0911, PLR0912, PLR0915 - a kernel: compiled as on
                 score = -negamax(st, config, ply + 1, depth - 1 + extension, -high, -low, ONCE)
         if work[ABORTED] != 0:
             return 0
+        # Weaker play errs in judging, but never misses a win that it has seen.
         if -PROVEN_WIN < score < PROVEN_WIN:
             score += noise
         if score > best:
@@ -674,6 +699,7 @@ def start_search(st: SearchState, earlier: npt.NDArray[np.uint64], root: State, 
     # Entries of earlier searches are replaced first.
     work[AGE] += 1
     st.plies[:, :MOVES] = -1
+    # Nothing of earlier searches but the table may influence this one, so that it can be reproduced.
     st.history[:2], st.history[2:] = 0, -1
     refresh_accumulator(st.accumulators[0], st.rows, st.maps, root)
 
@@ -696,6 +722,7 @@ def search_iteration(st: SearchState, config: Config, depth: int) -> None:
             return
         width *= 4
         if score <= low:
+            # A proven score may be far from the last one: then the window is opened at once.
             low = score - width if abs(score) < PROVEN_WIN else -INFINITY
         else:
             high = score + width if abs(score) < PROVEN_WIN else INFINITY

@@ -183,6 +183,7 @@ def apply_net(rows: Any, maps: Any, accumulators: Any, state: State, score: Any)
     head, total = HEAD + is_second, ZERO
     for unit in range(HIDDEN):
         total += min(max(np.int64(accumulators[unit]), 0), ACTIVATION_ONE) * rows[head, unit]
+    # ACTIVATION_ONE * HEAD_SCALE is 2 ** 16.
     total >>= 16
     score += -total if is_second else total
     return min(max(score, 1 - WIN_IN_ONE), WIN_IN_ONE - 1)

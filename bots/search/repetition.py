@@ -15,7 +15,10 @@ from referee.rules.jit import jit
 _FACTOR = np.uint64(0xD6E8FEB86659FD93)
 _HALF = np.uint64(32)
 _FACTORS = np.random.default_rng(1).integers(0, 1 << 63, 256, dtype=np.uint64) * np.uint64(2) + np.uint64(1)
-"""Odd numbers, one for each element of a state: elements are mixed independently, so the processor can overlap them."""
+"""Odd numbers, one for each element of a state: elements are mixed independently, so the processor can overlap them.
+
+The seed is fixed: compiled code in the cache contains these numbers.
+"""
 
 
 @jit
@@ -25,6 +28,7 @@ def digest(state: Any, start: int, stop: int, before: Any) -> Any:
     for i in range(start, stop):
         mixed = np.uint64(state[i]) * _FACTOR
         total += (mixed ^ (mixed >> _HALF)) * _FACTORS[i & 255]
+    # A sum of products has weak low bits, and the table is indexed by these.
     total = (total ^ (total >> _HALF)) * _FACTOR
     return total ^ (total >> _HALF)
 

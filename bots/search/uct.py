@@ -159,8 +159,10 @@ def select_child(tree: Tree, node: int) -> int:
         weight = tree.visits[child] + PRIOR_WEIGHT
         bound = (tree.value[child] + PRIOR_WEIGHT * tree.prior[child]) / weight + spread / np.sqrt(weight)
         if tree.proof[child] == -1:
+            # Below every other bound, which is at least 0.
             bound = -0.5
         elif tree.proof[child] == 1:
+            # Above every other bound.
             bound = 10.0
         if bound > highest:
             best, highest = child, bound
@@ -217,6 +219,7 @@ def simulate(tree: Tree, config: Config) -> None:
         while depth == 0 or tree.proof[node] == 0:
             if tree.children[node] == 0:
                 room = work[TREE_SIZE] < tree.child.shape[0] - tree.moves.shape[0]
+                # A node gets children at its second visit: the first visit only gives it a value.
                 if depth >= MAX_DEPTH or not room or (tree.visits[node] == 0 and depth > 0):
                     break
                 expand(tree, config, node, depth)
@@ -254,6 +257,7 @@ def best_child(tree: Tree, node: int) -> int:
     """
     best, most = -1, -1.0
     for child in range(tree.child[node], tree.child[node] + tree.children[node]):
+        # Visits are whole numbers and the prior is below 1, so it decides between equal ones.
         merit = tree.visits[child] + tree.prior[child] + 1.0
         if tree.proof[child] == 1:
             merit = 1e18

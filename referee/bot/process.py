@@ -32,7 +32,9 @@ _REFRESH_NS = 1_000_000_000
 """Time for which a bot's list of threads is taken as unchanged."""
 _MAX_THREADS = 64
 POLL_INTERVAL_NS = 20_000_000
-"""Interval between two readings that tell a running thread from a waiting one: the kernel counts from tick to tick."""
+"""Interval between two readings that tell a running thread from a waiting one: the kernel counts from tick to
+tick, and a tick takes at most 10 ms.
+"""
 _PROC = "/proc"
 
 

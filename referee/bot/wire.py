@@ -268,6 +268,7 @@ class Wire:
                 deadline_ns += self._held_up(now - begin - slice_ms * _MS, delay)
                 if now >= deadline_ns:
                     return None
+                # A shorter slice is the last one before the deadline, which a check of many files would delay.
                 if slice_ms >= _SLICE_MS:
                     self._child.check_limits()
                 continue
@@ -285,6 +286,8 @@ class Wire:
                 # Otherwise the closed pipe is ready too: here a child of the ended bot still holds it open.
                 if self._pid_fd in ready and self._out not in ready:
                     self._read_last(stage)
+                # A bot that writes without pause, but no whole line, never lets the poll time out: only this ends the
+                # wait.
                 elif left <= 0:
                     return None
         return self.take()

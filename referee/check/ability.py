@@ -28,6 +28,7 @@ _WALK = 60
 
 def positions(examinee: BotUnderTest) -> str:
     """Find whether the bot can set up positions; otherwise it is sent games as moves from the start."""
+    # A fixed seed, so that every check asks in the same positions; that of the step `legal moves` leads to others.
     rng = random.Random(2)
     examinee.go_home()
     assert examinee.history
@@ -42,7 +43,9 @@ def positions(examinee: BotUnderTest) -> str:
     for ply in range(_WALK):
         if asked == 2 or position.outcome is not None:
             break
-        if ply >= 2 and (ply == 20 or not _is_legal(position, by_habit)):  # else its move in the start is legal too
+        # A bot that ignores the position answers as in the start: only where that move is illegal does its answer prove
+        # anything. At ply 20 it is asked in any case.
+        if ply >= 2 and (ply == 20 or not _is_legal(position, by_habit)):
             examinee.ask(f"movetime {told_ms}", timeout_ms, position)
             asked += 1
         position = position.play(position.moves[rng.randrange(len(position.moves))])
@@ -56,6 +59,7 @@ def clocks(examinee: BotUnderTest) -> str:
     if option is not None and not option.is_default("true"):
         examinee.learn(clocks=False)
         raise Unfit(f"announces `{option}`")
+    # With a twentieth of it for a move, as many bots plan, the bot has the shortest move time that it keeps.
     clock_ms = max(1000, 20 * examinee.fit_from_ms)
     words = f"p1time {clock_ms} p2time {clock_ms} p1inc {clock_ms // 20} p2inc {clock_ms // 20}"
     return f"answered after {_can(examinee, 'clocks', words, max(1000, 3 * examinee.fit_from_ms))} of {clock_ms} ms"
@@ -96,6 +100,7 @@ def stop(examinee: BotUnderTest) -> str:
     try:
         bot.think(examinee.question + b"\ngo infinite\n", 200)
     except BotError as error:
+        # TIME: the answer came after `stop`, within the grace period. Without an answer the termination is STALLED.
         if error.termination is not Termination.TIME or not bot.process.is_running:
             raise Unfit(f"go infinite, then stop: {error.detail}") from None
         bot.process.is_sound = True
@@ -116,6 +121,7 @@ def ready_again(examinee: BotUnderTest) -> str:
         begin = time.monotonic()
         bot.ready()
         times.append(1000 * (time.monotonic() - begin))
+    # The faster of the two: what a bot loads only once must not count.
     if min(times) > COSTLY_READY_MS:
         raise Unfit(f"takes {min(times):.0f} ms each time, so `isready` is sent once per process")
     examinee.learn(repeated_isready=True)
@@ -129,6 +135,7 @@ def query(examinee: BotUnderTest) -> str:
     try:
         answer, is_bare = examinee.bot.query(examinee.question + b"\n", "gameover", QUERY_TIMEOUT_MS)
     except BotError as error:
+        # Bots need not answer: silence leaves the process usable for the next step.
         if error.termination is not Termination.STALLED:
             raise
         examinee.bot.process.is_sound = True

@@ -39,7 +39,7 @@ _COLOUR = re.compile(r"\\x1b\[[0-9;?]*[A-Za-z]")
 """Terminal codes as the transcript shows them."""
 _ANSWERS = {"> go": "bestmove", "> isready": "readyok", "> ugi": "ugiok"}
 _LIKE = 0.7
-"""Least similarity of a word that is taken for a misspelt answer."""
+"""Least similarity of a word that is taken for a misspelt answer: just above `move` for `bestmove` (0.67)."""
 _LINES = 6
 """Lines of standard error that are quoted."""
 _SHOWN = 60
@@ -125,6 +125,7 @@ def _memory(evidence: Evidence) -> Cause | None:
     if asked := max(sizes, default=0):
         detail = f"out of memory (asked for {asked:,} MB, {allowed:,} MB allowed): {evidence.error}"
         if asked > allowed:
+            # What could not be had is often one block: the program needs other memory too.
             least = asked + max(256, asked // 4)
             advice = f"use less memory, or allow it more and try again: at least --memory {least}"
     return Cause(detail, advice)
@@ -153,6 +154,7 @@ def _unreadable(evidence: Evidence) -> Cause | None:
 def _missing(evidence: Evidence) -> Cause | None:
     """Recognise a program, interpreter or library that the sandbox lacks."""
     how = evidence.error.detail
+    # The exit codes of a shell for a program that it may not execute, and for one that it does not find.
     if "exit code 126" in how or "exit code 127" in how:
         found = "not to be run" if "exit code 126" in how else "not found"
         return Cause(f"{found} in the sandbox: {evidence.error}", *_FOUND)

@@ -46,8 +46,8 @@ FIRST_TIMEOUT_MS = MOVE_TIMES_MS[-1]
 ARENA_OPTIONS = (CLOCKS_OPTION, RESULT_OPTION, REUSE_OPTION, "Variant", "Setup", "Family")
 _EASY = ("check", "spin", "combo", "string")
 _COMPLAINT = re.compile(r"error|unknown|unrecogni[sz]ed|invalid|no such", re.IGNORECASE)
-_WALK = 60
-"""Plies of a random game from which positions are taken."""
+_WALK, _ASK_EVERY = 60, 5
+"""Plies of a random game from which positions are taken, and after how many plies the next one is: twelve in all."""
 
 Ability = tuple[str, Callable[[BotUnderTest], str], str]
 """A step: its name, its function, and the advice if it fails."""
@@ -154,9 +154,11 @@ class _Examiner:
         """Run a step; repeat it if the bot was too slow, since a busy machine may be the cause."""
         examinee, report, step = self.examinee, self.examinee.report, CheckStep(name, needed)
         report.steps.append(step)
+        # A step that makes the bot unfit is tried twice before it counts, and once more if the machine is busy.
         tries = 1 + needed + report.is_busy
         for count in range(1, tries + 1):
             self._try(step, work, advice)
+            # Only a repetition under a listener tells which call was refused (see `SyscallFilter.reporting_program`).
             if needed and examinee.has_ended and examinee.is_filtered:
                 self._name_refusals(step, work)
             if step.passed or not step.is_late:
@@ -184,6 +186,7 @@ class _Examiner:
                 examinee.revive()
             examinee.begin_step(step)
             step.detail = work()
+            # A bot that ends after its answer would make the next step fail in its place.
             if step.name != QUITS:
                 examinee.must_live()
             step.passed = True
@@ -269,6 +272,7 @@ class _Examiner:
         cause: Unfit | None = None
         for move_ms in self._first_times_ms():
             examinee.go_home()
+            # Only the first question may have to wait until the bot has loaded and compiled.
             timeout_ms = max(ability.ANSWER_TIMEOUT_MS, 2 * move_ms) if cause else self.first_timeout_ms
             try:
                 took_ms = examinee.time(move_ms, timeout_ms)
@@ -280,6 +284,7 @@ class _Examiner:
                     raise
                 diagnosis = examinee.explain(error, examinee.transcript, advice)
                 cause = cause or Unfit(diagnosis.detail, diagnosis.advice, said=diagnosis.said)
+                # More time may cure a crash or a late answer, but no misspelt one.
                 if diagnosis.is_certain and not has_crashed:
                     break
                 try:
@@ -310,6 +315,7 @@ class _Examiner:
             return "no option to set"
         phase = self.rulesets[0].rules.phase
         ours = (*ARENA_OPTIONS, phase.announced_by if phase else "")
+        # An option of the bot itself if it has one, of the simplest type: the arena sets its own options anyway.
         option = min(usable, key=lambda option: (option.name in ours, _EASY.index(option.type)))
         setting = SetOption(option.name, option.default)
         problem = self._complaint(setting)
@@ -401,7 +407,7 @@ class _Examiner:
             assert examinee.history
             if examinee.history.line.outcome is not None:
                 examinee.prepare(ruleset)
-            if ply % 5 == 0 and (not took or time.monotonic() < self.legal_until):
+            if ply % _ASK_EVERY == 0 and (not took or time.monotonic() < self.legal_until):
                 took.append(examinee.time(told_ms, max(MOVE_TIMES_MS[-1], 2 * self.examinee.fit_from_ms)))
                 examinee.report.timing.add(told_ms, took[-1])
             legal = examinee.history.line.legal()

@@ -219,6 +219,7 @@ class BotUnderTest:
         if self._bot and (bot := self._bot).process.child:
             evidence = replace(evidence, log=bot.wire.log, unfinished=bot.wire.unfinished)
             if is_late(error) and bot.process.is_running:
+                # What comes at the end of the input is evidence, not part of the dialogue that the report shows.
                 bot.wire.transcript, kept = None, bot.wire.transcript
                 greetings = b"" if bot.has_shaken_hands else FOREIGN_GREETINGS
                 evidence = replace(evidence, at_end=bot.wire.last_lines(self.limits.quit_ms, greetings))

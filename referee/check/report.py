@@ -18,7 +18,9 @@ from referee.bot.seat import EARLY, UNKNOWN_MS
 MOVE_TIMES_MS = (50, 100, 200, 500, 1000, 2000, 5000, 10_000, 15_000)
 """The move times that are tried, fastest first, used as in games."""
 _QUICK_MS, _QUICK_TRIES, _TRIES = 200, 7, 3
-"""Move times up to `_QUICK_MS` get `_QUICK_TRIES` tries, longer ones `_TRIES`."""
+"""Move times up to `_QUICK_MS` get `_QUICK_TRIES` tries, which cost little, longer ones `_TRIES`. Both are odd, so that
+there is a majority.
+"""
 _FAR = 4
 """After two answers that took this many times the move time, no more are requested at that move time."""
 
@@ -102,6 +104,8 @@ def find_timing(ask: Ask, move_times_ms: Sequence[int] = MOVE_TIMES_MS, margin_m
         has_failed = timing.least_ms == NO_ANSWER
         timing.clear()
         if _is_kept(ask, move_ms, margin_ms, timeout_ms, timing):
+            # Between the last move time, which was too short, and this one, the slowest answer shows what the bot
+            # needs. A bot that failed gets only a move time that was seen to work.
             timing.fit_from_ms = move_ms if has_failed else min(move_ms, max(least_ms, pace_of(timing.most_ms)))
             break
         least_ms = move_ms

@@ -128,6 +128,8 @@ if IS_COMPILED:
         of its callers: a call would pass each array as seven arguments.
         """
         # Set every flag explicitly: a function inherits an unset one from the function whose compilation required it.
+        # Without the interpreter's lock, another thread can stop a search. With the error model of numpy a division
+        # needs no test for 0.
         settings: dict[str, Any] = {"nopython": True, "nogil": True, "error_model": "numpy", "forceinline": inlined}
         # Disable reference counting, which costs a search 20 to 40 %; numba has no public option for it.
         settings["_nrt"] = not borrows

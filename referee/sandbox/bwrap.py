@@ -71,6 +71,7 @@ def wrap(request: Request) -> Launch:
         (
             *join_line(request.groups),
             *(bwrap, *_NAMESPACES, *privileges, "--die-with-parent", "--new-session", "--hostname", "bot"),
+            # On a machine whose call numbers `seccomp` lacks, the namespaces have to hold alone.
             *(("--seccomp", FILTER) if program_filter else ()),
             *("--proc", "/proc", "--tmpfs", "/dev"),
             *(word for device in _DEVICES for word in ("--dev-bind", device, device)),

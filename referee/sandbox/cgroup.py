@@ -21,12 +21,15 @@ _REFEREE = "arena-referee"
 _NEEDED = ("memory", "pids")
 _CLOSE_TIMEOUT_S = 1.0
 _CONNECTIONS_SHARE = 4
-"""Memory limit divided by the limit of the memory of connections, which version 1 counts separately."""
+"""Memory limit divided by the limit of the memory of connections. Version 1 counts that separately, so connections can
+add a quarter to a bot's memory.
+"""
 _count = itertools.count()
 _left: set[str] = set()
 """Groups whose processes had not died before the timeout; they are removed when the next group is created."""
 
 _JOIN = 'while [ "$1" != -- ]; do echo $$ > "$1" || exit 125; shift; done; shift; exec "$@"'
+"""Shell script that enters each group, then becomes the command; it exits like the launcher if it cannot enter one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +132,7 @@ class CgroupParent:
     def _bound_memory(self, folder: str, bound: str) -> None:
         if self.is_unified:
             _write(folder, "memory.max", bound)
+            # Without memory.oom.group the kernel would kill only one process of a bot that reached the limit.
             # Swap would be memory in addition to the limit. A kernel without swap accounting lacks the file.
             for name, text in (("memory.swap.max", "0"), ("memory.oom.group", "1")):
                 with contextlib.suppress(OSError):
@@ -180,6 +184,8 @@ def find_cgroup_parent() -> CgroupParent | str:
             return parent
         reason = parent
     folders = {}
+    # A group in `cpu` needs no limit: the kernel divides processors equally between groups, however many threads each
+    # has.
     for controller in ("memory", "pids", "cpu"):
         folder = _folder(own.get(controller), mounts.get(controller))
         if folder and _may_make(folder):

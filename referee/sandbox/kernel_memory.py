@@ -21,11 +21,13 @@ _MAPPING_BYTES = 320
 _ANCESTOR_BYTES = 64
 """Kernel memory that links a mapping with the same mapping of one process from which it was forked."""
 _WATCH_BYTES = 200
-"""Kernel memory of a descriptor watched by epoll. Programs may watch one file under many numbers."""
+"""Kernel memory of a descriptor watched by epoll: 160 bytes by epoll(7), rounded up. Programs may watch one file under
+many numbers.
+"""
 _MANY = 4096
 """If a process has this many mappings, the system's maximum is assumed, since counting them would take long."""
 _PIPE_BYTES = 16 * 4096 // 2
-"""Pipe buffer per end of the pipe. The filter refuses larger pipes."""
+"""Half of the 16 pages that a pipe has by default (pipe(7)), for each of its ends. The filter refuses larger pipes."""
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 _CHUNK = 65_536
 _SHARED = re.compile(
@@ -45,6 +47,7 @@ def descriptor_bytes() -> int:
 
     The system call filter refuses larger buffers.
     """
+    # 212,992 bytes is the default of the kernel itself.
     sizes = (_number(f"/proc/sys/net/core/{name}_default", 212_992) for name in ("wmem", "rmem"))
     # The kernel takes a message as long as the buffer is not full: the last one may exceed it.
     return max(_PIPE_BYTES, *(size + size // 4 for size in sizes))

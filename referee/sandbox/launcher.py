@@ -48,7 +48,7 @@ READ = EXECUTE | READ_FILE | READ_DIR
 WRITE = WRITE_FILE | READ_FILE
 IOCTL_DEVICE = 1 << 15
 FILE_RIGHTS = {1: (1 << 13) - 1, 2: (1 << 14) - 1, 3: (1 << 15) - 1, 5: (1 << 16) - 1}
-"""All file rights, by the Landlock version that introduced the last of them."""
+"""All file rights, by the Landlock version that introduced the last of them; versions 4 and 6 added none for files."""
 OF_FILES = EXECUTE | WRITE_FILE | READ_FILE | 1 << 14 | IOCTL_DEVICE
 """Rights that a rule about a path other than a folder may contain."""
 NET_RIGHTS = 3
@@ -60,6 +60,7 @@ SET_NO_NEW_PRIVILEGES, AMBIENT, RAISE = 38, 47, 2
 FILTER_MODE = 2
 SET_DUMPABLE = 4
 SECCOMP_CALL, GET_DESCRIPTOR_CALL = (317, 277)[os.uname().machine == "aarch64"], 438
+"""Numbers of seccomp and pidfd_getfd. Python and older C libraries have no functions for them."""
 SET_FILTER, NEW_LISTENER = 1, 8
 RECEIVE_REPORT, SEND_ANSWER = 0xC0502100, 0xC0182101
 REPORT_BYTES = 80
@@ -67,9 +68,11 @@ SET_TRACER = 0x59616D61
 REPORT_LINE = "sandbox: refused the system call "
 """Begins a line on the standard error of a recorded bot, for each call that is not the one before."""
 REPORTED_CALLS = 200
+"""Maximum of these lines: a program may try refused calls in turn without end."""
 DAC_OVERRIDE = 1
 """Capability to open files regardless of their owner and mode."""
 CAPABILITIES_VERSION, LAST_CAPABILITY = 0x20080522, 63
+"""Sets of capabilities have 64 bits; kernels know about 40 capabilities and refuse to drop the others."""
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -100,6 +103,7 @@ def restrict_files(version: int, shown: list[str], written: list[str]) -> None:
     for paths, wanted in ((shown, READ), (written, WRITE | IOCTL_DEVICE)):
         for path in paths:
             try:
+                # O_PATH needs no right to read the file.
                 descriptor = os.open(path, os.O_PATH | os.O_CLOEXEC)
             # A file may be removed while the bot is starting, and some kernels lack files of /proc.
             except FileNotFoundError:
@@ -133,6 +137,7 @@ def load_filter(plan: dict, *, listens: bool = False) -> int:  # type: ignore[ty
     # struct sock_fprog: the number of operations (of 8 bytes each), then a pointer on an 8-byte boundary.
     header = struct.pack("HxxxxxxP", len(program) // 8, ctypes.addressof(buffer))
     if listens:
+        # prctl(2) cannot return the descriptor of a listener.
         return _check(_libc.syscall(SECCOMP_CALL, SET_FILTER, NEW_LISTENER, header), "seccomp")
     return _check(_libc.prctl(SET_SECCOMP, FILTER_MODE, header, 0, 0), "seccomp")
 
@@ -152,7 +157,9 @@ def become(user: int, reads_all: bool) -> None:
     if reads_all:
         bit = 1 << DAC_OVERRIDE
         _check(
-            _libc.capset(struct.pack("=Ii", CAPABILITIES_VERSION, 0), struct.pack("=6I", *[bit] * 3, 0, 0, 0)), "capset"
+            # The low halves of the effective, permitted and inheritable sets come before the high ones.
+            _libc.capset(struct.pack("=Ii", CAPABILITIES_VERSION, 0), struct.pack("=6I", *[bit] * 3, 0, 0, 0)),
+            "capset",
         )
         # Only ambient capabilities survive the execution of an ordinary file by a user other than root.
         _check(_libc.prctl(AMBIENT, RAISE, DAC_OVERRIDE, 0, 0), "ambient capability")
@@ -207,6 +214,7 @@ def execute(command: list[str]) -> None:
         os.execvp(command[0], command)  # noqa: S606 - runs without a shell
     except OSError as error:
         print(f"{command[0]}: {error.strerror}", file=sys.stderr, flush=True)
+        # The exit code of a shell for a program that it cannot find: `arena check` explains it.
         os._exit(127)
 
 
@@ -219,6 +227,7 @@ def supervise(bot: int, referee: int, wake: int) -> int:
         for descriptor, _ in poll.poll():
             if descriptor == referee:
                 return -1
+            # Emptied before children are reaped: a signal that arrives after this line wakes the next poll.
             os.read(wake, 4096)
         while True:
             try:
@@ -235,6 +244,7 @@ def supervise(bot: int, referee: int, wake: int) -> int:
 def end_others() -> None:
     """Kill and reap the processes that the bot left."""
     try:
+        # Most bots leave no process: without children, the import below is saved.
         while os.waitpid(-1, os.WNOHANG)[0]:
             pass
     except ChildProcessError:
@@ -301,6 +311,7 @@ def refuse_calls(plan: dict, bot: int, told: int, answerer: int) -> None:  # typ
     poll.register(process, select.POLLIN)
     names, last, left = {**plan["known"], **plan["absent"]}, -1, REPORTED_CALLS
     while process not in dict(poll.poll()):
+        # A new one for each call: the kernel refuses (EINVAL) a structure that is not all zeros.
         report = bytearray(REPORT_BYTES)
         try:
             # struct seccomp_notif: an id (8 bytes), a process, flags, the number of the call.

@@ -36,6 +36,7 @@ LEVELS = ("bwrap", "landlock", "rlimits", "none")
 STRONG = ("bwrap", "landlock")
 """Levels that must keep a program of unknown origin from files, network and other processes."""
 PROCESSES = 10
+"""Processes allowed in the test of a level, which tries to start twice as many."""
 ANSWER_TIMEOUT_S = 10.0
 _SPARE = 64
 """Number of processes by which the resource limit exceeds the control group's limit, so that the group enforces it."""
@@ -103,6 +104,7 @@ def attack(sandbox: Sandbox) -> str:
     """Test a sandbox and describe its fault; return an empty text if it has none."""
     reason = "no Python to test with"
     for python in dict.fromkeys((sys.executable, shutil.which("python3", path="/usr/local/bin:/usr/bin:/bin"))):
+        # The bot may be unable to reach this Python, as below /root: the second one is that of the system.
         if python:
             reason = _test(sandbox, python)
             if not reason:
@@ -153,10 +155,12 @@ def _judge(name: str, results: dict[str, Any], has_written: bool) -> str:
     is_strong = name in STRONG
     if is_root() and results["user"] == 0:
         return "the bot still ran as root"
+    # All that it tried: the limit also has room for the sandbox's own processes, so a few more prove nothing.
     if results["children"] >= 2 * PROCESSES and _is_counted(name):
         return f"the bot had {results['children']} children, {PROCESSES} were allowed"
     if is_strong and results["connected"]:
         return "the bot could connect to this machine"
+    # Inside, the path may lead to a file system of the bot's own: only a file that appeared out here counts.
     if is_strong and (results["wrote"] and has_written):
         return "the bot could write outside the sandbox"
     if is_strong and results["reached"]:

@@ -75,6 +75,7 @@ class PonderLimiter:
     def end_wait(self) -> None:
         """End the wait before the bot's turn or before another message to it; resume a suspended bot."""
         self._is_waiting = False
+        # Before the bot is resumed: what it uses from then on belongs to its turn.
         if self._spent_ns >= 0:
             self.used_ns += self.cpu_time_ns() - self._spent_ns
             self._spent_ns = -1
@@ -139,6 +140,7 @@ class PonderLimiter:
             return
         self._cores = cores
         cores = cores or frozenset(os.sched_getaffinity(0))
+        # The kernel binds single threads; threads and processes that start later inherit the binding.
         for pid in (self._pid, *descendants(self._pid)):
             with contextlib.suppress(OSError):
                 for thread in os.listdir(f"/proc/{pid}/task"):

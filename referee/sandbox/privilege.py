@@ -16,6 +16,7 @@ NOBODY = 65_534
 _FIRST = 0x7000_0000
 """First of 2**28 user ids that no distribution assigns."""
 _PER_PROCESS = 64
+"""User ids that one process of the arena gives out in turn: it runs far fewer bots at once."""
 
 _count = itertools.count()
 

@@ -25,7 +25,9 @@ from collections.abc import Callable, Iterator
 _COLUMN = 1 if platform.machine() == "aarch64" else 0
 _SET_ATTRIBUTES, _SET_IO_PRIORITY = (314, 274)[_COLUMN], (251, 30)[_COLUMN]
 _SEIZE = 0x4206
+"""PTRACE_SEIZE, which does not stop the other process as PTRACE_ATTACH would."""
 _OWN, _ASYNC = 0x8901, 0x5452
+"""FIOSETOWN and FIOASYNC: the process that the kernel signals when a descriptor becomes ready."""
 _CALL_SIGN = signal.SIGUSR1
 
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -91,6 +93,7 @@ _ATTACKS: dict[str, Callable[[int], object]] = {
     "sched_setscheduler": lambda pid: os.sched_setscheduler(pid, os.SCHED_BATCH, os.sched_param(0)),
     "sched_setparam": lambda pid: os.sched_setparam(pid, os.sched_param(0)),
     "sched_setattr": lambda pid: _check(_libc.syscall(_SET_ATTRIBUTES, pid, _ATTRIBUTES, 0)),
+    # IOPRIO_WHO_PROCESS, and the idle class, which needs no privilege.
     "ioprio_set": lambda pid: _check(_libc.syscall(_SET_IO_PRIORITY, 1, pid, 3 << 13)),
     "getsid": os.getsid,
     "pidfd_open": os.pidfd_open,

@@ -102,6 +102,7 @@ def stop_threads(pid: int) -> None:
     """Stop a process by SIGSTOP to each of its threads: a running thread that is not signalled itself stops only after
     its time slice.
     """
+    # AttributeError: C libraries before glibc 2.30 have no `tgkill`.
     with contextlib.suppress(OSError, AttributeError):
         for thread in os.listdir(f"/proc/{pid}/task"):
             ctypes.CDLL(None).tgkill(pid, int(thread), int(signal.SIGSTOP))
@@ -131,6 +132,7 @@ def sweep(keep: set[int]) -> int:
     while (strays := children() - keep) and time.monotonic() < deadline:
         _kill_trees(strays)
         for pid in strays:
+            # Without waiting: a process that dies slowly is found again in the next round.
             with contextlib.suppress(ChildProcessError):
                 os.waitpid(pid, os.WNOHANG)
         killed |= strays

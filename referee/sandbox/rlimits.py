@@ -16,6 +16,7 @@ from referee.sandbox.seccomp import SyscallFilter
 FILE_BYTES = 64 * 2**20
 """Maximum size of a file written by a bot."""
 OPEN_FILES = 256
+"""Open files of a process: each may hold a buffer of kernel memory (`kernel_memory.descriptor_bytes`)."""
 PENDING_SIGNALS = 1024
 """Number of pending signals of a user, among which the kernel counts timers."""
 CPU_S = 24 * 3600
@@ -32,6 +33,7 @@ def bounds(limits: BotLimits, user: int | None, *, has_namespace: bool = False, 
     start. The kernel counts all processes of a user. Therefore the limit on processes is multiplied if other bots may
     run as the bot's user, and not set if the bot runs as the user of this process without a user namespace of its own.
     """
+    # A core file would write all memory of a crashed bot to the disk; message queues are memory of the kernel.
     kernel_limits = {"FSIZE": FILE_BYTES, "NOFILE": OPEN_FILES, "CPU": CPU_S, "CORE": 0, "MSGQUEUE": 0}
     # The bot must not get the right to higher priorities that its user may have.
     kernel_limits |= {"RTPRIO": 0, "NICE": 0, "SIGPENDING": PENDING_SIGNALS}

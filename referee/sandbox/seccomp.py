@@ -170,7 +170,10 @@ _ABSENT = _numbers(
     "sync_file_range 277 84, modify_ldt 154 -, pkey_alloc 330 289, pkey_mprotect 329 288, mseal 462 462, "
     "munlock 150 229, remap_file_pages 216 234, clock_settime 227 112, adjtimex 159 171, ioprio_get 252 31"
 )
-"""Some calls that are not in the list, by name for messages: those that programs are known to make."""
+"""Some calls that are not in the list, by name for messages: those that programs are known to make.
+
+clone3 has its flags in memory, which a filter cannot read: without it, libraries call clone.
+"""
 
 _MACHINES = {"x86_64": (0xC000003E, 0), "aarch64": (0xC00000B7, 1)}
 """The kernel's number of the architecture, and the place in `_Numbers`."""
@@ -178,6 +181,7 @@ _MACHINES = {"x86_64": (0xC000003E, 0), "aarch64": (0xC00000B7, 1)}
 _NEW_NAMESPACES = 0x7E020080
 """CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET, NEWTIME: in them a bot would have capabilities."""
 _THREAD, _SHARED_FILES = 0x10000, 0x400
+"""CLONE_THREAD and CLONE_FILES."""
 _REQUESTS = (0x5401, 0x540F, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451)
 """Allowed requests of ioctl: TCGETS, TIOCGPGRP and TIOCGWINSZ, by which programs ask whether a file is a terminal;
 FIONREAD, FIONBIO, FIONCLEX, FIOCLEX. Others type into terminals, or make the kernel send signals for the bot.
@@ -190,6 +194,7 @@ SET_SECCOMP, SET_VMA, SET_MEMORY_MERGE, SET_THP_DISABLE (would allow huge pages 
 _MERGEABLE, _COLLAPSE = 12, 25
 """Advice of madvise that makes the kernel keep memory for the pages of a process, or make huge pages of them."""
 _SET_FLAGS, _ASYNC = 4, 0x2000
+"""F_SETFL and O_ASYNC, with which the kernel sends a signal whenever a descriptor becomes ready."""
 _FILE_COMMANDS = (0, 1, 2, 3, 5, 9, 11, 16, 36, 1025, 1027, 1030, 1032, 1034, 1035, 1036, 1037, 1038)
 """Allowed commands of fcntl: copies, flags and queries. Excluded are F_SETOWN, F_SETSIG and F_SETOWN_EX, which
 send signals; leases, which block others that open the file; F_SETPIPE_SZ, which allocates kernel memory.
@@ -210,14 +215,19 @@ _SOCKET_OPTIONS = (2, 4, 9, 13, 15, 20, 21)
 _TCP_OPTIONS, _IPV6_OPTIONS = (1, 4, 5, 6), (26,)
 """TCP_NODELAY and the times of keep-alive; IPV6_V6ONLY."""
 _UNIX, _INET, _INET6, _STREAM, _TYPE = 1, 2, 10, 1, 0xF
+"""Families and type of a socket; `_TYPE` masks the type, above which are SOCK_NONBLOCK and SOCK_CLOEXEC."""
 _TCP = (0, 6)
 """Allowed protocols: the default of a stream, and TCP by its number."""
 _UNSHARE_FILES = 2
+"""CLOSE_RANGE_UNSHARE gives a thread its own table of open files, like a clone without `_SHARED_FILES`."""
 _CLOCK_OF_THREAD, _CLOCK_OF_PROCESS, _OWN_CLOCK = 4, 0xFFFFFFFC, 0xFFFFFFF8
 
 _LOAD, _LOAD_AND, _JUMP_EQUAL, _JUMP_GREATER_EQUAL, _RETURN = 0x20, 0x54, 0x15, 0x35, 0x06
+"""Operations of classic BPF (linux/bpf_common.h): load a word, mask it, jump if equal, jump if not less, return."""
 _ALLOW, _ERRNO, _REPORT = 0x7FFF0000, 0x00050000, 0x7FC00000
+"""SECCOMP_RET_ALLOW, SECCOMP_RET_ERRNO and SECCOMP_RET_USER_NOTIF (linux/seccomp.h)."""
 _NUMBER, _ARCHITECTURE, _ARGUMENTS = 0, 4, 16
+"""Offsets of the fields of `struct seccomp_data`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,6 +256,7 @@ class SyscallFilter:
         Refusals to which every program is used, such as a request of a terminal, are not reported.
         """
         program = self.program(machine)
+        # An operation, `struct sock_filter`, has 8 bytes.
         operations = (program[place : place + 8] for place in range(0, len(program), 8))
         return b"".join(_op(_RETURN, _REPORT) if part in (_DENY, _UNKNOWN) else part for part in operations)
 
@@ -269,6 +280,7 @@ def _argument(index: int) -> bytes:
 
 def _among(values: Sequence[int], then: bytes, otherwise: bytes) -> tuple[bytes, ...]:
     """Return operations that execute `then` if the loaded value is one of `values`, else `otherwise`."""
+    # A jump passes over the comparisons that are left, and over `otherwise`.
     jumps = [_op(_JUMP_EQUAL, value, len(values) - place, 0) for place, value in enumerate(values)]
     return (*jumps, otherwise, then)
 
@@ -301,6 +313,7 @@ class _Builder:
         self._column = column
         self._parts = [
             _op(_LOAD, _ARCHITECTURE),
+            # Programs of another architecture, such as 32-bit ones on x86-64, give other numbers to the same calls.
             _op(_JUMP_EQUAL, architecture, 1, 0),
             _DENY,
             _op(_LOAD, _NUMBER),
@@ -319,6 +332,7 @@ class _Builder:
         # If a thread had its own table of open files, they would be missing from the count of its process.
         alone = _unless(0, _THREAD | _SHARED_FILES, _THREAD)
         self._on("clone", *alone, _argument(0), _op(_LOAD_AND, _NEW_NAMESPACES), *_among((0,), _PERMIT, _DENY))
+        # EINVAL, as from a kernel that does not know the option.
         self._on("prctl", _argument(0), *_among(_OPTIONS, _PERMIT, _INVALID))
         pair = (*_only(0, 0xFFFF, (_UNIX,), _refuse(errno.EAFNOSUPPORT)), *_only(1, _TYPE, (_STREAM,), _DENY))
         self._on("socketpair", *pair, _PERMIT)
@@ -344,6 +358,8 @@ class _Builder:
     def _on_all(self, calls: dict[str, _Numbers], *body: bytes) -> None:
         for numbers in calls.values():
             if (number := numbers[self._column]) >= 0:
+                # Any other call jumps over the body. A jump is one byte, so `_op` refuses a body of more than 255
+                # operations.
                 self._parts.extend((_op(_JUMP_EQUAL, number, 0, len(b"".join(body)) // 8), *body))
 
     def _clocks(self) -> None:

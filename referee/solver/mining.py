@@ -24,10 +24,17 @@ Level = Literal["easy", "medium", "hard"]
 
 TABLE_BYTES = 8 << 20
 MAX_NODES = 1_000_000
-"""The default number of moves played for one position."""
+"""The default number of moves played for one position. All positions of a game are searched, and few have a short win,
+so this and the table are small.
+"""
+MAX_PROOF_NODES = 40_000_000
+"""Limit of the moves that the solver plays for a problem, which takes about ten seconds."""
+PROOF_TABLE_BYTES = 64 << 20
+"""A problem is searched alone and forty times as long, so its table is larger."""
 WIN_IN_ONE = 10_000
 """Static scores from here on are wins in one move (see `Kernel.evaluate`)."""
 _MANY_TRIES = 8
+"""Plausible wrong moves from which a problem gets another point of difficulty."""
 _MEDIUM, _HARD = 3, 5
 """Points from which a problem is medium, and from which it is hard."""
 
@@ -125,11 +132,6 @@ def _tries(position: Position, solution: Solution) -> int:
     scores = {move: -int(kernel.evaluate(position.play(move).state, config)) for move in position.moves}
     best = max(scores[key] for key in solution.keys)
     return sum(score >= best for move, score in scores.items() if move not in solution.keys)
-
-
-MAX_PROOF_NODES = 40_000_000
-"""Limit of the moves that the solver plays for a problem, which takes about ten seconds."""
-PROOF_TABLE_BYTES = 64 << 20
 
 
 class UnprovedProblemError(ValueError):

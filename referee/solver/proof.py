@@ -100,6 +100,7 @@ ROW_SIZE = DELTAS + _kernel.MAX_MOVES
 _FACTOR = np.uint64(0xD6E8FEB86659FD93)
 _HALF = np.uint64(32)
 _FACTORS = np.random.default_rng(2).integers(0, 1 << 63, 256, dtype=np.uint64) * np.uint64(2) + np.uint64(1)
+"""Odd numbers, one for each element of a state. The seed is fixed, as compiled code in the cache contains them."""
 
 
 class ProofState(NamedTuple):
@@ -152,6 +153,7 @@ def repeats(ps: ProofState, ply: int) -> tuple[int, int]:
     previous occurrence (0 = none).
     """
     times, gap = 1, 0
+    # The side to move is part of a position, which recurs after an even number of plies only.
     for back in range(2, ply + 1, 2):
         is_same = True
         for i in range(KEY_SIZE):
@@ -180,6 +182,7 @@ def judge(ps: ProofState, config: Config, ply: int) -> int:
         return WON if code % 4 == wins else FAILED
     code = result(state, config, ONCE, ZERO)
     if code == 0:
+        # Whether the position has occurred before is unknown here: would a repetition win, the line has to be counted.
         if result(state, config, MANY_TIMES, TWO) % 4 == wins:
             work[NEEDS_HISTORY] = work[ABORTED] = 1
         return OPEN
@@ -278,6 +281,7 @@ def look_up(ps: ProofState, config: Config, ply: int, rest: int, used: int) -> i
                 work[PHI], work[DELTA] = entry[NUMBERS] >> 32, entry[NUMBERS] & 0xFFFFFFFF
                 return OPEN
             break
+    # All moves of a node must fail to refute it: with more moves that takes more effort.
     work[PHI], work[DELTA] = 1, max(ONCE, count(ps.states[ply], config))
     return OPEN
 
@@ -315,6 +319,7 @@ def child_known(ps: ProofState, config: Config, ply: int, rest: int, used: int) 
         is_won = rest == 1 and wins_now(ps, config, ply, used)
         is_won |= rest == 2 and not holds(ps, config, ply, used)
         return WON if is_won else FAILED
+    # The attacker makes the last ply, so it is to move whenever the plies left are odd.
     attacks = HAS_PROSPECTS and rest & 1 == 1
     if attacks and not may_win(ps.states[ply], config, (rest + 1) // 2):
         return FAILED
@@ -400,6 +405,7 @@ def search(ps: ProofState, config: Config, ply: int, rest: int, used: int, phi_l
         enter_key(ps, ply + 1, used_then)
         # A limit a quarter above the second best move's delta avoids many switches between the two moves.
         limit = min(phi_limit, work[SECOND] + work[SECOND] // 4 + 1)
+        # A child's phi enters this node's delta together with the count of the other moves (see `weigh`).
         search(ps, config, ply + 1, rest - 1, used_then, delta_limit - kept + 1, limit)
         if work[ABORTED] != 0:
             return 0

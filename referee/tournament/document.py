@@ -302,6 +302,8 @@ else:
         __base__=_Document,
         __module__=__name__,
         __doc__=_Document.__doc__,
+        # Its docstrings are those of its base; pydantic would look for its source in every module that is loaded.
+        __cls_kwargs__={"use_attribute_docstrings": False},
         format=(
             Literal[formats.names()],
             Field(default=DEFAULT, description=_Document.model_fields["format"].description),

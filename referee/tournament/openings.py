@@ -83,13 +83,13 @@ def draw_json(document: Mapping[str, Any], count: int) -> tuple[Opening, ...]:
     return draw_afresh(read(document), count)
 
 
-def _key(document: Document, count: int, _: object = None) -> tuple[str, int]:
-    """Return what the openings depend on."""
+def key_of(document: Document, count: int, _: object = None) -> tuple[str, int]:
+    """Return what the first `count` openings depend on."""
     fields = {"family", "variant", "rule_options", "openings", "opening_lines", "seed"}
     return json.dumps(document.model_dump(mode="json", include=fields), sort_keys=True), count
 
 
-@cached(LRUCache(MAX_DRAWN), _key, Lock())
+@cached(LRUCache(MAX_DRAWN), key_of, Lock())
 def draw(document: Document, count: int, compute: Draw = draw_afresh) -> Sequence[Opening]:
     """Return the first `count` openings as `compute` does; they are cached. Raises SettingsError."""
     return compute(document, count)

@@ -18,7 +18,12 @@ from referee.tournament.document import Document
 from referee.tournament.part import SettingsError
 
 MOVES = 40
-"""Moves per side in the estimate."""
+"""Moves per side in the estimate, as in the clocks of bots (`protocol.capabilities.MOVES_OF_A_GAME`)."""
+GAME_BYTES = 4_000
+"""Space of a game without its record, measured in SQLite: its rows, those of the archive, and their indexes."""
+PLY_BYTES = 18
+"""Space of a ply in a record, if no similar game is known."""
+UNTIMED = "untimed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +48,6 @@ TIME_CLASSES = (
     TimeClass("rapid", 3600),
     TimeClass("classical", None),
 )
-UNTIMED = "untimed"
 NAMES = (*(pace.name for pace in TIME_CLASSES), UNTIMED)
 
 
@@ -69,12 +73,6 @@ def time_class_in(settings: Mapping[str, Any]) -> str:
         return time_class_of(read_time_control(str(settings.get("time_control", ""))))
     except ParseError:
         return ""
-
-
-GAME_BYTES = 4_000
-"""Space of a game without its record, measured in SQLite: its rows, those of the archive, and their indexes."""
-PLY_BYTES = 18
-"""Space of a ply in a record, if no similar game is known."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -164,7 +164,8 @@ def _show_import(report: Mapping[str, Any]) -> None:
     games = "1 game" if report["new"] == 1 else f"{report['new']} games"
     output.text(f"{report['file']}: {games} imported as {report['format']}{known}, {report['rejected']} bad")
     if unread := report.get("unread"):
-        output.text(f"  {unread} variation{'s' * (unread > 1)} could not be read and became comments")
+        many = "s" * (unread > 1)
+        output.text(f"  {unread} variation{many} could not be read: kept as comment{many}")
     for bad in report["bad"]:
         where = f", move {bad['move']}" if bad["move"] else ""
         output.text(f"  line {bad['line']}{where}: {bad['problem']}")

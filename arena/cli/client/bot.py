@@ -31,12 +31,32 @@ from arena.documents.tournament import Challenge
 from arena.names import as_name
 from referee.bot.input_file import refuse_special
 
-_MOVING = ("uploaded", "checking")
+_UNCHECKED = ("uploaded", "checking")
+"""States of a version before the verdict."""
 _POLL_S = 1.0
-_PROGRAMS = (b"#!", b"\x7fELF")
-"""How the file of a program begins that can be run as it is."""
+_PROGRAM_STARTS = (b"#!", b"\x7fELF")
+"""First bytes of a script and of an executable, which are packed; any other file is sent as it is."""
 _LAST_LINES = 12
-"""How much of what an unfit bot wrote to standard error is shown."""
+"""Lines of the standard error of an unfit bot that are shown."""
+_QUOTA: tuple[Column[tuple[str, int, int]], ...] = (
+    text_column("name", "", lambda row: row[0]),
+    Column("used", "used", lambda row: row[1], "count"),
+    Column("limit", "limit", lambda row: row[2], "count"),
+)
+_COMMANDS = (
+    RouteCommand(
+        "list",
+        "GET /bots",
+        "list all bots",
+        ("arena bot list --family loa",),
+        query=BotQuery,
+        item=BotItem,
+        columns=BOTS,
+        empty='no bots yet; "arena bot submit --help" shows how',
+        limit=0,
+    ),
+)
+"""The subcommands that only show what a route returns."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,6 +126,7 @@ def _submit(arguments: SubmitArguments) -> int:
             f"/bots/{name}/versions",
             query={"family": arguments.family or None, "sha256": digest, "tc": arguments.tc},
             file=file,
+            # A retry of this request uploads nothing twice, but another command may submit the same bundle again.
             headers={"Idempotency-Key": f"{digest}-{os.urandom(8).hex()}"},
         ).data
     output.note(f"{submission['name']} received: {submission['size_bytes']:,} bytes, SHA-256 {submission['sha256']}")
@@ -113,7 +134,7 @@ def _submit(arguments: SubmitArguments) -> int:
         submission = _watch(client, submission["id"])
     problem = f"  {submission['problem']}" if submission["problem"] else ""
     Printer(arguments).result(submission, lambda: output.text(f"{submission['name']}  {submission['state']}{problem}"))
-    if submission["state"] in _MOVING:
+    if submission["state"] in _UNCHECKED:
         output.note(f'it is being checked; "arena bot show {name} --version {submission["number"]}" shows the progress')
     return Exit.FAILED if submission["state"] == "failed" else Exit.DONE
 
@@ -134,17 +155,17 @@ def bundle_of(path: Path) -> BinaryIO:
     refuse_special(path)
     if not path.is_dir():
         file = open(path, "rb")  # noqa: SIM115 - the caller closes it
-        if not file.read(4).startswith(_PROGRAMS):
+        if not file.read(4).startswith(_PROGRAM_STARTS):
             file.seek(0)
             return file
         file.close()
     packed = tempfile.TemporaryFile()  # noqa: SIM115 - the caller closes it
     with (
-        gzip.GzipFile(filename="", fileobj=packed, mode="wb", mtime=0) as squeezed,
-        tarfile.open(fileobj=squeezed, mode="w") as archive,
+        gzip.GzipFile(filename="", fileobj=packed, mode="wb", mtime=0) as compressed,
+        tarfile.open(fileobj=compressed, mode="w") as archive,
     ):
         if path.is_dir():
-            archive.add(path, arcname=".", filter=_plain)
+            archive.add(path, arcname=".", filter=_reproducible)
         else:
             _pack_program(archive, path)
     packed.seek(0)
@@ -158,7 +179,8 @@ def _pack_program(archive: tarfile.TarFile, path: Path) -> None:
     info = tarfile.TarInfo("bot.toml")
     info.size = len(text)
     archive.addfile(info, io.BytesIO(text))
-    archive.add(path.resolve(), arcname=path.name, filter=_plain)
+    # The target of a link, since `_reproducible` leaves links out.
+    archive.add(path.resolve(), arcname=path.name, filter=_reproducible)
 
 
 def _name_in(folder: Path) -> str:
@@ -171,7 +193,7 @@ def _name_in(folder: Path) -> str:
     return as_name(read_bot_file(folder, folder).name)
 
 
-def _plain(info: tarfile.TarInfo) -> tarfile.TarInfo | None:
+def _reproducible(info: tarfile.TarInfo) -> tarfile.TarInfo | None:
     """Remove owner and time, so that the same folder makes the same bundle; return None to leave the file out."""
     if not (info.isfile() or info.isdir()) or "/__pycache__" in info.name or "/.git" in info.name:
         return None
@@ -181,9 +203,10 @@ def _plain(info: tarfile.TarInfo) -> tarfile.TarInfo | None:
 
 
 def _watch(client: ApiClient, submission: int) -> dict[str, Any]:
+    """Wait for the verdict on a version, print it and return the version."""
     while True:
         version: dict[str, Any] = client.get(f"/submissions/{submission}")
-        if version["state"] not in _MOVING:
+        if version["state"] not in _UNCHECKED:
             output.progress("", is_last=True)
             output.note(*_steps(version), *_last_words(version))
             return version
@@ -202,11 +225,11 @@ def _steps(version: dict[str, Any]) -> list[str]:
     return lines
 
 
-def _last_words(found: dict[str, Any]) -> list[str]:
+def _last_words(version: dict[str, Any]) -> list[str]:
     """Return the end of what an unfit bot wrote to standard error."""
-    if found["state"] != "failed" or not found.get("log"):
+    if version["state"] != "failed" or not version.get("log"):
         return []
-    return ["standard error:", *(f"      {line}" for line in found["log"].splitlines()[-_LAST_LINES:])]
+    return ["standard error:", *(f"      {line}" for line in version["log"].splitlines()[-_LAST_LINES:])]
 
 
 def _show(arguments: BotArguments) -> int:
@@ -235,47 +258,25 @@ def _show(arguments: BotArguments) -> int:
 def _retire(arguments: RetireArguments) -> int:
     client = remote.client(arguments)
     path = f"/bots/{arguments.bot}" + (f"/versions/{arguments.number}" if arguments.number else "")
-    found = client.ask("POST", f"{path}/retire").data
-    Printer(arguments).result(found, lambda: output.note(f"{found['name']} is retired"))
+    retired = client.ask("POST", f"{path}/retire").data
+    Printer(arguments).result(retired, lambda: output.note(f"{retired['name']} is retired"))
     return Exit.DONE
-
-
-_QUOTA: tuple[Column[tuple[str, int, int]], ...] = (
-    text_column("name", "", lambda row: row[0]),
-    Column("used", "used", lambda row: row[1], "count"),
-    Column("limit", "limit", lambda row: row[2], "count"),
-)
 
 
 def _quota(arguments: QuotaArguments) -> int:
     client = remote.client(arguments)
-    mine, limits = client.get("/account"), client.get("/limits")
-    most = {"bots": limits["max_bots"], "versions": limits["max_versions"], "size_bytes": limits["max_user_bytes"]}
-    rows = [(name.replace("size_", ""), mine[name], limit) for name, limit in most.items()]
+    used, limits = client.get("/account"), client.get("/limits")
+    quotas = {"bots": limits["max_bots"], "versions": limits["max_versions"], "size_bytes": limits["max_user_bytes"]}
+    rows = [(name.replace("size_", ""), used[name], limit) for name, limit in quotas.items()]
     Printer(arguments).result(
-        {name: {"used": mine[name], "limit": limit} for name, limit in most.items()},
+        {name: {"used": used[name], "limit": limit} for name, limit in quotas.items()},
         lambda: output.table(_QUOTA, rows),
     )
     output.note("retired bots and versions do not count")
     return Exit.DONE
 
 
-_COMMANDS = (
-    RouteCommand(
-        "list",
-        "GET /bots",
-        "list all bots",
-        ("arena bot list --family loa",),
-        query=BotQuery,
-        item=BotItem,
-        columns=BOTS,
-        empty='no bots yet; "arena bot submit --help" shows how',
-        limit=0,
-    ),
-)
-
-
-def _tell_of_match(match: dict[str, Any]) -> None:
+def _print_match(match: dict[str, Any]) -> None:
     output.text(f"tournament {match['id']}: {match['name']}")
 
 
@@ -284,6 +285,6 @@ challenge = RouteCommand(
     "POST /bots/{bot}/challenges",
     body=Challenge,
     options={"bot": "your bot, which must be connected"},
-    show=_tell_of_match,
+    show=_print_match,
     note=lambda match: f"follow it with: arena tournament watch {match['id']}",
 )

@@ -27,6 +27,15 @@ from referee.tournament.ranking import StandingTable
 from referee.tournament.standing import StandingItem
 
 COLUMNS = 79
+_MAX_CELL_LETTERS = 12
+"""Results of a pair that a cell of the crosstable shows one by one: more would leave other bots out of the table."""
+_Row: TypeAlias = Mapping[str, Any]
+_OWN_COLUMNS: tuple[Column[_Row], ...] = (
+    Column("byes", "byes", lambda row: row["byes"]),
+    Column("buchholz", "Buchholz", lambda row: row["buchholz"], "points"),
+    Column("round", "round", lambda row: row["round"]),
+)
+"""Columns of the standings that only some formats fill."""
 _VERDICTS = {"H1": "H1 (stronger)", "H0": "H0 (not stronger)", "continue": "not decided"}
 
 
@@ -253,15 +262,6 @@ def show(summary: Mapping[str, Any], bracket: Sequence[BracketRound] = ()) -> No
     output.text(f"terminations: {reasons or 'none'}", *meanings(summary["terminations"]))
 
 
-_Row: TypeAlias = Mapping[str, Any]
-_OWN_COLUMNS: tuple[Column[_Row], ...] = (
-    Column("byes", "byes", lambda row: row["byes"]),
-    Column("buchholz", "Buchholz", lambda row: row["buchholz"], "points"),
-    Column("round", "round", lambda row: row["round"]),
-)
-"""Columns of the standings that only some formats fill."""
-
-
 def _columns(
     ratings: Mapping[str, _Row], performances: Mapping[str, _Row], own: Sequence[Column[_Row]]
 ) -> tuple[Column[_Row], ...]:
@@ -322,6 +322,6 @@ def _against(number: int, count: int) -> Column[tuple[int, _Row]]:
 
 def _cell(cell: Mapping[str, Any]) -> str:
     results = cell["results"]
-    if len(results) > 12:
+    if len(results) > _MAX_CELL_LETTERS:
         results = f"+{results.count('W')} ={results.count('D')} -{results.count('L')}"
     return f"{cell['points']:g} {results}".strip()

@@ -301,7 +301,8 @@ def _convert(arguments: ConvertArguments) -> int:
         if target.name != "record":
             output.text("")
     unread = sum(game.unread for game in games)
-    told = f"; {unread} variation{'s' if unread > 1 else ''} became comments" if unread else ""
+    many = "s" * (unread > 1)
+    told = f"; {unread} variation{many} kept as comment{many}" if unread else ""
     output.note(f"{len(games)} game{'s' if len(games) > 1 else ''} converted{told}")
     return Exit.DONE
 

@@ -314,17 +314,22 @@ def _refuse_incomplete(table: dict[str, Any]) -> None:
 
 
 def _read(table: Mapping[str, Any], options: Mapping[str, DocumentOption], config: Path | None) -> Document:
-    """Return the document. Raises CommandError that names the option, or the file and its key."""
+    """Return the document. Raises CommandError that names each faulty option, or the file and its keys."""
     try:
         document = read(table)
         openings.check(document)
     except SettingsError as error:
-        field = error.field or ""
-        fault = str(error).removeprefix(f"{field}: ")
-        given = next((options[path] for path in (field, field.partition(".")[0]) if path in options), None)
-        place = given.shown if given else f"{config}: {field}" if config else field
-        raise CommandError(f"{place}: {fault}") from None
+        faults = error.extra["errors"] or [{"field": error.field or "", "message": str(error)}]
+        places = [_placed(options, config, fault["field"], fault["message"]) for fault in faults]
+        raise CommandError("; ".join(places)) from None
     return document
+
+
+def _placed(options: Mapping[str, DocumentOption], config: Path | None, field: str, sentence: str) -> str:
+    """Return the sentence of a fault behind the option, or the file and key, in which it is."""
+    given = next((options[path] for path in (field, field.partition(".")[0]) if path in options), None)
+    place = given.shown if given else f"{config}: {field}" if config else field
+    return f"{place}: {sentence.removeprefix(f'{field}: ')}"
 
 
 def _refuse_server(document: Document, place: str) -> None:

@@ -7,7 +7,8 @@ import contextlib
 import errno
 import os
 import threading
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from concurrent.futures import Executor
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from functools import partial
@@ -54,6 +55,20 @@ def try_sandbox(settings: Settings) -> None:
         threading.Thread(target=attempt, name="sandbox", daemon=True).start()
 
 
+@contextlib.asynccontextmanager
+async def opened_executor(settings: Settings, bus: EventBus, spool: Spool) -> AsyncIterator[Awaitable[Executor]]:
+    """Open the executor in a thread, as slots take a second to start, and shut it down at the end."""
+    from arena.coordinator.executors import open_executor
+
+    opening = asyncio.create_task(asyncio.to_thread(open_executor, settings, bus, spool))
+    try:
+        yield opening
+    finally:
+        await asyncio.wait([opening])
+        if opening.exception() is None:
+            await asyncio.to_thread(opening.result().shutdown, cancel_futures=True)
+
+
 async def act(
     settings: Settings,
     store: Store,
@@ -62,37 +77,35 @@ async def act(
     interrupts: Interrupts,
     *,
     spool: Spool,
+    opening: Awaitable[Executor],
     open_door: Callable[[Lobby], AbstractAsyncContextManager[None]],
     settled: asyncio.Event | None = None,
 ) -> None:
     """Play and record games until a signal to `interrupts` or a failure of the coordinator. Raises CommandError.
 
-    `open_door` lets remote bots connect to the lobby. `settled` is set once games are dispatched, or on standby.
+    `opening` ends with the executor, `open_door` lets remote bots connect to the lobby, and `settled` is set once other
+    work need not wait for the first game any more.
     """
     from arena.coordinator.assembly import Collaborators, assemble
-    from arena.coordinator.executors import open_executor
     from arena.coordinator.lobby import Lobby
     from arena.metrics import CoordinatorMetrics
     from referee.bot.remote.link import LinkAllowance
 
     try:
-        executor = await asyncio.to_thread(open_executor, settings, bus, spool)
+        executor = await opening
     except ValueError as error:
         raise CommandError(str(error)) from None
     grace_ms = 1000 * settings.remote_grace_seconds
-    try:
-        async with Lobby(LinkAllowance(settings.remote_latency_ms, settings.remote_latency_game_ms, grace_ms)) as lobby:
-            counts = CoordinatorMetrics(metrics)
-            given = Collaborators(lobby=lobby, spool=spool, metrics=counts)
-            coordinator = assemble(settings, store, bus, executor, given)
-            coordinator.settled = settled or coordinator.settled
-            lobby.is_open = lambda: coordinator.state == "acting"
-            interrupts.again = coordinator.abort
-            talk = announced(store, bus, coordinator, place_of(settings))
-            async with open_door(lobby), talk:
-                await coordinator.run(interrupts.stop)
-    finally:
-        await asyncio.to_thread(executor.shutdown, cancel_futures=True)
+    async with Lobby(LinkAllowance(settings.remote_latency_ms, settings.remote_latency_game_ms, grace_ms)) as lobby:
+        counts = CoordinatorMetrics(metrics)
+        given = Collaborators(lobby=lobby, spool=spool, metrics=counts)
+        coordinator = assemble(settings, store, bus, executor, given)
+        coordinator.settled = settled or coordinator.settled
+        lobby.is_open = lambda: coordinator.state == "acting"
+        interrupts.again = coordinator.abort
+        talk = announced(store, bus, coordinator, place_of(settings))
+        async with open_door(lobby), talk:
+            await coordinator.run(interrupts.stop)
 
 
 def unable_to_serve(host: str, port: int, error: OSError, advice: str) -> CommandError:
@@ -180,8 +193,9 @@ async def _run(settings: Settings, store: Store) -> None:
     with _offered(settings, metrics):
         async with open_bus(settings, metrics, has_pages=False) as bus:
             with heard(asyncio.Event()) as interrupts:
-                door = partial(_door, settings, store, bus, metrics)
-                await act(settings, store, bus, metrics, interrupts, spool=Spool(settings.spool_folder), open_door=door)
+                door, spool = partial(_door, settings, store, bus, metrics), Spool(settings.spool_folder)
+                async with opened_executor(settings, bus, spool) as opening:
+                    await act(settings, store, bus, metrics, interrupts, spool=spool, opening=opening, open_door=door)
 
 
 def _is_damaged(store: Store) -> bool:

@@ -14,7 +14,15 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from arena.cli.server.referee import ServiceArguments, act, place_of, player_of, try_sandbox, unable_to_serve
+from arena.cli.server.referee import (
+    ServiceArguments,
+    act,
+    opened_executor,
+    place_of,
+    player_of,
+    try_sandbox,
+    unable_to_serve,
+)
 from arena.cli.source.database import open_store
 from arena.cli.terminal import argument, output
 from arena.cli.terminal.exit import CommandError, Exit
@@ -80,10 +88,13 @@ async def _with_bus(settings: Settings, store: Store, bus: EventBus, metrics: Me
     from arena.http.server import Runner
 
     context = context_of(store, settings, bus, metrics)
-    app = build(context)
-    runner = Runner(app, shutdown_timeout=CLOSE_TIMEOUT_S)
-    await runner.setup()
     async with contextlib.AsyncExitStack() as stack:
+        if settings.referee:  # before the pages are built, so that slots start meanwhile
+            opening = await stack.enter_async_context(opened_executor(settings, bus, context.arena.spool))
+            await asyncio.sleep(0)  # lets the task begin
+        app = build(context)
+        runner = Runner(app, shutdown_timeout=CLOSE_TIMEOUT_S)
+        await runner.setup()
         stack.push_async_callback(runner.cleanup)
         with heard(context.stopping) as interrupts:
             await _listen(runner, settings)
@@ -94,7 +105,17 @@ async def _with_bus(settings: Settings, store: Store, bus: EventBus, metrics: Me
             output.note("first Ctrl-C ends in good order, the second at once")
             if settings.referee:
                 spool, door = context.arena.spool, context.host
-                await act(settings, store, bus, metrics, interrupts, spool=spool, open_door=door, settled=settled)
+                await act(
+                    settings,
+                    store,
+                    bus,
+                    metrics,
+                    interrupts,
+                    spool=spool,
+                    opening=opening,
+                    open_door=door,
+                    settled=settled,
+                )
             else:
                 settled.set()
                 player = await asyncio.to_thread(player_of, store)

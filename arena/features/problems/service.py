@@ -245,8 +245,7 @@ def hint(arena: Arena, number: int, moves: Sequence[str], by: Identity | None) -
     if not line.rest:
         return HintResponse(())
     position = line.study.end
-    code = position.ruleset.rules.notation.read_move(next(iter(line.rest)), position.state, position.ruleset.config)
-    return HintResponse(ways_of(position, code, position.board)[0][:1])
+    return HintResponse(ways_of(position, position.read(next(iter(line.rest))), position.board)[0][:1])
 
 
 def solution(arena: Arena, number: int, by: Identity | None) -> SolutionResponse:

@@ -37,7 +37,8 @@ from arena.pages.page import (
     run_use_case,
 )
 from arena.pages.query_form import form_names, read_form
-from arena.pages.routes.game import decided, engine_charts, players, scenes_body, viewer_context
+from arena.pages.routes.game import decided, players
+from arena.pages.viewer import engine_charts, scenes_body, viewer_context
 from arena.plain_text import decoded
 from arena.services.archive import MAX_TEXT_BYTES, PlayerFigures
 from referee.errors import ArenaError

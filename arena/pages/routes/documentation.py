@@ -4,6 +4,7 @@ page of the JSON interface, rendered from its OpenAPI document without third-par
 
 from __future__ import annotations
 
+import asyncio
 import mimetypes
 import re
 from collections.abc import Mapping
@@ -44,6 +45,7 @@ routes = web.RouteTableDef()
 SITE = Path(__file__).parents[2] / "documentation"
 """The built site: part of the wheel, and made by `make` in a checkout."""
 _HEADING = re.compile(r'<h2 id="([^"]+)">(.*?)</h2>', re.DOTALL)
+"""A heading in the HTML of `arena.pages.markdown`: its anchor and its text."""
 _WORDS: tuple[Column[tuple[str, str]], ...] = (
     text_column("word", "Word", lambda row: row[0], is_heading=True),
     text_column("meaning", "Meaning", lambda row: row[1]),
@@ -53,6 +55,15 @@ _FIELDS: tuple[Column[DocumentedField], ...] = (
     Column("value", "Value", lambda limit: limit.value, is_sortable=False),
     text_column("text", "Meaning", lambda limit: limit.text, "inline"),
 )
+_UPLOAD_SETTINGS = (
+    "max_upload_bytes",
+    "max_bundle_bytes",
+    "max_bundle_files",
+    "quota_bots",
+    "quota_versions",
+    "quota_bytes",
+)
+"""The settings that limit uploads."""
 _UPLOADS: tuple[Column[tuple[str, int, str]], ...] = (
     text_column("text", "Limit", lambda row: row[2], "inline", is_heading=True),
     Column(
@@ -79,6 +90,34 @@ _KINDS = {
     "exports": language.marked("Downloads of many games that run at once"),
 }
 """What is counted by each limit on requests."""
+
+
+class Member(NamedTuple):
+    """A parameter of an operation, found `where`, or a member of a document."""
+
+    name: str
+    schema: Mapping[str, Any]
+    description: str
+    is_required: bool
+    where: str = ""
+
+
+_PARAMETERS: tuple[Column[Member], ...] = (
+    text_column("name", "Parameter", lambda member: member.name, "member", is_heading=True),
+    text_column("where", "In", lambda member: member.where),
+    text_column("type", "Type", lambda member: type_name(member.schema)),
+    text_column("meaning", "Meaning", lambda member: inline(member.description)),
+)
+_MEMBERS: tuple[Column[Member], ...] = (
+    text_column("name", "Member", lambda member: member.name, "member", is_heading=True),
+    text_column("type", "Type", lambda member: type_link(member.schema)),
+    text_column("meaning", "Meaning", lambda member: inline(member.description)),
+)
+_TOPICS: tuple[Column[Topic], ...] = (
+    text_column("filter", "Topic", lambda topic: topic.filter, "code", is_heading=True),
+    text_column("is_retained", "Retained", lambda topic: topic.is_retained),
+    text_column("about", "Content", lambda topic: inline(topic.about)),
+)
 
 
 def address(page: str = "") -> str:
@@ -181,8 +220,7 @@ async def limits(request: web.Request) -> web.Response:
     """Show the limits of bots, uploads and requests on this server."""
     context = request.app[CONTEXT]
     described = type(context.settings).model_fields
-    names = ("max_upload_bytes", "max_bundle_bytes", "max_bundle_files", "quota_bots", "quota_versions", "quota_bytes")
-    uploads = [(name, getattr(context.settings, name), described[name].description) for name in names]
+    uploads = [(name, getattr(context.settings, name), described[name].description) for name in _UPLOAD_SETTINGS]
     rates: list[tuple[str, float | None, float, str]] = [
         (name, limiter.rate.per_minute, limiter.rate.burst, _KINDS[name]) for name, limiter in context.limiters.items()
     ]
@@ -207,34 +245,6 @@ async def design(request: web.Request) -> web.Response:
     return render(request, "design.html", table=table)
 
 
-class Member(NamedTuple):
-    """A parameter of an operation, found `where`, or a member of a document."""
-
-    name: str
-    schema: Mapping[str, Any]
-    description: str
-    is_required: bool
-    where: str = ""
-
-
-_PARAMETERS: tuple[Column[Member], ...] = (
-    text_column("name", "Parameter", lambda member: member.name, "member", is_heading=True),
-    text_column("where", "In", lambda member: member.where),
-    text_column("type", "Type", lambda member: type_name(member.schema)),
-    text_column("meaning", "Meaning", lambda member: inline(member.description)),
-)
-_MEMBERS: tuple[Column[Member], ...] = (
-    text_column("name", "Member", lambda member: member.name, "member", is_heading=True),
-    text_column("type", "Type", lambda member: type_link(member.schema)),
-    text_column("meaning", "Meaning", lambda member: inline(member.description)),
-)
-_TOPICS: tuple[Column[Topic], ...] = (
-    text_column("filter", "Topic", lambda topic: topic.filter, "code", is_heading=True),
-    text_column("is_retained", "Retained", lambda topic: topic.is_retained),
-    text_column("about", "Content", lambda topic: inline(topic.about)),
-)
-
-
 def _parameter(given: Mapping[str, Any]) -> Member:
     return Member(
         given["name"], given["schema"], given.get("description", ""), given.get("required", False), given["in"]
@@ -254,7 +264,7 @@ async def show_interface(request: web.Request) -> web.Response:
     """Show every operation with an example, every schema, every error, every event topic."""
     await add_template_context(request)  # the middleware skips addresses of data, but this is a page
     topics = [topic for kind in messages.KINDS for topic in (*kind.COPIES, kind.TOPIC) if topic.is_public]
-    document = request.app[OPENAPI]
+    document = await asyncio.to_thread(request.app[OPENAPI])
     context = {
         "document": document,
         "problems": KINDS,

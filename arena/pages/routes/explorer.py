@@ -20,7 +20,7 @@ from arena.pages.html_table import sorted_table
 from arena.pages.page import allow_parameters, arena_of, error_sentence, path_family, render, run, run_use_case
 from arena.pages.query_form import form_names, read_form
 from arena.pages.routes.archive import source_options
-from arena.pages.routes.game import is_first_light
+from arena.pages.viewer import is_first_light
 from referee.errors import ArenaError
 from referee.rules import families, load
 from referee.rules.rules import Rules

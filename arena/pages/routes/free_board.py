@@ -36,8 +36,9 @@ from arena.pages.page import (
     run_use_case,
 )
 from arena.pages.routes.archive import replay_at
-from arena.pages.routes.game import board_label, grid, is_first_light, legal_as_json, piece_key, ply_of, replay_of
+from arena.pages.routes.game import replay_of
 from arena.pages.session import checked_form, own_form
+from arena.pages.viewer import board_label, grid, is_first_light, legal_as_json, piece_key, ply_of
 from arena.services.study import Study
 from referee.game.record import GameRecord, read_record, ruleset_of
 from referee.rules.core import SIDES, Side

@@ -26,7 +26,8 @@ from arena.pages.page import (
     path_number,
     run,
 )
-from arena.pages.routes.game import ply_of, render_viewer, replay_of
+from arena.pages.routes.game import render_viewer, replay_of
+from arena.pages.viewer import ply_of
 from arena.services.game import GameDetails
 
 routes = web.RouteTableDef()

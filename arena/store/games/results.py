@@ -31,6 +31,14 @@ from referee.tournament.ranking import GameResult
 
 COUNTER = "undone"
 """Name of the counter of undone results; recompute cached sums when it has grown."""
+MAX_POOLS = 256
+"""Number of pools whose results are counted in memory."""
+_BATCH = 500
+"""Records per query of a walk through all games, which are in memory together."""
+_COLUMNS = ("termination_class" if name == "kind" else name for name in GameResult._fields)
+_RESULT = tuple(table_of(Game).c[name] for name in _COLUMNS)
+"""The columns of a `GameResult`, whose `kind` is named as in game records."""
+_GAMES = table_of(Game).c
 
 
 def undo(sessions: Sessions, wrong: Mapping[str, str], lease_owner: str = "") -> list[str]:
@@ -92,18 +100,6 @@ def _count(session: Session, count: int) -> None:
         update(Counter).where(col(Counter.name) == COUNTER).values(value=col(Counter.value) + count)
     ).rowcount:
         session.execute(insert(Counter).values(name=COUNTER, value=count))
-
-
-_BATCH = 500
-"""Rows per statement, within the parameter limits of both databases."""
-
-
-MAX_POOLS = 256
-"""Number of pools whose results are counted in memory."""
-_COLUMNS = ("termination_class" if name == "kind" else name for name in GameResult._fields)
-_RESULT = tuple(table_of(Game).c[name] for name in _COLUMNS)
-"""The columns of a `GameResult`, whose `kind` is named as in game records."""
-_GAMES = table_of(Game).c
 
 
 class Results:

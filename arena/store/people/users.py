@@ -25,8 +25,10 @@ from arena.store.base.page import DEFAULT_LIMIT, bounded, cut, read_cursor
 
 _USER = tuple(col(getattr(User, name)) for name in UserItem.__dataclass_fields__)
 """The columns of a `UserItem`, without the password and the private address."""
-_USE_NOTED_EVERY = timedelta(minutes=1)
+_LAST_USED_RESOLUTION = timedelta(minutes=1)
 """Resolution of a token's `last_used`, so that not every read writes."""
+_MAX_SAME_EMAIL = 10
+"""Users with one e-mail address that are looked up: an address need not be unique."""
 
 
 class Users:
@@ -53,13 +55,14 @@ class Users:
 
     def get(self, user_id: int) -> UserItem:
         """Return a user by id. Raises NotFoundError."""
-        return self._one(col(User.id) == user_id, user_id)
+        return self._where(col(User.id) == user_id, user_id)
 
     def find(self, name: str) -> UserItem:
         """Return a user by name. Raises NotFoundError."""
-        return self._one(col(User.name) == name, name)
+        return self._where(col(User.name) == name, name)
 
-    def _one(self, condition: ColumnElement[bool], name: object) -> UserItem:
+    def _where(self, condition: ColumnElement[bool], name: object) -> UserItem:
+        """Return the user that meets a condition. Raises NotFoundError with `name`."""
         with self._sessions.reading() as session:
             rows = fetch(session, select(*_USER).where(condition))
         if not rows:
@@ -126,9 +129,9 @@ class Users:
 
     def with_email(self, email: str) -> list[UserItem]:
         """Return the users with this e-mail address, ignoring case."""
-        query = select(*_USER).where(func.lower(col(User.email)) == email.lower()).order_by(col(User.id)).limit(10)
+        query = select(*_USER).where(func.lower(col(User.email)) == email.lower()).order_by(col(User.id))
         with self._sessions.reading() as session:
-            return [_user_item(row) for row in fetch(session, query)] if email else []
+            return [_user_item(row) for row in fetch(session, query.limit(_MAX_SAME_EMAIL))] if email else []
 
     def set_email(self, user_id: int, email: str) -> None:
         """Set or, with an empty text, remove the e-mail address of a user."""
@@ -158,9 +161,13 @@ class Users:
             raise BadValueError(str(error)) from None
         if missing := [scope for scope in wanted if scope not in scopes_of(user.role)]:
             raise BadValueError(f"user {user.name} ({user.role}) cannot grant the scope {missing[0]!r}")
-        words = " ".join(wanted)
         token = Token(
-            user_id=user_id, name=name[:80], digest=digest, scopes=words, expires=expires, parent_id=parent_id
+            user_id=user_id,
+            name=name[:80],
+            digest=digest,
+            scopes=" ".join(wanted),
+            expires=expires,
+            parent_id=parent_id,
         )
         with self._sessions.writing() as session:
             if parent_id is not None:
@@ -179,10 +186,10 @@ class Users:
 
     def token(self, user_id: int, token_id: int) -> TokenItem:
         """Return one of a user's tokens. Raises NotFoundError, also for other users' tokens."""
-        found = self._tokens(col(Token.user_id) == user_id, col(Token.id) == token_id)
-        if not found:
+        tokens = self._tokens(col(Token.user_id) == user_id, col(Token.id) == token_id)
+        if not tokens:
             raise NotFoundError("token", token_id)
-        return found[0]
+        return tokens[0]
 
     def _tokens(self, *conditions: ColumnElement[bool]) -> list[TokenItem]:
         query = select(Token).where(*conditions).order_by(col(Token.id))
@@ -200,16 +207,16 @@ class Users:
                 raise NotFoundError("token", token_id)
             ids: Sequence[int | None] = [token_id]
             while ids:
-                mine = (col(Token.id).in_(ids), col(Token.revoked).is_(None))
-                session.execute(update(Token).where(*mine).values(revoked=now()))
+                valid = (col(Token.id).in_(ids), col(Token.revoked).is_(None))
+                session.execute(update(Token).where(*valid).values(revoked=now()))
                 ids = session.scalars(select(col(Token.id)).where(col(Token.parent_id).in_(ids))).all()
 
     def revoke_all(self, user_id: int) -> int:
         """Revoke all tokens of a user; return how many were still valid."""
-        mine = (col(Token.user_id) == user_id, col(Token.revoked).is_(None))
+        valid = (col(Token.user_id) == user_id, col(Token.revoked).is_(None))
         with self._sessions.writing() as session:
-            found = session.execute(update(Token).where(*mine).values(revoked=now()))
-            return int(found.rowcount)  # type: ignore[attr-defined]
+            revoked = session.execute(update(Token).where(*valid).values(revoked=now()))
+            return int(revoked.rowcount)  # type: ignore[attr-defined]
 
     def by_token(self, digest: str) -> Identity | None:
         """Return the identity of the token with this digest; None if it is unknown or no longer valid."""
@@ -222,7 +229,8 @@ class Users:
         token, user = row
         if token.revoked or token.has_expired or not user.is_active:
             return None
-        if token.last_used is None or token.last_used < at - _USE_NOTED_EVERY:
+        if token.last_used is None or token.last_used < at - _LAST_USED_RESOLUTION:
+            # A token is valid whether or not its use can be noted.
             with contextlib.suppress(StoreUnavailableError), self._sessions.writing() as session:
                 session.execute(update(Token).where(col(Token.id) == token.id).values(last_used=at))
         scopes = frozenset(token.scopes.split()) & scopes_of(user.role)
@@ -323,22 +331,23 @@ class AccountLinks:
     def take(self, digest: str) -> bool:
         """Use a link once; return False if it is unknown, used up or expired."""
         valid = (col(AccountLink.uses_left) > 0, col(AccountLink.expires) > now())
+        # One statement tests and counts, so that two people cannot take the last use together.
         using = update(AccountLink).where(col(AccountLink.digest) == digest, *valid)
         with self._sessions.writing() as session:
-            found = session.execute(using.values(uses_left=col(AccountLink.uses_left) - 1))
-            return bool(found.rowcount)  # type: ignore[attr-defined]
+            used = session.execute(using.values(uses_left=col(AccountLink.uses_left) - 1))
+            return bool(used.rowcount)  # type: ignore[attr-defined]
 
     def give_back(self, digest: str) -> None:
         """Undo one use of a link."""
         with self._sessions.writing() as session:
-            mine = update(AccountLink).where(col(AccountLink.digest) == digest)
-            session.execute(mine.values(uses_left=col(AccountLink.uses_left) + 1))
+            link = update(AccountLink).where(col(AccountLink.digest) == digest)
+            session.execute(link.values(uses_left=col(AccountLink.uses_left) + 1))
 
     def count_resets(self, user_id: int, since: datetime) -> int:
         """Count the links for resetting a user's password that were made since a moment."""
-        mine = (col(AccountLink.user_id) == user_id, col(AccountLink.created_at) >= since)
+        recent = (col(AccountLink.user_id) == user_id, col(AccountLink.created_at) >= since)
         with self._sessions.reading() as session:
-            return session.scalar(select(func.count()).select_from(AccountLink).where(*mine)) or 0
+            return session.scalar(select(func.count()).select_from(AccountLink).where(*recent)) or 0
 
     def forget(self, user_id: int) -> None:
         """Delete all links that reset a user's password."""

@@ -15,7 +15,10 @@ from referee.rules import load
 from referee.rules.core import Kind
 
 OTHERS_SHARE = 0.25
-"""Weight that games against bots of other owners may have for each unit of weight of those against anchors."""
+"""Weight that games against bots of other owners may have for each unit of weight of those against anchors.
+
+Whatever other accounts lose on purpose, four times as much evidence is then honest (docs/explanation/ratings.md).
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +99,7 @@ def fold(table: RatingTable, game: FoldedGame, update: trueskill.Update = truesk
         _side(table, game, game.second_id, is_anchor=game.anchor == "second"),
     )
     points = {"first": 1.0, "second": 0.0}.get(game.winner or "", 0.5)
+    # The nth game of two owners on a day counts 1/n: two accounts cannot raise a rating by repetition.
     weight = 1 / (game.meeting or 1)
     first, second = (side.line.rating for side in sides)
     after = update(first, second, points, load(game.family).draw_probability, weight)
@@ -106,6 +110,7 @@ def fold(table: RatingTable, game: FoldedGame, update: trueskill.Update = truesk
         if credit is None:
             continue
         if mine.is_anchor:
+            # Its mu and sigma stay those of the ladder: only its results are counted.
             rating = trueskill.counted(mine.line.rating, mine.line.rating.mu, mine.line.rating.sigma, score)
         forfeits = mine.line.forfeits + (is_forfeit and score == 0)
         opposition = mine.line.opposition + theirs.line.rating.mu

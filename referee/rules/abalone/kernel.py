@@ -146,6 +146,7 @@ def _limit(state: Any, config: Any, reason: int) -> int:
 @jit
 def _settled(state: Any, config: Any) -> int:
     """Return the result code of a winning score, of Black's before White's; 0 if neither side has one."""
+    # A position that is set up may give both sides enough: then Black has won.
     if state[BY_BLACK] >= config[WIN_SCORE]:
         return BY_EJECTIONS * 4 + 1
     return BY_EJECTIONS * 4 + 2 if state[BY_WHITE] >= config[WIN_SCORE] else 0

@@ -80,6 +80,7 @@ EIGHT = np.uint64(8)
 NINE = np.uint64(9)
 NOT_A = np.uint64(0xFEFEFEFEFEFEFEFE)
 NOT_H = np.uint64(0x7F7F7F7F7F7F7F7F)
+"""A step over the left edge lands on file h, one over the right edge on file a: such steps are masked."""
 
 
 # States and sides
@@ -144,6 +145,7 @@ def frozen_near(m: Any, helpers: Any, style: Any) -> Any:
     the other pieces next to that immobilizer, two or more free all; next to a classical immobilizer they free none.
     """
     z = NONE
+    # Each immobilizer is judged by itself: what neutralises one does not help against another.
     while m:
         x = NEAR[ctz(m)]
         m &= m - ONE
@@ -175,6 +177,7 @@ def frozen_squares(u: Any, v: Any, style: Any) -> Any:
 @jit
 def sweep_up(g: Any, e: Any, s: Any) -> Any:
     """Return the set g and all squares reached from it upwards over the empty squares e."""
+    # Three doubled steps (a Kogge-Stone fill) cover the seven squares of the longest ray.
     g |= e & (g << s)
     e &= e << s
     s2 = s + s
@@ -198,6 +201,7 @@ def sweep_down(g: Any, e: Any, s: Any) -> Any:
 def leaps_up(g: Any, e: Any, h: Any, s: Any, max_leaps: Any) -> Any:
     """Return the squares that g reaches upwards by at most `max_leaps` (0 = any number) leaps over single pieces of h."""
     d = NONE
+    # A slide, the piece leapt over, and the empty square right behind it, where the next slide begins.
     t = (((sweep_up(g, e, s) << s) & h) << s) & e
     while t:
         x = sweep_up(t, e, s)
@@ -354,9 +358,11 @@ def captured(piece: Any, f: Any, t: Any, u: Any, v: Any, own: Any, foe: Any, sty
         corners = (FILE[b] & RANK[c]) | (FILE[c] & RANK[b])
     if piece == COORDINATOR:
         return corners & foe
+    # A chameleon leaps over leapers only; the other captures of the same move add up if the rules say so.
     x = BETWEEN[a, b] & v[2]
     if x and not style & 4:
         return x
+    # It pinches as a pincer does, so only after a move along a rank or file.
     if CROSS[a] & t:
         x |= pinched(t, own, v[0])
     return x | (corners & v[1]) | (BEYOND[b, a] & v[4])
@@ -430,6 +436,8 @@ def guard(u: Any, v: Any, style: Any) -> Any:
                 baits |= x
             elif d & own:
                 pins |= d
+            # Two pieces in a row cannot be leapt over, nor more than the rules allow with the king as the last; each
+            # piece that leaves may change that.
             elif (h | k) & ((h | k) >> STRIDE[a, s]) or (style >= 8 and popcount(h) >= style >> 3):
                 pins |= h
             else:
@@ -444,6 +452,7 @@ def guard(u: Any, v: Any, style: Any) -> Any:
             d = BEYOND[c, s]
             if d:
                 b = ctz(d)
+                # The partner itself cannot be the mover.
                 p = CROSS[b] & g & ~(ONE << np.uint64(c))
                 while p:
                     line = BETWEEN[ctz(p), b] | d
@@ -490,6 +499,7 @@ def touchy(u: Any, foe: Any, pins: Any) -> Any:
     """Return the pieces whose every move must be tested: the king, pinned pieces, and an immobilizer that may release
     enemies.
     """
+    # A king that moves changes every line of attack, and an immobilizer that moves may set attackers free.
     x = u[6] | pins
     m = u[5]
     while m:
@@ -541,6 +551,7 @@ def count_moves(u: Any, v: Any, check: Any, pins: Any, baits: Any, style: Any) -
     risk = own if check else touchy(u, foe, pins)
     rest = own if check or baits else risk
     if not (check or baits):
+        # The pieces whose moves need no test are counted together by fills.
         easy = ~(z | risk)
         e = ~(own | foe)
         n += count_slides(u[0] & easy, (u[1] | u[2] | u[3] | u[4] | u[5]) & easy, e)
@@ -549,7 +560,9 @@ def count_moves(u: Any, v: Any, check: Any, pins: Any, baits: Any, style: Any) -
         if v[2] and u[3] & easy:
             n += count_leaps(u[3] & easy, e, v[2], style >> 3)
         if style & 2:
+            # Suicides of frozen pieces. The king, which may not, is always among `risk`.
             n += popcount(z & ~risk)
+    # Without suicide a frozen piece has no move.
     if not style & 2:
         rest &= ~z
     while rest:
@@ -642,6 +655,7 @@ def play(state: Any, config: Any, move: Any, out: Any) -> Any:
         out[o + i] = u[i]
         out[7 - o + i] = v[i]
     out[SIDE] = ONE - state[SIDE]
+    # The counter is of plies since a piece left the board, by capture or suicide.
     out[QUIET] = NONE if x or f == t else min(state[QUIET] + ONE, LAST)
     out[NUMBER] = min(state[NUMBER] + state[SIDE], LAST)
     out[PLIES] = state[PLIES] + ONE
@@ -656,6 +670,7 @@ def result(state: Any, config: Any, occurrences: Any, gap: Any) -> Any:
     style = style_of(config)
     u, v = sides(state)
     check, pins, baits = guard(u, v, style)
+    # Mate and stalemate come before all limits, so a mate on the last ply counts.
     if not can_move(u, v, check, pins, baits, style):
         return blocked(check, np.int64(state[SIDE]), config)
     quiet = np.int64(state[QUIET])
@@ -775,7 +790,9 @@ def victims(state: Any, config: Any, move: Any) -> Any:
 # Evaluation. Values in centipawns: a pincer is worth 100.
 
 WORTH = 100, 300, 550, 350, 250, 600
-"""Values of the pieces in the order of a side's bitboards, without the king."""
+"""Values of the pieces in the order of a side's bitboards, without the king. They were set by hand: the champion of Baroque
+has values tuned in games (docs/reports/2026-11-24-champion.md).
+"""
 
 
 @jit
@@ -803,9 +820,12 @@ def takings(piece: Any, f: Any, u: Any, v: Any, own: Any, foe: Any, style: Any) 
     if piece == COORDINATOR:
         x = coordinating(u[6], foe) & e
     elif piece == WITHDRAWER:
+        # It captures what it leaves behind, so only from a square next to an enemy; `captured` tests the direction.
         x = e if NEAR[a] & foe else NONE
     elif piece == CHAMELEON:
         x = e
+        # Next to a withdrawer every square may be one that withdraws from it. Elsewhere only pincers and coordinators
+        # can be captured, on few squares.
         if not NEAR[a] & v[4]:
             x &= pinching(own, v[0]) & CROSS[a] | coordinating(u[6], v[1])
     else:
@@ -846,6 +866,7 @@ def best_capture(u: Any, v: Any, own: Any, foe: Any, z: Any, style: Any) -> Any:
         t = ONE << np.uint64(ctz(x))
         x ^= t
         best = max(best, worth(v, pinched(t, own, foe), WORTH))
+    # These may capture several pieces at once, which depends on origin and destination: each move is tried.
     rest = (u[1] | u[2] | u[3]) & free
     while rest:
         f = ONE << np.uint64(ctz(rest))
@@ -897,6 +918,7 @@ def captures(state: Any, config: Any, values: Any, moves: Any, gains: Any) -> An
     z = frozen_squares(u, v, style)
     n = 0
     is_guarded, check, pins, baits, risk = False, False, NONE, NONE, NONE
+    # Immobilizers never capture.
     rest = own & ~z & ~u[5]
     while rest:
         a = ctz(rest)
@@ -908,6 +930,7 @@ def captures(state: Any, config: Any, values: Any, moves: Any, gains: Any) -> An
             t = ONE << np.uint64(ctz(d))
             x = captured(piece, f, t, u, v, own, foe, style)
             if x:
+                # `guard` is the slow part, and many positions have no capture.
                 if not is_guarded:
                     is_guarded = True
                     check, pins, baits = guard(u, v, style)
@@ -928,6 +951,7 @@ def posture(u: Any, e: Any, z: Any, side: Any, values: Any) -> Any:
         n -= worth(u, z, values[FROZEN:])
         if u[6] & z:
             n -= values[STUCK_KING]
+    # The sum of the rank numbers: each mask has the ranks whose number has one of its three bits set.
     ranks = popcount(u[0] & ODD_RANKS) + 2 * popcount(u[0] & UPPER_PAIRS) + 4 * popcount(u[0] & UPPER_HALF)
     n += values[ONWARD] * (7 * popcount(u[0]) - ranks if side else ranks)
     if u[6]:
@@ -946,6 +970,7 @@ def quiet_eval(state: Any, config: Any, values: Any) -> Any:
     side = np.int64(state[SIDE])
     score = posture(u, e, frozen_squares(u, v, style) & own, side, values)
     score -= posture(v, e, frozen_squares(v, u, style) & foe, 1 - side, values)
+    # From 10,000 on a score would mean a win with the next move (see `Kernel.evaluate`).
     return min(max(score, -9_999), 9_999)
 
 
@@ -963,4 +988,5 @@ def evaluate(state: Any, config: Any) -> Any:
     z = frozen_squares(u, v, style) & own
     score = standing(u, v, e, z) - standing(v, u, e, frozen_squares(v, u, style) & foe)
     score += 3 * best_capture(u, v, own, foe, z, style) // 4
+    # As in `quiet_eval`.
     return min(max(score, -9_999), 9_999)

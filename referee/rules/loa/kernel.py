@@ -77,6 +77,7 @@ __all__ = [
 
 DTYPE = np.uint64
 MAX_MOVES = 376
+"""The most moves on a 12x12 board are 368 (see "Buffer" in RULES.md). `list_lines` asks for room for eight more."""
 
 CONNECTION, BOTH, BLOCKED, STUCK, REPEATED, LIMIT = range(6)
 """Reason numbers of `result`: indices into `Rules.reasons`."""
@@ -113,6 +114,7 @@ def legal(state: Any, config: Any, moves: Any) -> int:
         X = np.empty(LINES8, dtype=np.int64)
         load8(state, X)
         k = list8(X, state[FIRST + 3 * s], s, moves)
+        # A side without a move passes, unless the rules end the game instead: then no move is legal.
         if k == 0 and stuck(count8(X, 1 - s), config, s) != 0:
             return 0
     else:
@@ -141,6 +143,7 @@ def board_result(state: Any, config: Any) -> tuple[int, int]:
         X = np.empty(LINES8, dtype=np.int64)
         load8(state, X)
         k = count8(X, s)
+        # Replies matter only if this side has no move.
         replies = count8(X, 1 - s) if k == 0 else 1
     else:
         L = np.empty((3, LINES), dtype=np.int64)
@@ -198,6 +201,7 @@ def play(state: Any, config: Any, move: int, out: Any) -> None:
         out[NEUTRAL] = np.uint64(target + 1)
         out[BAN] = np.uint64(source + 1)
         return
+    # A piece that enters the hole leaves the board.
     if target != config[HOLE]:
         out[own + w] |= bit
     if signed(state[NEUTRAL]) == target + 1:
@@ -208,6 +212,7 @@ def play(state: Any, config: Any, move: int, out: Any) -> None:
 
 @jit
 def result(state: Any, config: Any, occurrences: int, gap: int) -> int:
+    # Nearly all positions of a search are open, which is found without the tables of lines.
     if config[SIZE] != 8 or not is_open8(state):
         code = board_result(state, config)[0]
         if code != 0:
@@ -241,6 +246,7 @@ def playout8(state: Any, config: Any, rng: Any, last: int) -> tuple[int, int]:
     a, b = state[FIRST + 3 * s], state[SECOND - 3 * s]
     code, done = ended(connected8(state[FIRST]), connected8(state[SECOND]), config, s), 0
     while code == 0:
+        # At the limit of plies no move is drawn, but a side without a move still ends the game.
         move = random8(X, s, rng) if done < last else -1
         if move < 0:
             if done < last or count8(X, s) == 0:
@@ -253,6 +259,7 @@ def playout8(state: Any, config: Any, rng: Any, last: int) -> tuple[int, int]:
             rest = a & ~(np.uint64(1) << np.uint64(move >> 6))
             put(X, move >> 6, -1 - s)
             put(X, move & 63, 1 + s if b & to == np.uint64(0) else 2 * s - 1)
+            # The opponent can be connected only by the loss of a piece.
             mine, theirs = connected8(rest | to), b & to != np.uint64(0) and connected8(b & ~to)
             a, b = b & ~to, rest | to
             if mine or theirs:

@@ -105,6 +105,7 @@ def connects8(a: Any, b: Any) -> bool:
         bit = U1 << np.uint64(i)
         left ^= bit
         rest = a ^ bit
+        # Far cheaper than the flood fills below, and often enough.
         if far(rest):
             continue
         part = filled8(rest, rest & (~rest + U1))

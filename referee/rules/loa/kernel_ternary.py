@@ -71,6 +71,7 @@ def load8(state: Any, X: Any) -> tuple[Any, Any]:
 @jit
 def grown8(x: Any) -> Any:
     """Return the squares of `x` and all their neighbours."""
+    # Files first: the squares to the left and right are then moved up and down with the others, so diagonals are included.
     x |= (x & NOT_H) << U1 | (x & NOT_A) >> U1
     return x | x << U8 | x >> U8
 
@@ -197,6 +198,7 @@ def list8(X: Any, a: Any, s: int, moves: Any) -> int:
                 t |= U1 << np.uint64(i + c)
             if w & 256:
                 t |= U1 << np.uint64(i - c)
+        # Compiled code writes past the end of an array without an error.
         if total + 8 > len(moves):
             raise OverflowError("too many moves for the buffer")
         while t != U0:

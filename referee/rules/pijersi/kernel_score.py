@@ -16,9 +16,11 @@ from referee.rules.pijersi.tables import ALL_CELLS, EDGE, NEAR, ROW_A, ROW_G, RO
 
 WON = 19_000
 GOAL_IN_ONE = 12_000
+"""Scores above those of undecided positions: from 10,000 on a score means a win in one move, below 20,000 is any."""
 GOAL_THREAT = 250
 CUBE = 100
 WISE = 35
+"""Less than a cube: wise cubes neither capture nor reach the goal."""
 STACK = 8
 HANGING = 45
 TEMPO = 10
@@ -147,4 +149,5 @@ def static_score(state: Any, config: Any) -> Any:
         score -= GOAL_THREAT
     if limit:  # an advantage counts less the nearer the draw is
         score -= score * state[HALF] // (2 * limit)
+    # Below 10,000, from which a score means a win in one move.
     return max(-9_000, min(9_000, score))

@@ -87,6 +87,7 @@ def list_pairs(state: Any, starts: Any, thirds: Any) -> Any:
                 mids ^= step
                 starts[n] = (s << 12) | (m << 6)
                 if step & joins:
+                    # The cube has left its cell, so the new stack may pass over it or return to it.
                     thirds[n] = (stack_targets(m, empty | bit, landing | bit) << 1) | 1
                 else:
                     thirds[n] = 1
@@ -212,6 +213,7 @@ def play_turn(state: Any, code: Any, out: Any) -> Any:
                 held = out[own + role] & (low | high)
                 if held == low or held == high:
                     out[own + role] ^= low | high
+        # Each side swaps once or passes: White first, then Black, after whom the phase is over.
         out[PHASE] = (1 - side) | (0 if side else SWAPPING)
         out[FULL] += side
         return

@@ -100,6 +100,7 @@ def result(state: State, config: Config, occurrences: int, gap: int) -> int:
     if code != 0:
         return code
     is_stuck = not has_move(state, m)
+    # The order of the rules: a side without a move has lost or drawn before repetition counts.
     if not is_stuck and config[REPETITION] > 0 and occurrences >= config[REPETITION]:
         # Of the `gap` plies since the previous occurrence every second one left the attackers to move.
         if config[PERPETUAL_RAICHI] == DEFENDERS_LOSE and gap > 0 and 2 * state[RAICHI] >= gap:

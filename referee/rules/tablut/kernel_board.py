@@ -57,6 +57,7 @@ def live_bases(s: State, m: int) -> int:
     if m & ONLY_OCCUPIED == 0:
         return ALL_BASES
     live = 0
+    # West has files a and b, south ranks 1 and 2, north ranks 9 and 8, east files i and h.
     if (s[9] & ARMS) | (s[10] & POINT):
         live |= 1
     if (s[0] & ARMS) | (s[1] & POINT):
@@ -134,12 +135,14 @@ def winner_code(first_player: int, reason: int, side: int) -> int:
 @borrowing
 def board_result(s: State, c: Config, m: int) -> int:
     """Return the result code that the board alone determines (the first four tests of the rules), or 0."""
+    # A captured king leaves no cell behind, so this is tested before its cell is used.
     if s[KING] < 0:
         return winner_code(int(c[FIRST_PLAYER]), KING_CAPTURED, 0)
     if goals(int(s[KING] % 9), m) >> int(s[KING] // 9) & 1:
         return winner_code(int(c[FIRST_PLAYER]), KING_ESCAPED, 1)
     if not (s[0] | s[1] | s[2] | s[3] | s[4] | s[5] | s[6] | s[7] | s[8]):
         return winner_code(int(c[FIRST_PLAYER]), ATTACKERS_ELIMINATED, 1)
+    # Tuichi: two open ways, both of which the attackers can hardly close with one move.
     if c[TUICHI_WINS] == 1 and s[SIDE] == 0 and free_ways_now(s, m) >= 2:
         return winner_code(int(c[FIRST_PLAYER]), TUICHI, 1)
     return 0
@@ -178,6 +181,7 @@ def count_shut(x: int, y: int, across: int, along: int, ashton: bool, at_edge: b
 
     `across` and `along` are the attackers on that rank and that file.
     """
+    # All 16 base cells are hostile to the king, empty or not; for soldiers see `advance`.
     if ashton:
         across, along = across | int(BASES[y]), along | int(BASES[9 + x])
     if x != 4 or y != 4:  # The empty throne is hostile.
@@ -221,6 +225,7 @@ def advance(s: State, c: Config, m: int, move: int) -> None:
     s[SIDE] = 1 - side
     across, along = int(s[enemy + y]), int(s[enemy + 9 + x])
     near = (across & ((1 << x) << 1 | (1 << x) >> 1)) | (along & ((1 << y) << 1 | (1 << y) >> 1))
+    # Most moves end next to no enemy: what captures depend on is read only for the others.
     if near != 0 and not (is_king and c[KING_ARMED] == 0):
         k = int(s[KING])
         ashton = c[CAMP_HOSTILE] == ASHTON
@@ -237,14 +242,17 @@ def advance(s: State, c: Config, m: int, move: int) -> None:
                 hostile_across, hostile_along = hostile_across | int(BASES[y]), hostile_along | int(BASES[9 + x])
         else:
             hostile_across, hostile_along = int(s[18 + y]), int(s[27 + x])
+            # An unarmed king is no partner for the captures of others.
             if c[KING_ARMED] == 0:
                 hostile_across &= ~king_bit(y, k)
                 hostile_along &= ~king_bit(9 + x, k)
             if ashton:
+                # To attackers the base cells in the middle of an edge, e1 a5 i5 e9, are not hostile (`camp_hostile`).
                 hostile_across |= int(BASE_FLANKS[y])
                 hostile_along |= int(BASE_FLANKS[9 + x])
             against = int(c[THRONE_HOSTILE])
             throne = MIDDLE if k != THRONE and against in (HOSTILE_TO_ATTACKERS, HOSTILE_TO_BOTH) else 0
+        # Judged once before any capture: all captures of a move are simultaneous.
         kings_fate = 0  # 1: captured by four neighbours, 2: by two, 0: not captured by neighbours
         if side == 0:
             if needs_four(k, int(c[KING_CAPTURE])):
@@ -268,6 +276,7 @@ def advance(s: State, c: Config, m: int, move: int) -> None:
                     continue
                 if kings_fate == 0:
                     continue
+            # Only the middle lines have the throne.
             elif (x if turn else y) == 4:
                 hostile |= throne
             if 0 <= p + step <= 8 and hostile >> (p + step) & 1:

@@ -83,6 +83,7 @@ def soldier_line(l: int, p: int, occ: int, side: int, m: int) -> int:
     if m & CAMPS_CLOSED:
         walls |= int(BASES[l])
         if side == 0:
+            # An attacker in a closed base may move inside that base.
             walls &= ~int(OWN_BASE[l * 9 + p]) | occ
     return int(SIGHT[p * 512 + walls]) & ~(walls | shut)
 

@@ -42,6 +42,7 @@ def list_moves(s: State, m: int, moves: npt.NDArray[np.int64]) -> int:
                 across, along = soldier_line(y, x, rank, side, m), soldier_line(9 + x, y, file, side, m)
             if n + bits(across) + bits(along) > moves.shape[0]:
                 raise OverflowError("more moves than the buffer holds")
+            # Ascending codes: targets on lower files come first, then those on the own file, then those on higher ones.
             left = across & ((1 << x) - 1)
             right = across ^ left
             while left != 0:

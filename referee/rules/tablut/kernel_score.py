@@ -65,6 +65,7 @@ def is_king_in_danger(s: State, c: Config, m: int, shut: int) -> bool:
     k = int(s[KING])
     x, y = k // 9, k % 9
     four = needs_four(k, int(c[KING_CAPTURE]))
+    # With four hostile neighbours required, one move can add only the fourth.
     if four and shut != 3:
         return False
     across, along = int(s[y]), int(s[9 + x])

@@ -9,9 +9,11 @@ from referee.rules.rules import Value, Variant
 START = "3ttt3/4t4/4T4/t3T3t/ttTTKTTtt/t3T3t/4T4/4t4/3ttt3"
 
 _A1: dict[str, Value] = {"goal": "edge_no_bases"}
+"""The first adaptation of Bell's rules: the king may not escape through a base."""
 _STRICT: dict[str, Value] = _A1 | {"king_bases": "forbidden"}
 _K4: dict[str, Value] = {"king_max_step": 4}
-_PRESETS: tuple[tuple[str, str, dict[str, Value]], ...] = (
+"""The second adaptation: the king moves at most four cells."""
+_PRESETS: tuple[tuple[str, str, Mapping[str, Value]], ...] = (
     ("bell", "after R. C. Bell: the king escapes to any border cell", {}),
     ("bell_a1", "base cells of the border are not goals", _A1),
     ("bell_a1_nostop", "bell_a1, and the king may not stay in a base", _A1 | {"king_bases": "no_stop"}),
@@ -57,10 +59,12 @@ _PRESETS: tuple[tuple[str, str, dict[str, Value]], ...] = (
         {"throne_pass": "all", "king_capture": "custodial", "throne_hostile": "both"},
     ),
 )
+"""Name, note and options of each variant."""
 
 
-def _variant(name: str, note: str, preset: Mapping[str, Value], first_player: Value) -> Variant:
-    """Return a preset with the start position for `first_player`."""
+def _variant(name: str, note: str, preset: Mapping[str, Value], options: Mapping[str, Value]) -> Variant:
+    """Return a preset with the start position for the side that moves first by `options`, or else by the preset."""
+    first_player = {**preset, **options}.get("first_player", "attackers")
     return Variant(name, f"{START} {'d' if first_player == 'defenders' else 'a'} 0 0", preset, note=note)
 
 
@@ -68,10 +72,8 @@ def resolve(name: str, options: Mapping[str, Value]) -> Variant | None:
     """Return a preset with the start position for the side that moves first by `options`; None for an unknown name."""
     for preset_name, note, preset in _PRESETS:
         if preset_name == name:
-            return _variant(name, note, preset, options.get("first_player", preset.get("first_player", "attackers")))
+            return _variant(name, note, preset, options)
     return None
 
 
-VARIANTS = tuple(
-    _variant(name, note, preset, preset.get("first_player", "attackers")) for name, note, preset in _PRESETS
-)
+VARIANTS = tuple(_variant(name, note, preset, {}) for name, note, preset in _PRESETS)

@@ -156,6 +156,7 @@ def step(rounds: int | None, games: int, seeds: Sequence[Seed], played: Sequence
         return finish(played, f"{done} rounds played")
     table = lines(seeds, played, games)
     field_ = [table[number] for number in active]
+    # Two games of a match share an opening, with the sides swapped.
     openings = (games + 1) // 2
     return NextStep(
         tuple(
@@ -220,6 +221,7 @@ def _match(
     size = len(ranked)
     ideal = _group_folds(ranked)
     # Each weight exceeds the largest sum of all following ones.
+    # The fold costs at most `size` in each of `size / 2` pairs; the other costs are bounded in the same way.
     fold = 1
     colour = 2 * fold * size * size
     most = max((abs(line.balance) for line in ranked), default=0) + 1
@@ -236,6 +238,7 @@ def _match(
             continue
         # Squares: two bots that meet a third time cost more than two pairs that meet a second time.
         cost = repeat * again * again
+        # Points are multiples of a half: doubled, they are whole numbers.
         cost += score * round(2 * (ranked[upper].points - ranked[lower].points)) ** 2
         if is_odd and ranked[upper].balance * ranked[lower].balance > 0:
             cost += colour * min(abs(ranked[upper].balance), abs(ranked[lower].balance)) ** 2

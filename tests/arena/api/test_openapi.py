@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
+from functools import cache
 from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
@@ -20,6 +21,7 @@ from arena.http.problem import PREFIX
 from arena.store.base.models import Token
 from tests.arena.api.filled import Arena
 from tests.conftest import EFFORT
+from tests.with_features import DISABLED
 
 # schemathesis and the validator are imported where they are needed: not everybody who collects the tests has three
 # seconds for them.
@@ -27,22 +29,28 @@ if TYPE_CHECKING:
     from requests import Session
     from schemathesis import BaseSchema, Case
 
-DOCUMENT = document(table())
 EXAMPLES = int(os.environ.get("ARENA_SCHEMATHESIS_EXAMPLES", EFFORT))
 """Requests by chance of each operation, beside every value of its document that is worth a try."""
 ROLES = os.environ.get("ARENA_SCHEMATHESIS_ROLES", "anonymous author organiser admin").split()
 """Roles of two callers or more: the last sends every second request, the others the rest; `worker` is another one."""
 OPERATIONS = [
-    (path, method) for path, item in DOCUMENT["paths"].items() for method in item if not path.endswith("/stream")
+    (PREFIX + route.path, route.method.lower()) for route in table(DISABLED) if not route.path.endswith("/stream")
 ]
 
 
+@cache
+def made() -> dict[str, Any]:
+    """The document; not everybody who collects the tests has half a second for it."""
+    return document(table(DISABLED))
+
+
+@cache
 def _with_a_body_of_another() -> set[tuple[str, str]]:
     """Return the operations whose request schema is also used by an earlier operation."""
     seen: set[str] = set()
     operations = set()
     for path, method in OPERATIONS:
-        content = DOCUMENT["paths"][path][method].get("requestBody", {}).get("content", {})
+        content = made()["paths"][path][method].get("requestBody", {}).get("content", {})
         for kind in content.values():
             if body := kind["schema"].get("$ref", ""):
                 if body in seen:
@@ -51,7 +59,6 @@ def _with_a_body_of_another() -> set[tuple[str, str]]:
     return operations
 
 
-KNOWN_BODIES = _with_a_body_of_another()
 REFUSALS = ["400", "401", "403", "404", "406", "413", "414", "415", "422"]
 
 
@@ -87,7 +94,7 @@ def _may_be_known(name: str, value: Any) -> bool:
 def test_it_is_valid() -> None:
     from openapi_spec_validator import validate
 
-    validate(DOCUMENT)
+    validate(made())
 
 
 @pytest.fixture(scope="module")
@@ -97,7 +104,7 @@ def promise() -> BaseSchema:
     from schemathesis.checks import load_all_checks
 
     load_all_checks()
-    schema = schemathesis.openapi.from_dict(DOCUMENT)
+    schema = schemathesis.openapi.from_dict(made())
     schema.config.checks.negative_data_rejection.expected_statuses = REFUSALS
     schema.hook(map_path_parameters)
     return schema
@@ -135,7 +142,7 @@ def test_responses_conform_to_the_document(
 
     callers = [{"Authorization": f"Bearer {tokens[role]}"} if role in tokens else {} for role in ROLES]
     # Every value of a document worth a try, hundreds of them, is tried once; whoever takes it too gets some by chance.
-    is_known = (path, method) in KNOWN_BODIES
+    is_known = (path, method) in _with_a_body_of_another()
     phases = [phase for phase in Phase if phase is not Phase.explicit] if is_known else list(Phase)
 
     @settings(
@@ -169,7 +176,7 @@ def test_responses_conform_to_the_document(
 def test_a_family_that_is_not_there_gets_a_documented_answer(arena: Arena, tokens: dict[str, str]) -> None:
     with_family = [
         path
-        for path, operations in DOCUMENT["paths"].items()
+        for path, operations in made()["paths"].items()
         if any(
             (parameter["in"], parameter["name"]) == ("query", "family")
             for parameter in operations.get("get", {}).get("parameters", [])
@@ -178,11 +185,11 @@ def test_a_family_that_is_not_there_gets_a_documented_answer(arena: Arena, token
     assert f"{PREFIX}/opponents" in with_family
     for path in with_family:
         status = arena.server.get(path + "?family=nonesuch", token=tokens["admin"]).status
-        assert str(status) in DOCUMENT["paths"][path]["get"]["responses"], path
+        assert str(status) in made()["paths"][path]["get"]["responses"], path
     wish = {"family": "nonesuch", "bot": "greedy", "side": "first"}
     answer = arena.server.post(f"{PREFIX}/play", body=wish, token=tokens["admin"])
     assert answer.status == 404
-    assert "404" in DOCUMENT["paths"][f"{PREFIX}/play"]["post"]["responses"]
+    assert "404" in made()["paths"][f"{PREFIX}/play"]["post"]["responses"]
 
 
 def test_generated_requests_leave_all_roles_active(arena: Arena, tokens: dict[str, str]) -> None:

@@ -453,6 +453,6 @@ def test_import_counts_the_variations_that_became_comments(tmp_path: Path, capsy
     file, data = tmp_path / "games.txt", ["--data", str(tmp_path / "data")]
     file.write_text("1. b1-b3 h4-f2 (1... h3-f3) (1... h3-f5) 2. d1xa4 *\n")
     told = arena(capsys, "import", str(file), "--family", "loa", *data)
-    assert "1 variation could not be read and became comments" in told
+    assert "1 variation could not be read: kept as comment\n" in told
     (report,) = json.loads(arena(capsys, "import", str(file), "--family", "loa", "--json", *data))["files"]
     assert report["unread"] == 1

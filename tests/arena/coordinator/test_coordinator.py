@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections import Counter
 from datetime import datetime, timedelta
 from itertools import pairwise
@@ -21,6 +22,7 @@ from arena.events.messages import (
     SlotStarted,
     TournamentChanged,
 )
+from arena.offload import OffloadProcess
 from arena.store.bots.versions import bot_spec
 from arena.tournaments import StateError, creation
 from arena.tournaments.lifecycle import event_of
@@ -38,6 +40,7 @@ from referee.tournament.match import Seed
 from referee.tournament.part import SettingsError
 from tests.arena.coordinator.stage import Dice, Stage, on_sqlite, record_of, void_of
 
+TIMEOUT_S = 100
 DOCUMENTS: dict[str, dict[str, Any]] = {
     "round-robin": {"games": 4},
     "gauntlet": {"games": 2, "entries": {"bots": ["cleo"], "all": True}},
@@ -66,6 +69,31 @@ def test_every_format_is_played_to_its_end(stage: Stage, format: str) -> None:
     assert len(stage.games(number)) == expected.get(format, tournament.planned_games)
     if format == "gauntlet":
         assert all("cleo v1" in (game.first, game.second) for game in stage.store.results.of(tournament_id=number))
+
+
+@on_sqlite
+def test_results_are_recorded_while_openings_are_drawn(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    may_draw, draw_elsewhere = threading.Event(), OffloadProcess.call
+
+    def draw(process: OffloadProcess, *call: Any) -> Any:
+        assert may_draw.wait(TIMEOUT_S)
+        return draw_elsewhere(process, *call)
+
+    monkeypatch.setattr(OffloadProcess, "call", draw)
+    dice = Dice(is_held=True)
+    coordinator = stage.coordinator(dice)
+    playing = stage.create()
+    coordinator.turn()
+    waiting = stage.create(openings="random:2:7")
+    dice.release(1)
+    coordinator.turn()
+    coordinator.turn()
+    assert totals(stage, playing)[0] == 2
+    assert (stage.tournament(waiting).state, stage.games(waiting)) == ("scheduled", [])
+    may_draw.set()
+    while stage.tournament(waiting).state == "scheduled":
+        coordinator.turn()
+    assert {len(planned.game.spec.opening) for planned in stage.store.queue.waiting(waiting, 100)} == {2}
 
 
 def test_a_decided_sequential_test_cancels_running_games(stage: Stage) -> None:

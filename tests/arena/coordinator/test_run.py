@@ -98,6 +98,30 @@ def test_stop_releases_the_lease_before_background_work_has_ended(stage: Stage) 
     assert was_free == [True]
 
 
+def test_other_work_begins_when_the_first_game_has_ended(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(coordinating, "SETTLE_S", 3600)
+    stage.create(games=2, entries={"bots": ["ada", "bob"]})
+    dice, dusted, was_early = Dice(is_held=True), threading.Event(), list[bool]()
+
+    def dust(must_stop: Callable[[], bool]) -> int:
+        was_early.append(bool(dice.held))
+        dusted.set()
+        return 0
+
+    async def script(coordinator: Coordinator, events: Events, stop: asyncio.Event) -> None:
+        await heard(events, CoordinatorChanged, state="acting")
+        coordinator.order(0)
+        while not dice.held:
+            await asyncio.sleep(0)
+        assert not coordinator.settled.is_set()
+        dice.release()
+        await asyncio.wait_for(coordinator.settled.wait(), TIMEOUT_S)
+        assert await asyncio.to_thread(dusted.wait, TIMEOUT_S)
+
+    acting(stage, dice, script, maintenance=Maintenance(stage.store, [Task("dusting", 0, dust)]))
+    assert was_early == [False]
+
+
 @pytest.mark.parametrize(("window_s", "released"), [(3600, 8), (0.05, 1)], ids=["half of the jobs", "the window"])
 def test_results_wait_for_others_until_half_the_jobs_have_ended_or_for_a_window(
     stage: Stage, monkeypatch: pytest.MonkeyPatch, window_s: float, released: int

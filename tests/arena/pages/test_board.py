@@ -206,7 +206,7 @@ def test_a_record_with_an_illegal_move_is_shown_as_far_as_it_goes() -> None:
 
 @pytest.mark.parametrize("family", families())
 def test_a_sign_of_the_notation_is_no_judgement_and_a_mark_is(family: str) -> None:
-    from arena.pages.routes.game import mark_of
+    from arena.pages.viewer import mark_of
 
     rules = load(family)
     for variant in rules.variants:

@@ -20,6 +20,7 @@ from typing import Any
 
 from arena.__main__ import main
 from arena.client import ApiClient
+from tests.e2e.drill.machine import Timeout
 
 ROOT = Path(__file__).parents[3]
 BOTS = {"brisk": 1, "calm": 2, "deep": 2}
@@ -112,10 +113,10 @@ class Contest:
         waiting = []
         for name, bundle in build(self._folder / "bundles", pause_ms).items():
             waiting.append(self._ask("bot", "submit", str(bundle), "--name", name, "--family", "loa", "--json"))
-        deadline = time.monotonic() + CHECK_S
+        timeout = Timeout(CHECK_S)
         for submission in waiting:
             while submission["state"] in ("uploaded", "checking"):
-                if time.monotonic() > deadline:
+                if timeout.is_over():
                     raise DrillError(f"{submission['name']} was not checked within {CHECK_S:g} s")
                 time.sleep(_POLL_INTERVAL_S)
                 submission = self._client.get(f"/submissions/{submission['id']}")

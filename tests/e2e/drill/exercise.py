@@ -15,7 +15,7 @@ from arena.documents.query import PageQuery
 from tests.e2e.drill import fault as faults
 from tests.e2e.drill import verdict
 from tests.e2e.drill.contest import DrillError
-from tests.e2e.drill.machine import strays
+from tests.e2e.drill.machine import Timeout, strays
 from tests.e2e.drill.report import Hit, Report
 from tests.e2e.drill.stage import Stage
 from tests.e2e.drill.verdict import Check
@@ -63,7 +63,7 @@ def drill(
         for line in stage.store.voids.page(PageQuery(limit=500)).items:
             report.voids[line.termination] = report.voids.get(line.termination, 0) + 1
         shots = [
-            verdict.Shot(hit.fault.label, hit.ended)
+            verdict.Shot(hit.began, hit.ended)
             for hit in report.hits
             if hit.fault.kind.startswith("kill a bot") and hit.note.startswith("SIGKILL")
         ]
@@ -115,11 +115,11 @@ def _gone(stage: Stage, report: Report) -> Check:
 
 def _await(stage: Stage, is_done: Callable[[], bool], complaint: str) -> None:
     """Wait while the tournament makes progress. Raises DrillError."""
-    best, deadline = -1, time.monotonic() + IDLE_S
+    best, timeout = -1, Timeout(IDLE_S)
     while not is_done():
         if (finished := _finished(stage)) > best:
-            best, deadline = finished, time.monotonic() + IDLE_S
-        if time.monotonic() > deadline:
+            best, timeout = finished, Timeout(IDLE_S)
+        if timeout.is_over():
             raise DrillError(f"{complaint}: {stage.counts()}; see {stage.folder / 'logs'}")
         time.sleep(_POLL_INTERVAL_S)
 

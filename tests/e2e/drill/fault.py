@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from referee.sandbox.reaper import descendants
 from tests.arena.store.damage import damage
-from tests.e2e.drill.machine import command_line, slots_of
+from tests.e2e.drill.machine import Timeout, command_line, slots_of
 from tests.e2e.drill.scaled import Scaled
 from tests.e2e.drill.service import Service
 from tests.e2e.drill.stage import Embedded, Stage
@@ -112,8 +112,8 @@ def _freeze(stage: Stage, target: str, seconds: float, dice: random.Random) -> s
 
 def _busy_slot(stage: Stage, target: str, dice: random.Random) -> int:
     """A slot that plays a game now. Raises TimeoutError."""
-    deadline = time.monotonic() + _TIMEOUT_S
-    while time.monotonic() < deadline:
+    timeout = Timeout(_TIMEOUT_S)
+    while not timeout.is_over():
         busy = [slot for slot in slots_of(stage.supervisor.services[target].pid or 0) if _bots_of(slot)]
         if busy:
             return dice.choice(busy)
@@ -259,9 +259,9 @@ def _down(stage: Stage, service: Service, number: int) -> Iterator[None]:
 
 
 def _until(condition: Callable[[], bool], complaint: str) -> None:
-    deadline = time.monotonic() + _TIMEOUT_S
+    timeout = Timeout(_TIMEOUT_S)
     while not condition():
-        if time.monotonic() > deadline:
+        if timeout.is_over():
             raise AssertionError(f"{complaint} within {_TIMEOUT_S:g} s")
         time.sleep(0.2)
 
@@ -301,9 +301,9 @@ def _usurp(stage: Stage, target: str, seconds: float, dice: random.Random) -> st
 def _stand_by(stage: Stage, dice: random.Random) -> str:
     name = f"second-{dice.randrange(10**6)}"
     stage.service(name, *stage.second())
-    deadline = time.monotonic() + _TIMEOUT_S
+    timeout = Timeout(_TIMEOUT_S)
     while '"standing by"' not in stage.log(name):
-        if time.monotonic() > deadline:
+        if timeout.is_over():
             _dismiss(stage, name)
             raise TimeoutError(f"{name} does not stand by after {_TIMEOUT_S:g} s")
         time.sleep(0.1)

@@ -33,6 +33,22 @@ def prepare() -> bool:
     return all(subprocess.run(line, capture_output=True, check=False).returncode == 0 for line in lines)
 
 
+class Timeout:
+    """A time limit that a busy machine does not shorten: with twice as many running tasks as cores it lasts twice as
+    long. Look often whether it `is_over`.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self._left, self._looked = seconds, time.monotonic()
+
+    def is_over(self) -> bool:
+        """Whether the time is up."""
+        at, running = time.monotonic(), int(Path("/proc/loadavg").read_text("ascii").split()[3].partition("/")[0])
+        self._left -= (at - self._looked) * min(1.0, (os.cpu_count() or 1) / running)
+        self._looked = at
+        return self._left <= 0
+
+
 class Disk:
     """A folder whose disk can be filled: a small memory disk, or a folder that is made unwritable."""
 
@@ -131,18 +147,18 @@ def slots_of(pid: int) -> list[int]:
     return sorted(child for child in descendants(pid) if "referee.play.slot" in command_line(child))
 
 
-def strays(known: set[int], patience_s: float = 0.0) -> list[str]:
-    """Children of this process that nobody knows, alive after some patience; dead ones are reaped.
+def strays(known: set[int], seconds: float = 0.0) -> list[str]:
+    """Children of this process that nobody knows, alive after `seconds`; dead ones are reaped.
 
     Not to be called while another thread waits for a process that is not in `known`.
     """
-    deadline = time.monotonic() + patience_s
+    timeout = Timeout(seconds)
     while True:
         alive = []
         for pid in children() - known:
             with contextlib.suppress(ChildProcessError):
                 if os.waitpid(pid, os.WNOHANG) == (0, 0):
                     alive.append(pid)
-        if not alive or time.monotonic() > deadline:
+        if not alive or timeout.is_over():
             return [f"{pid} {command_line(pid)[:200]}" for pid in sorted(alive)]
         time.sleep(0.05)

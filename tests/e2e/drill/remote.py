@@ -29,6 +29,7 @@ from arena.documents.game import GameQuery
 from arena.documents.query import PageQuery
 from arena.store import Store, url_in
 from tests.e2e.drill.contest import ROOT, DrillError, command
+from tests.e2e.drill.machine import Timeout
 from tests.e2e.drill.service import Service, Supervisor
 from tests.e2e.drill.stage import READY_S
 from tests.port import free_port
@@ -224,20 +225,20 @@ class RemoteDrill:
         self.supervisor.add(Service(name, line, self.folder / "logs" / name, environment, is_tree=name == "referee"))
 
     def _await(self, ask: Any) -> None:
-        deadline = time.monotonic() + READY_S
+        timeout = Timeout(READY_S)
         while True:
             try:
                 ask()
             except Exception as error:
-                if time.monotonic() > deadline:
+                if timeout.is_over():
                     raise DrillError(f"not up within {READY_S:g} s: {error}") from None
                 time.sleep(0.1)
             else:
                 return
 
-    def run(self, restarts: int, time_control: str, patience_s: float) -> RemoteReport:
+    def run(self, restarts: int, time_control: str, timeout_s: float) -> RemoteReport:
         """Have them play; pages and referee are killed so often each. Raises DrillError when it takes too long."""
-        client, begin = self.start(), time.monotonic()
+        client, begin, timeout = self.start(), time.monotonic(), Timeout(timeout_s)
         document = {
             "name": "Far away",
             "family": "loa",
@@ -261,8 +262,8 @@ class RemoteDrill:
                     name = hits.pop(0)[1]
                     report.restarts[name] += 1
                     self.supervisor.services[name].signal(signal.SIGKILL)
-                if time.monotonic() - begin > patience_s:
-                    raise DrillError(f"{row.finished_games} of {self.games} games in {patience_s:g} s: {row.state}")
+                if timeout.is_over():
+                    raise DrillError(f"{row.finished_games} of {self.games} games in {timeout_s:g} s: {row.state}")
                 time.sleep(0.1)
             report.seconds = time.monotonic() - begin
             self._count(store, number, report)
@@ -306,14 +307,14 @@ def remote_drill(
     restarts: int = 2,
     time_control: str = "10+0.1",
     seed: int = 1,
-    patience_s: float = 3600,
+    timeout_s: float = 3600,
     keep: Path | None = None,
 ) -> RemoteReport:
     """The whole drill in a folder of its own. Raises DrillError."""
     folder = Path(tempfile.mkdtemp(prefix="arena-remote-"))
     drill = RemoteDrill(folder, games=games, at_once=at_once, scale=scale, cuts=cuts, seed=seed)
     try:
-        return drill.run(restarts, time_control, patience_s)
+        return drill.run(restarts, time_control, timeout_s)
     finally:
         drill.close()
         if keep and (folder / "logs").exists():

@@ -18,7 +18,7 @@ from tests.arena import postgres
 from tests.arena.cluster import liar
 from tests.conftest import INTERPRETED
 from tests.e2e.drill.contest import DrillError, command
-from tests.e2e.drill.machine import Network
+from tests.e2e.drill.machine import Network, Timeout
 from tests.e2e.drill.service import Service
 from tests.e2e.drill.stage import READY_S, Stage
 from tests.port import free_port
@@ -186,13 +186,13 @@ port = {self.port}
 
     @staticmethod
     def _until_answers(name: str, ask: object) -> None:
-        deadline = time.monotonic() + READY_S
+        timeout = Timeout(READY_S)
         while True:
             try:
                 ask()  # type: ignore[operator]
                 return
             except Exception as error:  # whatever the driver raises while nobody listens
-                if time.monotonic() > deadline:
+                if timeout.is_over():
                     raise DrillError(f"{name} does not answer: {error}") from None
                 time.sleep(0.1)
 

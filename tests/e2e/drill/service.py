@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from referee.sandbox.reaper import descendants
+from tests.e2e.drill.machine import Timeout
 
 RESTART_S = 1.0
 """How long after its end a program is started again (`RestartSec`)."""
@@ -103,16 +104,16 @@ class Supervisor:
                 for service in self.services.values():
                     service.look()
 
-    def await_start(self, service: Service, count: int, patience_s: float = STOP_S) -> float:
+    def await_start(self, service: Service, count: int) -> float:
         """When it was started the `count`-th time; waits for it. Raises TimeoutError."""
-        deadline = time.monotonic() + patience_s
+        timeout = Timeout(STOP_S)
         while len(service.starts) < count:
-            if time.monotonic() > deadline:
-                raise TimeoutError(f"{service.name} was not started again within {patience_s:g} s")
+            if timeout.is_over():
+                raise TimeoutError(f"{service.name} was not started again within {STOP_S:g} s")
             time.sleep(_POLL_INTERVAL_S)
         return service.starts[count - 1]
 
-    def stop(self, *names: str, patience_s: float = STOP_S) -> list[str]:
+    def stop(self, *names: str) -> list[str]:
         """End services in good order, one after the other (all, the latest first, unless named); what went wrong."""
         problems = []
         for name in names or list(reversed(self.services)):
@@ -124,15 +125,15 @@ class Supervisor:
             service.signal(service.stop_signal)
             if process is None:
                 continue
-            try:
-                code = process.wait(patience_s)
-            except subprocess.TimeoutExpired:
+            timeout = Timeout(STOP_S)
+            while (code := process.poll()) is None and not timeout.is_over():
+                time.sleep(_POLL_INTERVAL_S)
+            if code is None:
                 process.kill()
                 process.wait()
-                problems.append(f"{name} did not end within {patience_s:g} s when told to")
-            else:
-                if code not in (0, -service.stop_signal):
-                    problems.append(f"{name} ended with {code} when told to")
+                problems.append(f"{name} did not end within {STOP_S:g} s when told to")
+            elif code not in (0, -service.stop_signal):
+                problems.append(f"{name} ended with {code} when told to")
         return problems
 
     def close(self) -> None:

@@ -20,7 +20,7 @@ from arena.documents.tournament import PlanQuery
 from arena.errors import StoreError
 from arena.store import Store
 from tests.e2e.drill.contest import ROOT, Contest, DrillError, command
-from tests.e2e.drill.machine import Disk
+from tests.e2e.drill.machine import Disk, Timeout
 from tests.e2e.drill.service import Service, Supervisor
 from tests.port import free_port
 
@@ -147,9 +147,9 @@ class Stage(ABC):
             self.remarks.append(f"the disk of {name} was made unwritable instead of full: no right to mount")
 
     def _await_ready(self) -> None:
-        deadline = time.monotonic() + READY_S
+        timeout = Timeout(READY_S)
         while not self.is_ready():
-            if time.monotonic() > deadline:
+            if timeout.is_over():
                 raise DrillError(f"the arena is not up after {READY_S:g} s; see {self.folder / 'logs'}")
             time.sleep(0.1)
 

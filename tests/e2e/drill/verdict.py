@@ -11,7 +11,7 @@ from typing import Any
 from tests.e2e.drill.stage import Stage
 
 _SLACK_S = 2.0
-"""Clocks are read by several programs, and a bot that dies is noticed a little later."""
+"""Records round their times."""
 
 
 @dataclass(frozen=True)
@@ -29,10 +29,10 @@ class Check:
 
 @dataclass(frozen=True)
 class Shot:
-    """A bot killed from outside, and when."""
+    """A bot killed from outside, at some time from `began` to `ended`."""
 
-    label: str
-    at: float
+    began: float
+    ended: float
 
 
 def seconds_of(text: str) -> float:
@@ -80,7 +80,7 @@ def _faultless(records: list[dict[str, Any]], shots: Sequence[Shot]) -> Check:
         if record["kind"] != "forfeit":
             continue
         began, ended = seconds_of(record["started"]), seconds_of(record["finished"])
-        shot = next((shot for shot in left if began - _SLACK_S <= shot.at <= ended + _SLACK_S), None)
+        shot = next((shot for shot in left if began - _SLACK_S <= shot.ended and shot.began <= ended + _SLACK_S), None)
         if shot is not None and record["termination"] in ("crashed", "protocol-error", "handshake-failed"):
             left.remove(shot)
             hits += 1

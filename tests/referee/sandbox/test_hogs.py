@@ -22,7 +22,8 @@ from tests.referee.sandbox.attacks import hog
 from tests.referee.sandbox.levels import public_python, sandbox_or_skip
 
 LIMITS = replace(BotLimits(), memory_bytes=128 * 2**20, processes=64)
-MAX_HELD = LIMITS.memory_bytes * 3 // 2
+SLOW = {"chains": replace(LIMITS, memory_bytes=64 * 2**20)}
+"""Limits of what the kernel is slow to give: twice as much takes three times as long and shows no more."""
 TIMEOUT_S = 300
 AT_ONCE = 11
 """Megabytes that a hog may take between two checks, as many as a program takes in that time that does little else."""
@@ -66,19 +67,19 @@ def no_strays() -> Iterator[None]:
 
 
 @contextmanager
-def started(level: str, *words: str, uses_groups: bool) -> Iterator[tuple[Child, Watchdog]]:
+def started(level: str, kind: str, limits: BotLimits, *, uses_groups: bool) -> Iterator[tuple[Child, Watchdog]]:
     sandbox = sandbox_or_skip(level, uses_groups=uses_groups)
     python = public_python()
     text = Path(hog.__file__).read_text()
     watchdog = Watchdog()
-    child = Child(sandbox.confine((python, "-ISBc", text, *words), None, LIMITS, has_network=True), LIMITS, watchdog)
+    child = Child(sandbox.confine((python, "-ISBc", text, kind), None, limits, has_network=True), limits, watchdog)
     try:
         yield child, watchdog
     finally:
         child.end()
 
 
-def watch(child: Child, watchdog: Watchdog) -> Result:
+def watch(child: Child, watchdog: Watchdog, max_held: int) -> Result:
     """Check the limits as a referee that waits for a move, until the hog has ended, is refused, or has too much.
 
     After each check it may take some more than it was seen to hold, however long the next one is in coming.
@@ -95,7 +96,7 @@ def watch(child: Child, watchdog: Watchdog) -> Result:
         for word, _, rest in (line.partition(" ") for line in lines):
             refusal = rest if word == "refused:" else refusal
             held = int(rest) if word == "held" else held
-        if refusal or child.excess() or child.has_exited or held > MAX_HELD:
+        if refusal or child.excess() or child.has_exited or held > max_held:
             break
         if watchdog.next_ns != checked_ns and (more := held // hog.STEP + AT_ONCE - allowed) > 0:
             allowed += os.write(child.stdin, bytes(more))
@@ -107,7 +108,9 @@ def test_a_hog_is_refused_or_killed_within_half_more_than_its_limit(level: str, 
     uses_groups = counter == "control groups"
     if uses_groups and sandbox_or_skip(level, uses_groups=True).cgroup_parent is None:
         pytest.skip("optional: no control groups can be made here")
-    with started(level, kind, uses_groups=uses_groups) as (child, watchdog):
-        result = watch(child, watchdog)
+    limits = SLOW.get(kind, LIMITS)
+    max_held = limits.memory_bytes * 3 // 2
+    with started(level, kind, limits, uses_groups=uses_groups) as (child, watchdog):
+        result = watch(child, watchdog, max_held)
     assert result.refusal or result.excess == "memory", result
-    assert result.held <= MAX_HELD, result
+    assert result.held <= max_held, result

@@ -188,6 +188,15 @@ def test_a_wrong_file_is_refused_by_name(tmp_path: Path, capsys: Any, text: str,
     assert message in err
 
 
+def test_every_fault_of_a_file_and_of_options_is_named(tmp_path: Path, capsys: Any) -> None:
+    file = written(tmp_path, "format = 'swis'\nsed = 7\ntime_control = 'nods:4'")
+    assert run(["play", "a", "b", "--family", "loa", "--config", file, "--tc", "5x"]) == Exit.USAGE
+    err = capsys.readouterr().err
+    assert f"{file}: format: invalid value 'swis'" in err
+    assert f"{file}: sed: unknown key; did you mean seed?" in err
+    assert "; --tc: not a time control at column 1 of '5x'" in err
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [

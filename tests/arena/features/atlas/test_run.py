@@ -12,12 +12,13 @@ import pytest
 
 from arena.__main__ import main
 from arena.features.atlas import run as running
-from arena.features.atlas.plan import AtlasPlan, PlanError, read_plan, starts_of
+from arena.features.atlas.plan import AtlasPlan, ExtraStarts, PlanError, read_plan, starts_of
 from arena.features.atlas.report import report, to_csv
 from arena.features.atlas.run import GAMES, RunError, batches_of, programs, read_games, run
 from referee.game.starts import from_csv
 from referee.machine.pool import JobError, WorkerLostError
 from tests.conftest import INTERPRETED
+from tests.test_site import words
 
 PLAN = """
 family = "tablut"
@@ -201,3 +202,7 @@ def test_plans_that_cannot_be_carried_out(change: tuple[str, str], problem: str 
         starts_of(read_plan(text))
     with pytest.raises(PlanError, match="is random"):
         starts_of(AtlasPlan(family="pijersi", starts=["full-random"], nodes=[1]))
+
+
+def test_every_key_of_a_plan_is_on_the_site() -> None:
+    assert {*AtlasPlan.model_fields, *ExtraStarts.model_fields} <= words("how-to/measure-fairness")

@@ -12,7 +12,7 @@ import pytest
 from arena.credentials import hash_password
 from arena.features.problems import service as problems
 from arena.features.problems.documents import WinProblemRequest
-from arena.features.problems.pages import MAX_TRIED, source_of
+from arena.features.problems.pages.board import MAX_TRIED, source_of
 from arena.features.problems.prover import ProblemProver
 from arena.features.problems.store import Problems, Proof
 from arena.features.problems.tables import StoredProblem
