@@ -11,7 +11,8 @@ from datetime import datetime
 from typing import Any, Generic, Literal, TypeVar
 
 from aiohttp import web
-from markupsafe import Markup
+from jinja2.environment import TemplateModule
+from markupsafe import Markup, escape
 from multidict import MultiMapping
 from yarl import URL
 
@@ -105,6 +106,49 @@ class HtmlTable(Generic[R]):
     rows: Sequence[R]
     sorting: Sorting | None = None
     css: Callable[[R], str] = lambda row: ""
+
+    def body(self, rows: Sequence[R], macros: TemplateModule) -> Markup:
+        """Return rows of the table; `macros` are those of `table_cells.html`.
+
+        An empty cell has no label, so that phones do not show it.
+        """
+        # Not in the template: a page has thousands of cells, and only their values differ.
+        columns = [_CellWriter.of(column, macros) for column in self.columns]
+        parts = []
+        for row in rows:
+            css = self.css(row)
+            parts.append(f'<tr class="{escape(css)}">' if css else "<tr>")
+            for column in columns:
+                shown = column.write(row)
+                parts.append(f"{column.labelled if shown.strip() else column.bare}{shown}{column.end}")
+            parts.append("</tr>")
+        return Markup("\n".join(parts))  # noqa: S704 - the values are escaped, as are classes and labels
+
+
+@dataclass(frozen=True, slots=True)
+class _CellWriter(Generic[R]):
+    """What the cells of a column have in common: `labelled` and `bare` are the tags before a value, `end` after it."""
+
+    column: Column[R]
+    macro: Callable[[object, R], str] | None
+    labelled: str
+    bare: str
+    end: str
+
+    @classmethod
+    def of(cls, column: Column[R], macros: TemplateModule) -> _CellWriter[R]:
+        """Return the writer of a column, with the macro that its form names, if any."""
+        tag, start = ("th", '<th scope="row"') if column.is_heading else ("td", "<td")
+        classes = escape(f"{'n ' if column.is_number else ''}{column.css}".strip())
+        css = f' class="{classes}"' if classes else ""
+        label = f' data-label="{escape(filters.finalize(translated(column.title)))}"'
+        macro = getattr(macros, column.form, None) if column.form else None
+        return cls(column, macro, f"{start}{label}{css}>", f"{start}{css}>", f"</{tag}>")
+
+    def write(self, row: R) -> str:
+        """Return the value of a row, escaped."""
+        value = self.column.cell(row)
+        return escape(filters.finalize(self.macro(value, row) if self.macro else written(value, self.column.form)))
 
 
 def sorted_table(

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
+from operator import itemgetter
 from typing import Any
 
 from babel.dates import format_datetime
@@ -14,9 +16,12 @@ from arena.pages import filters
 from arena.pages.drawing import plot
 from arena.pages.language import digits, locale, number, text
 
-MAX_ROWS = 150
+MAX_ROWS = 50
+"""Most rating changes in the table below a plot; the JSON interface has all."""
 MAX_DOTS = 30
 """Most games of a bot that are dots on the line of a comparison."""
+_COMPARED_POINTS = 300
+"""Most points of a line of a comparison: one every two or three pixels, for up to six lines with bands."""
 _HOUR_S, _DAY_S = 3600, 86_400
 _STEPS_S = (60, 300, 900, *(hours * _HOUR_S for hours in (1, 3, 6, 12)), *(days * _DAY_S for days in (1, 2, 7, 14, 28)))
 """Distances of the labels of a time axis: whole days begin at midnight UTC."""
@@ -46,6 +51,19 @@ def _second(value: float) -> str:
     return datetime.fromtimestamp(value, UTC).strftime("%H:%M:%S")
 
 
+def _place(change: ChangeItem, number: int, by: str) -> float:
+    """Return the place of a change, the one of this number, on the x axis."""
+    return change.finished_at.timestamp() if by == "date" and change.finished_at else float(number)
+
+
+def _tooltip(change: ChangeItem) -> str:
+    return text("%(points)s against %(rival)s: mu %(mu)s") % {
+        "points": filters.points(change.points),
+        "rival": filters.plain(change.opponent, 60),
+        "mu": number(change.mu, 2),
+    }
+
+
 def rating_plot(pool: str, versions: Mapping[str, Sequence[ChangeItem]], by: str) -> RatingPlot:
     """Plot the ratings of versions (oldest first) in a pool by `date` or `game`.
 
@@ -56,16 +74,11 @@ def rating_plot(pool: str, versions: Mapping[str, Sequence[ChangeItem]], by: str
     rows: list[tuple[str, ChangeItem]] = []
     count = 0
     for name, changes in versions.items():
-        points = []
-        for change in changes:
-            count += 1
-            x = change.finished_at.timestamp() if by == "date" and change.finished_at else float(count)
-            said = text("%(points)s against %(rival)s: mu %(mu)s") % {
-                "points": filters.points(change.points),
-                "rival": filters.plain(change.opponent, 60),
-                "mu": number(change.mu, 2),
-            }
-            points.append(plot.Point(x, change.mu, 2 * change.sigma, said))
+        points = [
+            plot.Point(_place(change, place, by), change.mu, 2 * change.sigma, partial(_tooltip, change))
+            for place, change in plot.thin(list(enumerate(changes, count + 1)))
+        ]
+        count += len(changes)
         if points:
             series.append(plot.Series(name, points))
             if len(versions) > 1:
@@ -85,16 +98,17 @@ def comparison_plot(pool: str, bots: Mapping[str, Sequence[ChangeItem]], by: str
     """Plot the ratings of several bots in a pool; the versions of a bot form one line."""
     series = []
     for style, (bot, changes) in enumerate(bots.items(), 1):
+        placed = [(_place(change, count, by), change) for count, change in enumerate(changes, 1)]
         points = [
             plot.Point(
-                change.finished_at.timestamp() if by == "date" and change.finished_at else float(count),
+                place,
                 change.mu,
                 2 * change.sigma,
-                f"{bot} · mu {number(change.mu, 2)}" if len(changes) <= MAX_DOTS else "",
+                partial("{} · mu {}".format, bot, number(change.mu, 2)) if len(changes) <= MAX_DOTS else None,
             )
-            for count, change in enumerate(changes, 1)
+            for place, change in plot.thin(sorted(placed, key=itemgetter(0)), _COMPARED_POINTS)
         ]
-        series.append(plot.Series(bot, sorted(points, key=lambda point: point.x), style))
+        series.append(plot.Series(bot, points, style))
     form = (
         text("Ratings in %(pool)s by date: mu with bands of two sigma")
         if by == "date"

@@ -289,6 +289,8 @@ _FILTERS = (
     filters.letter,
     filters.game_state,
     filters.letters,
+    filters.shade,
+    filters.dense_cells,
     markdown.inline,
     score_table.bar,
     plot.interval,

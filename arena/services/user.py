@@ -20,6 +20,8 @@ from arena.errors import BadValueError, ForbiddenError
 from arena.services.arena import Arena
 
 MAX_NAME = 80
+MAX_BOTS = 100
+"""Bots on one page of a profile."""
 TOKEN_DAYS = 90
 """Default lifetime of a token."""
 NEVER = 0
@@ -43,30 +45,25 @@ class UserProfile:
     """
 
     user: UserItem
-    bots: Sequence[BotItem]
+    bots: PageResponse[BotItem]
     best: Sequence[PoolRating]
     tournaments: Sequence[TournamentItem]
     has_played: bool
 
 
-def profile(arena: Arena, name: str) -> UserProfile:
-    """Return the public profile of a user. Raises NotFoundError."""
+def profile(arena: Arena, name: str, after: str | None = None) -> UserProfile:
+    """Return the public profile of a user, with the bots `after` a cursor.
+
+    Raises NotFoundError, BadValueError for an invalid cursor.
+    """
     store, user = arena.store, find(arena, name)
     return UserProfile(
         user,
-        store.bots.page(owner_id=user.id, with_retired=True, limit=200).items,
-        _best_of_each_pool(store.ratings.of_owner(user.id)),
+        store.bots.page(owner_id=user.id, with_retired=True, limit=MAX_BOTS, after=after),
+        store.ratings.best_of_owner(user.id),
         store.tournaments.page(TournamentQuery(limit=20), created_by=user.id).items,
         store.people.has_played(user.name),
     )
-
-
-def _best_of_each_pool(ratings: Sequence[PoolRating]) -> list[PoolRating]:
-    """Return the highest rating of each pool, by pool name. A provisional one counts only if there is no other."""
-    found: dict[str, PoolRating] = {}
-    for line in sorted(ratings, key=lambda line: (line.pool, not line.is_provisional, line.conservative)):
-        found[line.pool] = line
-    return list(found.values())
 
 
 def add(arena: Arena, name: str, role: str, password: str | None, by: Identity | None = None) -> UserItem:

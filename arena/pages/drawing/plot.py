@@ -8,11 +8,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from markupsafe import Markup
 
 from arena.pages.language import digits
+
+P = TypeVar("P")
 
 WIDTH, HEIGHT = 560, 220
 WIDE_WIDTH, WIDE_HEIGHT = 800, 320
@@ -48,12 +50,15 @@ class Rated(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """A point of a line. `spread` is half the height of the band around it; `text` is its tooltip."""
+    """A point of a line. `spread` is half the height of the band around it; `text` returns its tooltip.
+
+    Only a few points of a long line have dots, and only for those the tooltip is made.
+    """
 
     x: float
     y: float
     spread: float = 0.0
-    text: str = ""
+    text: Callable[[], str] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,8 +103,8 @@ def ticks(low: float, high: float, count: int = 5, steps: Sequence[float] = ()) 
     return [round(index * step, 10) for index in range(start, math.floor(high / step + 1e-9) + 1)]
 
 
-def thin(points: Sequence[Point], limit: int = _MAX_POINTS) -> list[Point]:
-    """Return at most `limit` points, the first and the last among them."""
+def thin(points: Sequence[P], limit: int = _MAX_POINTS) -> list[P]:
+    """Return at most `limit` points, or what points are made of, the first and the last among them."""
     if len(points) <= limit:
         return list(points)
     step = (len(points) - 1) / (limit - 1)
@@ -175,11 +180,12 @@ def lines(
     y = _Scale(low - pad, high + pad, height - _BOTTOM, _TOP)
     parts = [_frame(x, y, axis, height, width)]
     for curve in drawn:
+        placed = [(x(p.x), p) for p in curve.points]
         if any(point.spread for point in curve.points):
-            upper = [f"{x(p.x)},{y(min(p.y + p.spread, high))}" for p in curve.points]
-            lower = [f"{x(p.x)},{y(max(p.y - p.spread, low))}" for p in reversed(curve.points)]
+            upper = [f"{at},{y(min(p.y + p.spread, high))}" for at, p in placed]
+            lower = [f"{at},{y(max(p.y - p.spread, low))}" for at, p in reversed(placed)]
             parts.append(Markup('<polygon class="band s{}" points="{}"/>').format(curve.style, " ".join(upper + lower)))
-        way = " ".join(f"{x(p.x)},{y(p.y)}" for p in curve.points)
+        way = " ".join(f"{at},{y(p.y)}" for at, p in placed)
         parts.append(
             Markup('<polyline class="line s{}" points="{}"><title>{}</title></polyline>').format(
                 curve.style, way, curve.name
@@ -187,7 +193,7 @@ def lines(
         )
         parts += [
             Markup('<circle class="dot s{}" cx="{}" cy="{}" r="3"><title>{}</title></circle>').format(
-                curve.style, x(p.x), y(p.y), p.text
+                curve.style, x(p.x), y(p.y), p.text() if p.text else ""
             )
             for p in thin(curve.points, _MAX_DOTS)
             if p.text or len(curve.points) == 1

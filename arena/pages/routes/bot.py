@@ -234,14 +234,15 @@ def _by_opening(meetings: HeadToHead) -> list[tuple[str, Score]]:
 
 
 @routes.get("/users/{user}")
-@allow_parameters("sort", "tournaments")
+@allow_parameters("sort", "tournaments", "after")
 async def show_user(request: web.Request) -> web.Response:
     """Show a user."""
-    profile = await run(services.user.profile, arena_of(request), request.match_info["user"])
+    after = request.query.get("after") or None
+    profile = await run(services.user.profile, arena_of(request), request.match_info["user"], after)
     return render(
         request,
         "user.html",
-        table=sorted_table(request, page_columns(BOTS, ("owner",)), profile.bots),
+        table=sorted_table(request, page_columns(BOTS, ("owner",)), profile.bots.items),
         tournaments=sorted_table(request, TOURNAMENTS, profile.tournaments, parameter="tournaments"),
         all_rules={name: load(name) for name in families()},
         now=datetime.now(UTC),

@@ -65,7 +65,7 @@ _SHOWN = (*form_names(PlanQuery), "sort", "games", "page", "endings", "entries",
 """Query parameters of a tournament's page: filters of its games, orders of its tables, block and row of its crosstable,
 whether the tables of all pairs are shown although there are many bots.
 """
-BLOCK = 60
+BLOCK = 50
 """Rows and columns of the crosstable on one page; links lead to further blocks."""
 MAX_DETAILED = 12
 """Most bots of a crosstable that shows every game; larger ones are heat maps."""

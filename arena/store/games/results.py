@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import astuple
+from operator import attrgetter
 from threading import Lock
 from typing import Any
 
@@ -204,7 +204,7 @@ class Results:
         with self._sessions.reading() as session:
             rows = [row for part in parts for row in fetch(session, part)]
         # A set removes duplicates: both parts count the games in which two of `versions` met.
-        return sorted({_tally(row) for row in rows}, key=astuple)
+        return sorted({_tally(row) for row in rows}, key=attrgetter(*Tally.__dataclass_fields__))
 
     def sides(self, pool: str) -> dict[tuple[str, str], int]:
         """Count the results of a pool by variant and winner: (variant, `first`/`second`/`draw`) -> games."""

@@ -16,6 +16,7 @@ from arena.store.base.page import DEFAULT_LIMIT, bounded, cut, read_cursor, writ
 from arena.store.ratings import rebuild
 from arena.store.ratings.fold import line_of
 from arena.store.ratings.rating_history import Ranking
+from referee.ratings.trueskill import PROVISIONAL_GAMES, PROVISIONAL_SIGMA
 from referee.ratings.trueskill import TrueSkillRating as Strength
 
 _RESULT = tuple(col(field) for field in (Game.finished_at, Game.first_id, Game.first, Game.second, Game.winner))
@@ -97,10 +98,23 @@ class Ratings:
         """Return the ratings of some versions in all their pools, by pool name, newest version first."""
         return self._where(col(VersionRating.version_id).in_(set(version_ids)))
 
-    def of_owner(self, user_id: int) -> list[PoolRating]:
-        """Return the ratings of all versions of a user's bots, by pool name, newest version first."""
-        bots = select(col(BotIdentity.id)).where(col(BotIdentity.owner_id) == user_id)
-        return self._where(col(Version.bot_id).in_(bots))
+    def best_of_owner(self, user_id: int) -> list[PoolRating]:
+        """Return the highest rating of each pool of all versions of a user's bots, by pool name.
+
+        A provisional one counts only if there is no other.
+        """
+        is_provisional = (col(VersionRating.games) < PROVISIONAL_GAMES) | (col(VersionRating.sigma) > PROVISIONAL_SIGMA)
+        order = (is_provisional, col(VersionRating.conservative).desc(), col(VersionRating.version_id))
+        place = func.row_number().over(partition_by=col(VersionRating.pool), order_by=order).label("place")
+        numbered = (
+            select(col(VersionRating.pool), col(VersionRating.version_id), place)
+            .join(Version, col(Version.id) == col(VersionRating.version_id))
+            .join(BotIdentity, col(BotIdentity.id) == col(Version.bot_id))
+            .where(col(BotIdentity.owner_id) == user_id)
+            .subquery()
+        )
+        best = select(numbered.c.pool, numbered.c.version_id).where(numbered.c.place == 1)
+        return self._where(tuple_(col(VersionRating.pool), col(VersionRating.version_id)).in_(best))
 
     def _where(self, condition: Any) -> list[PoolRating]:
         query = (
@@ -171,11 +185,13 @@ class Ratings:
         `ends` gives the ids of these two games by version and pool.
         """
         games = sorted({game for both in ends.values() for game in both})
-        rows: dict[tuple[str, int], RatingChange] = {}
+        rows: dict[tuple[str, int], Row[*tuple[Any, ...]]] = {}
+        fields = ("game_id", "version_id", "mu_before", "sigma_before", "mu", "sigma")
+        columns = [col(getattr(RatingChange, name)) for name in fields]
         with self._sessions.reading() as session:
             for part in batched(games):
-                query = select(RatingChange).where(col(RatingChange.game_id).in_(part))
-                rows.update(((row.game_id, row.version_id), row) for row in session.scalars(query))
+                query = select(*columns).where(col(RatingChange.game_id).in_(part))
+                rows.update(((row.game_id, row.version_id), row) for row in fetch(session, query))
         strengths = {}
         for (version, _), (first, last) in ends.items():
             before, after = rows.get((first, version)), rows.get((last, version))

@@ -9,6 +9,7 @@ import pytest
 
 from arena.pages import filters
 from arena.pages.filters import when
+from referee.tournament.crosstable import CrosstableCell
 
 
 @pytest.mark.parametrize(
@@ -50,3 +51,10 @@ def test_the_default_variant_of_a_family_is_not_named() -> None:
 def test_a_format_has_the_name_that_players_give_it() -> None:
     assert filters.format_name("sprt") == "sequential test (SPRT)"
     assert filters.format_name("knockout") == "knockout"
+
+
+def test_cells_of_a_large_heat_map_have_the_shade_of_their_share() -> None:
+    cells = (CrosstableCell.of_counts(1, 1, 2), None, CrosstableCell(), CrosstableCell.of_counts(2, 0, 0))
+    assert filters.dense_cells(cells) == (
+        '<td class="h5" data-against="1½">2½</td><td class="self"></td><td></td><td class="h0" data-against="2">0</td>'
+    )

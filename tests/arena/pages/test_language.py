@@ -12,6 +12,9 @@ from pathlib import Path
 
 import jinja2
 import pytest
+from babel.numbers import format_decimal
+from hypothesis import given
+from hypothesis import strategies as st
 from jinja2 import nodes
 
 from arena.http.response_cache import preferred_language
@@ -187,6 +190,20 @@ def test_numbers_and_dates_follow_the_language() -> None:
         assert language.digits(0.0025) == "0,0025"
         assert language.month_name("2026-11") == "novembre 2026"
         assert language.texts("one variant", "%(count)s variants", 2) == "%(count)s variantes"
+
+
+@given(
+    value=st.integers(-(10**9), 10**9) | st.floats(-1e9, 1e9),
+    decimals=st.none() | st.integers(0, 3),
+    is_signed=st.booleans(),
+    code=st.sampled_from(sorted(language.LANGUAGES)),
+)
+def test_a_number_is_written_as_babel_does(value: float, decimals: int | None, is_signed: bool, code: str) -> None:
+    form = "#,##0" + ("." + "0" * decimals if decimals else "" if decimals == 0 else ".###")
+    form = f"+{form};-{form}" if is_signed else form
+    with language.using(code):
+        shown = language.number(value, decimals, is_signed=is_signed)
+        assert shown == format_decimal(value, form, locale=code).replace("-", "\N{MINUS SIGN}")
 
 
 def test_an_error_is_a_page(server: Server) -> None:
