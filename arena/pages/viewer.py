@@ -1,4 +1,4 @@
-"""What pages with a viewer show of a game at a ply: the board, its parts in words, marks, chances, charts and moves."""
+"""The viewer of a game at a ply: the board, its parts in words, marks, chances, charts and moves."""
 
 from __future__ import annotations
 
