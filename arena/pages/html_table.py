@@ -127,7 +127,7 @@ class HtmlTable(Generic[R]):
 
 @dataclass(frozen=True, slots=True)
 class _CellWriter(Generic[R]):
-    """What the cells of a column have in common: `labelled` and `bare` are the tags before a value, `end` after it."""
+    """Writes the cells of a column: `labelled` and `bare` are the tags before a value, `end` is the one after it."""
 
     column: Column[R]
     macro: Callable[[object, R], str] | None
