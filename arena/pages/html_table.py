@@ -122,7 +122,7 @@ class HtmlTable(Generic[R]):
                 shown = column.write(row)
                 parts.append(f"{column.labelled if shown.strip() else column.bare}{shown}{column.end}")
             parts.append("</tr>")
-        return Markup("\n".join(parts))  # noqa: S704 - the values are escaped, as are classes and labels
+        return Markup("".join(parts))  # noqa: S704 - the values are escaped, as are classes and labels
 
 
 @dataclass(frozen=True, slots=True)
