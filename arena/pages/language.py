@@ -191,14 +191,13 @@ def number(value: float, decimals: int | None = None, *, is_signed: bool = False
     written = f"{Decimal(str(value)):{'+' if is_signed else ''},.{_MOST_DECIMALS if decimals is None else decimals}f}"
     if decimals is None:
         written = written.rstrip("0").rstrip(".")
-    return written.translate(_number_signs(current()))
+    return written.translate(_number_signs(locale()))
 
 
 @cache
-def _number_signs(language: str) -> Mapping[int, str]:
-    """Return the signs of numbers in a language, by those of Python."""
-    known = Locale.parse(language)
-    return str.maketrans({",": get_group_symbol(known), ".": get_decimal_symbol(known), "-": "\N{MINUS SIGN}"})
+def _number_signs(place: Locale) -> Mapping[int, str]:
+    """Return the signs of numbers in a locale, by those of Python."""
+    return str.maketrans({",": get_group_symbol(place), ".": get_decimal_symbol(place), "-": "\N{MINUS SIGN}"})
 
 
 def digits(value: float, most: int = 6) -> str:
@@ -223,7 +222,10 @@ def month_name(month: str) -> str:
 
 def locale() -> Locale:
     """Return the locale of the page."""
-    return Locale.parse(current())
+    return _locale_of(current())
+
+
+_locale_of = cache(Locale.parse)
 
 
 def install(environment: jinja2.Environment) -> None:
