@@ -182,7 +182,7 @@ def follow(problem: WinProblemResponse, moves: Sequence[str]) -> ProblemLine:
     Raises BadValueError for an illegal move, and for one outside the tree of solutions; only the last of `moves` may
     be outside it, if the winning side made it.
     """
-    ruleset = load(problem.family).settle(problem.variant, problem.options)
+    ruleset = ruleset_of(problem)
     line = study.read(ruleset, problem.position, moves)
     rest: Tree = problem.tree
     for ply, move in enumerate(line.moves):
@@ -255,9 +255,14 @@ def solution(arena: Arena, number: int, by: Identity | None) -> SolutionResponse
     return solution_of(problem)
 
 
+def ruleset_of(problem: WinProblemItem) -> Ruleset:
+    """Return the rules by which a problem is solved."""
+    return load(problem.family).settle(problem.variant, problem.options)
+
+
 def solution_of(problem: WinProblemResponse) -> SolutionResponse:
     """Return the solutions of an accepted problem."""
-    ruleset = load(problem.family).settle(problem.variant, problem.options)
+    ruleset = ruleset_of(problem)
     text = tree_text(Position.start(ruleset, problem.position), problem.tree)
     return SolutionResponse(list(problem.tree), main_line(problem.tree), text, problem.tree)
 

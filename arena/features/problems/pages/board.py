@@ -37,7 +37,6 @@ from arena.pages.page import (
 from arena.pages.session import checked_form, own_form
 from arena.pages.viewer import grid, legal_as_json, piece_key
 from referee.errors import ArenaError
-from referee.rules import load
 from referee.rules.position import Position
 from referee.solver.tree import Tree
 
@@ -162,7 +161,7 @@ async def _render(request: web.Request, view: _View, status: int = 200) -> web.R
 
 def _solution(problem: WinProblemResponse) -> dict[str, Any]:
     """Return the solution as the page shows it: its text, and its moves as nested lists."""
-    ruleset = load(problem.family).settle(problem.variant, problem.options)
+    ruleset = service.ruleset_of(problem)
     start = Position.start(ruleset, problem.position)
     return {"text": service.solution_of(problem).text, "tree": _nested(start, problem.tree, (), [MAX_SHOWN])}
 
@@ -266,7 +265,7 @@ def _verdict(answer: AttemptResponse, problem: WinProblemResponse) -> str:
 
 def _displayed(problem: WinProblemResponse, moves: Sequence[str]) -> str:
     """Return the last move of a line as people write it."""
-    ruleset = load(problem.family).settle(problem.variant, problem.options)
+    ruleset = service.ruleset_of(problem)
     position = Position.start(ruleset, problem.position).play_all(moves[:-1])
     return position.display(position.read(moves[-1]))
 

@@ -83,7 +83,7 @@ async def _list(request: web.Request, rules: Rules | None = None) -> web.Respons
 
 def drawing(problem: WinProblemItem) -> Markup:
     """Draw the position of a problem in a small board."""
-    ruleset = load(problem.family).settle(problem.variant, problem.options)
+    ruleset = service.ruleset_of(problem)
     scene = Scenes(ruleset, problem.position).items[0]
     return board.svg(ruleset.rules, scene, label=label(problem), is_small=True)
 
@@ -132,7 +132,7 @@ async def of_problems(request: web.Request) -> web.Response:
     problems = [await run(service.read, arena, item.id) for item in page.items]
     printed = [
         BookletProblem(
-            load(problem.family).settle(problem.variant, problem.options),
+            service.ruleset_of(problem),
             problem.position,
             problem.moves or 0,
             service.solution_of(problem).text,
