@@ -13,6 +13,7 @@ from arena.config import Settings, read_settings
 from arena.events.bus import Bus, EventBus
 from arena.events.live import Live
 from arena.http import health
+from arena.http.kept_files import KEPT_FILES, KeptFiles
 from arena.http.middleware import add_headers, middleware
 from arena.http.request_context import CONTEXT, WebContext
 from arena.http.server import headers_middleware
@@ -39,7 +40,8 @@ def build(context: WebContext) -> web.Application:
     app = web.Application(
         middlewares=[headers_middleware, middleware(problem.page)], client_max_size=session.FORM_BYTES
     )
-    app[CONTEXT] = context
+    app[CONTEXT], app[KEPT_FILES] = context, KeptFiles()
+    app.on_cleanup.append(app[KEPT_FILES].close)
     disabled = context.settings.disabled_features
     table = routes.table(disabled)
     handle.mount(app, table, routes.pages(disabled))

@@ -13,6 +13,7 @@ BIDI_CONTROLS = r"\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
 UNSAFE = rf"\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200d\u2028\u2029\u2060-\u2065\ufeff{BIDI_CONTROLS}"
 """All unsafe characters, in the same form; tabs and line feeds are safe."""
 _UNSAFE = re.compile(f"[{UNSAFE}]")
+_BIDI = re.compile(f"[{BIDI_CONTROLS}]")
 _REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 
 
@@ -32,6 +33,11 @@ def plain(text: str) -> str:
 def escaped(text: str) -> str:
     """Return the text with all unsafe characters as escapes, such as `\\x1b`, so that nothing of it is lost."""
     return _UNSAFE.sub(_escape, text)
+
+
+def escape_bidi_controls(text: str) -> str:
+    r"""Return equivalent JSON with escapes such as `\u202e` in place of bidirectional control characters."""
+    return _BIDI.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def _escape(match: re.Match[str]) -> str:

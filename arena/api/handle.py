@@ -17,9 +17,10 @@ from arena.documents.query import PageResponse
 from arena.documents.words import FORMS
 from arena.http import response_cache
 from arena.http.identity import cookie_name, identify
-from arena.http.problem import PREFIX, Problem, escape_bidi_controls, quoted, too_many
+from arena.http.problem import PREFIX, Problem, quoted, too_many
 from arena.http.request_context import CONTEXT, RequestContext, RouteResult, address_cost, require
 from arena.http.upload import BODY_TIMEOUT_S, Upload, time_limit
+from arena.plain_text import escape_bidi_controls
 from referee.errors import did_you_mean, near
 from referee.validation import Model, adapter_of, hints_of, misfits
 

@@ -26,13 +26,13 @@ WRITE_TIMEOUT_S = 3.0
 async def healthz(request: web.Request) -> web.Response:
     """Report that the event loop runs. The database does not affect the status: a restart would not repair it."""
     context = request.app[CONTEXT]
-    sandbox = await asyncio.to_thread(open_sandbox, context.settings.sandbox)
-    body = {
-        "status": "ok",
-        "sandbox": sandbox.name,
-        "database": await asyncio.to_thread(status.database, context.arena),
-    }
+    body = await asyncio.get_running_loop().run_in_executor(context.probes, _liveness, context)
     return web.json_response(body, headers=_NO_STORE)
+
+
+def _liveness(context: WebContext) -> dict[str, str]:
+    sandbox = open_sandbox(context.settings.sandbox)
+    return {"status": "ok", "sandbox": sandbox.name, "database": status.database(context.arena)}
 
 
 @routes.get("/readyz")

@@ -9,13 +9,12 @@ escaped so that users' texts cannot rearrange a page.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from aiohttp import web
 
-from arena.plain_text import BIDI_CONTROLS
+from arena.plain_text import escape_bidi_controls
 from referee.errors import KINDS, ArenaError, did_you_mean, kind_of_status, near
 
 VERSION = "1"
@@ -27,17 +26,9 @@ OPENAPI: web.AppKey[Callable[[], dict[str, Any]]] = web.AppKey("openapi")
 """Returns the OpenAPI document of an application, as plain data. The first call takes half a second."""
 
 
-_TURNING = re.compile(f"[{BIDI_CONTROLS}]")
-
-
 def as_json(data: Any) -> str:
     """Return plain data as one line of JSON."""
     return escape_bidi_controls(json.dumps(data, separators=(",", ":"), ensure_ascii=False))
-
-
-def escape_bidi_controls(text: str) -> str:
-    r"""Return equivalent JSON with escapes such as `\u202e` in place of bidirectional control characters."""
-    return _TURNING.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 CONTENT_TYPE = "application/problem+json"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import ipaddress
 from collections.abc import AsyncIterator, Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -80,6 +81,8 @@ class WebContext:
     """Password checks from unknown devices: each takes 64 MiB and most of a second of a core."""
     trusted_password_queue: BoundedQueue = field(default_factory=lambda: BoundedQueue(1, each=2, total=8))
     """Password checks of users who are or were logged in from the same origin. Other clients cannot fill it."""
+    probes: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(1, "probes"))
+    """A thread for liveness: what waits for the database in all others does not concern it."""
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when the process has received the order to stop: it still serves for a short while."""
     closing: asyncio.Event = field(default_factory=asyncio.Event)

@@ -1,11 +1,8 @@
-"""Parts of page routes: render templates, cache responses, draw pictures, run blocking code, read addresses."""
+"""Parts of page routes: render templates, cache responses, run blocking code, read addresses."""
 
 from __future__ import annotations
 
 import asyncio
-import hashlib
-import os
-import pickle
 import re
 from collections.abc import Awaitable, Callable, Collection, Hashable, Sequence
 from dataclasses import dataclass, replace
@@ -16,7 +13,6 @@ from weakref import WeakSet
 
 import aiohttp_jinja2
 from aiohttp import web
-from cachetools import LRUCache
 from markupsafe import Markup
 from pydantic import ValidationError
 
@@ -26,9 +22,7 @@ from arena.feature import Installed, Place, Room
 from arena.http.identity import cookie_name
 from arena.http.middleware import is_data
 from arena.http.problem import Problem, not_found, quoted
-from arena.http.rate_limit import BoundedQueue
-from arena.http.request_context import CONTEXT, address_key, charge
-from arena.offload import OffloadProcess
+from arena.http.request_context import CONTEXT
 from arena.pages import language
 from arena.pages.drawing.replay import Replays
 from arena.pages.drawing.scene import AnalysisLines
@@ -48,14 +42,11 @@ CONTEXT_PROVIDERS: web.AppKey[Sequence[ContextProvider]] = web.AppKey("surroundi
 """Functions that supply the variables common to all templates."""
 FEATURES: web.AppKey[Sequence[Installed]] = web.AppKey("features", Sequence)
 """The features that take part in the pages."""
-PICTURES: web.AppKey[Pictures] = web.AppKey("pictures")
 REPLAYS: web.AppKey[Replays] = web.AppKey("replays", Replays)
 
 FRAMES_PER_TOKEN = 10
 """Frames of an animated picture, or diagrams of a booklet, that count as one request."""
 GAME_ID = re.compile(r"[0-9a-f]{16,32}")
-MAX_BYTES = 32 * 2**20
-"""Size of all kept pictures together."""
 PAGES = (
     *("tournaments", "bots", "games", "submit", "account", "errors", "workers", "archive", "dumps", "docs", "login"),
     *("play", "problems", "rankings", "explore"),
@@ -65,8 +56,6 @@ PAGES = (
 _CACHED_HANDLERS: WeakSet[Handler] = WeakSet()
 """The handlers of `cached_page`: they add the template context themselves, and only on a cache miss."""
 _MAX_NUMBER = 2**31 - 1
-_NICE = 10
-"""Priority of the process that draws: below the pages and the games."""
 
 
 async def run(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
@@ -208,17 +197,6 @@ def cached_page(handler: Handler, extra: Callable[[web.Request], Hashable] | Non
     return answer
 
 
-async def drawn(request: web.Request, cost: float, draw: Callable[..., bytes], *args: object) -> bytes:
-    """Return what a module-level function draws in another process; it costs that many requests unless it is kept.
-
-    Raises Problem (429, 503).
-    """
-    pictures, key = request.app[PICTURES], key_of(draw, *args)
-    if cost and not pictures.has(key):
-        await charge(request, cost)
-    return await pictures.get(key, address_key(request), draw, *args)
-
-
 def redirect(location: str) -> web.Response:
     """Redirect to another page of this site, by GET (303)."""
     return web.Response(status=303, headers={"Location": location, "Cache-Control": "no-store"})
@@ -246,55 +224,3 @@ def path_family(request: web.Request) -> Rules:
     if name not in families():
         raise not_found("page or family", name, [*families(), *PAGES])
     return load(name)
-
-
-def key_of(draw: Callable[..., bytes], *args: object) -> str:
-    """Return the key of what a function draws from these arguments."""
-    return hashlib.sha256(pickle.dumps((draw, args))).hexdigest()
-
-
-class Pictures:
-    """The pictures of one web process that take long: drawn in a process of their own, one at a time, and kept.
-
-    Simultaneous requests for the same one wait for one drawing.
-    """
-
-    def __init__(self, max_bytes: int = MAX_BYTES) -> None:
-        self._kept: LRUCache[str, bytes] = LRUCache(max_bytes, len)
-        self._drawn: dict[str, asyncio.Task[bytes]] = {}
-        self._queue = BoundedQueue(1, each=2, total=8, crowd="too many pictures are being drawn")
-        self._process = OffloadProcess()
-
-    def has(self, key: str) -> bool:
-        """Return whether a picture costs nothing now: it is kept, or being drawn."""
-        return key in self._kept or key in self._drawn
-
-    async def get(self, key: str, client: str, draw: Callable[..., bytes], *args: object) -> bytes:
-        """Return a picture, drawn by `draw`, a function of a module, unless it is kept.
-
-        A drawing continues when its client leaves, for the next one. Raises Problem (503) if too many are waiting, in
-        total or for this client.
-        """
-        if (kept := self._kept.get(key)) is not None:
-            return kept
-        if (drawing := self._drawn.get(key)) is None:
-            drawing = self._drawn[key] = asyncio.create_task(self._draw(key, client, draw, *args))
-            drawing.add_done_callback(lambda _: self._drawn.pop(key))
-        return await asyncio.shield(drawing)
-
-    async def _draw(self, key: str, client: str, draw: Callable[..., bytes], *args: object) -> bytes:
-        async with self._queue.turn(client):
-            picture = await asyncio.to_thread(self._process.call, _draw_last, draw, *args)
-        if len(picture) <= self._kept.maxsize:
-            self._kept[key] = picture
-        return picture
-
-    async def close(self, _app: web.Application) -> None:
-        """End the process."""
-        await asyncio.to_thread(self._process.close)
-
-
-def _draw_last(draw: Callable[..., T], *args: object) -> T:
-    """Call the function after lowering the priority of this process, which only draws."""
-    os.setpriority(os.PRIO_PROCESS, 0, _NICE)
-    return draw(*args)

@@ -29,9 +29,7 @@ from arena.pages.page import (
     ANALYSIS_LINES,
     CONTEXT_PROVIDERS,
     FEATURES,
-    PICTURES,
     REPLAYS,
-    Pictures,
     arena_of,
     cached_page,
     navigation,
@@ -182,8 +180,6 @@ def setup(app: web.Application, disabled: Collection[str] = ()) -> None:
     environment.globals["documentation"] = documentation.address
     environment.globals["rules_address"] = documentation.rules_address
     app[REPLAYS] = Replays()
-    app[PICTURES] = Pictures()
-    app.on_cleanup.append(app[PICTURES].close)
     app[ANALYSIS_LINES] = AnalysisLines()
     app.router.add_get("/static/{name}", static, name="static")
     app.router.add_get("/static/{start:[a-z0-9]+/}{name}", static)

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
+from typing import Any
 
 from arena.documents.tournament import CrossCell, CrossRow, Crosstable, EntryItem, Standings, TournamentItem
+from arena.plain_text import escape_bidi_controls
 from arena.services.arena import Arena
-from arena.services.standings_cache import TournamentStandings
+from arena.services.standings_cache import StandingsCache, TournamentStandings
+from arena.store import Store
 from arena.tournaments.participants import StoredTournament
 from referee.tournament import crosstable as crosstables
 from referee.tournament.crosstable import CrosstableCell, Row, cells
@@ -16,6 +20,7 @@ from referee.tournament.formats import format_named
 from referee.tournament.overview import TournamentOverview
 from referee.tournament.part import SettingsError
 from referee.tournament.ranking import GameResult
+from referee.validation import adapter_of
 
 MIN_FOLLOWED = 2
 """Fewest entries of a tournament that has a course to show."""
@@ -23,6 +28,8 @@ MAX_LISTED = 8
 """Most games of a cell of the crosstable whose results are listed one by one on a page."""
 GAMES_PER_TOKEN = 2000
 """Games of a crosstable that count as one request: some 80 ms."""
+MAX_INLINE_GAMES = 1000
+"""Most games of a crosstable that is made in the web process, each time anew."""
 MAX_DRAWN = 20_000
 """Most games of a tournament whose course is drawn game by game."""
 
@@ -65,23 +72,32 @@ def show(arena: Arena, tournament_id: int) -> tuple[TournamentItem, Standings]:
     )
 
 
-def cost_of_crosstable(table: TournamentStandings) -> float:
-    """Return how many requests the whole crosstable of a tournament counts as, unless it is kept."""
-    return sum(table.endings.values()) / GAMES_PER_TOKEN
+Maker = Callable[[Store, TournamentStandings], bytes]
+"""Makes a file of the crosstable of a tournament."""
 
 
-def file_of(table: TournamentStandings, name: str, make: Callable[[], bytes]) -> bytes:
-    """Return a file made of these standings, which is made once."""
-    if (file := table.files.get(name)) is None:
-        file = table.files[name] = make()
-    return file
+def make_apart(make: Maker, url: str, tournament_id: int, _state: tuple[Any, ...]) -> bytes:
+    """Make a file of the crosstable of a tournament in a process without a store. The state tells the files apart."""
+    with closing(Store(url)) as store:
+        return make(store, StandingsCache().read(StoredTournament.read(store, tournament_id)))
 
 
-def crosstable(arena: Arena, table: TournamentStandings) -> Crosstable:
+def csv_of(store: Store, table: TournamentStandings) -> bytes:
+    """Return the crosstable of a tournament as CSV."""
+    return crosstables.as_csv(rows_of(store, table)).encode()
+
+
+def json_of(store: Store, table: TournamentStandings) -> bytes:
+    """Return the crosstable of a tournament as JSON."""
+    text = adapter_of(Crosstable).dump_json(crosstable(store, table)).decode()
+    return escape_bidi_controls(text).encode()
+
+
+def crosstable(store: Store, table: TournamentStandings) -> Crosstable:
     """Return the crosstable of a tournament."""
     names = [line.name for line in table.standing.lines]
     rows = []
-    for line, row in zip(table.standing.lines, rows_of(arena, table), strict=True):
+    for line, row in zip(table.standing.lines, rows_of(store, table), strict=True):
         cells = [
             _cell(table, line.name, name, cell) if cell else None for name, cell in zip(names, row.cells, strict=True)
         ]
@@ -110,14 +126,9 @@ def crosstable(arena: Arena, table: TournamentStandings) -> Crosstable:
     return Crosstable(tournament=table.tournament.id, items=rows, is_final=table.is_final)
 
 
-def games_of(arena: Arena, table: TournamentStandings) -> list[GameResult]:
-    """Return all finished games of the tournament, in planned order."""
-    return arena.store.results.of(tournament_id=table.tournament.id)
-
-
-def rows_of(arena: Arena, table: TournamentStandings) -> list[Row]:
+def rows_of(store: Store, table: TournamentStandings) -> list[Row]:
     """Return the whole crosstable, in the order of the standings."""
-    return crosstables.rows(games_of(arena, table), table.standing.lines)
+    return crosstables.rows(store.results.of(tournament_id=table.tournament.id), table.standing.lines)
 
 
 def results_in_order(arena: Arena, table: TournamentStandings) -> list[GameResult]:

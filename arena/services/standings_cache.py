@@ -22,6 +22,8 @@ from referee.tournament.ranking import Scores, StandingTable
 
 CACHE_SIZE = 8
 """Number of cached tournaments; one of 200 bots takes some megabytes."""
+BATCH = 10_000
+"""Results read at once: a million objects at once would let the garbage collector stop all threads for a second."""
 
 
 @dataclass(frozen=True)
@@ -39,8 +41,8 @@ class TournamentStandings:
     restarted: int
     rules: Sequence[RulesItem] = ()
     """Results by variant and options; empty if all games use the same rules."""
-    files: dict[str, bytes] = field(default_factory=dict, compare=False)
-    """Files made of it that take long, by name: kept while its state is unchanged."""
+    state: tuple[Any, ...] = field(default=(), compare=False)
+    """What all of this follows from: equal states mean equal standings."""
 
     @property
     def is_final(self) -> bool:
@@ -76,7 +78,7 @@ class StandingsCache:
             sums = self._sums.setdefault(tournament_id, _Sums())
         if standings is None or before != state:
             with sums.lock:
-                standings = _build(stored, sums.read(stored))
+                standings = replace(_build(stored, sums.read(stored)), state=state)
         with self._lock:
             self._kept[tournament_id] = state, standings
         return standings
@@ -93,7 +95,11 @@ class _Sums:
         """Add the new results, or read all again if any was undone since the last call; return the sums."""
         if stored.undone != self._undone:
             self._scores, self._undone = Scores(), stored.undone
-        self._scores.extend(stored.store.results.of_tournament(stored.tournament.id, self._scores.last))
+        is_complete = False
+        while not is_complete:
+            results = stored.store.results.of_tournament(stored.tournament.id, self._scores.last, BATCH)
+            self._scores.extend(results)
+            is_complete = len(results) < BATCH
         return self._scores
 
 

@@ -22,13 +22,12 @@ from arena.documents.tournament import (
 from arena.events.messages import Subject
 from arena.http import stream
 from arena.http.broadcast import FORMS, NDJSON, Batch, StreamLine
-from arena.http.problem import PREFIX, escape_bidi_controls
-from arena.http.request_context import RequestContext, RouteResult, charge
+from arena.http.kept_files import crosstable_file
+from arena.http.problem import PREFIX
+from arena.http.request_context import RequestContext, RouteResult
 from arena.http.response_cache import CachePolicy
-from arena.services.arena import Arena
-from arena.services.standings_cache import TournamentStandings
 from referee.tournament.document import Document
-from referee.validation import adapter_of, plain
+from referee.validation import plain
 
 routes = Routes()
 _BATCH = 500
@@ -132,15 +131,8 @@ async def show_crosstable(call: RequestContext, tournament: Number) -> RouteResu
     are adjacent.
     """
     table = await call.run(services.standings.read, call.arena, tournament)
-    if "json" not in table.files:
-        await charge(call.request, services.standings.cost_of_crosstable(table))
-    body = await call.run(services.standings.file_of, table, "json", lambda: _crosstable(call.arena, table))
+    body = await crosstable_file(call.request, table, services.standings.json_of)
     return RouteResult(body, keep=_keep(table.tournament))
-
-
-def _crosstable(arena: Arena, table: TournamentStandings) -> bytes:
-    text = adapter_of(Crosstable).dump_json(services.standings.crosstable(arena, table)).decode()
-    return escape_bidi_controls(text).encode()
 
 
 # -- stream ------------------------------------------------------------------------------------------------------------

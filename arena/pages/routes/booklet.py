@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from aiohttp import web
 
 from arena import services
+from arena.http.kept_files import kept_file
 from arena.http.problem import Problem
 from arena.pages.drawing.booklet import BookletGame, BookletProblem, Layout, count_diagrams, make_booklet
 from arena.pages.html_table import choice
 from arena.pages.language import LANGUAGES
-from arena.pages.page import FRAMES_PER_TOKEN, GAME_ID, allow_parameters, arena_of, drawn, path_number, run
+from arena.pages.page import FRAMES_PER_TOKEN, GAME_ID, allow_parameters, arena_of, path_number, run
 from referee.errors import ArenaError
 from referee.game.record import GameRecord, RecordError, positions
 
@@ -63,7 +64,8 @@ async def respond(
             await run(positions, game.record)  # an error in the other process would be one of the program
         except RecordError as error:
             raise Problem("invalid", str(error)) from None
-    body = await drawn(request, count / FRAMES_PER_TOKEN, _print, tuple(games), tuple(problems), layout, in_language)
+    cost = count / FRAMES_PER_TOKEN
+    body = await kept_file(request, cost, _print, tuple(games), tuple(problems), layout, in_language)
     headers = {"Content-Disposition": f'attachment; filename="{name}.pdf"', "Cache-Control": "no-cache"}
     return web.Response(body=body, content_type="application/pdf", headers=headers)
 

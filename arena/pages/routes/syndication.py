@@ -10,6 +10,7 @@ from aiohttp import web
 
 from arena import services
 from arena.documents.game import GameItem, GameQuery
+from arena.http.kept_files import kept_file
 from arena.http.problem import Problem
 from arena.http.request_context import CONTEXT
 from arena.pages import filters, language
@@ -20,7 +21,6 @@ from arena.pages.page import (
     FRAMES_PER_TOKEN,
     allow_parameters,
     arena_of,
-    drawn,
     in_a_language,
     path_family,
     path_number,
@@ -95,7 +95,7 @@ async def of_game(request: web.Request) -> web.Response:
     replay, details = await replay_of(request)
     ply = ply_of(request, replay)
     caption = _caption(replay, details, is_end=ply == replay.last)
-    body = await drawn(
+    body = await kept_file(
         request, 0, thumbnail.png, replay.rules, replay.scenes[ply], thumbnail.WIDTH, thumbnail.HEIGHT, caption
     )
     return _picture(body, "public, max-age=86400" if details.line.is_over else "public, max-age=30")
@@ -128,7 +128,7 @@ async def animated(request: web.Request) -> web.Response:
     if not thumbnail.can_animate():
         raise Problem("not-found", "this server makes no animated pictures", hint="install bot-arena[gif] there")
     caption, cost = _caption(replay, details, is_end=True), len(replay.scenes) / FRAMES_PER_TOKEN
-    body = await drawn(request, cost, thumbnail.gif, replay.rules.family, replay.scenes, caption)
+    body = await kept_file(request, cost, thumbnail.gif, replay.rules.family, replay.scenes, caption)
     return web.Response(body=body, content_type="image/gif", headers={"Cache-Control": "public, max-age=86400"})
 
 
@@ -138,7 +138,7 @@ async def start(request: web.Request) -> web.Response:
     """Serve the start of a family as a picture."""
     rules = path_family(request)
     scene = await run(lambda: Scenes(rules.settle()).items[0])
-    return _picture(await drawn(request, 0, thumbnail.png, rules, scene), "public, max-age=86400")
+    return _picture(await kept_file(request, 0, thumbnail.png, rules, scene), "public, max-age=86400")
 
 
 def _picture(body: bytes, keep: str) -> web.Response:

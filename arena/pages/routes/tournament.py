@@ -27,7 +27,7 @@ from arena.documents.tournament import (
     TournamentQuery,
 )
 from arena.http.identity import session_of
-from arena.http.request_context import charge
+from arena.http.kept_files import crosstable_file
 from arena.pages import language
 from arena.pages.drawing import plot
 from arena.pages.drawing.verdict import RaceLine, RaceSummary, SprtChart
@@ -43,7 +43,7 @@ from arena.services import Arena
 from arena.services.standings import TournamentView
 from arena.services.standings_cache import TournamentStandings
 from referee.rules import families, load, terminations
-from referee.tournament import crosstable, preview
+from referee.tournament import preview
 from referee.tournament.crosstable import Row
 from referee.tournament.document import read as read_settings
 from referee.tournament.formats import format_named
@@ -453,15 +453,8 @@ async def game(request: web.Request) -> web.Response:
 async def table(request: web.Request) -> web.Response:
     """Serve the crosstable as CSV, with the same numbers as on the page. The JSON interface serves it as JSON."""
     number = path_number(request, "tournament", "tournament")
-    arena = arena_of(request)
-    tables = await run(services.standings.read, arena, number)
-    if "csv" not in tables.files:
-        await charge(request, services.standings.cost_of_crosstable(tables))
-
-    def make() -> bytes:
-        return crosstable.as_csv(services.standings.rows_of(arena, tables)).encode()
-
-    body = await run(services.standings.file_of, tables, "csv", make)
+    tables = await run(services.standings.read, arena_of(request), number)
+    body = await crosstable_file(request, tables, services.standings.csv_of)
     response = web.Response(body=body, content_type="text/csv", charset="utf-8")
     response.headers["Content-Disposition"] = f'attachment; filename="tournament-{number}.csv"'
     response.headers["Cache-Control"] = "no-cache"

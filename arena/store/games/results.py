@@ -152,10 +152,10 @@ class Results:
         results = _results(rows)
         return results if tournament_id is not None else results[::-1]
 
-    def of_tournament(self, tournament_id: int, after: int) -> list[GameResult]:
-        """Return the results of a tournament after a commit number, in commit order."""
+    def of_tournament(self, tournament_id: int, after: int, limit: int | None = None) -> list[GameResult]:
+        """Return the results of a tournament after a commit number, or the first `limit` of them, in commit order."""
         mine = (_GAMES.tournament_id == tournament_id, _GAMES.commit_number > after)
-        query = select(*_RESULT).where(*mine).order_by(_GAMES.commit_number)
+        query = select(*_RESULT).where(*mine).order_by(_GAMES.commit_number).limit(limit)
         with self._sessions.reading() as session:
             return _results(fetch(session, query))
 

@@ -6,12 +6,16 @@ import contextlib
 import hashlib
 import itertools
 import json
+from collections.abc import Callable
 from urllib.parse import quote
 
 import pytest
 
+from arena import services
 from arena.documents.game import GameQuery
+from arena.http.kept_files import KeptFiles
 from arena.http.problem import PREFIX
+from arena.http.response_cache import ResponseCache
 from referee.bot.file import BotFile
 from referee.game.record import read_record
 from referee.game.record_text import read_texts
@@ -145,6 +149,26 @@ def test_standings_equal_crosstable_equal_games(arena: Arena) -> None:
         counted[str(game["second"])] += share[1]
     assert counted == points
     assert sum(points.values()) == 12
+
+
+def test_a_crosstable_of_many_games_is_made_once_in_another_process(
+    arena: Arena, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = f"/tournaments/{arena.finished}/crosstable"
+    paths = (f"{PREFIX}{path}", f"{path}.csv")
+    inline = [arena.server.get(address).body for address in paths]
+    makers, real = list[object](), KeptFiles.get
+
+    async def get(files: KeptFiles, key: str, client: str, make: Callable[..., bytes], *args: object) -> bytes:
+        makers.append(args[0])
+        return await real(files, key, client, make, *args)
+
+    monkeypatch.setattr(KeptFiles, "get", get)
+    monkeypatch.setattr(services.standings, "MAX_INLINE_GAMES", 11)
+    for _ in range(2):
+        monkeypatch.setattr(arena.server.context, "responses", ResponseCache(arena.server.store.changes))
+        assert [arena.server.get(address).body for address in paths] == inline
+    assert makers == 2 * [services.standings.json_of, services.standings.csv_of]
 
 
 def test_the_plan_is_there_before_the_games(arena: Arena) -> None:

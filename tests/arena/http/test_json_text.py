@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.http.broadcast import NDJSON, StreamLine, encode_line
-from arena.http.problem import PREFIX, Problem, as_json, escape_bidi_controls
+from arena.http.problem import PREFIX, Problem, as_json
+from arena.plain_text import escape_bidi_controls
 from tests.arena.api.filled import Arena
 
 TURNED = "abc\u202exyz\u2066\u200f\u061c"

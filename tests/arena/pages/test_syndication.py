@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 from PIL import Image
 
+from arena.http.kept_files import KeptFiles
 from arena.pages.drawing import thumbnail
 from arena.pages.drawing.scene import Scenes
-from arena.pages.page import Pictures
 from arena.store import Store
 from referee.rules import load
 from tests.arena.api.server import Server, settings_in
@@ -103,12 +103,12 @@ def test_a_picture_of_the_end_has_the_result(server: Server) -> None:
     game = server.store.games.latest().items[1].id  # the pictures of the first one are cached
     texts: list[thumbnail.Caption] = []
 
-    async def get(_pictures: Pictures, _key: str, _client: str, _draw: object, *args: Any) -> bytes:
+    async def get(_files: KeptFiles, _key: str, _client: str, _draw: object, *args: Any) -> bytes:
         texts.append(args[-1])
         return b""
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Pictures, "get", get)
+        patch.setattr(KeptFiles, "get", get)
         for ply in (1, 2):
             server.get(f"/games/{game}/board.png?ply={ply}")
     line = server.store.games.get(game)

@@ -72,11 +72,20 @@ def test_changed_tournament_is_computed_again(
     assert now == standings_cache.StandingsCache().read(StoredTournament.read(arena.store, mine))
 
 
+def test_many_results_are_read_in_batches(arena: Arena, field: Field, monkeypatch: pytest.MonkeyPatch) -> None:
+    mine = cup(field)
+    field.play(8, mine)
+    whole = standings.read(arena, mine)
+    for batch in (1, 3, 8):
+        monkeypatch.setattr(standings_cache, "BATCH", batch)
+        assert standings_cache.StandingsCache().read(StoredTournament.read(arena.store, mine)) == whole
+
+
 def test_only_new_results_are_read(arena: Arena, field: Field, monkeypatch: pytest.MonkeyPatch) -> None:
     mine, of_tournament, asked = cup(field), arena.store.results.of_tournament, list[int]()
 
-    def count(tournament_id: int, after: int) -> Any:
-        batch = of_tournament(tournament_id, after)
+    def count(tournament_id: int, after: int, limit: int) -> Any:
+        batch = of_tournament(tournament_id, after, limit)
         asked.append(len(batch))
         return batch
 
@@ -98,7 +107,7 @@ def test_block_of_the_crosstable_is_that_of_the_whole(
     mine = cup(field)
     field.play(18, mine)
     table = standings.read(arena, mine)
-    whole = standings.rows_of(arena, table)
+    whole = standings.rows_of(arena.store, table)
     block = standings.block(arena, table, slice(0, 2), slice(1, 3))
     assert [row.standing for row in block] == list(table.standing.lines[:2])
     for part, whole_part in zip(block, whole, strict=False):
@@ -144,7 +153,7 @@ def test_crosstable_has_the_lines_of_the_standings(arena: Arena, field: Field) -
     mine = cup(field)
     field.play(6, mine)
     row, ranked = standings.show(arena, mine)
-    table = standings.crosstable(arena, standings.read(arena, mine))
+    table = standings.crosstable(arena.store, standings.read(arena, mine))
     assert (row.id, table.tournament, table.is_final) == (mine, mine, ranked.is_final)
     assert [line.name for line in table.items] == [line.name for line in ranked.items]
     for place, line in enumerate(table.items):
