@@ -104,7 +104,7 @@ def plays(line: str, folder: Path) -> None:
     if "bologna" in line and not has_networks():
         pytest.skip("no network namespaces here")
     pace = "1/move" if "bologna" in line else "0.2/move"  # which has its first move to start a client
-    done = typed(f"{line} --games 2 --max-plies 4 --tc {pace} --margin 3000 --sandbox none --json", folder)
+    done = typed(f"{line} --games 2 --max-plies 4 --tc {pace} --margin 10000 --sandbox none --json", folder)
     assert done.returncode == 0, done.stdout + done.stderr
     games = json.loads(done.stdout)["games"]
     assert [game["kind"] for game in games] == ["rules"] * 2, [game["detail"] for game in games]
