@@ -81,7 +81,10 @@ async def run(route: Route, call: RequestContext, arguments: Mapping[str, Any]) 
     if isinstance(result, web.StreamResponse):
         return result
     given = result if isinstance(result, RouteResult) else RouteResult(result, status=route.status)
-    return render(call.request, given, route.answer, is_private=given.is_private or route.scope is not None)
+    is_private = given.is_private or route.scope is not None
+    if isinstance(given.body, bytes):  # a file that takes long: its hash would hold the loop as well
+        return await call.run(render, call.request, given, route.answer, is_private=is_private)
+    return render(call.request, given, route.answer, is_private=is_private)
 
 
 def render(request: web.Request, given: RouteResult[Any], model: Model | None, *, is_private: bool) -> web.Response:

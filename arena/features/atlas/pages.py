@@ -23,7 +23,7 @@ from arena.pages.drawing.scene import Scenes
 from arena.pages.filters import path_part
 from arena.pages.html_table import sorted_table
 from arena.pages.language import number, text
-from arena.pages.page import allow_parameters, arena_of, path_family, redirect, render, run, run_use_case
+from arena.pages.page import allow_parameters, arena_of, cached_page, path_family, redirect, render, run, run_use_case
 from referee.game import starts as published
 from referee.game.starts import StartFigures
 from referee.ratings.interval import wilson
@@ -59,6 +59,7 @@ class StartLine:
 
 
 @routes.get("/{family}/starts")
+@cached_page
 @allow_parameters("sort")
 async def show(request: web.Request) -> web.Response:
     """Show the starts of a family, by default the fairest first."""
@@ -85,6 +86,7 @@ async def show(request: web.Request) -> web.Response:
 
 
 @routes.get("/{family}/starts/{start}")
+@cached_page
 @allow_parameters("sort")
 async def show_one(request: web.Request) -> web.Response:
     """Show the results of one start at every strength of the engine; `fairest` redirects to the fairest start."""

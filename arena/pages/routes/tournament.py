@@ -224,6 +224,7 @@ def _read(arena: Arena, tournament_id: int, request: web.Request) -> dict[str, A
         "view": view,
         "course": view.progress,
         "strengths": view.standings.standing.strengths.strengths if is_over else (),
+        "advantage": view.standings.standing.advantage if is_over else None,
         "tables": view.standings,
         "plan": plan,
         "games": HtmlTable(_SCHEDULE, plan.games, shown),
