@@ -29,7 +29,7 @@ MAX_LISTED = 8
 GAMES_PER_TOKEN = 2000
 """Games of a crosstable that count as one request: some 80 ms."""
 MAX_INLINE_GAMES = 1000
-"""Most games of a crosstable that is made in the web process, each time anew."""
+"""Most games of a crosstable that is made in the web process for each request."""
 MAX_DRAWN = 20_000
 """Most games of a tournament whose course is drawn game by game."""
 

@@ -11,8 +11,9 @@ import pytest
 from arena.cli.terminal.parser import build, find
 from arena.config import PREFIX, Settings, read_settings
 from tests.deploy.sources import DEPLOY, ROOT, command_lines, compose, documents
+from tests.with_features import commands_off
 
-LINES = list(command_lines())
+LINES = [(place, words) for place, words in command_lines() if words[0] not in commands_off()]
 NO_SETTINGS = {
     "ARENA_CONFIG",
     "ARENA_WORKER_TOKEN",
