@@ -148,6 +148,14 @@ def test_every_metric_is_on_the_site_and_no_guide_names_another() -> None:
         assert named <= metrics, path
 
 
+def test_all_background_work_is_named_where_its_failures_are() -> None:
+    sources = (path.read_text(encoding="utf-8") for path in (ROOT / "arena").rglob("*.py"))
+    works = {name for source in sources for name in re.findall(r'\bBackground\(\s*"(\w+)"', source)}
+    text = (ROOT / "docs" / "how-to" / "monitor.md").read_text(encoding="utf-8")
+    (line,) = (line for line in text.splitlines() if "`arena_background_failures_total`" in line)
+    assert set(re.findall(r"`(\w+)`", line)) == works | {"arena_background_failures_total", "work"}
+
+
 def test_every_name_of_the_sdk_is_on_the_site() -> None:
     text = words("reference/sdk")
     for name in bots.sdk.__all__:

@@ -223,6 +223,7 @@ async def _show(
         keep="no-store",
         draft=draft,
         steps=steps,
+        formats=list(names()),
         advanced=advanced,
         settings=settings,
         preview=preview,

@@ -141,6 +141,7 @@ async def submit(request: web.Request) -> web.Response:
         if unknown:
             raise Problem("bad-request", "unknown family", hint="choose from the list")
         file.seek(0)
+        context.metrics.upload_bytes.inc(form.size)
         try:
             admission = await run_use_case(services.submission.admit, context.arena, form.name, identity)
             version = await run_use_case(

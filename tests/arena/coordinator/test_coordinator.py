@@ -30,7 +30,7 @@ from referee.game.record import GameRecord
 from referee.game.spec import PlannedGame
 from referee.machine.pool import WorkerLostError
 from referee.ratings.sprt import Sprt
-from referee.rules.core import Termination
+from referee.rules.core import Kind, Termination
 from referee.tournament import openings
 from referee.tournament.document import read
 from referee.tournament.formats import round_robin
@@ -333,6 +333,11 @@ def test_a_lost_worker_charges_one_game_and_all_are_replayed(stage: Stage) -> No
 
 
 # -- what goes wrong -------------------------------------------------------------------------------------------------
+
+
+def test_every_void_game_has_a_number_of_attempts() -> None:
+    replayed = {termination for termination in Termination if termination.kind is Kind.VOID} - {Termination.STOPPED}
+    assert set(MAX_ATTEMPTS) == replayed
 
 
 @pytest.mark.parametrize("termination", MAX_ATTEMPTS)

@@ -19,6 +19,7 @@ from arena.http.identity import cookie_name
 from arena.pages import tournament_form
 from arena.store import Store
 from referee.tournament.document import Document, read
+from referee.tournament.formats import formats
 from tests.arena.api.server import Reply, Server, settings_in
 from tests.arena.field import Field
 from tests.arena.pages.conftest import Chromium, window
@@ -87,8 +88,15 @@ CUP = {
 
 def test_what_one_format_has_is_marked_for_the_style_sheet(server: Server, olga: str) -> None:
     shown = server.get("/tournaments/new", headers={"Cookie": olga}).body.decode()
-    marked = re.findall(r'<(?:div|details)[^>]*\sdata-format="(\w+)"', shown)
-    assert sorted(marked) == ["knockout", "ladder", "race", "sprt", "swiss"]
+    marked = {int(place) for place in re.findall(r'\sdata-format="(\d+)"', shown)}
+    listed = re.search(r'<select id="f-format".*?</select>', shown, re.DOTALL)
+    assert listed
+    options = re.findall(r'value="([\w-]+)"', listed[0])
+    owners = {name for name, system in formats().items() if system.keys or system.table in Document.model_fields}
+    assert {options[place - 1] for place in marked} == owners
+    style = server.get("/static/arena.css").body.decode()
+    rules = [f'option:nth-child({place}):checked)) [data-format="{place}"]' for place in range(1, len(options) + 1)]
+    assert all(rule in style for rule in rules)
 
 
 def test_only_organisers_see_the_form(server: Server) -> None:

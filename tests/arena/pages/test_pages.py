@@ -8,6 +8,7 @@ import html.parser
 import re
 import urllib.error
 import urllib.request
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -172,12 +173,15 @@ def test_pages_of_somebody_logged_in(site: Site, page: Any) -> None:
     assert "revoked" in page.inner_text("#tokens .wide")
     page.goto(f"{site.url}/submit")
     assert not violations(page)
+    uploaded = partial(site.server.context.metrics.registry.get_sample_value, "arena_upload_bytes_total")
+    before = uploaded() or 0
     page.fill("#name", "newbot")
     page.set_input_files("#file", {"name": "bot.zip", "mimeType": "application/zip", "buffer": b"no archive"})
     with page.expect_navigation() as navigation:
         page.click("text=Upload and check")
     assert navigation.value.status == 422
     assert page.locator("[role=alert]").inner_text()
+    assert uploaded() == before + len(b"no archive")
     page.context.clear_cookies()
 
 

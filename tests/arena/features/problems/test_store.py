@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, get_args
 
 import pytest
-from sqlalchemy import update
+from sqlalchemy import inspect, update
 from sqlmodel import col
 
 from arena.errors import BadValueError, ConflictError, NotFoundError, QuotaError, TakenError
+from arena.features.problems import documents
 from arena.features.problems import store as module
 from arena.features.problems.attempts import START_MU, Attempts
 from arena.features.problems.documents import SolverQuery, WinProblemQuery, WinProblemResponse
@@ -19,9 +20,15 @@ from arena.store import Store
 from referee.ratings.trueskill import SIGMA, TrueSkillRating
 from referee.ratings.trueskill import update as rated
 from referee.rules import load
+from referee.solver import mining
 from tests.arena.store.base.test_models import differing
 
 PROOF = Proof(2, True, True, 3, "medium", {"a1b1": {"c1d1": {"a1b2": {}}}}, START_MU["medium"])
+
+
+def test_every_level_has_a_strength_and_fits_its_column() -> None:
+    assert get_args(documents.Level) == get_args(mining.Level) == tuple(START_MU)
+    assert max(map(len, START_MU)) <= inspect(StoredProblem).columns["level"].type.length
 
 
 def add(store: Store, name: str = "one", **more: Any) -> int:
