@@ -99,6 +99,19 @@ def test_what_one_format_has_is_marked_for_the_style_sheet(server: Server, olga:
     assert all(rule in style for rule in rules)
 
 
+def test_a_chosen_format_shows_its_own_fields_alone(server: Server, browser: Chromium) -> None:
+    name, _, secret = logged_in(server, "olga").partition("=")
+    with window(browser, is_apart=True) as page:
+        page.context.add_cookies([{"name": name, "value": secret, "url": server.url}])
+        page.goto(f"{server.url}/tournaments/new?family=loa")
+        for place, option in enumerate(page.locator("#f-format option").all(), 1):
+            page.select_option("#f-format", option.get_attribute("value"))
+            marked = page.locator("[data-format]")
+            shown = {part.get_attribute("data-format") for part in marked.all() if part.is_visible()}
+            of_it = page.locator(f'[data-format="{place}"]').count()
+            assert shown == ({str(place)} if of_it else set())
+
+
 def test_only_organisers_see_the_form(server: Server) -> None:
     assert server.get("/tournaments/new").headers["Location"] == "/login?next=/tournaments/new"
     assert server.get("/tournaments/new", headers={"Cookie": logged_in(server, "otto")}).status == 403
