@@ -37,7 +37,7 @@ def escaped(text: str) -> str:
 
 def escape_bidi_controls(text: str) -> str:
     r"""Return equivalent JSON with escapes such as `\u202e` in place of bidirectional control characters."""
-    return _BIDI.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    return _BIDI.sub(_escape, text)
 
 
 def _escape(match: re.Match[str]) -> str:

@@ -7,7 +7,6 @@ import hashlib
 import os
 import pickle
 from collections.abc import Callable
-from typing import TypeVar
 
 from aiohttp import web
 from cachetools import LRUCache
@@ -17,8 +16,6 @@ from arena.http.request_context import CONTEXT, address_key, charge
 from arena.offload import OffloadProcess
 from arena.services import standings
 from arena.services.standings_cache import TournamentStandings
-
-T = TypeVar("T")
 
 MAX_BYTES = 32 * 2**20
 """Size of all kept files together."""
@@ -89,8 +86,8 @@ async def crosstable_file(request: web.Request, table: TournamentStandings, make
     store, games = request.app[CONTEXT].arena.store, sum(table.endings.values())
     if games <= standings.MAX_INLINE_GAMES:
         return await asyncio.to_thread(make, store, table)
-    url, cost = store.engine.url.render_as_string(hide_password=False), games / standings.GAMES_PER_TOKEN
-    return await kept_file(request, cost, standings.make_apart, make, url, table.tournament.id, table.state)
+    cost = games / standings.GAMES_PER_TOKEN
+    return await kept_file(request, cost, standings.make_apart, make, store.url, table.tournament.id, table.state)
 
 
 def _key_of(make: Callable[..., bytes], *args: object) -> str:
@@ -98,7 +95,7 @@ def _key_of(make: Callable[..., bytes], *args: object) -> str:
     return hashlib.sha256(pickle.dumps((make, args))).hexdigest()
 
 
-def _call_last(make: Callable[..., T], *args: object) -> T:
+def _call_last(make: Callable[..., bytes], *args: object) -> bytes:
     """Call the function after lowering the priority of this process, which only makes files."""
     os.setpriority(os.PRIO_PROCESS, 0, max(_NICE, os.getpriority(os.PRIO_PROCESS, 0)))
     return make(*args)

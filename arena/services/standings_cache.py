@@ -13,7 +13,7 @@ from cachetools import LRUCache
 from arena.documents.tournament import RulesItem, TournamentItem
 from arena.store import Store
 from arena.tournaments.participants import StoredTournament
-from arena.tournaments.standing import by_points, standing
+from arena.tournaments.standing import add_results, by_points, standing
 from referee.ratings.meetings import Comparison
 from referee.rules import load
 from referee.rules.core import SIDES
@@ -22,8 +22,6 @@ from referee.tournament.ranking import Scores, StandingTable
 
 CACHE_SIZE = 8
 """Number of cached tournaments; one of 200 bots takes some megabytes."""
-BATCH = 10_000
-"""Results read at once: a million objects at once would let the garbage collector stop all threads for a second."""
 
 
 @dataclass(frozen=True)
@@ -39,10 +37,10 @@ class TournamentStandings:
     endings: Mapping[str, int]
     ends: Mapping[tuple[int, str], tuple[str, str]]
     restarted: int
+    state: tuple[Any, ...] = field(compare=False)
+    """What all of this follows from: equal states mean equal standings."""
     rules: Sequence[RulesItem] = ()
     """Results by variant and options; empty if all games use the same rules."""
-    state: tuple[Any, ...] = field(default=(), compare=False)
-    """What all of this follows from: equal states mean equal standings."""
 
     @property
     def is_final(self) -> bool:
@@ -65,7 +63,7 @@ class StandingsCache:
     """Cache of recently read standings; an entry is valid while the state of its tournament is unchanged."""
 
     def __init__(self, size: int = CACHE_SIZE) -> None:
-        self._kept: LRUCache[int, tuple[tuple[Any, ...], TournamentStandings]] = LRUCache(size)
+        self._kept: LRUCache[int, TournamentStandings] = LRUCache(size)
         self._sums: LRUCache[int, _Sums] = LRUCache(size)
         self._lock = Lock()
 
@@ -74,13 +72,13 @@ class StandingsCache:
         # Read the state before the results: if the tournament is over, all results are then complete.
         state, tournament_id = _state(stored), stored.tournament.id
         with self._lock:
-            before, standings = self._kept.get(tournament_id, (None, None))
+            standings = self._kept.get(tournament_id)
             sums = self._sums.setdefault(tournament_id, _Sums())
-        if standings is None or before != state:
+        if standings is None or standings.state != state:
             with sums.lock:
-                standings = replace(_build(stored, sums.read(stored)), state=state)
+                standings = _build(stored, sums.read(stored), state)
         with self._lock:
-            self._kept[tournament_id] = state, standings
+            self._kept[tournament_id] = standings
         return standings
 
 
@@ -95,11 +93,7 @@ class _Sums:
         """Add the new results, or read all again if any was undone since the last call; return the sums."""
         if stored.undone != self._undone:
             self._scores, self._undone = Scores(), stored.undone
-        is_complete = False
-        while not is_complete:
-            results = stored.store.results.of_tournament(stored.tournament.id, self._scores.last, BATCH)
-            self._scores.extend(results)
-            is_complete = len(results) < BATCH
+        add_results(stored, self._scores)
         return self._scores
 
 
@@ -110,14 +104,14 @@ def _state(stored: StoredTournament) -> tuple[Any, ...]:
     return stored.tournament, stored.listed, over, sum(stored.counts.values()), results
 
 
-def _build(stored: StoredTournament, scores: Scores) -> TournamentStandings:
+def _build(stored: StoredTournament, scores: Scores, state: tuple[Any, ...]) -> TournamentStandings:
     try:
         table = standing(stored, scores)
     except SettingsError:
         table = by_points(stored, scores)
     rules = by_rules(stored.store, stored.tournament)
     return TournamentStandings(
-        stored.tournament, table, dict(scores.endings), dict(scores.ends), scores.restarted, rules
+        stored.tournament, table, dict(scores.endings), dict(scores.ends), scores.restarted, state, rules
     )
 
 

@@ -53,7 +53,7 @@ class Store:
 
     def __init__(self, url: str) -> None:
         feature.load_tables()
-        self.engine = open_engine(url)
+        self.url, self.engine = url, open_engine(url)
         self.sessions = Sessions(self.engine)
         self.users = Users(self.sessions)
         self.account_links = AccountLinks(self.sessions)

@@ -14,6 +14,18 @@ from referee.tournament.match import Seed
 from referee.tournament.part import SettingsError
 from referee.tournament.ranking import Scores, StandingTable, rank
 
+BATCH = 10_000
+"""Results read at once: a million objects at once would let the garbage collector stop all threads for a second."""
+
+
+def add_results(stored: StoredTournament, scores: Scores) -> None:
+    """Add to the sums of a tournament the results that are newer."""
+    is_complete = False
+    while not is_complete:
+        results = stored.store.results.of_tournament(stored.tournament.id, scores.last, BATCH)
+        scores.extend(results)
+        is_complete = len(results) < BATCH
+
 
 def standing(stored: StoredTournament, scores: Scores | None = None) -> StandingTable:
     """Return the present table of a tournament. `scores` are the sums of its results, if they are known.
@@ -23,7 +35,7 @@ def standing(stored: StoredTournament, scores: Scores | None = None) -> Standing
     document = read(stored.tournament.settings)
     if scores is None:
         scores = Scores()
-        scores.extend(stored.store.results.of_tournament(stored.tournament.id, 0))
+        add_results(stored, scores)
     system, seeds = document.system, stored.seeds
     games = stored.games if system.needs_games else []
     names = {entry.seat: entry.name for entry in stored.entries}

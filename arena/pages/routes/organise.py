@@ -223,7 +223,7 @@ async def _show(
         keep="no-store",
         draft=draft,
         steps=steps,
-        formats=list(names()),
+        formats=names(),
         advanced=advanced,
         settings=settings,
         preview=preview,

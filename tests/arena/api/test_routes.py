@@ -157,10 +157,10 @@ def test_a_crosstable_of_many_games_is_made_once_in_another_process(
     path = f"/tournaments/{arena.finished}/crosstable"
     paths = (f"{PREFIX}{path}", f"{path}.csv")
     inline = [arena.server.get(address).body for address in paths]
-    makers, real = list[object](), KeptFiles.get
+    asked, real = list[tuple[object, str]](), KeptFiles.get
 
     async def get(files: KeptFiles, key: str, client: str, make: Callable[..., bytes], *args: object) -> bytes:
-        makers.append(args[0])
+        asked.append((args[0], key))
         return await real(files, key, client, make, *args)
 
     monkeypatch.setattr(KeptFiles, "get", get)
@@ -168,7 +168,8 @@ def test_a_crosstable_of_many_games_is_made_once_in_another_process(
     for _ in range(2):
         monkeypatch.setattr(arena.server.context, "responses", ResponseCache(arena.server.store.changes))
         assert [arena.server.get(address).body for address in paths] == inline
-    assert makers == 2 * [services.standings.json_of, services.standings.csv_of]
+    assert [maker for maker, _ in asked] == 2 * [services.standings.json_of, services.standings.csv_of]
+    assert asked[:2] == asked[2:], "the second time they are kept"
 
 
 def test_the_plan_is_there_before_the_games(arena: Arena) -> None:

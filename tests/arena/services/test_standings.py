@@ -77,7 +77,7 @@ def test_many_results_are_read_in_batches(arena: Arena, field: Field, monkeypatc
     field.play(8, mine)
     whole = standings.read(arena, mine)
     for batch in (1, 3, 8):
-        monkeypatch.setattr(standings_cache, "BATCH", batch)
+        monkeypatch.setattr("arena.tournaments.standing.BATCH", batch)
         assert standings_cache.StandingsCache().read(StoredTournament.read(arena.store, mine)) == whole
 
 
