@@ -130,8 +130,6 @@ def shortage(document: Document, field: ResolvedEntries) -> str:
     minimum = 0 if system.is_open and document.entries.has_query else system.min_players(document)
     if len(field.entries) >= minimum:
         return ""
-    if field.repeated:
-        return f"{field.repeated[0]} is named twice: {len(field.entries)} may play, at least {minimum} are needed"
     return f"too few bots: {len(field.entries)} may play, at least {minimum} are needed"
 
 

@@ -124,8 +124,6 @@ class ResolvedEntries:
     refused: tuple[tuple[int, str], ...]
     problems: tuple[str, ...]
     """Why bots named in the document cannot play."""
-    repeated: tuple[str, ...] = ()
-    """Names in the document of versions that it has named before."""
 
 
 def read_name(name: str) -> tuple[str, int | None]:
@@ -176,13 +174,12 @@ def resolve(store: Store, document: Document) -> ResolvedEntries:
     lines = store.versions.active(document.family)
     chosen: dict[int, str] = {}
     problems: list[str] = []
-    repeated: list[str] = []
     for name in document.entries.bots:
         line = _find(lines, name)
         if line is None:
             problems.append(_why_not(store, document, name))
         elif line.id in chosen:
-            repeated.append(name)
+            problems.append(_why_not_again(name))
         else:
             chosen[line.id] = name
     named = set(chosen)
@@ -200,7 +197,7 @@ def resolve(store: Store, document: Document) -> ResolvedEntries:
     problems += _wrong_options(document, [versions[version_id] for version_id, _ in accepted])
     if document.system.is_seeded:
         accepted = _seeded(store, document, accepted)
-    return ResolvedEntries(tuple(accepted), tuple(refused), tuple(problems), tuple(repeated))
+    return ResolvedEntries(tuple(accepted), tuple(refused), tuple(problems))
 
 
 def _wrong_options(document: Document, versions: list[Version]) -> Iterator[str]:
@@ -263,6 +260,11 @@ def _best(store: Store, pool: str, known: dict[int, VersionItem], count: int) ->
         after = page.next
         if after is None:
             return
+
+
+def _why_not_again(name: str) -> str:
+    """Explain why a name is not accepted that means the same version as one before it."""
+    return f"{name}: is named twice"
 
 
 def _why_not(store: Store, document: Document, name: str) -> str:

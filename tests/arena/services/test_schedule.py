@@ -62,7 +62,8 @@ def test_preview_names_what_prevents_a_tournament(arena: Arena, person: Person) 
 def test_preview_names_a_bot_that_is_given_twice(arena: Arena, person: Person) -> None:
     Field(arena.store)
     number = schedule.create(arena, {**WEEKLY, "entries": {"bots": ["ada", "ada v1"]}}, person("olga", "organiser")).id
-    assert schedule.preview(arena, number).problems == ["ada v1 is named twice: 1 may play, at least 2 are needed"]
+    few = "too few bots: 1 may play, at least 2 are needed"
+    assert schedule.preview(arena, number).problems == ["ada v1: is named twice", few]
 
 
 def test_delete_keeps_the_tournaments_and_frees_the_name(arena: Arena, person: Person) -> None:

@@ -84,6 +84,7 @@ def test_the_best_by_rating_and_seeded_formats_by_rating(stage: Stage) -> None:
         ("old v1", "is retired"),
         ("old", "has no active version"),
         ("tab", "plays tablut, not loa"),
+        ("ada v1", "ada v1: is named twice"),
     ],
 )
 def test_entries_that_cannot_play_give_the_reason(stage: Stage, name: str, problem: str) -> None:
