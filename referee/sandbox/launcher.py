@@ -345,8 +345,13 @@ def main() -> None:
     # Python writes to the wake-up descriptor only for signals that have a handler.
     signal.signal(signal.SIGCHLD, lambda *_: None)
     signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
+    waiting, holding = os.pipe()
     supervisor, bot = os.getpid(), os.fork()
     if bot == 0:
+        # Until the supervisor has let go of the pipes: if it were late, the referee would not see the bot close them.
+        os.close(holding)
+        os.read(waiting, 1)
+        os.close(waiting)
         # The pipe is shared with the supervisor: a signal to this process must not wake it.
         signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
@@ -354,6 +359,7 @@ def main() -> None:
     nothing = os.open(os.devnull, os.O_RDWR)
     for descriptor in range(3):  # only the bot may hold the pipes, so that the referee sees them close
         os.dup2(nothing, descriptor)
+    os.close(holding)
     status = supervise(bot, referee, reader)
     end_others()
     if status < 0:

@@ -10,12 +10,13 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from referee.game.spec import BotLimits
-from referee.sandbox import LEVELS
+from referee.sandbox import LEVELS, launcher
 from referee.sandbox.child import Child
 from referee.sandbox.reaper import become_subreaper, children, descendants, sweep
 from referee.sandbox.watchdog import Watchdog
@@ -201,6 +202,43 @@ def test_the_memory_of_a_supervisor_is_not_its_bots(name: str) -> None:
         select.select([child.stdout], [], [], WAIT_TIMEOUT_MS / 1000)
         supervisor = int(Path(f"/proc/{child.pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
         assert 0 < child.peak_bytes() < supervisor
+    finally:
+        child.end()
+
+
+LATE = """
+import os, sys, time
+
+supervisor, dup2 = os.getpid(), os.dup2
+
+
+def late(*descriptors):
+    if os.getpid() == supervisor:
+        time.sleep(0.5)
+    return dup2(*descriptors)
+
+
+os.dup2 = late
+path = {path!r}
+exec(compile(open(path).read(), path, "exec"))
+"""
+
+
+@pytest.mark.parametrize("name", [level for level in LEVELS if level != "bwrap"])
+def test_a_bot_begins_when_its_supervisor_has_let_go_of_its_pipes(name: str, tmp_path: Path) -> None:
+    limits = BotLimits()
+    bot = ("/bin/sh", "-c", "exec 0<&-; echo closed; exec sleep 600")
+    launch = sandbox_or_skip(name).confine(bot, None, limits)
+    late = tmp_path / "late.py"
+    late.write_text(LATE.format(path=str(Path(launcher.__file__).resolve())))
+    line = tuple(str(late) if word == str(Path(launcher.__file__).resolve()) else word for word in launch.line)
+    assert line != launch.line
+    child = Child(replace(launch, line=line), limits, Watchdog())
+    try:
+        select.select([child.stdout], [], [], WAIT_TIMEOUT_MS / 1000)
+        assert os.read(child.stdout, 100) == b"closed\n"
+        with pytest.raises(BrokenPipeError):
+            os.write(child.stdin, b"go\n")
     finally:
         child.end()
 
