@@ -205,8 +205,8 @@ TABLE = [
     Broken(
         "ends after each move",
         program(go="print('bestmove b1b3', flush=True); os._exit(0)"),
-        # The end is seen with the answer, or by the next question.
-        *(f"{MOVE}|legal moves in standard", "starts, but ends", "bridge:command"),
+        # The end is seen with the answer or by a later question: a busy machine tells of it late.
+        *(f"{MOVE}|legal moves in standard|time for a move", "starts, but ends", "bridge:command"),
     ),
     Broken(
         "chats at go", program(go="print('let me think')"), MOVE, "it wrote `let me think`", "answer `go movetime MS`"
