@@ -99,7 +99,7 @@ def test_what_was_played_in_a_position_is_the_same_here_and_on_the_command_line(
     assert server.get("/api/v1/explorer/chess").status == 404
 
     asked = ["explore", "abalone", "--moves", "a1b2", "--source", "two"]
-    for where in (["--server", f"http://127.0.0.1:{server.port}"], ["--database", str(server.store.engine.url)]):
+    for where in (["--server", f"http://127.0.0.1:{server.port}"], ["--database", server.store.url]):
         assert main([*asked, *where, "--json"]) == 0
         assert json.loads(capsys.readouterr().out) == {"schema": 1, **explored}, where
     assert main([*asked, *where]) == 0

@@ -30,7 +30,7 @@ def stage(sqlite_store: Store, tmp_path: Path) -> Stage:
 @contextmanager
 def referee(stage: Stage, address: str, **environment: str) -> Iterator[Command]:
     """Start `arena referee` with the cluster at this address as its executor."""
-    database = stage.store.engine.url.render_as_string(hide_password=False)
+    database = stage.store.url
     where = ["--data", str(stage.settings.data), "--database", database]
     command = Command("referee", *where, "--executor", address, ARENA_LEASE_TTL_SECONDS="2", **environment)
     try:

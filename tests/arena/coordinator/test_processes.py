@@ -35,7 +35,7 @@ class Victim:
     """A coordinator process and its output. It kills itself after `dies_after` results, unless that is 0."""
 
     def __init__(self, stage: Stage, dies_after: int = 0) -> None:
-        url = stage.store.engine.url.render_as_string(hide_password=False)
+        url = stage.store.url
         words = [sys.executable, "-m", "tests.arena.coordinator.victim", url, str(stage.settings.data), str(dies_after)]
         environment = {**os.environ, **INTERPRETED}
         self.process = subprocess.Popen(words, stdout=subprocess.PIPE, text=True, cwd=ROOT, env=environment)

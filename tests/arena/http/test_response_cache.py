@@ -251,7 +251,7 @@ def test_a_page_of_somebody_is_nobody_elses(arena: Arena) -> None:
 
 def test_marks_of_both_databases(store: Store) -> None:
     field = Field(store)
-    elsewhere = Store(store.engine.url.render_as_string(hide_password=False))
+    elsewhere = Store(store.url)
     changes = Changes(store.sessions, clock=lambda: 0.0)
     try:
         first = changes.look()

@@ -231,5 +231,5 @@ def test_admins_make_links_by_interface_and_operators_by_command(
     assert server.post("/api/v1/invitations", token=admin, body={"role": "admin"}).status == 422
     for words in (("invite", "--uses", "3"), ("reset", "ada")):
         capsys.readouterr()
-        assert run(["user", *words, "--data", str(tmp_path), "--database", str(server.store.engine.url), "--json"]) == 0
+        assert run(["user", *words, "--data", str(tmp_path), "--database", server.store.url, "--json"]) == 0
         assert server.get(json.loads(capsys.readouterr().out)["link"]).status == 200

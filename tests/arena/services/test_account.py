@@ -165,7 +165,7 @@ def test_right_password_resets_the_origin_but_not_the_address(arena: Arena) -> N
 
 def test_attempts_are_shared_by_processes(arena: Arena) -> None:
     user.add(arena, "ada", "author", PASSWORD)
-    other = Arena(Store(str(arena.store.engine.url)), arena.settings)
+    other = Arena(Store(arena.store.url), arena.settings)
     for number in range(5):
         with pytest.raises(UnauthorisedError):
             account.authenticate((arena, other)[number % 2], "ada", "wrong", AWAY)

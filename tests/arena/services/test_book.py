@@ -65,7 +65,7 @@ def test_too_few_lines_error_names_options(played: Arena, monkeypatch: pytest.Mo
 
 
 def test_command_writes_a_book_for_tournaments(played: Arena, tmp_path: Path) -> None:
-    database = ["--database", str(played.store.engine.url)]
+    database = ["--database", played.store.url]
     make = ["book", "make", "loa", "--from-games", "--plies", "2", "--games", "4", *database, "--output-file"]
     assert main([*make, str(tmp_path / "a"), "--count", "2", "--seed", "3"]) == 0
     text = (tmp_path / "a").read_text()

@@ -229,9 +229,9 @@ def test_a_bot_begins_when_its_supervisor_has_let_go_of_its_pipes(name: str, tmp
     limits = BotLimits()
     bot = ("/bin/sh", "-c", "exec 0<&-; echo closed; exec sleep 600")
     launch = sandbox_or_skip(name).confine(bot, None, limits)
-    late = tmp_path / "late.py"
-    late.write_text(LATE.format(path=str(Path(launcher.__file__).resolve())))
-    line = tuple(str(late) if word == str(Path(launcher.__file__).resolve()) else word for word in launch.line)
+    program, late = str(Path(launcher.__file__).resolve()), tmp_path / "late.py"
+    late.write_text(LATE.format(path=program))
+    line = tuple(str(late) if word == program else word for word in launch.line)
     assert line != launch.line
     child = Child(replace(launch, line=line), limits, Watchdog())
     try:

@@ -52,7 +52,7 @@ class Arena:
     def process(self, command: str, *words: str) -> Iterator[subprocess.Popen[bytes]]:
         line = [sys.executable, "-m", "arena", command, *words]
         line += ["--data", str(self.folder / "data"), "--mqtt", self.broker.url]
-        line += ["--database", self.store.engine.url.render_as_string(hide_password=False)]
+        line += ["--database", self.store.url]
         environment = {name: value for name, value in os.environ.items() if not name.startswith("ARENA_")}
         environment |= {"ARENA_SANDBOX": "none", "ARENA_ALLOW_WEAK_SANDBOX": "true", "ARENA_LEASE_TTL_SECONDS": "5"}
         environment |= {"ARENA_METRICS_FROM": '["127.0.0.1"]', **INTERPRETED}
