@@ -123,7 +123,7 @@ class ResolvedEntries:
     entries: tuple[tuple[int, str], ...]
     refused: tuple[tuple[int, str], ...]
     problems: tuple[str, ...]
-    """Why bots named in the document cannot play."""
+    """What is wrong with the bots named in the document, such as why one cannot play."""
 
 
 def read_name(name: str) -> tuple[str, int | None]:

@@ -42,8 +42,8 @@ class EntrySettings(Part):
 
     bots: list[Annotated[str, Field(min_length=1, max_length=2000)]] = Field(default=[], max_length=1000)
     """Bots. On a server names: `zeta` is its newest active version, `zeta v3` is that version. Without a server bots as
-    on the command line: `./mybot`, `old=./mybot-1.0`, `sample:greedy`. The first one is the challenger of a gauntlet,
-    or the candidate of a sequential test.
+    on the command line: `./mybot`, `old=./mybot-1.0`, `sample:greedy`. Each is named once.
+    The first one is the challenger of a gauntlet, or the candidate of a sequential test.
     """
     top: int = Field(default=0, ge=0, le=1000)
     """Number of bots to enter from the top of the pool's leaderboard."""
