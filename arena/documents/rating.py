@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, dataclass, field
 from datetime import datetime
 from typing import Literal
@@ -83,6 +83,7 @@ class PoolRating:
 class ChangeItem:
     """Change of a rating by one game; `points` is the version's score in it."""
 
+    number: int = field(metadata=meaning("of the game among the version's rated games in this pool, from 1"))
     commit_number: int = field(metadata=meaning("number of the result; changes are in this order"))
     game_id: str
     finished_at: datetime | None
@@ -184,9 +185,9 @@ class LeaderboardQuery(PageQuery):
         return bool(self.variant or self.pace)
 
     @property
-    def is_filtered(self) -> bool:
-        """True if the query asks for a part of the games, one owner, a past time, or retired versions alone."""
-        return bool(self.is_part or self.owner or self.at or self.state == "retired")
+    def selects(self) -> bool:
+        """True if the query asks for a part of the games, one owner, or retired versions alone."""
+        return bool(self.is_part or self.owner or self.state == "retired")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -220,10 +221,12 @@ class ChangeQuery(PageQuery):
 
 @dataclass(frozen=True, slots=True)
 class RatingCurve:
-    """The rating of a bot in a pool over time: its best line in the leaderboard, and its versions' rating changes."""
+    """The rating of a bot in a pool over time: its best line in the leaderboard, and points of its versions' curves,
+    oldest version first.
+    """
 
     best: LeaderboardLine
-    changes: list[ChangeItem]
+    versions: Sequence[Sequence[ChangeItem]]
 
 
 @dataclass(frozen=True, slots=True)

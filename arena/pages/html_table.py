@@ -58,6 +58,8 @@ def written(value: object, form: str = "") -> object:
         return "–"
     if form in FORMS:
         return FORMS[form](value)
+    if type(value) is int:  # most cells, and none of the types below
+        return value
     return next((write(value) for kind, write in _BY_TYPE if isinstance(value, kind)), value)
 
 
@@ -120,7 +122,8 @@ class HtmlTable(Generic[R]):
             parts.append(f'<tr class="{escape(css)}">' if css else "<tr>")
             for column in columns:
                 shown = column.write(row)
-                parts.append(f"{column.labelled if shown.strip() else column.bare}{shown}{column.end}")
+                is_empty = not shown or shown.isspace()
+                parts.append(f"{column.bare if is_empty else column.labelled}{shown}{column.end}")
             parts.append("</tr>")
         return Markup("".join(parts))  # noqa: S704 - the values are escaped, as are classes and labels
 
@@ -148,7 +151,9 @@ class _CellWriter(Generic[R]):
     def write(self, row: R) -> str:
         """Return the value of a row, escaped."""
         value = self.column.cell(row)
-        return escape(filters.finalize(self.macro(value, row) if self.macro else written(value, self.column.form)))
+        shown = self.macro(value, row) if self.macro else written(value, self.column.form)
+        # Markup is escaped already; `escape` would make a copy of it.
+        return shown if type(shown) is Markup else escape(filters.finalize(shown))
 
 
 def sorted_table(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import itertools
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -11,17 +12,14 @@ from typing import Any
 
 from babel.dates import format_datetime
 
-from arena.documents.rating import ChangeItem
+from arena.documents.rating import ChangeItem, RatingCurve
 from arena.pages import filters
 from arena.pages.drawing import plot
 from arena.pages.language import digits, locale, number, text
+from arena.services.bot import LISTED_CHANGES
 
-MAX_ROWS = 50
-"""Most rating changes in the table below a plot; the JSON interface has all."""
 MAX_DOTS = 30
 """Most games of a bot that are dots on the line of a comparison."""
-_COMPARED_POINTS = 300
-"""Most points of a line of a comparison: one every two or three pixels, for up to six lines with bands."""
 _HOUR_S, _DAY_S = 3600, 86_400
 _STEPS_S = (60, 300, 900, *(hours * _HOUR_S for hours in (1, 3, 6, 12)), *(days * _DAY_S for days in (1, 2, 7, 14, 28)))
 """Distances of the labels of a time axis: whole days begin at midnight UTC."""
@@ -31,7 +29,7 @@ _SHORT_S = 5 * _DAY_S
 
 @dataclass(frozen=True, slots=True)
 class RatingPlot:
-    """A plot of the ratings of some versions in a pool, and the plotted rating changes, latest first."""
+    """A plot of the ratings of some versions in a pool, and their latest rating changes; `count` is that of all."""
 
     pool: str
     drawing: Any
@@ -51,9 +49,18 @@ def _second(value: float) -> str:
     return datetime.fromtimestamp(value, UTC).strftime("%H:%M:%S")
 
 
-def _place(change: ChangeItem, number: int, by: str) -> float:
-    """Return the place of a change, the one of this number, on the x axis."""
-    return change.finished_at.timestamp() if by == "date" and change.finished_at else float(number)
+def _moment(change: ChangeItem) -> float:
+    return change.finished_at.timestamp() if change.finished_at else 0.0
+
+
+def _placed(versions: Iterable[Sequence[ChangeItem]], by: str) -> Iterator[list[tuple[float, ChangeItem]]]:
+    """Yield the changes of each version with their places on the x axis: by date, or by game, on from version to
+    version.
+    """
+    before = 0
+    for changes in versions:
+        yield [(_moment(change) if by == "date" else float(before + change.number), change) for change in changes]
+        before += changes[-1].number if changes else 0
 
 
 def _tooltip(change: ChangeItem) -> str:
@@ -72,18 +79,14 @@ def rating_plot(pool: str, versions: Mapping[str, Sequence[ChangeItem]], by: str
     series: list[plot.Series] = []
     breaks: list[tuple[float, str]] = []
     rows: list[tuple[str, ChangeItem]] = []
-    count = 0
-    for name, changes in versions.items():
-        points = [
-            plot.Point(_place(change, place, by), change.mu, 2 * change.sigma, partial(_tooltip, change))
-            for place, change in plot.thin(list(enumerate(changes, count + 1)))
-        ]
-        count += len(changes)
+    for (name, changes), placed in zip(versions.items(), _placed(versions.values(), by), strict=True):
+        points = [plot.Point(place, change.mu, 2 * change.sigma, partial(_tooltip, change)) for place, change in placed]
         if points:
             series.append(plot.Series(name, points))
             if len(versions) > 1:
                 breaks.append((points[0].x, name.rsplit(" ", 1)[-1]))
-        rows += [(name, change) for change in changes]
+            first = changes[-1].number - LISTED_CHANGES
+            rows += [(name, change) for change in changes if change.number > first]
     axis = _time_axis(series, by, breaks)
     form = (
         text("Rating in %(pool)s by date: mu with its band of two sigma")
@@ -91,22 +94,24 @@ def rating_plot(pool: str, versions: Mapping[str, Sequence[ChangeItem]], by: str
         else text("Rating in %(pool)s by game number: mu with its band of two sigma")
     )
     title = form % {"pool": pool}
-    return RatingPlot(pool, plot.lines(title, series, axis), rows[::-1][:MAX_ROWS], count)
+    count = sum(changes[-1].number for changes in versions.values() if changes)
+    return RatingPlot(pool, plot.lines(title, series, axis), rows[::-1][:LISTED_CHANGES], count)
 
 
-def comparison_plot(pool: str, bots: Mapping[str, Sequence[ChangeItem]], by: str) -> Any:
+def comparison_plot(pool: str, bots: Mapping[str, RatingCurve], by: str) -> Any:
     """Plot the ratings of several bots in a pool; the versions of a bot form one line."""
     series = []
-    for style, (bot, changes) in enumerate(bots.items(), 1):
-        placed = [(_place(change, count, by), change) for count, change in enumerate(changes, 1)]
+    for style, (bot, curve) in enumerate(bots.items(), 1):
+        # Versions may have played at the same time.
+        placed = sorted(itertools.chain.from_iterable(_placed(curve.versions, by)), key=itemgetter(0))
         points = [
             plot.Point(
                 place,
                 change.mu,
                 2 * change.sigma,
-                partial("{} · mu {}".format, bot, number(change.mu, 2)) if len(changes) <= MAX_DOTS else None,
+                partial("{} · mu {}".format, bot, number(change.mu, 2)) if len(placed) <= MAX_DOTS else None,
             )
-            for place, change in plot.thin(sorted(placed, key=itemgetter(0)), _COMPARED_POINTS)
+            for place, change in placed
         ]
         series.append(plot.Series(bot, points, style))
     form = (

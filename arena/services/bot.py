@@ -22,6 +22,9 @@ from arena.errors import ForbiddenError, NotFoundError
 from arena.services import leaderboard, remote, submission
 from arena.services.arena import Arena
 
+LISTED_CHANGES = 50
+"""The latest rating changes of a version in a pool that its page lists; the JSON interface has all."""
+
 
 def find(arena: Arena, name: str) -> BotItem:
     """Return the bot of that name. Raises NotFoundError that names similar ones."""
@@ -109,7 +112,7 @@ def results(arena: Arena, name: str, number: str = "", family: str = "") -> BotR
     if family:
         ratings = [line for line in ratings if line.family == family]
         tallies = [line for line in tallies if line.family == family]
-    changes = leaderboard.curves(arena, ids, sorted({line.pool for line in ratings}))
+    changes = leaderboard.curves(arena, ids, sorted({line.pool for line in ratings}), LISTED_CHANGES)
     curves: dict[str, dict[str, Sequence[ChangeItem]]] = {}
     for line in sorted(ratings, key=lambda rating: rating.version_id):
         curves.setdefault(line.pool, {})[line.name] = changes.get((line.version_id, line.pool), [])

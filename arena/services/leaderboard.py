@@ -36,8 +36,10 @@ MAX_COMPARED = 6
 """Maximum of bots in one comparison; more curves cannot be distinguished."""
 _OFFERED = 300
 """Number of versions whose bots are offered for a comparison."""
-_MAX_POINTS = 3000
-"""Maximum of points of a rating curve, the first ones."""
+_MAX_POINTS = 600
+"""Maximum of points of all rating curves of a plot: one every pixel or two."""
+_FEWEST_POINTS = 30
+"""Points of a curve in a plot of very many versions."""
 
 
 def pools(arena: Arena, family: str | None = None) -> list[PoolItem]:
@@ -72,7 +74,7 @@ def read(
     if query.variant:
         _require("variant", query.variant, [result.variant for result in sides])
     at = moment(query.at) if query.at else None
-    page = _filtered(arena, pool, query, at) if query.is_filtered else _present(arena, pool, query)
+    page = _filtered(arena, pool, query, at) if query.at or query.selects else _present(arena, pool, query)
     return Leaderboard(
         items=page.items,
         next=page.next,
@@ -114,6 +116,13 @@ def _filtered(arena: Arena, pool: str, query: LeaderboardQuery, at: datetime | N
     """Return one page of the lines that match; a cursor is the place of a line in the whole pool."""
     store, with_retired = arena.store, query.with_retired
     until = store.rating_history.commit_at(pool, at) if at else None
+    last = read_cursor(query.after, int)
+    if until is not None and not query.selects:
+        after = max(0, last[0]) if last else 0
+        lines = store.rating_history.leaderboard(
+            pool, until, with_retired=with_retired, after=after, limit=query.limit + 1
+        )
+        return cut(lines, query.limit, lambda line: (line.place,))
     if until is not None:
         lines = store.rating_history.leaderboard(pool, until, with_retired=with_retired)
     else:
@@ -125,7 +134,7 @@ def _filtered(arena: Arena, pool: str, query: LeaderboardQuery, at: datetime | N
         lines = [line for line in lines if line.owner == query.owner]
     if query.is_part:
         lines = _counted(lines, _chosen(arena, pool, query, until))
-    if last := read_cursor(query.after, int):
+    if last:
         lines = [line for line in lines if line.place > last[0]]
     return cut(lines, query.limit, lambda line: (line.place,))
 
@@ -209,13 +218,15 @@ def compare(arena: Arena, family: str, pool: str, names: Sequence[str]) -> Ratin
     plotted = {}
     for name in chosen:
         versions = sorted(by_bot[name], key=lambda line: line.number)
-        points = [change for line in versions for change in changes.get((line.version_id, pool), [])]
-        plotted[name] = RatingCurve(by_bot[name][0], points)
+        plotted[name] = RatingCurve(by_bot[name][0], [changes.get((line.version_id, pool), []) for line in versions])
     return RatingComparison(pool, known, list(by_bot), plotted)
 
 
 def curves(
-    arena: Arena, version_ids: Sequence[int], pools: Sequence[str]
+    arena: Arena, version_ids: Sequence[int], pools: Sequence[str], latest: int = 1
 ) -> Mapping[tuple[int, str], Sequence[ChangeItem]]:
-    """Return the rating changes of versions in pools, oldest first, as many as a plot shows, by version and pool."""
-    return arena.store.ratings.curves(version_ids, pools, _MAX_POINTS)
+    """Return rating changes of versions in pools, oldest first, by version and pool: as many as a plot shows at equal
+    distances, and the `latest` ones.
+    """
+    most = max(_FEWEST_POINTS, _MAX_POINTS // max(1, len(version_ids)))
+    return arena.store.ratings.curves(version_ids, pools, most, latest)

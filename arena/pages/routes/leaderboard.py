@@ -157,8 +157,7 @@ async def compare(request: web.Request) -> web.Response:
 
     def read() -> dict[str, Any]:
         comparison = services.leaderboard.compare(arena_of(request), rules.family, pool, names)
-        curves = {name: curve.changes for name, curve in comparison.curves.items()}
-        return {"found": comparison, "drawing": rating_plot.comparison_plot(pool, curves, by)}
+        return {"found": comparison, "drawing": rating_plot.comparison_plot(pool, comparison.curves, by)}
 
     most = services.leaderboard.MAX_COMPARED
     return render(request, "compare.html", rules=rules, by=by, most=most, **await run(read))

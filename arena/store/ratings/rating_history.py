@@ -8,12 +8,13 @@ from __future__ import annotations
 import itertools
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
 from sqlalchemy import and_, func, select
+from sqlalchemy.orm import Session
 from sqlmodel import col
 
 from arena.documents.rating import LeaderboardLine, ResultCount, Score
@@ -204,8 +205,11 @@ class RatingHistory:
                 found.update((key, value) for key, value in session.execute(query) if key is not None)
         return found
 
-    def leaderboard(self, pool: str, until: int, *, with_retired: bool = False) -> list[LeaderboardLine]:
-        """Return the leaderboard of a pool as it was after a commit number, in the form of `Ratings.leaderboard`.
+    def leaderboard(
+        self, pool: str, until: int, *, with_retired: bool = False, after: int = 0, limit: int | None = None
+    ) -> list[LeaderboardLine]:
+        """Return the leaderboard of a pool as it was after a commit number, in the form of `Ratings.leaderboard`: by
+        default all lines, else at most `limit` that follow the place `after`.
 
         Names, owners and states of versions are the current ones.
         """
@@ -218,33 +222,54 @@ class RatingHistory:
         mine = table_of(RatingChange).c
         query = (
             select(
-                *(mine[name] for name in ("mu", "sigma", "wins", "draws", "losses", "forfeits", "opposition")),
-                *(col(column) for column in (Version.id, Version.name, BotIdentity.name, Version.number, User.name)),
-                col(Version.state),
+                *(mine[name] for name in ("version_id", "mu", "sigma", "wins", "draws", "losses")),
+                *(mine[name] for name in ("forfeits", "opposition")),
             )
-            .select_from(VersionRating)
+            .select_from(table_of(VersionRating))
             .join(
-                RatingChange,
+                table_of(RatingChange),
                 and_(mine.version_id == rated.version_id, mine.pool == pool, mine.commit_number == last),
             )
-            .join(Version, col(Version.id) == rated.version_id)
-            .join(BotIdentity, col(BotIdentity.id) == col(Version.bot_id))
-            .join(User, col(User.id) == col(BotIdentity.owner_id))
             .where(rated.pool == pool)
         )
         if not with_retired:
-            query = query.where(col(Version.state) != "retired")
+            version = table_of(Version).c
+            query = query.join(table_of(Version), version.id == rated.version_id).where(version.state != "retired")
         with self._sessions.reading() as session:
-            rows = sorted(fetch(session, query), key=lambda row: (3 * row[1] - row[0], -row[7]))
-        ranking = Ranking()
-        ratings = [
-            TrueSkillRating(mu, sigma, wins + draws + losses, wins, draws, losses)
-            for mu, sigma, wins, draws, losses, *_ in rows
-        ]
+            rows = sorted(fetch(session, query), key=lambda row: (3 * row.sigma - row.mu, -row.version_id))
+            ratings = [
+                TrueSkillRating(row.mu, row.sigma, row.wins + row.draws + row.losses, row.wins, row.draws, row.losses)
+                for row in rows
+            ]
+            # Places and ranks depend on all versions, but names are needed for few of thousands.
+            end = len(rows) if limit is None else after + limit
+            names = _names(session, [row.version_id for row in rows[after:end]])
+        ranking = Ranking(min(after, len(rows)), sum(not rating.is_provisional for rating in ratings[:after]))
         return [
-            ranking.line(row[7:], rating, forfeits=row.forfeits, opposition=row.opposition, follower=follower)
-            for row, rating, follower in zip(rows, ratings, [*ratings[1:], None], strict=False)
+            ranking.line(
+                names[row.version_id], rating, forfeits=row.forfeits, opposition=row.opposition, follower=follower
+            )
+            for row, rating, follower in zip(
+                rows[after:end], ratings[after:end], [*ratings[after + 1 : end + 1], None], strict=False
+            )
         ]
+
+
+def _names(session: Session, version_ids: Sequence[int]) -> dict[int, tuple[int, str, str, int, str, str]]:
+    """Return (id, name, bot, number, owner, state) of versions, by id."""
+    names: dict[int, tuple[int, str, str, int, str, str]] = {}
+    for part in batched(version_ids):
+        query = (
+            select(
+                *(col(column) for column in (Version.id, Version.name, BotIdentity.name, Version.number, User.name)),
+                col(Version.state),
+            )
+            .join(BotIdentity, col(BotIdentity.id) == col(Version.bot_id))
+            .join(User, col(User.id) == col(BotIdentity.owner_id))
+            .where(col(Version.id).in_(part))
+        )
+        names.update((row[0], tuple(row)) for row in fetch(session, query))
+    return names
 
 
 _COUNTED = ("tournament_id", "variant", "first_id", "second_id", "winner", "termination_class")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import Row, func, select, tuple_
+from sqlalchemy import Row, and_, func, select, tuple_
 from sqlmodel import col
 
 from arena.documents.query import PageResponse
@@ -21,8 +21,14 @@ from referee.ratings.trueskill import TrueSkillRating as Strength
 
 _RESULT = tuple(col(field) for field in (Game.finished_at, Game.first_id, Game.first, Game.second, Game.winner))
 """The columns of a game that a `ChangeItem` shows."""
-_STEP = ("version_id", "pool", "commit_number", "game_id", "mu_before", "sigma_before", "mu", "sigma")
-"""The columns of a change that it shows: selected, not mapped, as a plot has thousands."""
+_NUMBER = col(RatingChange.wins) + col(RatingChange.draws) + col(RatingChange.losses)
+"""Number of a change among those of its version in its pool, from 1."""
+_STEP = (
+    *(col(getattr(RatingChange, name)) for name in ("version_id", "pool", "commit_number", "game_id")),
+    *(col(getattr(RatingChange, name)) for name in ("mu_before", "sigma_before", "mu", "sigma")),
+    _NUMBER.label("number"),
+)
+"""The columns of a change that it shows: selected, not mapped, as a plot has hundreds."""
 
 
 class Ratings:
@@ -141,7 +147,7 @@ class Ratings:
         """Return the effect of every game on one version's rating, in commit order."""
         limit = bounded(limit)
         query = (
-            select(*(col(getattr(RatingChange, name)) for name in _STEP), *_RESULT)
+            select(*_STEP, *_RESULT)
             .join(Game, col(Game.id) == col(RatingChange.game_id))
             .where(col(RatingChange.version_id) == version_id, col(RatingChange.pool) == pool)
             .order_by(col(RatingChange.commit_number))
@@ -154,18 +160,21 @@ class Ratings:
         return cut(lines, limit, lambda line: (line.commit_number,))
 
     def curves(
-        self, version_ids: Sequence[int], pools: Sequence[str], most_points: int
+        self, version_ids: Sequence[int], pools: Sequence[str], most_points: int, latest: int = 1
     ) -> dict[tuple[int, str], list[ChangeItem]]:
-        """Return the first changes of each version's rating in each pool, in commit order, by version and pool."""
-        place = (col(RatingChange.version_id), col(RatingChange.pool))
-        number = func.row_number().over(partition_by=place, order_by=col(RatingChange.commit_number)).label("number")
-        mine = (place[0].in_(version_ids), place[1].in_(pools))
-        numbered = select(RatingChange, number).where(*mine).subquery()
+        """Return points of each version's rating curve in each pool, in commit order, by version and pool.
+
+        These are at most `most_points` changes at equal distances, the first one among them, and the `latest` ones.
+        """
+        mine, games = (col(RatingChange.version_id), col(RatingChange.pool)), col(VersionRating.games)
+        step = (games - 1) // most_points + 1
         query = (
-            select(*(numbered.c[name] for name in _STEP), *_RESULT)
-            .join(Game, col(Game.id) == numbered.c.game_id)
-            .where(numbered.c.number <= most_points)
-            .order_by(numbered.c.commit_number)
+            select(*_STEP, *_RESULT)
+            .join(VersionRating, and_(mine[0] == VersionRating.version_id, mine[1] == VersionRating.pool))
+            .join(Game, col(Game.id) == col(RatingChange.game_id))
+            .where(mine[0].in_(version_ids), mine[1].in_(pools))
+            .where(((_NUMBER - 1) % step == 0) | (games - latest < _NUMBER))
+            .order_by(col(RatingChange.commit_number))
         )
         curves: dict[tuple[int, str], list[ChangeItem]] = {}
         with self._sessions.reading() as session:
@@ -212,6 +221,7 @@ def _change_item(row: Row[*tuple[Any, ...]]) -> ChangeItem:
     """Return a change of a rating, given as a row of `_STEP` and `_RESULT`."""
     is_first = row.first_id == row.version_id
     return ChangeItem(
+        number=row.number,
         commit_number=row.commit_number,
         game_id=row.game_id,
         finished_at=row.finished_at,

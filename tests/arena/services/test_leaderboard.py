@@ -106,10 +106,8 @@ def test_comparison_joins_the_changes_of_all_versions(arena: Arena, field: Field
     whole = leaderboard.read(arena, "loa", EVERYTHING).items
     assert list(comparison.curves) == list(dict.fromkeys(line.bot for line in whole))[:3]
     assert comparison.curves[whole[0].bot].best == whole[0]
-    assert (
-        sum(len(curve.changes) for curve in leaderboard.compare(arena, "loa", "loa", comparison.bots).curves.values())
-        == 48
-    )
+    curves = leaderboard.compare(arena, "loa", "loa", comparison.bots).curves.values()
+    assert sum(len(changes) for curve in curves for changes in curve.versions) == 48
     with pytest.raises(BadValueError, match="no bot 'adda' has a rating") as caught:
         leaderboard.compare(arena, "loa", "loa", ["adda"])
     assert caught.value.hint == "did you mean ada?"
