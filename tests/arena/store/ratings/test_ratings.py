@@ -62,8 +62,22 @@ def test_changes_return_one_line_per_game(store: Store, field: Field) -> None:
     strength = store.ratings.strengths("loa", [ada, 10**6])
     assert strength[ada].mu == pool.mu
     assert len(strength) == 1
+    assert [line.number for line in lines] == list(range(1, len(lines) + 1))
     page = store.ratings.changes(ada, "loa", limit=3)
     assert store.ratings.changes(ada, "loa", limit=3, after=page.next).items == lines[3:6]
+
+
+@pytest.mark.parametrize(("most", "latest"), [(500, 1), (4, 1), (4, 3), (1, 1)])
+def test_points_of_a_curve_lie_at_equal_distances_and_end_with_the_latest(
+    store: Store, field: Field, most: int, latest: int
+) -> None:
+    field.play(30)
+    ada = field.versions[0].id or 0
+    lines = store.ratings.changes(ada, "loa", limit=500).items
+    step = -(-len(lines) // most)
+    expected = [line for line in lines if line.number % step == 1 % step or line.number > len(lines) - latest]
+    assert store.ratings.curves([ada], ["loa", "tablut"], most, latest) == {(ada, "loa"): expected}
+    assert sum(line.number % step == 1 % step for line in expected) <= most
 
 
 def test_leaderboard_averages_opponents(store: Store, field: Field) -> None:
