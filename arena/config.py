@@ -263,6 +263,12 @@ class Settings(BaseSettings):
         256, ge=1, description="Open connections allowed per IP address; trusted proxies have no limit."
     )
     streams_per_client: int = Field(20, ge=1, description="Open event streams allowed per user or IP address.")
+    max_connections: int = Field(
+        12_000, ge=10, description="Open connections of a web process; the system's limit on open files must be higher."
+    )
+    max_streams: int = Field(
+        10_000, ge=1, description="Open event streams of a web process; each takes about 30 kB of memory."
+    )
 
     disabled_features: list[str] = Field(
         default_factory=list,

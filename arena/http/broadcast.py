@@ -12,6 +12,8 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from cachetools import TTLCache
+
 from arena.errors import StoreError
 from arena.events.messages import Subject
 from arena.http.problem import Problem, as_json
@@ -32,6 +34,8 @@ MAX_KEPT_LINES = 256
 """Latest lines that a broadcast keeps for clients that are about to join: without them, clients that join while lines
 come fast would have to query again and again.
 """
+STATE_TTL_S = 2.0
+"""Time for which a full state is kept for those who come next: thousands may come within a minute."""
 MIN_QUERY_INTERVAL_S = 0.2
 """Minimum time between two queries of a source, so that a burst of results comes as one batch."""
 
@@ -132,6 +136,16 @@ class BroadcastPosition:
     seq: int
 
 
+@dataclass(frozen=True, slots=True)
+class EncodedLines:
+    """What a client lacks, up to `seq`, as the source had it when the broadcast was at a `position`."""
+
+    data: bytes
+    seq: int
+    position: BroadcastPosition
+    is_final: bool = False
+
+
 class Broadcasts(dict[Subject, "Broadcast"]):
     """The broadcasts of a web process by subject. The event `closing` ends them all."""
 
@@ -151,6 +165,7 @@ class Broadcast:
         self._subscribers: set[Subscriber] = set()
         self._after = 0
         self._is_querying = False
+        self._states: TTLCache[str, EncodedLines] = TTLCache(len(FORMS), STATE_TTL_S)
         self._recent: deque[BroadcastLine] = deque()
         self._kept_since = 0  # later batches are in `_recent`
         self._batch_number = 0
@@ -177,6 +192,19 @@ class Broadcast:
     def position(self) -> BroadcastPosition:
         """Current position. A client that reads it, then queries the source, and then joins misses nothing."""
         return BroadcastPosition(self._batch_number, self._after)
+
+    async def missing(self, form: str, after: int | None) -> EncodedLines:
+        """Return what a client lacks that has everything up to `after`; None for a client that needs the full state."""
+        state = self._states.get(form) if after is None else None
+        if state and state.position.batch_number >= self._kept_since:  # the lines since then are kept too
+            return state
+        position = self.position
+        batch = await self._source(after, False)
+        data = b"".join(encode_line(line, form) for line in batch.lines)
+        lines = EncodedLines(data, batch.lines[-1].seq if batch.lines else after or 0, position, batch.is_final)
+        if after is None and not batch.is_final:
+            self._states[form] = lines
+        return lines
 
     def join(self, form: str, after: int, since: BroadcastPosition, cut: Callable[[], None]) -> Subscriber | None:
         """Add a client that first read the position `since`, and then received all lines up to `after` from the source.

@@ -59,8 +59,6 @@ WRONG_TOKENS_PER_MINUTE = 30
 """Limit of one address. Requests with a valid token are neither counted nor refused because of it."""
 FREE_ADDRESS_BYTES, BYTES_PER_TOKEN = 400, 100
 """Length of an address that costs one request, and the further bytes that cost as much: some 20 moves."""
-STREAMS = 2000
-"""Maximum of open streams, over all clients."""
 
 
 @dataclass
@@ -97,7 +95,7 @@ class WebContext:
         self.limiters = _limiters(self.arena)
         self.broadcasts = Broadcasts(self.live, self.closing)
         self.responses = ResponseCache(self.arena.changes)
-        self.streams = ConcurrencyLimiter(self.settings.streams_per_client, STREAMS)
+        self.streams = ConcurrencyLimiter(self.settings.streams_per_client, self.settings.max_streams)
         self.trusted = _networks(self.settings.trusted_proxies)
         self.scrapers = _networks(self.settings.metrics_from)
 

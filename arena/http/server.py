@@ -7,6 +7,7 @@ text with its own name and version, and no middleware sees it. This handler answ
 from __future__ import annotations
 
 import asyncio
+import resource
 import secrets
 import socket
 from collections.abc import Awaitable, Callable
@@ -27,8 +28,9 @@ HEADER_TIMEOUT_S = 20.0
 """Timeout from the first byte of a request to the end of its headers, however slowly they arrive."""
 UNREAD_TIMEOUT_S = 60.0
 """Timeout of sent data that the peer neither reads nor acknowledges."""
-MAX_CONNECTIONS = 5000
-"""Maximum over all addresses."""
+
+_OWN_DESCRIPTORS = 1000
+"""Open files besides connections: of the database, bots, uploads, spools."""
 
 _logger = log.logger("web")
 
@@ -45,7 +47,9 @@ class Runner(web.AppRunner):
         server = self.server
         assert server is not None, "call setup() first"
         loop, context = asyncio.get_running_loop(), self.app[CONTEXT]
-        connections = ConcurrencyLimiter(context.settings.connections_per_address, MAX_CONNECTIONS)
+        settings = context.settings
+        connections = ConcurrencyLimiter(settings.connections_per_address, settings.max_connections)
+        _allow_descriptors(settings.max_connections + _OWN_DESCRIPTORS)
 
         def connect() -> HttpConnection:
             return HttpConnection(
@@ -71,6 +75,16 @@ class Runner(web.AppRunner):
         for server in self._listening:
             server.close()
         await super().cleanup()
+
+
+def _allow_descriptors(count: int) -> None:
+    """Raise this process's limit on open files, which shells set to 1024, as far as the system lets it."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    most = count if hard == resource.RLIM_INFINITY else min(count, hard)
+    if most < count:
+        _logger.warning("the limit on open files is below max_connections", limit=hard, needed=count)
+    if soft != resource.RLIM_INFINITY and soft < most:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
 
 
 class HttpConnection(web.RequestHandler):

@@ -15,7 +15,7 @@ from functools import partial
 from aiohttp import web
 
 from arena.events.messages import Subject
-from arena.http.broadcast import MAX_PENDING_BYTES, NDJSON, SSE, Broadcast, Source, encode_line
+from arena.http.broadcast import MAX_PENDING_BYTES, NDJSON, SSE, Broadcast, Source
 from arena.http.problem import Problem
 from arena.http.request_context import RequestContext
 
@@ -50,31 +50,30 @@ async def follow(call: RequestContext, subject: Subject, after: int | None, sour
             return context.broadcasts.get(subject) or own.enter_context(Broadcast(context.broadcasts, subject, source))
 
         broadcast = find()
-        since = broadcast.position
-        batch = await source(after, False)  # before the response starts, so that a Problem still becomes a response
+        missing = await broadcast.missing(form, after)  # a Problem still becomes a response
         response = web.StreamResponse(headers={**_HEADERS, "Content-Type": f"{form}; charset=utf-8"})
         await response.prepare(call.request)
         _bound_unread(call.request)
         try:
             while call.request.method != "HEAD":
-                if data := b"".join(encode_line(line, form) for line in batch.lines):
+                if missing.data:
                     # The broadcast drops a slow subscriber, but this client has not joined it yet.
-                    await asyncio.wait_for(response.write(data), CATCH_UP_TIMEOUT_S)
-                    after = batch.lines[-1].seq
-                if batch.is_final or context.closing.is_set():
+                    await asyncio.wait_for(response.write(missing.data), CATCH_UP_TIMEOUT_S)
+                    after = missing.seq
+                if missing.is_final or context.closing.is_set():
                     break
-                if subscriber := broadcast.join(form, after or 0, since, partial(_cut, call.request)):
+                if subscriber := broadcast.join(form, after or 0, missing.position, partial(_cut, call.request)):
+                    del missing  # a long game has 200 kB of plies, and thousands listen
                     try:
                         async for data in subscriber.messages():
                             await response.write(data)
                     finally:
                         broadcast.leave(subscriber)
                     break
-                if not batch.lines:  # the source has started again, which the broadcast has not noticed yet
+                if not missing.data:  # the source has started again, which the broadcast has not noticed yet
                     await broadcast.refresh()
                 broadcast = find()
-                since = broadcast.position
-                batch = await source(after, False)
+                missing = await broadcast.missing(form, after)
             await response.write_eof()
         except (ConnectionError, TimeoutError):
             _cut(call.request)  # gone or too slow: the client resumes with ?after=

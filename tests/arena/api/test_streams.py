@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from arena import tournaments
+from arena import services, tournaments
 from arena.clock import now
 from arena.events.messages import (
     Event,
@@ -153,6 +153,26 @@ def test_stream_follows_a_running_game(arena: Arena, game: str) -> None:
         rest = list(reader.rest())
     assert [line["seq"] for line in rest] == [3, 4, 5, 6, 7], "what the bus lost comes from the record"
     assert rest[-1]["event"] == "final"
+
+
+def test_late_listeners_share_one_query_of_the_state(arena: Arena, game: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    queries: list[str] = []
+    spec_of = services.game.spec_of
+    monkeypatch.setattr(services.game, "spec_of", lambda *args: queries.append("state") or spec_of(*args))
+    monkeypatch.setattr(broadcast, "STATE_TTL_S", 1000.0)
+    publish(arena, GameStarted(game=game, tournament=1, attempt=1))
+    publish(arena, ply(game, 1, "a1a2"))
+    settled(arena, lambda: len(arena.server.context.live.games[game].plies) == 1)
+    with Reader(arena, f"/games/{game}/stream") as first, Reader(arena, f"/games/{game}/stream") as second:
+        assert first.next() == second.next()
+        publish(arena, ply(game, 2, "b1b2"))
+        assert first.next() == second.next()
+        with Reader(arena, f"/games/{game}/stream") as third:
+            # The kept state, then what has been played since.
+            assert [third.next()["seq"] for _ in range(2)] == [1, 2]
+            publish(arena, ply(game, 3, "c1c2"))
+            assert [reader.next()["seq"] for reader in (first, second, third)] == [3, 3, 3]
+    assert len(queries) == 2, "the first listener begins the broadcast, the second keeps its state"
 
 
 def test_stream_of_a_restarted_game_restarts(arena: Arena, game: str) -> None:

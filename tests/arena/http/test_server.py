@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import resource
 import socket
 import struct
 from collections.abc import Iterator
@@ -30,6 +31,18 @@ def server(sqlite_store: Store, tmp_path: Path) -> Iterator[Server]:
     found = Server(sqlite_store, settings_in(tmp_path, connections_per_address=3))
     yield found
     found.close()
+
+
+def test_server_raises_the_limit_on_open_files_for_its_connections(sqlite_store: Store, tmp_path: Path) -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (900, hard))
+    try:
+        server = Server(sqlite_store, settings_in(tmp_path, max_connections=50))
+        allowed = resource.getrlimit(resource.RLIMIT_NOFILE)
+        server.close()
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    assert allowed == (min(1050, hard) if hard != resource.RLIM_INFINITY else 1050, hard)
 
 
 def opened(server: Server) -> socket.socket:
