@@ -138,7 +138,7 @@ class BroadcastPosition:
 
 @dataclass(frozen=True, slots=True)
 class EncodedLines:
-    """What a client lacks, up to `seq`, as the source had it when the broadcast was at a `position`."""
+    """The lines that a client lacks, up to `seq`, queried when the broadcast was at a `position`."""
 
     data: bytes
     seq: int
@@ -194,7 +194,7 @@ class Broadcast:
         return BroadcastPosition(self._batch_number, self._after)
 
     async def missing(self, form: str, after: int | None) -> EncodedLines:
-        """Return what a client lacks that has everything up to `after`; None for a client that needs the full state."""
+        """Return the lines that a client lacks, given the `seq` of its last one; None for a client without any."""
         state = self._states.get(form) if after is None else None
         if state and state.position.batch_number >= self._kept_since:  # the lines since then are kept too
             return state

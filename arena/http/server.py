@@ -30,7 +30,7 @@ UNREAD_TIMEOUT_S = 60.0
 """Timeout of sent data that the peer neither reads nor acknowledges."""
 
 _OWN_DESCRIPTORS = 1000
-"""Open files besides connections: of the database, bots, uploads, spools."""
+"""Further open files: of the database, bots, uploads, spools."""
 
 _logger = log.logger("web")
 
