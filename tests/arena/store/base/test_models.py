@@ -26,7 +26,7 @@ OTHERS: dict[tuple[type[SQLModel], type[Any]], set[str]] = {
     (models.BotIdentity, BotItem): {"owner", "families", "versions", "newest", "newest_state"},
     (models.Entry, EntryItem): {"name", "bot", "version"},
     (models.Game, GameItem): set(),
-    (models.RatingChange, ChangeItem): {"finished_at", "opponent", "points"},
+    (models.RatingChange, ChangeItem): {"number", "finished_at", "opponent", "points"},
     (models.RemotePresence, PresenceItem): set(),
     (models.Schedule, ScheduleItem): set(),
     (models.StoredHumanGame, HumanGame): {"id", "state", "attempt", "is_rated"},

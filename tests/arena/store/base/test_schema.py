@@ -31,7 +31,8 @@ def empty(engine: Engine) -> None:
     """Remove all tables of the arena."""
     with engine.begin() as connection:
         SQLModel.metadata.drop_all(connection)
-        connection.execute(text("DELETE FROM alembic_version"))
+        for chain in (schema.CORE, *schema.of_features()):
+            connection.execute(text(f"DELETE FROM {chain.table}"))
 
 
 def test_revisions_equal_those_of_alembic(own_store: Store) -> None:
