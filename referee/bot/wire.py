@@ -212,11 +212,6 @@ class Wire:
         """True if unread output of the bot is waiting."""
         return bool(self.lines or self._poll.poll(0))
 
-    @property
-    def _is_plain(self) -> bool:
-        """True if a line can be returned as it arrives: no partial line is pending and no transcript is kept."""
-        return self._splitter.is_empty and self.transcript is None
-
     def start_clock(self) -> int:
         """Reset `lag_ns` and `held_ns`, and return the present moment."""
         self.lag_ns = self.held_ns = 0
@@ -241,8 +236,9 @@ class Wire:
         if self.arrived_ns - self.asked_ns > _MOMENT_NS:
             self.lag_ns = self.arrived_ns - self.asked_ns - _MOMENT_NS
         end = len(data) - 1
-        # Nearly every answer is one whole line: it needs neither splitter nor queue.
-        if 0 < data.find(b"\n") == end <= self._limits.line_bytes and self._is_plain:
+        # Nearly every answer is one whole line after another: it needs neither splitter nor queue.
+        is_whole = 0 < data.find(b"\n") == end <= self._limits.line_bytes and self._splitter.is_empty
+        if is_whole and self.transcript is None:
             self._count(end + 1)
             return data[:end] if data[end - 1] != _RETURN else data[: end - 1]
         if not data:

@@ -134,17 +134,19 @@ def _contest(history: GameHistory, players: Sequence[Player]) -> Ending:
     adjudicator = Adjudicator(spec.adjudication, answered_for(spec))
     texts = move_texts(spec.family)
     codes, names = texts.codes, texts.names
-    side_to_move, config = history.ruleset.rules.side, history.ruleset.config
+    for number, player in enumerate(players):
+        player.begin(clock, number)
+    side = _side_to_move(history)
     while (outcome := line.outcome) is None:
-        side = side_to_move(line.state, config)
         player = players[side]
         if history.is_in_phase and player.passes_phase:
             history.push_pass()
             for follower in players:
                 follower.follow(history)
+            side = 1 - side
             continue
         try:
-            thought = player.ask(clock, side, codes)
+            thought = player.ask(codes)
         except BotError as error:
             return by_failure(history, side, player.bot, error)
         charged_ms = thought.ms - thought.lag_ms
@@ -157,7 +159,8 @@ def _contest(history: GameHistory, players: Sequence[Player]) -> Ending:
             return by_illegal_move(history, side, player.bot, said)
         if thought.offer == "draw" and spec.adjudication.draw_agreement:
             players[1 - side].bot.hear_offer()
-        _push(history, names.get(code) or texts.write(code), code, thought, charged_ms if is_timed[side] else 0.0)
+        text = names.get(code) or texts.write(code)
+        _push(history, text, code, thought, charged_ms if is_timed[side] else 0.0)
         for follower in players:
             follower.follow(history)
         if line.outcome is None:
@@ -165,6 +168,7 @@ def _contest(history: GameHistory, players: Sequence[Player]) -> Ending:
             outcome = adjudicator.ply(side, len(history.moves), score, thought.offer == "draw")
             if outcome:
                 break
+        side = 1 - side  # sides alternate at every ply, an invariant of all rules
     return by_outcome(outcome)
 
 
@@ -179,20 +183,30 @@ def _without_move(history: GameHistory, side: int, thought: Thought) -> Ending |
 
 
 def _push(history: GameHistory, text: str, code: int, thought: Thought, charged_ms: float) -> None:
-    times_ms = round(thought.ms, 3), round(charged_ms, 3), round(thought.lag_ms, 3)
+    ms, lag_ms = thought.ms, thought.lag_ms
+    spent_ms = round(ms, 3)
+    # Most plies have no lag, and a clock is charged all of their time: rounding takes as long as a call of a kernel.
+    if lag_ms:
+        charged_ms, lag_ms = round(charged_ms, 3), round(lag_ms, 3)
+    elif charged_ms:
+        charged_ms = spent_ms
     if info := thought.info:
-        ply = Ply(*times_ms, centipawns(info), info.depth, info.nodes, pv=kept_variation(info.pv))
+        ply = Ply(spent_ms, charged_ms, lag_ms, centipawns(info), info.depth, info.nodes, pv=kept_variation(info.pv))
     else:
-        ply = Ply(*times_ms)
+        ply = Ply(spent_ms, charged_ms, lag_ms)
     history.push(text, ply, code)
+
+
+def _side_to_move(history: GameHistory) -> int:
+    return history.ruleset.rules.side(history.line.state, history.ruleset.config)
 
 
 def _clock(history: GameHistory) -> GameClock:
     """Return the clocks after the plies already played."""
-    spec, line = history.spec, history.line
+    spec = history.spec
     clock = GameClock(spec.controls[0], spec.limits.margin_ms, second=spec.controls[1])
     # The side to move at the start, counted back from the present one: sides alternate at every ply.
-    side = history.ruleset.rules.side(line.state, history.ruleset.config) ^ (len(history.plies) & 1)
+    side = _side_to_move(history) ^ (len(history.plies) & 1)
     for ply in history.plies:
         if ply.ms and not ply.book:  # the referee's passes take no time
             clock.charge(side, ply.charged_ms)

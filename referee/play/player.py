@@ -127,7 +127,7 @@ class Player:
     phase.
     """
 
-    __slots__ = ("_question", "_separator", "_shares", "bot", "passes_phase")
+    __slots__ = ("_clock", "_has_move_times", "_question", "_separator", "_shares", "_side", "bot", "passes_phase")
 
     def __init__(self, bot: Seat, history: GameHistory) -> None:
         plan = prepare(bot, history.ruleset, is_shown=history.spec.position is not None)
@@ -140,6 +140,13 @@ class Player:
         if not plan.use_startpos or history.spec.position not in (None, history.ruleset.variant.position):
             self._restart(history.start)
         self._see_opening(history)
+
+    def begin(self, clock: GameClock, side: int) -> None:
+        """Begin play by these clocks, as the first (0) or second (1) side; called before the first `ask`."""
+        self._clock, self._side = clock, side
+        kind = clock.controls[side].kind
+        # A bot that does not read clocks is sent move times that keep its clock.
+        self._has_move_times = kind == "movetime" or (kind == "clock" and not self.bot.capabilities.clocks)
 
     def _restart(self, position: str) -> None:
         self._question = bytearray(b"position fen " + position.encode())
@@ -169,27 +176,24 @@ class Player:
         """The line `position …` of the present ply."""
         return bytes(self._question)
 
-    def ask(self, clock: GameClock, side: int, known: Mapping[bytes, int]) -> Thought:
+    def ask(self, known: Mapping[bytes, int]) -> Thought:
         """Return the answer to `position … go …`; lift the limits on pondering meanwhile. Raises as `Seat.think`."""
-        bot = self.bot
+        bot, clock, side = self.bot, self._clock, self._side
         bot.begin_turn(side)
-        words, allowance_ms = self._words(clock, side), clock.allowance_ms(side)
-        question = b"".join((self._question, b"\ngo ", words, b"\n"))
-        if words.startswith(b"movetime"):
-            thought = self._ask_in_time(int(words[9:]), question, allowance_ms, known)
+        if self._has_move_times:
+            thought = self._ask_in_time(self._move_time_ms(), clock.allowance_ms(side), known)
         else:
-            thought = bot.think(question, allowance_ms, known)
+            question = b"".join((self._question, b"\ngo ", clock.words(side), b"\n"))
+            thought = bot.think(question, clock.allowance_ms(side), known)
         bot.end_turn(thought.ms)
         return thought
 
-    def _ask_in_time(
-        self, told_ms: int, question: bytes, allowance_ms: float | None, known: Mapping[bytes, int]
-    ) -> Thought:
+    def _ask_in_time(self, told_ms: int, allowance_ms: float | None, known: Mapping[bytes, int]) -> Thought:
         """Return the answer to `go movetime`, and record how late the bot was."""
         bot, is_first = self.bot, not self.bot.has_answered
         bot.has_answered = True
         try:
-            thought = bot.think(question, allowance_ms, known)
+            thought = bot.think(b"%b\ngo movetime %d\n" % (bytes(self._question), told_ms), allowance_ms, known)
         except BotError as error:
             if error.termination is Termination.TIME and allowance_ms is not None:
                 # How long it would have taken is unknown, but at least the time that it was allowed.
@@ -198,19 +202,12 @@ class Player:
         bot.overshoot.add(told_ms, thought.ms - thought.lag_ms, is_first=is_first)
         return thought
 
-    def _words(self, clock: GameClock, side: int) -> bytes:
-        """Return the arguments of `go`: the clocks, or a move time reduced by the bot's usual lateness."""
-        control, bot = clock.controls[side], self.bot
+    def _move_time_ms(self) -> int:
+        """Return the move time to send: with a clock a part of what is left, less the bot's usual lateness."""
+        clock, side, late = self._clock, self._side, self.bot.overshoot
+        control = clock.controls[side]
+        worst_ms = late.at_worst_ms(is_first=not self.bot.has_answered)
         if control.kind == "movetime":
-            return b"movetime %d" % shorten_movetime(
-                control.base_ms, bot.overshoot.at_worst_ms(is_first=not bot.has_answered)
-            )
-        if bot.capabilities.clocks or control.kind != "clock":
-            return clock.words(side)
-        late = bot.overshoot
-        left_ms = int(clock.left_ms[side])
-        worst_ms = late.at_worst_ms(is_first=not bot.has_answered)
-        to_go = clock.moves_to_go(side)
-        return b"movetime %d" % movetime_for(
-            left_ms, control.increment_ms, late.usual_ms, worst_ms, to_go, shares=self._shares
-        )
+            return shorten_movetime(control.base_ms, worst_ms)
+        left_ms, to_go = int(clock.left_ms[side]), clock.moves_to_go(side)
+        return movetime_for(left_ms, control.increment_ms, late.usual_ms, worst_ms, to_go, shares=self._shares)
