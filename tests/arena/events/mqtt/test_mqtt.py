@@ -31,6 +31,7 @@ from arena.events.messages import (
     SnapshotRequest,
     Subject,
     TournamentChanged,
+    TournamentPlanned,
 )
 from arena.events.mqtt import connection
 from arena.events.mqtt.bus import MqttBus
@@ -397,6 +398,21 @@ def test_a_flood_of_plies_is_batched(mosquitto: Mosquitto) -> None:
             await until(lambda: len(moves(live)) == 4000)
             assert metrics.registry.get_sample_value("arena_bus_messages_total", {"direction": "out"}) < 30
             assert moves(live) == written(4000)
+
+    time_limit(main())
+
+
+def test_messages_that_are_handed_over_together_arrive_in_order(mosquitto: Mosquitto) -> None:
+    async def main() -> None:
+        async with (
+            opened(mosquitto, is_coordinator=True) as (referee, _),
+            opened(mosquitto) as (server, _),
+            server.subscribe(TournamentPlanned) as events,
+        ):
+            numbers = range(1, 3 * connection.MAX_BATCH)
+            for number in numbers:
+                referee.publish(TournamentPlanned(tournament=3, planned=number))
+            assert [(await following(events)).planned for _ in numbers] == [*numbers]
 
     time_limit(main())
 
