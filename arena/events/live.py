@@ -9,12 +9,12 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
-from cachetools import FIFOCache
+from cachetools import FIFOCache, TTLCache
 
 from arena.events.bus import EventBus
 from arena.events.messages import (
@@ -29,6 +29,7 @@ from arena.events.messages import (
     GamePly,
     GameSnapshot,
     GameStarted,
+    GameWatched,
     SnapshotRequest,
     Subject,
     TournamentChanged,
@@ -40,6 +41,10 @@ from referee.game.record import Ply
 
 MAX_GAMES = 5_000
 """Maximum number of running games that are kept."""
+WATCH_S = 30.0
+"""How long the plies of a game are sent after a request for them."""
+RENEW_S = 8.0
+"""Time after which a request is renewed while the game is read: streams read a silent game every ten seconds."""
 
 
 @dataclass(slots=True)
@@ -120,6 +125,8 @@ MAX_QUEUED = 10_000
 """Events that may wait: all games of a large arena arrive at once when the broker reconnects."""
 MAX_CHECKS, MAX_STEPS = 100, 300
 """Maximum number of version checks that are kept, and of steps of each check."""
+_OPEN = ("planned", "queued", "running")
+"""The states of games that may have plies to come."""
 _KINDS = (
     *(GameStarted, GamePly, GamePlies, GameSnapshot, GameEnded, GameAborted),
     *(TournamentChanged, TournamentPlanned),
@@ -144,10 +151,10 @@ class Planned(Protocol):
 
 
 class Live:
-    """The live state of one process: `run` it as a task."""
+    """The live state of one process: `run` it as a task. `clock` measures how long a game has been watched."""
 
-    def __init__(self, bus: EventBus) -> None:
-        self._bus = bus
+    def __init__(self, bus: EventBus, clock: Callable[[], float] = time.monotonic) -> None:
+        self._bus, self._clock = bus, clock
         self._running = RunningGames()
         self.steps: FIFOCache[int, list[str]] = FIFOCache(MAX_CHECKS)
         """The steps of the check of each version: `loa: handshake: ok`."""
@@ -155,9 +162,11 @@ class Live:
         """The last report of the workers."""
         self.workers_at = 0.0
         """When that report arrived (Unix time)."""
-        self.revision = 0
-        """Number of events so far: cached views of running games are valid for one revision."""
+        self._revision = 0
+        """Number of events so far (see `news_mark`)."""
         self._listeners: defaultdict[Subject, set[asyncio.Event]] = defaultdict(set)
+        self._watched: TTLCache[str, float] = TTLCache(MAX_GAMES, WATCH_S, clock)
+        """When the plies of a game were requested last."""
 
     @property
     def games(self) -> Mapping[str, RunningGame]:
@@ -165,17 +174,37 @@ class Live:
         return self._running.games
 
     def of(self, line: Planned) -> RunningGame | None:
-        """Return the running game that corresponds to a game from the database.
+        """Return the running game that corresponds to a game from the database, and watch it.
 
-        Returns None if the game is not running, or if events were lost and the database has a later attempt.
+        Returns None if the game is not running, or if events were lost and the database has a later attempt. The plies
+        of a game that another process plays, and that was not watched here, follow soon: its listeners are notified.
         """
-        found = self.games.get(line.id)
-        return None if found is None or line.state == "planned" or found.attempt < line.attempt else found
+        if line.state in _OPEN:
+            self.watch(line.id)
+        game = self.games.get(line.id)
+        return None if game is None or line.state == "planned" or game.attempt < line.attempt else game
+
+    def watch(self, name: str) -> None:
+        """Request the plies of a game from the process that plays it, unless they were requested a moment ago."""
+        now, before = self._clock(), self._watched.get(name)
+        if before is None or now - before >= RENEW_S:
+            self._watched[name] = now
+            self._bus.publish(GameWatched(game=name, is_new=before is None))
 
     def mark(self, name: str) -> tuple[int, int]:
         """Return the attempt and the number of plies of a running game, by which cached views of it are validated."""
         game = self.games.get(name)
+        if game:
+            self.watch(name)  # a cached view is read without `of`
         return (game.attempt, len(game.plies)) if game else (0, 0)
+
+    @property
+    def news_mark(self) -> tuple[int, int]:
+        """The number of events and of watched games, by which cached views of several running games are validated.
+
+        Plies of a game stop coming once the last request for them has expired: then the view must be made again.
+        """
+        return self._revision, len(self._watched)
 
     async def run(self) -> None:
         """Listen until cancelled. If dropped for being slow, start again; gaps are filled from the database."""
@@ -186,7 +215,8 @@ class Live:
                     self.take(event)
             # Plies may be missing now: streams read a game with missing plies from its record.
             self._running = RunningGames()
-            self.revision += 1
+            self._watched.clear()
+            self._revision += 1
             self._notify_all()
 
     def take(self, event: Event) -> None:
@@ -194,7 +224,7 @@ class Live:
         if isinstance(event, CoordinatorWorkers):
             self.workers, self.workers_at = event, time.time()
             return
-        self.revision += 1
+        self._revision += 1
         match event:
             case GameStarted() | GamePly() | GamePlies() | GameSnapshot() | GameEnded() | GameAborted():
                 self._running.take(event)
@@ -203,7 +233,8 @@ class Live:
             case VersionChanged():
                 self.steps.pop(event.version, None)
             case BrokerConnected():
-                self._running = RunningGames()  # ends may have been missed; running games are sent again whole
+                self._running = RunningGames()  # ends may have been missed; watched games are sent again whole
+                self._watched.clear()
                 self._bus.publish(SnapshotRequest())
                 self._notify_all()
         for subject in event.subjects:

@@ -124,7 +124,7 @@ class GamePlies(BroadcastEvent):
     """The plies of a game since the previous batch."""
 
     NOUNS = ("game",)
-    TOPIC = Topic("games/{game}/plies", "new plies, at most four batches a second")
+    TOPIC = Topic("games/{game}/plies", "new plies of a watched game, at most twenty batches a second")
     game: Name
     """The game."""
     attempt: Attempt
@@ -140,7 +140,7 @@ class GameSnapshot(BroadcastEvent):
     """A running game from its first ply on."""
 
     NOUNS = ("game",)
-    TOPIC = Topic("games/{game}/snapshot", "the whole game so far: at its start, and on request of a server")
+    TOPIC = Topic("games/{game}/snapshot", "a watched game so far: after a new request to watch it")
     game: Name
     """The game."""
     tournament: Number
@@ -149,6 +149,17 @@ class GameSnapshot(BroadcastEvent):
     """Number of this attempt at the game."""
     plies: Annotated[tuple[ToldPly, ...], Field(max_length=MAX_PLIES)]
     """All plies so far, in order."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GameWatched(BroadcastEvent):
+    """A page or a stream shows a game: its plies are sent for the next 30 seconds. Other games are not sent."""
+
+    TOPIC = Topic("games/{game}/watch", "a server requests the plies of a game")
+    game: Name
+    """The game."""
+    is_new: bool = True
+    """Whether the game is needed from its first ply on; false renews an earlier request."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -371,9 +382,9 @@ class HumanActed(BroadcastEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SnapshotRequest(BroadcastEvent):
-    """A listener is new, or has missed events: send a snapshot of every running game."""
+    """A listener is new, or has missed events: send a snapshot of every running game that is watched."""
 
-    TOPIC = Topic("coordinator/snapshots", "a server requests the running games", is_public=False)
+    TOPIC = Topic("coordinator/snapshots", "a server requests the watched games", is_public=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -400,6 +411,7 @@ class BrokerConnected(Event):
 KINDS: tuple[type[BroadcastEvent], ...] = (
     GamePlies,
     GameSnapshot,
+    GameWatched,
     GameEnded,
     GameAborted,
     TournamentChanged,

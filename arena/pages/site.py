@@ -243,7 +243,7 @@ def _ply_mark(request: web.Request) -> Hashable:
 
 
 def _news_mark(request: web.Request) -> Hashable:
-    return request.app[CONTEXT].live.revision
+    return request.app[CONTEXT].live.news_mark
 
 
 _FILTERS = (

@@ -26,6 +26,7 @@ from arena.events.messages import (
     GameEnded,
     GamePlies,
     GameSnapshot,
+    GameWatched,
     HumanActed,
     SnapshotRequest,
 )
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
     from arena.config import Settings
     from arena.metrics import Metrics
 
-_COORDINATOR_EVENTS = (CoordinatorWakeup, HumanActed, SnapshotRequest)
+_COORDINATOR_EVENTS = (CoordinatorWakeup, HumanActed, SnapshotRequest, GameWatched)
 """Subscriptions of a process without pages."""
 _OF_GAMES = (GamePlies, GameSnapshot, GameEnded, GameAborted)
 
@@ -122,6 +123,9 @@ class MqttBus:
         with self._lock:
             if isinstance(event, SnapshotRequest):
                 self._outbox.renew()
+                self._connection.wake()
+            elif isinstance(event, GameWatched):
+                self._outbox.watch(event)
                 self._connection.wake()
             if isinstance(event, _OF_GAMES) and event.game in self._outbox.running.games:
                 return  # this process itself is the authority on its games

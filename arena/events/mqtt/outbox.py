@@ -7,14 +7,16 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import time
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal, get_type_hints
 
+from cachetools import TTLCache
 from pydantic import BaseModel, Field, ValidationError, create_model
 
-from arena.events.live import RunningGame, RunningGames
+from arena.events.live import MAX_GAMES, WATCH_S, RunningGame, RunningGames
 from arena.events.messages import (
     BATCH_PLIES,
     CONFIG,
@@ -29,6 +31,7 @@ from arena.events.messages import (
     GamePly,
     GameSnapshot,
     GameStarted,
+    GameWatched,
     Name,
     Text,
 )
@@ -53,25 +56,28 @@ class Outgoing:
 class MqttOutbox:
     """The outbox: `put` events in, `take` messages out. `drop` is called with the reason of each dropped message."""
 
-    def __init__(self, sender: str, drop: Callable[[str], None]) -> None:
+    def __init__(self, sender: str, drop: Callable[[str], None], clock: Callable[[], float] = time.monotonic) -> None:
         self.running = RunningGames()
         """The running games of this process."""
+        self._watched: TTLCache[str, None] = TTLCache(MAX_GAMES, WATCH_S, clock)
+        """The games that are watched in other processes; the others are not sent."""
         self._sender = sender
         self._drop = drop
         self._sent: dict[str, int] = {}
-        """Number of plies sent of each running game; a missing game is to be sent as a snapshot."""
+        """Number of plies sent of each watched game; a missing game is to be sent as a snapshot."""
         self._status: CoordinatorChanged | None = None
         self._queue: deque[Outgoing] = deque()
 
     # -- in ------------------------------------------------------------------------------------------------------------
 
     def put(self, event: Event) -> bool:
-        """Queue an event; return False if it is not for other processes."""
+        """Queue an event; return False if there is nothing to send to other processes."""
         match event:
             case GameStarted() | GamePly():
                 self.running.take(event)
                 if isinstance(event, GameStarted):
                     self._sent.pop(event.game, None)
+                return event.game in self._watched
             case BroadcastEvent():
                 if isinstance(event, GameEnded | GameAborted):
                     self._end(event.game)
@@ -86,18 +92,24 @@ class MqttOutbox:
         return True
 
     def _end(self, name: str) -> None:
-        """Queue the unsent plies of a game that has ended, and forget the game."""
-        if game := self.running.games.get(name):
+        """Queue the unsent plies of a watched game that has ended, and forget the game."""
+        if name in self._watched and (game := self.running.games.get(name)):
             self._queue_plies(name, game)
         self.running.forget(name)
         self._sent.pop(name, None)
 
+    def watch(self, request: GameWatched) -> None:
+        """Send the plies of a game from now on, at the next `fill` all those so far if the request is new."""
+        self._watched[request.game] = None
+        if request.is_new:
+            self._sent.pop(request.game, None)
+
     def renew(self) -> None:
-        """Send all running games as snapshots at the next `fill`, as a listener has missed their start."""
+        """Send all watched games as snapshots at the next `fill`, as a listener has missed their start."""
         self._sent.clear()
 
     def reconnect(self) -> None:
-        """Send this process's status and running games again, as the broker may have published the Last Will."""
+        """Send this process's status and watched games again, as the broker may have published the Last Will."""
         if self._status is not None:
             self._queue_up(self._status)
         self.renew()
@@ -105,8 +117,11 @@ class MqttOutbox:
     # -- out -----------------------------------------------------------------------------------------------------------
 
     def fill(self) -> None:
-        """Queue the plies that were not sent yet; of a game that was not sent yet, queue a snapshot."""
-        for name, game in self.running.games.items():
+        """Queue the unsent plies of watched games; of a game that was not sent yet, queue a snapshot."""
+        for name in list(self._watched):
+            game = self.running.games.get(name)
+            if game is None:
+                continue
             if name in self._sent:
                 self._queue_plies(name, game)
             else:

@@ -12,14 +12,17 @@ from pydantic import BaseModel
 from arena.api.handle import read_model
 from arena.api.registry import Routes
 from arena.events.bus import Bus
-from arena.events.live import Live
+from arena.events.live import RENEW_S, WATCH_S, Live
 from arena.events.messages import (
+    BrokerConnected,
+    Event,
     GameAborted,
     GameEnded,
     GamePlies,
     GamePly,
     GameSnapshot,
     GameStarted,
+    GameWatched,
     Subject,
 )
 from arena.http.broadcast import NDJSON, SSE, StreamLine, encode_line
@@ -192,6 +195,55 @@ def test_a_live_game_whose_end_was_missed_is_not_shown(state: str, attempt: int,
     live.take(GameStarted(game="ab", attempt=2))
     assert (live.of(Line("ab", state, attempt)) is not None) == is_shown
     assert live.of(Line("other", state, attempt)) is None
+
+
+class Notebook(Bus):
+    """A bus that remembers what was published."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.published: list[Event] = []
+
+    def publish(self, event: Event) -> None:
+        self.published.append(event)
+
+
+def test_a_game_is_requested_while_it_is_read_and_renewed_now_and_then() -> None:
+    bus, times = Notebook(), [0.0]
+    live = Live(bus, lambda: times[0])
+    line = Line("ab", "running", 1)
+    for times[0] in (0.0, RENEW_S / 2, RENEW_S, 1.5 * RENEW_S):
+        live.of(line)
+    first, again = GameWatched(game="ab"), GameWatched(game="ab", is_new=False)
+    assert bus.published == [first, again]
+    before = live.news_mark
+    times[0] += WATCH_S
+    assert live.news_mark != before, "nobody watches it any more: views of it are to be made again"
+    live.of(line)
+    assert bus.published == [first, again, first], "plies were missed meanwhile"
+
+
+def test_only_games_with_plies_to_come_are_requested() -> None:
+    bus = Notebook()
+    live = Live(bus)
+    for state in ("finished", "void", "cancelled"):
+        live.of(Line("ab", state, 1))
+    live.mark("ab")
+    assert bus.published == []
+    live.take(GameStarted(game="ab"))
+    live.mark("ab")
+    assert bus.published == [GameWatched(game="ab")], "a cached page of it is read"
+    live.of(Line("cd", "planned", 0))
+    assert bus.published[1:] == [GameWatched(game="cd")], "its start is awaited"
+
+
+def test_a_watched_game_is_requested_anew_after_the_broker_was_away() -> None:
+    bus = Notebook()
+    live = Live(bus)
+    live.watch("ab")
+    live.take(BrokerConnected())
+    live.watch("ab")
+    assert bus.published.count(GameWatched(game="ab")) == 2
 
 
 @dataclass(frozen=True)

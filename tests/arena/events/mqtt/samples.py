@@ -16,6 +16,7 @@ from arena.events.messages import (
     GamePlies,
     GamePly,
     GameSnapshot,
+    GameWatched,
     HumanActed,
     RatingsChanged,
     SnapshotRequest,
@@ -45,6 +46,7 @@ SAMPLES: dict[type[BroadcastEvent], BroadcastEvent] = {
     for news in (
         GamePlies(game=GAME, attempt=1, first=1, plies=(PLY,)),
         GameSnapshot(game=GAME, tournament=3, attempt=1, plies=(PLY, PLY)),
+        GameWatched(game=GAME, is_new=False),
         ENDED,
         GameAborted(game=GAME),
         TournamentChanged(tournament=3, state="running", problem="because"),

@@ -105,6 +105,8 @@ def play(bus: EventBus, first: int, last: int, game: str = GAME) -> None:
 
 
 def moves(live: Live, game: str = GAME) -> list[str]:
+    """Return the moves that a watcher of a game sees."""
+    live.watch(game)
     found = live.games.get(game)
     return [one.move for one in found.plies] if found else []
 

@@ -8,26 +8,30 @@ from typing import Any
 
 import pytest
 
+from arena.events.live import WATCH_S
 from arena.events.messages import (
     BrokerConnected,
     CoordinatorChanged,
     Event,
     GameAborted,
     GameStarted,
+    GameWatched,
     SlotStarted,
     TournamentChanged,
 )
 from arena.events.mqtt import outbox
 from arena.events.mqtt.outbox import MqttOutbox, Outgoing
-from tests.arena.events.mqtt.samples import ENDED, GAME, ended, ply
+from tests.arena.events.mqtt.samples import ENDED, GAME, OTHER, ended, ply
 
 
 class Desk:
-    """An outbox, and the reasons of its dropped messages."""
+    """An outbox at the time `now`, whose game somebody watches, and the reasons of its dropped messages."""
 
     def __init__(self) -> None:
         self.dropped: Counter[str] = Counter()
-        self.outbox = MqttOutbox("me", lambda reason: self.dropped.update([reason]))
+        self.now = 0.0
+        self.outbox = MqttOutbox("me", lambda reason: self.dropped.update([reason]), lambda: self.now)
+        self.outbox.watch(GameWatched(game=GAME))
 
     def begin(self, plies: int = 0, attempt: int = 1) -> None:
         self.outbox.put(GameStarted(game=GAME, tournament=3, attempt=attempt))
@@ -68,6 +72,45 @@ def test_a_game_is_sent_as_a_snapshot_then_in_batches(desk: Desk) -> None:
     desk.play(range(7, 8))
     assert desk.sent() == [("snapshot", (1, 7))], "a listener has requested it"
     assert desk.sent() == []
+
+
+def test_a_game_that_nobody_watches_is_not_sent_but_its_result_is(desk: Desk) -> None:
+    assert not desk.outbox.put(GameStarted(game=OTHER, tournament=3))
+    assert not desk.outbox.put(ply(1, OTHER)), "nothing is to be sent"
+    assert desk.outbox.put(GameStarted(game=GAME, tournament=3))
+    assert desk.outbox.put(ply(1))
+    assert desk.sent() == [("snapshot", (1, 1))]
+    desk.outbox.put(ended(OTHER))
+    assert desk.sent() == [("result", "finished"), ("games", "finished")]
+
+
+def test_a_watcher_in_the_middle_of_a_game_gets_it_from_the_first_ply_on(desk: Desk) -> None:
+    desk.outbox.put(GameStarted(game=OTHER, tournament=3))
+    for number in range(1, 8):
+        desk.outbox.put(ply(number, OTHER))
+    assert desk.sent() == []
+    desk.outbox.watch(GameWatched(game=OTHER))
+    assert desk.sent() == [("snapshot", (1, 7))]
+    desk.outbox.put(ply(8, OTHER))
+    desk.outbox.watch(GameWatched(game=OTHER, is_new=False))
+    assert desk.sent() == [("plies", (8, 1))], "a renewed request needs no snapshot"
+    desk.outbox.watch(GameWatched(game=OTHER))
+    assert desk.sent() == [("snapshot", (1, 8))], "a second watcher does"
+
+
+def test_a_request_expires_unless_it_is_renewed(desk: Desk) -> None:
+    desk.begin(1)
+    desk.sent()
+    desk.now = 0.9 * WATCH_S
+    desk.outbox.watch(GameWatched(game=GAME, is_new=False))
+    desk.now = 1.8 * WATCH_S
+    desk.play(range(2, 3))
+    assert desk.sent() == [("plies", (2, 1))]
+    desk.now = 2 * WATCH_S
+    desk.play(range(3, 5))
+    assert desk.sent() == []
+    desk.outbox.watch(GameWatched(game=GAME, is_new=False))
+    assert desk.sent() == [("plies", (3, 2))], "a late renewal leaves no gap"
 
 
 def test_the_end_sends_the_last_plies_then_the_result(desk: Desk) -> None:
