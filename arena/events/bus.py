@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from collections import deque
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import fields
 from types import TracebackType
@@ -44,6 +45,9 @@ class Subscription(Generic[E]):
         self._loop = asyncio.get_running_loop()
         # Without a size of its own: the mark of the end must find room in a full queue.
         self._events: asyncio.Queue[E | None] = asyncio.Queue()
+        self._arrived: deque[E] = deque()
+        """Events that the loop has not seen yet."""
+        self._is_woken = False
         self._size = size
         self._is_closed = False
 
@@ -53,10 +57,20 @@ class Subscription(Generic[E]):
             return
         if any(getattr(event, name) != value for name, value in self._subject):
             return
+        self._arrived.append(event)
+        if self._is_woken:
+            return
+        # One call for all events that arrive before it runs: each call writes a byte to the pipe that wakes the loop.
+        self._is_woken = True
         try:
-            self._loop.call_soon_threadsafe(self._put, event)
+            self._loop.call_soon_threadsafe(self._put_all)
         except RuntimeError:  # the loop of this subscriber has ended
             self.close()
+
+    def _put_all(self) -> None:
+        self._is_woken = False  # before the queue is read: an event that arrives now wakes the loop again
+        while self._arrived:
+            self._put(self._arrived.popleft())
 
     def _put(self, event: E) -> None:
         if self._is_closed:

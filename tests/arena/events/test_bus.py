@@ -87,6 +87,22 @@ def test_publishing_from_threads_wakes_the_loop() -> None:
     asyncio.run(run())
 
 
+def test_a_burst_of_events_wakes_the_loop_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def main() -> None:
+        bus, loop = Bus(), asyncio.get_running_loop()
+        calls: list[object] = []
+        really = loop.call_soon_threadsafe
+        async with bus.subscribe(GameAborted) as events:
+            monkeypatch.setattr(loop, "call_soon_threadsafe", lambda call: (calls.append(call), really(call)))
+            for burst in (("1", "2", "3"), ("4", "5")):
+                for game in burst:
+                    bus.publish(GameAborted(game=game))
+                assert [await events.get() for _ in burst] == [GameAborted(game=game) for game in burst]
+        assert len(calls) == 2
+
+    asyncio.run(main())
+
+
 def test_all_subscribers_get_events_of_threads_in_the_same_order() -> None:
     async def run() -> None:
         bus = Bus()
