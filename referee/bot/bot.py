@@ -60,6 +60,8 @@ _MS = 1_000_000
 _REFUSAL_HINT = (
     "sandbox: a system call was refused; `arena check` names it, docs/explanation/sandbox.md those that are allowed"
 )
+_HEARD_AFTER_NS = 60_000_000
+"""When others hear a second time of what happened before the turn: what was too recent at its start is due by then."""
 _CATCH_UP_BYTES = 2**20
 """The most unread output that is consumed before a question: a pipe never holds more."""
 
@@ -95,7 +97,7 @@ class LocalBot:
         self.has_answered = False
         """Whether this process has answered a move time; before its first answer it may have to load."""
         self.on_wait: Callable[[], None] | None = None
-        """Called when the bot's answer takes longer than a moment."""
+        """Called when the bot's answer takes longer than a moment, and once more when it takes much longer."""
         self._has_played = False
         """Whether a game was announced to this process and not yet forgotten."""
         self._has_been_ready = False
@@ -368,12 +370,16 @@ class LocalBot:
         """
         wire, session, stage = self.wire, self.session, "thinking"
         lines: deque[bytes] = deque(maxlen=LAST_LINES)
+        pause_ns: int | None = turn.start_ns + _HEARD_AFTER_NS if self.on_wait else None
         while True:
-            line = wire.line(turn.deadline_ns, stage)
+            line = wire.line(turn.deadline_ns if pause_ns is None else min(pause_ns, turn.deadline_ns), stage)
             if line is None:
                 now_ns = time.monotonic_ns()
                 if turn.is_up(now_ns):
                     raise self._late(allowance_ms, (now_ns - turn.start_ns) / _MS)
+                if pause_ns is not None and now_ns >= pause_ns:
+                    pause_ns = None
+                    self._let_others_hear()
                 continue
             if line.startswith(b"info"):
                 if b" score " in line or b" nodes " in line:
@@ -389,7 +395,7 @@ class LocalBot:
                 raise self._late(allowance_ms, (wire.arrived_ns - turn.start_ns) / _MS)
 
     def _let_others_hear(self) -> None:
-        """Call `on_wait`, which publishes the last ply, while the bot is thinking."""
+        """Call `on_wait`, which publishes the last plies, while the bot is thinking."""
         if self.on_wait:
             wire, begin = self.wire, time.monotonic_ns()
             self.on_wait()

@@ -26,7 +26,7 @@ from referee.sandbox.reaper import become_subreaper
 Emit = Callable[[dict[str, Any]], None]
 
 TOGETHER_S = 0.05
-"""Longest time in seconds for which plies are batched while bots answer at once."""
+"""Time in seconds for which plies are batched: a message costs the slot's parent as much as many plies."""
 _SOON_S = 0.01
 """Seconds to wait for the next job before the bots are frozen: freezing and resuming takes longer than many plies."""
 
@@ -94,8 +94,8 @@ def follows(before: dict[str, Any], event: dict[str, Any]) -> bool:
 class EventOutbox:
     """Events on their way to the parent: plies that follow one another fast are batched into one event.
 
-    Batched plies are sent with the next event of another kind, and at the latest when a bot takes longer than a moment
-    to answer.
+    Batched plies are sent with the next event of another kind, or after `TOGETHER_S`: with a later ply, or by
+    `flush_due`, which is called while a bot takes its time to answer.
     """
 
     def __init__(self, send: Callable[[tuple[str, list[dict[str, Any]]]], None]) -> None:
@@ -107,7 +107,14 @@ class EventOutbox:
         """Send an event at once, or batch a ply with the next ones."""
         if not self._waiting or not follows(self._waiting[-1], event):
             self._waiting.append(event)
-        if event["event"] != "plies" or time.monotonic() - self._sent_s > TOGETHER_S:
+        if event["event"] == "plies":
+            self.flush_due()
+        else:
+            self.flush()
+
+    def flush_due(self) -> None:
+        """Send the batched events unless others were sent a moment ago."""
+        if self._waiting and time.monotonic() - self._sent_s > TOGETHER_S:
             self.flush()
 
     def flush(self) -> None:
@@ -153,7 +160,7 @@ def _serve_slot(socket: int, sandbox: str, core: int, spare: int, number: int, *
     outbox = EventOutbox(connection.send)
     tell = outbox.tell if is_heard else None
     with open_slot(sandbox, connection.fileno(), tell, spare, number, is_own=is_own) as roster:
-        roster.on_wait = outbox.flush
+        roster.on_wait = outbox.flush_due
         connection.send(("ready", None))
         _serve(connection, roster, outbox)
     helper.leave()

@@ -38,6 +38,21 @@ def test_plies_that_follow_fast_go_together_in_one_event(at: list[float]) -> Non
     assert sent[1:] == [("events", [plies(2, 3, 4)])]
 
 
+def test_plies_that_nothing_follows_are_sent_once_they_are_due(at: list[float]) -> None:
+    sent: list[tuple[str, Any]] = []
+    outbox = EventOutbox(sent.append)
+    outbox.tell(plies(1))
+    outbox.tell(plies(2))
+    outbox.flush_due()
+    assert len(sent) == 1, "others were sent a moment ago"
+    at[0] += 1.01 * TOGETHER_S
+    outbox.flush_due()
+    assert sent[1:] == [("events", [plies(2)])]
+    at[0] += 1.01 * TOGETHER_S
+    outbox.flush_due()
+    assert len(sent) == 2, "nothing waits"
+
+
 def test_plies_of_another_game_and_with_a_gap_between_are_told_apart(at: list[float]) -> None:
     sent: list[tuple[str, Any]] = []
     outbox = EventOutbox(sent.append)
