@@ -20,6 +20,7 @@ import threading
 from collections.abc import Sequence
 from pathlib import Path
 
+from bots.bridges.engine_process import kill
 from bots.bridges.failure import BridgeError, BridgeExit, guarded, shown
 from bots.sdk import Bot, Clock, families, run
 from referee.rules.position import Position
@@ -77,10 +78,7 @@ class ProgramBot(Bot):
             request = f"{position}\n{' '.join(position.texts)}\n".encode()
             output = _converse(process, request, clock)
         finally:
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.killpg(process.pid, signal.SIGKILL)  # and its children
-            process.kill()  # in a sandbox it has no process group of its own
-            code = process.wait()
+            code = kill(process)
         if output is not None and code not in (0, -signal.SIGKILL):
             how = f"was killed by signal {-code}" if code < 0 else f"ended with exit code {code}"
             raise BridgeError(BridgeExit.BROKEN, f"{self.command[0]} {how}")

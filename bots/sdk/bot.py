@@ -19,7 +19,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar, NoReturn
 
@@ -70,6 +70,10 @@ class Bot:
     """Author of the bot."""
     families: ClassVar[Sequence[str]] = ()
     """Families that it plays; empty for all."""
+    variants: ClassVar[Sequence[str]] = ()
+    """Variants that it plays, its default first; empty for all. For a bot of one family."""
+    rules: ClassVar[Mapping[str, Sequence[str]] | None] = None
+    """Rule options other than the variant's that it can play by, with their values; None for all."""
     options: ClassVar[Sequence[OptionDecl]] = ()
     """UGI options of its own; see `value`."""
 
@@ -105,6 +109,9 @@ class Bot:
 
     def game_over(self, winner: str, termination: str) -> None:
         """Handle the end of the game: winner `p1win`, `p2win` or `draw`, and the reason. Not all referees report it."""
+
+    def close(self) -> None:
+        """End what the bot has started. Called before the process ends."""
 
     def option_changed(self, name: str) -> None:
         """Handle a new value of one of the bot's own options."""
@@ -189,7 +196,7 @@ class _Session:
         from bots.sdk.game_state import declarations
 
         bot = self.bot
-        declared = declarations(self.playable)
+        declared = declarations(self.playable, bot.variants, bot.rules)
         self.rule_options = frozenset(option.name for option in declared)
         if len(self.playable) > 1:
             declared.insert(0, OptionDecl(FAMILY_OPTION, "combo", self.playable[0], values=self.playable))
@@ -209,6 +216,8 @@ class _Session:
         from bots.sdk.game_state import GameState
 
         self.game = GameState(family)
+        if self.bot.variants:
+            self.game.set_option("Variant", self.bot.variants[0])
         self.is_warm = False
         return self.game
 
@@ -349,6 +358,7 @@ def run(bot: Bot, argv: Sequence[str] | None = None) -> NoReturn:
     except KeyboardInterrupt:
         raise SystemExit(130) from None
     finally:
+        bot.close()
         console.close()
     sys.stderr.flush()
     os._exit(0)

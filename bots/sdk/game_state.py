@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from protocol.errors import BadOption
 from protocol.options import OptionDecl
@@ -23,16 +23,26 @@ def _declaration(option: Option) -> OptionDecl:
     return OptionDecl(name, "combo", str(option.default), values=option.values)
 
 
-def declarations(families: Iterable[str]) -> list[OptionDecl]:
+def declarations(
+    families: Iterable[str], variants: Sequence[str] = (), rules: Mapping[str, Sequence[str]] | None = None
+) -> list[OptionDecl]:
     """Return the options that announce every variant and rule of these families, each option once.
 
     An option of several families takes the values of all. It has a default only if all families have the same one;
-    without a default, the referee sets the option for every game.
+    without a default, the referee sets the option for every game. `variants` are announced instead of all variants,
+    `rules` instead of all rule options: values by name, the default first.
     """
     by_name: dict[str, list[OptionDecl]] = {}
     for family in families:
         for option in GameState(family).declarations():
             by_name.setdefault(option.name, []).append(option)
+    if variants:
+        by_name["Variant"] = [OptionDecl("Variant", "combo", variants[0], values=tuple(variants))]
+        by_name.pop("Setup", None)
+    if rules is not None:
+        by_name = {name: options for name, options in by_name.items() if not name.startswith(RULE_PREFIX)}
+        for rule, values in rules.items():
+            by_name[RULE_PREFIX + rule] = [OptionDecl(RULE_PREFIX + rule, "combo", values[0], values=tuple(values))]
     return [_merge(options) for options in by_name.values()]
 
 

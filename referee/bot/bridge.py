@@ -9,11 +9,18 @@ from referee.rules.core import UnknownNameError
 PREFIX = "bridge:"
 FAMILY = "{family}"
 """Placeholder in the command of a bot file for the family that is played."""
-BRIDGES = {"bologna": "bologna", "command": "command", "python": "python_agent", "tcp": "tcp"}
+BRIDGES = {
+    "bologna": "bologna",
+    "command": "command",
+    "python": "python_agent",
+    "tcp": "tcp",
+    "uci": "uci",
+    "xboard": "xboard",
+}
 """Modules of `bots.bridges` by the bridge's name."""
-_WITH_FAMILY = frozenset({"command", "python"})
+_WITH_FAMILY = frozenset({"command", "python", "uci", "xboard"})
 """Bridges that need the option `--family`."""
-_WITH_PROGRAM = frozenset({"bologna", "command"})
+_WITH_PROGRAM = frozenset({"bologna", "command", "uci", "xboard"})
 """Bridges that take a command after `--`."""
 
 _WITH_NETWORK = frozenset({"bologna", "tcp"})
@@ -54,4 +61,6 @@ _EXAMPLES = {
     "command": "bridge:command ./program",
     "python": "bridge:python file.py:choose",
     "tcp": "bridge:tcp HOST PORT",
+    "uci": "bridge:uci ./engine",
+    "xboard": "bridge:xboard ./engine",
 }

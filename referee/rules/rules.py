@@ -237,6 +237,41 @@ class Variant:
 
 
 @dataclass(frozen=True, slots=True)
+class ChessDialect:
+    """The name and the letters that engines with a chess protocol (UCI, XBoard) have for a variant of the family.
+
+    Moves are the same texts as here: source and target cell.
+    """
+
+    name: str
+    """Their name of the variant; empty for engines that play nothing else and have no name for it."""
+    variant: str
+    """The variant of the family."""
+    pieces: Mapping[str, str]
+    """Their letter for each piece letter of a position string."""
+    sides: Mapping[str, str]
+    """Their colour, `w` or `b`, for each side letter of a position string."""
+    rules: Mapping[str, Value] = field(default_factory=dict)
+    """The rule options by which they play, where these differ from the variant's."""
+    has_lowest_rank_first: bool = False
+    """True if the position string lists rank 1 first; theirs never does."""
+    is_exact: bool = True
+    """False if they capture by slightly other rules. Then they are sent every position, instead of the moves."""
+
+    def colour(self, position: str) -> str:
+        """Return their colour of the side to move in a canonical position string."""
+        return self.sides[position.split(" ")[1]]
+
+    def fen(self, position: str) -> str:
+        """Return a canonical position string as these engines write it."""
+        ranks = position.split(" ", maxsplit=1)[0].split("/")
+        if self.has_lowest_rank_first:
+            ranks.reverse()
+        text = "/".join("".join(self.pieces.get(letter, letter) for letter in rank) for rank in ranks)
+        return f"{text} {self.colour(position)} - - 0 1"
+
+
+@dataclass(frozen=True, slots=True)
 class Notation:
     """The text formats of a family. Every reader raises `ParseError` and no other error, whatever the text."""
 
@@ -254,6 +289,8 @@ class Notation:
     """The code of a pass; -1 in a family without passes."""
     read_setup: Callable[[str], str] | None = None
     """Convert a setup in the family's own notation to a position string; None in a family without such a notation."""
+    chess: tuple[ChessDialect, ...] = ()
+    """The names and letters of chess engines that play a variant of the family; the preferred ones first."""
 
 
 @dataclass(frozen=True, slots=True)

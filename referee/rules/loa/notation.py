@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from functools import lru_cache
 
 from referee.rules.core import ParseError
@@ -21,7 +22,7 @@ from referee.rules.loa.state import (
     square_name,
     unpack,
 )
-from referee.rules.rules import Config, Notation, State
+from referee.rules.rules import ChessDialect, Config, Notation, State
 
 _SQUARE = re.compile(r"[a-l][1-9][0-9]?")
 _MOVE = re.compile(r"([a-l][1-9][0-9]?)([-x:]?)([a-l][1-9][0-9]?)")
@@ -195,6 +196,14 @@ def display_move(code: int, state: State, config: Config) -> str:
     return f"{square_name(source)}{'x' if target in unpack(state, config) else '-'}{square_name(target)}"
 
 
+_FAIRY = ChessDialect("linesofaction-draw", "standard", {"b": "n", "w": "N"}, {"b": "b", "w": "w"})
+CHESS = (
+    _FAIRY,
+    replace(_FAIRY, name="linesofaction", rules={"simultaneous": "mover"}),
+    ChessDialect("", "standard", {"b": "L", "w": "l"}, {"b": "w", "w": "b"}, {"simultaneous": "mover"}),
+)
+"""Fairy-Stockfish-X has both editions as variants; LOABot plays nothing else, and calls the first player White."""
+
 NOTATION = Notation(
     read_position=read_position,
     write_position=write_position,
@@ -202,4 +211,5 @@ NOTATION = Notation(
     write_move=write_move,
     display_move=display_move,
     pass_move=PASS,
+    chess=CHESS,
 )

@@ -13,7 +13,7 @@ from typing import NoReturn
 import numpy as np
 
 from referee.rules.core import ParseError
-from referee.rules.rules import Config, Notation, State
+from referee.rules.rules import ChessDialect, Config, Notation, State
 from referee.rules.tablut.state import KING, PLY, QUIET, SIDE, STATE_SIZE, pieces_of
 from referee.rules.tablut.tables import CELLS, LINES, NAMES, NUMBERS, SIZE, THRONE, lines_through
 
@@ -193,4 +193,16 @@ def captures(move: int, state: State, config: Config) -> list[int]:
     return [cell for cell in before if cell not in left and cell != start]
 
 
-NOTATION = Notation(read_position, write_position, read_move, write_move, display_move)
+CHESS = (
+    ChessDialect(
+        "tablut-throne-adjacent-strong",
+        "linnaeus",
+        pieces={"t": "r", "T": "R", "K": "K"},
+        sides={"a": "b", "d": "w"},
+        has_lowest_rank_first=True,
+        is_exact=False,
+    ),
+)
+"""Fairy-Stockfish-X moves as Linnaeus does, but its corners are hostile too, and so is the king's throne."""
+
+NOTATION = Notation(read_position, write_position, read_move, write_move, display_move, chess=CHESS)

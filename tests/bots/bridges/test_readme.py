@@ -25,6 +25,7 @@ from tests.program import arena
 PAGE = (ROOT / "docs" / "how-to" / "connect-an-existing-program.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"```(\w+)\n(.*?)```", PAGE, re.DOTALL)
 SCRIPT = next(text for _, text in BLOCKS if text.startswith("#!/bin/sh"))
+ADAPTER = next(text for kind, text in BLOCKS if kind == "python")
 COMMANDS = [line for kind, text in BLOCKS if kind == "sh" and text != SCRIPT for line in text.splitlines()]
 BOTS = re.findall(r'^\|.*\| `"(bridge:.*)"` \|$', PAGE, re.MULTILINE)
 
@@ -48,7 +49,7 @@ def test_every_bridge_is_there_and_explains_itself(name: str) -> None:
 
 
 def test_the_bot_file_is_one(tmp_path: Path) -> None:
-    (text,) = (block for kind, block in BLOCKS if kind == "toml")
+    text = next(block for kind, block in BLOCKS if kind == "toml" and "[capabilities]" in block)
     assert tomllib.loads(text)["capabilities"]
     (tmp_path / "engine").touch()
     (tmp_path / "bot.toml").write_text(text.replace("/opt/engine", str(tmp_path)), encoding="utf-8")
@@ -78,6 +79,10 @@ def folder(tmp_path: Path) -> Path:
         "program": SCRIPT,
         "engine": f'#!/bin/sh\nexec "{sys.executable}" -m bots.samples.random_mover\n',
         "client": f'#!/bin/sh\n{client} "$@"\n',
+        "adapter.py": ADAPTER,
+        "other": f'#!/bin/sh\nexec "{sys.executable}" "{HERE / "other_player.py"}"\n',
+        "uci-engine": f'#!/bin/sh\nexec "{sys.executable}" "{HERE / "chess_mover.py"}"\n',
+        "xboard-engine": f'#!/bin/sh\nexec "{sys.executable}" "{HERE / "chess_mover.py"}"\n',
         "tools/java": f'#!/bin/sh\nshift 3  # -Xmx300m -jar client.jar\n{client} "$@"\n',
         "tools/python": f'#!/bin/sh\nexec "{sys.executable}" "$@"\n',
         "tools/arena": f'#!/bin/sh\nexec "{sys.executable}" -m arena "$@"\n',
@@ -127,6 +132,11 @@ def test_a_check_of_the_page_passes(line: str, folder: Path) -> None:
 @pytest.mark.parametrize("line", [line for line in COMMANDS if line.startswith("arena play")])
 def test_a_match_of_the_page_is_played(line: str, folder: Path) -> None:
     plays(line, folder)
+
+
+def test_the_adapter_is_of_30_lines_and_plays(folder: Path) -> None:
+    assert len([line for line in ADAPTER.splitlines() if line.strip()]) <= 32
+    plays("arena play mine=./adapter.py sample:random --family loa", folder)
 
 
 @pytest.mark.parametrize("bot", BOTS)
