@@ -13,6 +13,7 @@ import shlex
 import shutil
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -34,6 +35,9 @@ SAMPLES = {
 RELAY = "bots.bridges.tcp"
 CLOSED = ("bwrap", "landlock")
 """Sandboxes without a network."""
+
+PACKED = {b"PK\x03\x04": "unzip", b"\x1f\x8b": "tar xf"}
+"""The first bytes of packed folders, and what unpacks them."""
 
 _NAMED = re.compile(r"([A-Za-z0-9][A-Za-z0-9_.-]{0,63})=(.+)", re.DOTALL)
 
@@ -81,7 +85,23 @@ def _read(text: str, family: str) -> BotSpec:
     refuse_special(path)
     if is_bot_file(path):
         return read_local_bot(path, family)
+    _refuse_packed(path)
     return BotSpec("", (os.path.abspath(path),) if path.exists() else _command(text, family))
+
+
+def _refuse_packed(path: Path) -> None:
+    """Raise ValueError for a packed folder, which only an upload unpacks."""
+    if not path.is_file():
+        return
+    with suppress(OSError), path.open("rb") as file:
+        head = file.read(4)
+        for mark, command in PACKED.items():
+            if head.startswith(mark):
+                name = shlex.quote(str(path))
+                raise ValueError(
+                    f"bot {str(path)!r} is a packed folder: unpack it ({command} {name}) and name its folder, "
+                    f"or submit it (arena bot submit {name})"
+                )
 
 
 def _command(text: str, family: str) -> tuple[str, ...]:

@@ -8,12 +8,12 @@ from functools import partial
 from itertools import count
 from pathlib import Path
 
-from arena.cli.terminal import output
+from arena.cli.terminal import argument, output
 from arena.cli.terminal.argument import read_options
 from arena.cli.terminal.exit import CommandError, Exit
 from arena.cli.terminal.fields import option, positional
 from arena.cli.terminal.printer import Output, Printer
-from arena.cli.terminal.rules_arguments import family_option, memory_option, sandbox_option
+from arena.cli.terminal.rules_arguments import memory_option, sandbox_option
 from referee.bot.argument import read_bot, refuse_unreachable
 from referee.bot.file import ROOT, BotFile, is_bot_file, read_bot_file, read_capabilities
 from referee.bot.file_writer import SavedCapabilities, at_home, bot_file_of, saved_capabilities, write_bot_file
@@ -28,7 +28,9 @@ from referee.sandbox.reaper import become_subreaper, children, sweep
 @dataclass(frozen=True, kw_only=True)
 class CheckArguments(Output):
     bot: str = positional("path, quoted command, sample:NAME, 'bridge:NAME …', folder or bot.toml", "BOT")
-    family: str = family_option(", ".join(families()))
+    family: str = option(
+        f"{', '.join(families())} (default: that of the bot's file)", metavar="FAMILY", type=argument.family, default=""
+    )
     variant: tuple[str, ...] = option(
         "variant to check; may be repeated (default: the first)", metavar="VARIANT", default=()
     )
@@ -47,6 +49,7 @@ class CheckArguments(Output):
 
 def run(arguments: CheckArguments) -> int:
     """Check the bot; exit code 1 when it is unfit, 3 when there is no such program."""
+    arguments = replace(arguments, family=arguments.family or _family_of(arguments.bot))
     rules = load(arguments.family)
     options = read_options(arguments.options)
     rulesets = [rules.settle(name, options) for name in arguments.variant or [rules.variants[0].name]]
@@ -74,6 +77,20 @@ def run(arguments: CheckArguments) -> int:
     if report.is_fit:
         _keep(report, spec, arguments, saved)
     return Exit.DONE if report.is_fit else Exit.FAILED
+
+
+def _family_of(text: str) -> str:
+    """Return the only family of a bot's file. Raises CommandError if there is no such file, or no only family."""
+    path = Path(text)
+    try:
+        named = read_bot_file(path).families if is_bot_file(path) else ()
+    except ValueError as error:
+        raise CommandError(str(error)) from None
+    if len(named) == 1:
+        return named[0]
+    if named:
+        raise CommandError(f"{text} plays {', '.join(named)}: name one, as in --family {named[0]}")
+    raise CommandError(f"missing --family: write one of {', '.join(families())}")
 
 
 def _conclude(report: CheckReport, spec: BotSpec) -> None:

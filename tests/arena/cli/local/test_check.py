@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from pathlib import Path
 
@@ -61,3 +62,46 @@ def test_a_bot_that_was_checked_and_written_is_uploaded_as_it_is(
     assert claimed is not None
     checked = check_version(sqlite_store, bundles, claimed.id or 0, open_sandbox("none"))
     assert (checked.state, checked.problem, checked.log) == ("active", "", "")
+
+
+def bot_folder(folder: Path, families: str) -> Path:
+    folder.mkdir()
+    (folder / "agent.py").write_text(AGENT, encoding="utf-8")
+    (folder / "bot.toml").write_text(f'command = "bridge:python agent.py:choose"\n{families}\n', encoding="utf-8")
+    return folder
+
+
+def test_check_of_a_folder_takes_its_only_family(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name, value in INTERPRETED.items():
+        monkeypatch.setenv(name, value)
+    folder = bot_folder(tmp_path / "bot", 'families = ["loa"]')
+    assert run(["check", str(folder), "--sandbox", "none", "--tc", "0.3/move"]) == 0
+    assert "announces loa" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("families", "problem"),
+    [
+        ('families = ["loa", "tablut"]', "plays loa, tablut: name one, as in --family loa"),
+        ("", "missing --family: write one of abalone, baroque, loa, pijersi, tablut"),
+        ("families = 3", "families"),
+    ],
+)
+def test_check_without_a_single_family_says_what_to_name(
+    families: str, problem: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["check", str(bot_folder(tmp_path / "bot", families))]) == 2
+    assert problem in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("name", "kind", "command"), [("b.zip", "zip", "unzip"), ("b.tar.gz", "gztar", "tar xf")])
+def test_check_of_a_packed_folder_says_to_unpack_or_submit_it(
+    name: str, kind: str, command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = shutil.make_archive(str(tmp_path / "b"), kind, bot_folder(tmp_path / "bot", ""))
+    assert run(["check", file, "--family", "loa"]) == 2
+    error = capsys.readouterr().err
+    assert f"unpack it ({command} {file}) and name its folder, or submit it (arena bot submit {file})" in error
+    assert "chmod" not in error
