@@ -43,9 +43,10 @@ _LIKE = 0.7
 _LINES = 6
 """Lines of standard error that are quoted."""
 _SHOWN = 60
-_ADAPTER = (
-    "let it speak UGI (protocol/SPEC.md), or connect it by an adapter: docs/how-to/connect-an-existing-program.md"
-)
+_PAGE = "docs/how-to/connect-an-existing-program.md"
+_ADAPTER = f"let it speak UGI (protocol/SPEC.md), or connect it by an adapter: {_PAGE}"
+_CONNECTORS = {"UCI": "bridge:uci", "XBoard": "bridge:xboard"}
+"""The bridges for protocols of chess engines."""
 _FOREIGN = (
     (re.compile(r"feature |Error \(unknown command\)"), "XBoard"),
     (re.compile(r"uciok\b"), "UCI"),
@@ -255,7 +256,10 @@ def _foreign(evidence: Evidence) -> Cause | None:
     for line in (*_answers(evidence), *evidence.at_end):
         for pattern, protocol in _FOREIGN:
             if pattern.match(line):
-                return Cause(f"it speaks {protocol}, not UGI: it wrote `{line[:_SHOWN]}`", _ADAPTER)
+                advice = _ADAPTER
+                if bridge := _CONNECTORS.get(protocol):
+                    advice = f"connect it by '{bridge} -- {shlex.join(evidence.spec.command)[:_SHOWN]}': {_PAGE}"
+                return Cause(f"it speaks {protocol}, not UGI: it wrote `{line[:_SHOWN]}`", advice)
     return None
 
 

@@ -120,7 +120,9 @@ TABLE = [
     ),
     Broken("python memory at go", program(go="x = [0] * 10**13"), MOVE, "out of memory (1,024 MB allowed)", "--memory"),
     Broken("loud ugiok", program(ugi="print('UGIOK')"), START, "`UGIOK` is not `ugiok`", "lower case"),
-    Broken("uciok", program(ugi="print('uciok')"), START, "it speaks UCI, not UGI: it wrote `uciok`", "by an adapter"),
+    Broken(
+        "uciok", program(ugi="print('uciok')"), START, "it speaks UCI, not UGI: it wrote `uciok`", "'bridge:uci -- "
+    ),
     Broken("ready", program(isready="print('ready_ok')"), READY, "`ready_ok` is not `readyok`", "write `readyok`"),
     Broken("loud bestmove", program(go="print('BESTMOVE b1b3')"), MOVE, "`BESTMOVE` is not `bestmove`", "lower case"),
     Broken("best move", program(go="print('best_move: b1b3')"), MOVE, "`best_move` is not `bestmove`", "exactly"),
@@ -170,19 +172,19 @@ TABLE = [
     Broken(
         "xboard features",
         program(ugi="print('feature done=0\\nfeature myname=\"X\" done=1')"),
-        *(START, "it speaks XBoard, not UGI: it wrote `feature myname", "by an adapter"),
+        *(START, "it speaks XBoard, not UGI: it wrote `feature myname", "'bridge:xboard -- "),
     ),
     Broken(
         "xboard error",
         program(ugi="print('Error (unknown command): ugi')"),
-        *(START, "it speaks XBoard, not UGI: it wrote `Error (unknown command): ugi`", "by an adapter"),
+        *(START, "it speaks XBoard, not UGI: it wrote `Error (unknown command): ugi`", "'bridge:xboard -- "),
     ),
     Broken(
         "xboard if asked",
         program(ugi="pass", protover="print('feature ping=1 done=1')"),
-        *(START, "it speaks XBoard, not UGI: it wrote `feature ping=1 done=1`", "by an adapter"),
+        *(START, "it speaks XBoard, not UGI: it wrote `feature ping=1 done=1`", "'bridge:xboard -- "),
     ),
-    Broken("uci if asked", program(ugi="pass", uci="print('uciok')"), START, "it wrote `uciok`", "by an adapter"),
+    Broken("uci if asked", program(ugi="pass", uci="print('uciok')"), START, "it wrote `uciok`", "'bridge:uci -- "),
     Broken(
         "unknown command",
         program(ugi="print('Unknown command: ugi. Type help.')"),
