@@ -61,7 +61,7 @@ class ChessEngine(Bot):
 
     @abstractmethod
     def greet(self, engine: EngineProcess) -> None:
-        """Introduce the engine, set its options and set `known`. Raises BridgeError if it is not ready in time."""
+        """Set the options of a new engine, and `known`. Raises BridgeError if it is not ready in time."""
 
     @abstractmethod
     def begin(self, engine: EngineProcess) -> None:
@@ -99,7 +99,7 @@ class ChessEngine(Bot):
     def choose(self, position: Position, clock: Clock) -> int | None:
         """Return the engine's move; None if the referee sent `stop` before it came. Raises BridgeError."""
         if len(position.moves) == 1 and position.moves[0] == position.ruleset.rules.notation.pass_move:
-            return position.moves[0]  # a forced pass is no move of these engines
+            return position.moves[0]  # these engines have no move for a forced pass
         self.is_resigning = self.is_offering = False
         engine = self.running()
         answer = self.ask(engine, position, clock)

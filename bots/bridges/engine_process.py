@@ -1,4 +1,4 @@
-"""The process of an engine that reads and writes lines, and ends when it is told to."""
+"""The process of an engine that reads and writes lines, and ends after `quit`."""
 
 from __future__ import annotations
 

@@ -24,10 +24,10 @@ class UciEngine(ChessEngine):
     """A bot whose moves come from an engine that speaks UCI."""
 
     variant = ""
-    """The variant that the engine was told to play."""
+    """The variant that was set last."""
 
     def greet(self, engine: EngineProcess) -> None:
-        """Introduce the engine, set its options and find its variants."""
+        """Set the options of a new engine, and find its variants."""
         self.variant = ""
         self._introduce(engine)
         if self.engine_options:

@@ -26,7 +26,7 @@ UNLIMITED_MS = 3_600_000
 _FEATURE = re.compile(r'(\w+)=("[^"]*"|\S+)')
 _RESULT = re.compile(r"(1-0|0-1|1/2-1/2)\b")
 _THOUGHT = re.compile(r"(\d+)\S*\s+(-?\d+)\s+\d+\s+(\d+)\b(.*)")
-"""Depth, score in hundredths, time in centiseconds, nodes, and the rest of the line."""
+"""Depth, score in centipawns, time in centiseconds, nodes, and the rest of the line."""
 _REFUSED = re.compile(r"Illegal (?:move|position)|tellusererror", re.IGNORECASE)
 _COMPLAINT = re.compile(r"Error|tell", re.IGNORECASE)
 
@@ -35,10 +35,10 @@ class XboardEngine(ChessEngine):
     """A bot whose moves come from an engine that speaks the XBoard protocol."""
 
     def greet(self, engine: EngineProcess) -> None:
-        """Introduce the engine, set its options and find its features."""
+        """Set the options of a new engine, and find its features."""
         self.features: dict[str, str] = {}
         self.setup: tuple[object, ...] = ()
-        """The variant and the kind of time control that the engine was told."""
+        """The variant and the kind of time control that were sent last."""
         self.start = ""
         self.moves: list[str] = []
         """The start and the moves that the engine knows, its own among them."""
