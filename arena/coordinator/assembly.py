@@ -19,7 +19,7 @@ from arena.coordinator.analyst import Analyst
 from arena.coordinator.archivist import POLL_INTERVAL_S, ArchiveImporter, ArchiveIndexer
 from arena.coordinator.auditor import ResultAuditor, VerifierProcess
 from arena.coordinator.background import Background, Conditions, OutageLog
-from arena.coordinator.checks import SubmissionChecks, check_in_sandbox
+from arena.coordinator.checks import SubmissionChecks, check_in_sandbox, measure_in_sandbox
 from arena.coordinator.context import CoordinatorContext
 from arena.coordinator.control import EntrySuspender, TournamentControl
 from arena.coordinator.coordinator import GRACE_S, TICK_INTERVAL_S, Coordinator, CoordinatorParts
@@ -134,6 +134,7 @@ def _checks(context: CoordinatorContext, check: Callable[[int], object] | None, 
         store,
         bus,
         check or check_in_sandbox(store, bus, BundlePlace.of(settings).open, settings.sandbox),
+        measure=measure_in_sandbox(store, BundlePlace.of(settings).open, settings.sandbox),
         ladder_time_control=settings.ladder_time_control,
         metrics=context.metrics,
     )

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import threading
+import time
 from collections.abc import Callable
 
 from arena.clock import now
@@ -16,9 +18,17 @@ from arena.store import Store
 from arena.submission.bundle_store import BundleStore
 from arena.tournaments import creation
 
+REPEAT_INTERVAL_S = 600.0
+"""How often checks that ran on a busy machine are looked for, to be repeated on a calm one."""
+
+
+def is_calm() -> bool:
+    """Return whether no more processes want a core of the machine than it has."""
+    return os.getloadavg()[0] <= len(os.sched_getaffinity(0))
+
 
 class SubmissionChecks:
-    """The checks of uploaded versions. `check` checks one claimed version.
+    """The checks of uploaded versions. `check` checks one claimed version, `measure` measures the time of one again.
 
     A version that passes joins the ladders of its families. Missing ladders are created with `ladder_time_control`
     (empty: no ladder is created).
@@ -30,10 +40,12 @@ class SubmissionChecks:
         bus: EventBus,
         check: Callable[[int], object],
         *,
+        measure: Callable[[int], object] = lambda version_id: None,
         ladder_time_control: str,
         metrics: CoordinatorMetrics,
     ) -> None:
         self._store, self._bus, self._check, self._metrics = store, bus, check, metrics
+        self._measure, self._looked_at = measure, -REPEAT_INTERVAL_S
         self._ladder_time_control = ladder_time_control
         self._log = logger("coordinator")
 
@@ -41,6 +53,18 @@ class SubmissionChecks:
         """Check the uploaded versions. If a check raises an exception, queue its version again and reraise."""
         while not stop.is_set() and (version := self._store.checks.claim()):
             self._check_version(version.id or 0)
+        if not stop.is_set() and time.monotonic() - self._looked_at >= REPEAT_INTERVAL_S and is_calm():
+            self._repeat(stop)
+
+    def _repeat(self, stop: threading.Event) -> None:
+        """Repeat what was measured on a busy machine, as long as it is calm."""
+        if count := self._store.checks.repeat_late():
+            self._log.info("check", repeated=count)
+        for version_id in self._store.checks.measured_busy():
+            if stop.is_set() or not is_calm():
+                return
+            self._measure(version_id)
+        self._looked_at = time.monotonic()
 
     def _check_version(self, version_id: int) -> None:
         state = "uploaded"
@@ -82,3 +106,15 @@ def check_in_sandbox(
         return check_version(store, bundles(), version_id, open_sandbox(sandbox), on_step=publish_step)
 
     return check
+
+
+def measure_in_sandbox(store: Store, bundles: Callable[[], BundleStore], sandbox: str) -> Callable[[int], object]:
+    """Return a function that measures the time of an active version again in `sandbox`."""
+
+    def measure(version_id: int) -> None:
+        from arena.submission.check import measure_again
+        from referee.sandbox import open_sandbox
+
+        measure_again(store, bundles(), version_id, open_sandbox(sandbox))
+
+    return measure

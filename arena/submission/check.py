@@ -16,13 +16,14 @@ from typing import Any
 from arena.errors import ConflictError
 from arena.store import Store
 from arena.store.base.models import Version
-from arena.store.bots.versions import bot_spec
+from arena.store.bots.checks import LOAD
+from arena.store.bots.versions import bot_spec, of_family
 from arena.submission.bundle_store import BundleError, BundleStore
 from protocol.capabilities import Capabilities
 from protocol.negotiation import Ineligible
 from referee.bot.file import FILE
 from referee.check.check import check
-from referee.check.report import CheckReport
+from referee.check.report import MOVE_TIMES_MS, CheckReport
 from referee.game.spec import BotSpec
 from referee.play.player import negotiate_options
 from referee.rules import load
@@ -57,7 +58,7 @@ def check_version(
         raise ConflictError(f"{version.name} is {version.state}, not checking", version.state)
     reports: dict[str, dict[str, Any]] = {}
     variants: dict[str, list[str]] = {}
-    announced: dict[str, Capabilities] = {}
+    announced: dict[str, dict[str, Any]] = {}
     problems: list[str] = []
     logs: list[str] = []
     for family in store.versions.families(version_id):
@@ -68,9 +69,12 @@ def check_version(
         problem = problem_of(report)
         if problem and _LACKS.search(report.log) and _is_alone(spec):
             problem += f"; {_ALONE}"
-        reports[family] = {**_short(report), "problem": problem}
+        is_late = bool(report.fault and report.fault.is_late)
+        reports[family] = {**_short(report), "problem": problem, "late": is_late}
         variants[family] = [] if problem else fit
-        announced[family] = report.capabilities
+        announced[family] = storable(report.capabilities.as_json())
+        if report.was_busy and (report.timing.fit_from_ms or 0) > MOVE_TIMES_MS[0]:
+            announced[family] |= {LOAD: report.load_words}
         if problem:
             problems.append(f"{family}: {problem}")
         if report.log:
@@ -81,10 +85,27 @@ def check_version(
         version_id,
         report={"sandbox": sandbox.name, "families": reports},
         variants=variants,
-        capabilities={family: storable(announcement.as_json()) for family, announcement in announced.items()},
+        capabilities=announced,
         log=_plain("\n".join(logs))[-64 * 1024 :],
         problem=_plain("; ".join(problems))[:2000],
     )
+
+
+def measure_again(store: Store, bundles: BundleStore, version_id: int, sandbox: Sandbox) -> None:
+    """Measure the shortest move time of an active version again, and store it if the machine was not busy meanwhile.
+
+    Raises BundleError and StoreUnavailableError if that is impossible now.
+    """
+    version = store.versions.get(version_id)
+    times: dict[str, int] = {}
+    for family in store.versions.families(version_id):
+        if not of_family(version.capabilities, family).get(LOAD):
+            continue
+        spec = bundles.resolve(bot_spec(version, family))
+        report, _ = examine(spec, load(family), sandbox, move_ms=version.bot_file.limits.get(MOVE_MS, 0))
+        if not report.was_busy:
+            times[family] = report.timing.fit_from_ms or 0
+    store.checks.correct(version_id, times)
 
 
 def _is_alone(spec: BotSpec) -> bool:
@@ -176,4 +197,4 @@ def _cleaned(value: Any) -> Any:
     return [_cleaned(each) for each in value] if isinstance(value, list) else value
 
 
-__all__ = ["BundleError", "check_version", "examine", "problem_of", "storable"]
+__all__ = ["BundleError", "check_version", "examine", "measure_again", "problem_of", "storable"]

@@ -15,6 +15,7 @@ from arena.documents.bot import VersionItem
 from arena.errors import NotFoundError
 from arena.store import Store
 from arena.store.base.models import Version
+from arena.store.bots.checks import FIT_AGAIN_MS, LOAD
 from arena.store.bots.versions import of_family
 from protocol.capabilities import MOVES_OF_A_GAME, Capabilities
 from protocol.errors import ProtocolError
@@ -77,8 +78,10 @@ def check_eligibility(  # noqa: PLR0911 - one for each reason
         announced = Capabilities.from_json(report)
     except (ProtocolError, TypeError, ValueError) as error:
         return Eligibility(False, f"its check report cannot be read ({error}); upload it again")
-    if time.move_ms is not None and announced.fit_from_ms > time.move_ms:
-        return Eligibility(False, _too_slow(announced.fit_from_ms, time))
+    fit_from_ms = int(report.get(FIT_AGAIN_MS) or announced.fit_from_ms)
+    if time.move_ms is not None and fit_from_ms > time.move_ms:
+        load = "" if FIT_AGAIN_MS in report else str(report.get(LOAD, ""))
+        return Eligibility(False, _too_slow(fit_from_ms, time, load))
     plan = negotiate_options(
         announced.option_map, announced.families, ruleset, is_shown=has_positions, startpos_only=announced.startpos_only
     )
@@ -106,11 +109,18 @@ def _unfit(fit: Sequence[str], ruleset: Ruleset) -> Eligibility | None:
     return Eligibility(False, f"passed its check for {', '.join(fit)}, not for {variant}; submit a version that can")
 
 
-def _too_slow(fit_from_ms: int, time: TimeControl) -> str:
+def _too_slow(fit_from_ms: int, time: TimeControl, load: str) -> str:
+    """Return the reason for a refusal; `load` is that of the busy machine of the check, in words, if it was busy."""
     has = f"{(time.move_ms or 0) / 1000:g} s"
     if time.kind == "clock":
         has += f" per move in a game of {MOVES_OF_A_GAME} moves"
-    return f"needs at least {fit_from_ms / 1000:g} s per move according to its check; {time} gives it {has}"
+    needs = f"{fit_from_ms / 1000:g}"
+    if load:
+        return (
+            f"needs at least {needs} s per move according to its check on a busy machine ({load}), which is repeated "
+            f"when it is less busy; {time} gives it {has}"
+        )
+    return f"needs at least {needs} s per move according to its check; {time} gives it {has}"
 
 
 _VERSION = re.compile(r"(.+) v([1-9]\d{0,8})")

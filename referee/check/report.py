@@ -195,6 +195,11 @@ class CheckReport:
         return load > self.cores
 
     @property
+    def was_busy(self) -> bool:
+        """True if the machine was busy at a step of the check, so that a time may be longer than the bot needs."""
+        return self.load > self.cores
+
+    @property
     def load_words(self) -> str:
         """The load in words: `load 0.8 on 2 cores`."""
         return f"load {self.load:.1f} on {self.cores} cores"

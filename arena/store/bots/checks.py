@@ -13,6 +13,13 @@ from arena.errors import ConflictError, NotFoundError
 from arena.store.base.engine import Sessions
 from arena.store.base.models import Version, VersionFamily
 
+LOAD, FIT_AGAIN_MS = "load", "fit_again_ms"
+"""Keys stored with the capabilities that a check found: the load of a busy machine, in words, and the shortest move
+time that was measured again when it was not busy.
+"""
+MAX_REPEATED = 200
+"""Number of the latest versions among which checks on a busy machine are looked for."""
+
 
 class VersionChecks:
     """Pending checks and their verdicts."""
@@ -51,6 +58,37 @@ class VersionChecks:
             found = session.execute(update(Version).where(col(Version.state) == "checking").values(state="uploaded"))
             return int(found.rowcount)  # type: ignore[attr-defined]
 
+    def repeat_late(self) -> int:
+        """Queue versions again that failed because they were late on a busy machine; return how many."""
+        with self._sessions.writing() as session:
+            failed = select(Version).where(col(Version.state) == "failed").order_by(col(Version.id).desc())
+            versions = [version for version in session.scalars(failed.limit(MAX_REPEATED)) if _was_late(version)]
+            for version in versions:
+                version.state = "uploaded"
+        return len(versions)
+
+    def measured_busy(self) -> list[int]:
+        """Return the active versions, latest first, whose shortest move time was measured on a busy machine only."""
+        active = select(col(Version.id), col(Version.capabilities)).where(col(Version.state) == "active")
+        with self._sessions.reading() as session:
+            rows = session.execute(active.order_by(col(Version.id).desc()).limit(MAX_REPEATED)).all()
+        return [number for number, capabilities in rows if any(map(_is_doubtful, capabilities.values()))]
+
+    def correct(self, version_id: int, fit_from_ms: Mapping[str, int]) -> None:
+        """Store the shortest move times of an active version, by family, that were measured again.
+
+        A longer time than before counts as the one before; 0 means that none was found.
+        """
+        with self._sessions.writing() as session:
+            version = session.get(Version, version_id, with_for_update=True)
+            if version is None or version.state != "active":
+                return
+            capabilities = {family: dict(part) for family, part in version.capabilities.items()}
+            for family, again_ms in fit_from_ms.items():
+                before_ms = int(capabilities[family]["fit_from_ms"])
+                capabilities[family][FIT_AGAIN_MS] = min(again_ms or before_ms, before_ms)
+            version.capabilities = capabilities
+
     def conclude(
         self,
         version_id: int,
@@ -81,3 +119,17 @@ class VersionChecks:
                 row.variants = list(names)
                 session.add(row)
         return version
+
+
+def _was_late(version: Version) -> bool:
+    """Return whether a failed version was late on a busy machine, and had no other fault."""
+    reports = version.report.get("families", {}).values()
+    faults = [report for report in reports if report.get("problem")]
+    return bool(faults) and all(
+        report.get("late") and report["load"]["average"] > report["load"]["cores"] for report in faults
+    )
+
+
+def _is_doubtful(part: Any) -> bool:
+    """Return whether the shortest move time of one family may be too long, and was not measured again."""
+    return isinstance(part, Mapping) and bool(part.get(LOAD)) and FIT_AGAIN_MS not in part

@@ -16,6 +16,7 @@ from arena.documents.bot import VersionItem
 from arena.errors import ConflictError, NotFoundError
 from arena.store.base.engine import Sessions, fetch
 from arena.store.base.models import BotIdentity, User, Version, VersionFamily
+from arena.store.bots.checks import FIT_AGAIN_MS, LOAD
 from referee.bot.file import BotFile
 from referee.game.spec import BotSpec
 from referee.validation import plain
@@ -246,7 +247,12 @@ def bot_spec(version: Version, family: str) -> BotSpec:
         version.bot_file.spec(family),
         name=version.name,
         version=version.bundle,
-        capabilities=dict(of_family(version.capabilities, family)),
+        # The ids of games follow from the spec: what is measured later must not change them.
+        capabilities={
+            key: value
+            for key, value in of_family(version.capabilities, family).items()
+            if key not in (LOAD, FIT_AGAIN_MS)
+        },
         bundle=version.bundle,
         place=version.place,  # type: ignore[arg-type]
     )
@@ -264,7 +270,7 @@ def of_family(capabilities: Mapping[str, Any], family: str) -> Mapping[str, Any]
 def _fit_from(capabilities: Mapping[str, Any]) -> dict[str, int]:
     """Return the shortest time per move in milliseconds that a version keeps to, for each measured family."""
     return {
-        family: int(part["fit_from_ms"])
+        family: int(part.get(FIT_AGAIN_MS) or part["fit_from_ms"])
         for family, part in capabilities.items()
         if isinstance(part, Mapping) and part.get("fit_from_ms")
     }

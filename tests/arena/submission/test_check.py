@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import sys
 from pathlib import Path
 
@@ -14,10 +15,11 @@ from arena.store import Store
 from arena.store.base.models import Version
 from arena.store.bots.versions import bot_spec
 from arena.submission.bundle_store import BundleError, BundleStore
-from arena.submission.check import check_version
+from arena.submission.check import check_version, measure_again
 from arena.submission.receive import receive
 from protocol.capabilities import Capabilities
 from referee.sandbox import open_sandbox
+from tests.referee.check.pace import keep_pace
 
 
 def program(body: str) -> bytes:
@@ -161,3 +163,31 @@ def quick_limits() -> object:
     from referee.game.spec import BotLimits
 
     return BotLimits(start_ms=700)
+
+
+def test_a_check_on_a_busy_machine_names_the_load_and_is_measured_again(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A bot that needs a second while the machine is busy."""
+    load, took_ms = [66.0], [1000.0]
+    monkeypatch.setattr(os, "getloadavg", lambda: (load[0], 0.0, 0.0))
+    keep_pace(monkeypatch, lambda told_ms, number: took_ms[0])
+    version = desk.check(sample("bots.samples.random_mover"), "loa")
+    number = version.id or 0
+    busy = version.capabilities["loa"]
+    assert busy["fit_from_ms"] >= 1000
+    assert busy["load"].startswith("load 66.0 on ")
+    assert desk.store.checks.measured_busy() == [number]
+    took_ms[0] = 10.0
+    measure_again(desk.store, desk.bundles, number, open_sandbox("none"))  # it is still busy
+    assert desk.store.checks.measured_busy() == [number]
+    load[0] = 0.0
+    measure_again(desk.store, desk.bundles, number, open_sandbox("none"))
+    assert desk.store.checks.measured_busy() == []
+    assert desk.store.versions.lines([number])[number].fit_from_ms == {"loa": 50}
+
+
+def test_a_quick_bot_is_not_measured_again(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "getloadavg", lambda: (66.0, 0.0, 0.0))
+    keep_pace(monkeypatch, lambda told_ms, number: 10.0)
+    assert "load" not in desk.check(sample("bots.samples.random_mover"), "loa").capabilities["loa"]

@@ -119,6 +119,30 @@ def test_eligibility_is_negotiated_from_what_the_check_found(stage: Stage) -> No
         stage.create(family=family, variant="ashton", entries={"bots": ["plain", "able"]})
 
 
+def test_a_refusal_names_the_load_until_the_time_was_measured_again(stage: Stage) -> None:
+    slow = announced() | {"fit_from_ms": 5600, "load": "load 66.0 on 2 cores"}
+    number = stage.bot("slow", families=["loa"], capabilities={"loa": slow})
+
+    def refusal() -> str | None:
+        waiting = stage.create(time_control="5/move", entries={"newest": True}, start_time=later(stage))
+        return entered(stage, waiting)[1].get("slow v1")
+
+    assert refusal() == (
+        "needs at least 5.6 s per move according to its check on a busy machine (load 66.0 on 2 cores), "
+        "which is repeated when it is less busy; 5/move gives it 5 s"
+    )
+    stage.store.checks.correct(number, {"loa": 5200})
+    assert refusal() == "needs at least 5.2 s per move according to its check; 5/move gives it 5 s"
+
+
+def test_a_version_that_was_measured_again_may_enter(stage: Stage) -> None:
+    slow = announced() | {"fit_from_ms": 5600, "load": "load 66.0 on 2 cores"}
+    number = stage.bot("slow", families=["loa"], capabilities={"loa": slow})
+    stage.store.checks.correct(number, {"loa": 400})
+    names, _ = entered(stage, stage.create(time_control="5/move", entries={"newest": True}, start_time=later(stage)))
+    assert "slow v1" in names
+
+
 def test_a_tournament_too_fast_for_a_bot_refuses_it_with_that_reason(stage: Stage) -> None:
     for name, fit_from_ms in (("quick", 50), ("human", 1000)):
         capabilities = announced() | {"fit_from_ms": fit_from_ms}

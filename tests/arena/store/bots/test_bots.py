@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
 
@@ -10,6 +11,7 @@ from arena.errors import BadValueError, ConflictError, NotFoundError, QuotaError
 from arena.store import Store
 from arena.store.base.models import Version
 from arena.store.bots import bots
+from arena.store.bots.versions import bot_spec
 from referee.bot.argument import SAMPLES
 from referee.bot.file import BotFile
 
@@ -200,3 +202,64 @@ def test_fit_from_returns_times_by_family(store: Store) -> None:
     ids = [version.id or 0, other.id or 0]
     lines = store.versions.lines(ids)
     assert [lines[key].fit_from_ms for key in ids] == [{"loa": 5000}, {}]
+
+
+def checked(
+    store: Store, name: str, *, problem: str = "", capabilities: dict[str, Any] | None = None, **report: Any
+) -> int:
+    """Store a version with this verdict for Lines of Action, and return its number."""
+    user = store.users.add(name)
+    bot = store.bots.add(name, user.id or 0)
+    version = store.versions.add(bot.id or 0, BotFile(("./x",), families=("loa",)))
+    assert store.checks.claim() is not None
+    store.checks.conclude(
+        version.id or 0,
+        report={"families": {"loa": {"problem": problem, **report}}},
+        variants={"loa": ["standard"]},
+        capabilities={"loa": capabilities or {}},
+        problem=problem,
+    )
+    return version.id or 0
+
+
+def test_repeat_late_queues_only_what_was_late_on_a_busy_machine(store: Store) -> None:
+    busy, calm = {"average": 66.0, "cores": 2}, {"average": 2.0, "cores": 2}
+    late = checked(store, "late", problem="needs 5.6 s", late=True, load=busy)
+    slow = checked(store, "slow", problem="needs 5.6 s", late=True, load=calm)
+    wrong = checked(store, "wrong", problem="illegal", late=False, load=busy)
+    fine = checked(store, "fine", late=False, load=busy)
+    assert store.checks.repeat_late() == 1
+    states = [store.versions.get(number).state for number in (late, slow, wrong, fine)]
+    assert states == ["uploaded", "failed", "failed", "active"]
+    assert store.checks.repeat_late() == 0
+
+
+def test_correct_bounds_a_version_by_the_calmer_measurement_alone(store: Store) -> None:
+    measured = {"fit_from_ms": 5600, "clocks": True}
+    busy = checked(store, "busy", capabilities={**measured, "load": "load 66.0 on 2 cores"})
+    checked(store, "calm", capabilities=measured)
+    assert store.checks.measured_busy() == [busy]
+    before = bot_spec(store.versions.get(busy), "loa")
+    assert before.capabilities == measured
+    store.checks.correct(busy, {})  # it was busy again
+    assert store.checks.measured_busy() == [busy]
+    store.checks.correct(busy, {"loa": 400})
+    assert store.checks.measured_busy() == []
+    assert store.versions.lines([busy])[busy].fit_from_ms == {"loa": 400}
+    assert bot_spec(store.versions.get(busy), "loa") == before
+
+
+@pytest.mark.parametrize("again_ms", [0, 9000])
+def test_correct_never_raises_the_time_of_a_version(store: Store, again_ms: int) -> None:
+    number = checked(store, "busy", capabilities={"fit_from_ms": 5600, "load": "load 66.0 on 2 cores"})
+    store.checks.correct(number, {"loa": again_ms})
+    assert store.versions.lines([number])[number].fit_from_ms == {"loa": 5600}
+    assert store.checks.measured_busy() == []
+
+
+def test_correct_leaves_a_version_that_is_no_longer_active(store: Store) -> None:
+    number = checked(store, "busy", capabilities={"fit_from_ms": 5600, "load": "load 66.0 on 2 cores"})
+    store.versions.retire(number)
+    store.checks.correct(number, {"loa": 400})
+    assert store.checks.measured_busy() == []
+    assert store.versions.lines([number])[number].fit_from_ms == {"loa": 5600}
