@@ -19,8 +19,10 @@ from bots.sdk.clock import Clock
 from referee.rules.position import Position
 from referee.rules.rules import ChessDialect
 
-FEATURES_TIMEOUT_S = 2.0
-"""Time for the first `feature`: engines of protocol version 1 never send one."""
+FEATURES_TIMEOUT_S = 10.0
+"""Time for the first `feature`: engines of protocol version 1 never send one. The protocol allows two seconds, which an
+engine that loads variants exceeds on a busy machine.
+"""
 UNLIMITED_MS = 3_600_000
 """The time of an engine that no clock limits."""
 _FEATURE = re.compile(r'(\w+)=("[^"]*"|\S+)')
