@@ -247,3 +247,12 @@ def test_a_variant_brings_its_own_rules() -> None:
     assert table.ruleset.values["simultaneous"] == "mover"
     table.set_option("Variant", "scrambled-eggs")
     assert table.ruleset.values["simultaneous"] == "draw"
+
+
+def test_declarations_of_a_bot_with_few_variants_and_rules_name_only_these() -> None:
+    named = {option.name: option for option in declarations(("tablut",), ("linnaeus", "bell"), {"goal": ["edge"]})}
+    assert named == {
+        "Variant": OptionDecl("Variant", "combo", "linnaeus", values=("linnaeus", "bell")),
+        "Rule.goal": OptionDecl("Rule.goal", "combo", "edge", values=("edge",)),
+    }
+    assert [option.name for option in declarations(("loa",), rules={})] == ["Variant"]
