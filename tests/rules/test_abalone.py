@@ -578,6 +578,20 @@ def test_display_of_moves():
     assert position.read(position.display(notation.read_move("e7e8")).split()[0]) == notation.read_move("e7e8")
 
 
+@pytest.mark.parametrize(
+    ("position", "move", "ways"),
+    [
+        ("5/6/7/8/3S5/8/7/6/s4 0 0 b 0 1", "e4e5", [("e4", "e5")]),
+        ("5/6/7/8/3SS4/8/7/6/s4 0 0 b 0 1", "e4e5", [("e4", "e6"), ("e4", "e5")]),
+        ("5/6/7/8/3SSSs2/8/7/6/5 0 0 b 0 1", "e4e5", [("e4", "e7"), ("e4", "e5"), ("e4", "e6")]),
+        ("5/6/7/8/3SSS3/8/7/6/s4 0 0 b 0 1", "e4e6f4", [("e4", "e6", "f4"), ("e6", "e4", "f6")]),
+    ],
+)
+def test_a_row_is_aimed_ahead_of_itself_at_its_next_or_its_front_marble(position, move, ways):
+    at = Position.start(STANDARD, position)
+    assert list(layout.move_input(at.read(move), at.state)) == ways
+
+
 def test_board_has_marks_and_notes():
     position = Position.start(STANDARD, "5/6/7/8/3S2SSs/8/7/6/s4 3 1 b 7 1")
     board = position.board

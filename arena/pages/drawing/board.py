@@ -434,6 +434,7 @@ def chart(rules: Rules, board: Board) -> dict[str, Any]:
         "cell": CELL,
         "stack": list(_STACK),
         "stackSize": _STACK_SIZE,
+        "stacks": rules.position_setup is None or rules.position_setup.max_pieces > 1,
         "short": _SHORT,
         "middle": list(where.middle),
         "places": {name: [round(x, 1), round(y, 1)] for name, (x, y) in where.places.items()},

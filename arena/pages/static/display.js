@@ -16,8 +16,10 @@ for (const field of document.querySelectorAll("[data-setting]")) {
   const known = root.dataset[name];
   if (!known) delete root.dataset[name];
   else if (field.type === "checkbox") field.checked = known === "on";
+  else if (field.tagName === "DETAILS") field.open = known === "on";
   else if ([...field.options].some((one) => one.value === known)) field.value = known;
-  field.addEventListener("change", () => choose(name, field.type === "checkbox" ? (field.checked ? "on" : "off") : field.value));
+  if (field.tagName === "DETAILS") field.addEventListener("toggle", () => choose(name, field.open ? "on" : "off"));
+  else field.addEventListener("change", () => choose(name, field.type === "checkbox" ? (field.checked ? "on" : "off") : field.value));
 }
 
 // Buttons open and close dialogs: one for settings, one for keys.

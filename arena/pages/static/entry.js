@@ -1,6 +1,7 @@
 // Enter moves on a board by click, drag, touch and keyboard. It knows no rules: each legal move comes with the sequences of
 // cells to select for it ("ways"). The cells selected so far determine the remaining moves and the possible next cells.
 import { element } from "./board.js";
+import { setting } from "./display.js";
 import { message } from "./text.js";
 
 const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
@@ -11,7 +12,7 @@ const begins = (way, picked) => picked.every((cell, index) => way[index] === cel
 export class Entry {
   // `place` shows the selection and the choice of moves; `say` speaks to screen readers; `send` receives the move's text.
   constructor({ board, frame, place, say, send }) {
-    Object.assign(this, { board, frame, place, say, send, moves: [], picked: [], cursor: null });
+    Object.assign(this, { board, frame, place, say, send, moves: [], picked: [], cursor: null, refusal: "" });
     this.layer = element("g", { "data-layer": "entry" });
     board.svg.append(this.layer);
     this.rows = board.chart.rows;
@@ -27,7 +28,7 @@ export class Entry {
   // Set the legal moves; none when it is not this player's turn. With `put`, every selected cell is passed to it
   // instead.
   offer(moves, scene, put = null) {
-    Object.assign(this, { moves, scene, put, picked: [] });
+    Object.assign(this, { moves, scene, put, picked: [], refusal: "" });
     this.drop();
     this.show();
   }
@@ -39,7 +40,7 @@ export class Entry {
   meant(picked = this.picked) { return this.moves.filter((move) => move.ways.some((way) => begins(way, picked))); }
 
   // The moves whose cells are all selected.
-  whole() { return this.moves.filter((move) => move.ways.some((way) => way.length === this.picked.length && begins(way, this.picked))); }
+  whole(picked = this.picked) { return this.moves.filter((move) => move.ways.some((way) => way.length === picked.length && begins(way, picked))); }
 
   next(picked = this.picked) {
     const ways = this.meant(picked).flatMap((move) => move.ways).filter((way) => way.length > picked.length && begins(way, picked));
@@ -52,22 +53,45 @@ export class Entry {
     return found.length === 1 ? found[0] : null;
   }
 
-  pick(cell) {
+  // The move to play without a question: the only one left, with all its cells selected. Two marbles alone may also mean a
+  // push that is not legal, so a move whose last cell is missing waits for it. Where pieces do not stack, whoever drops a
+  // piece on one of the same side pushes that side's row.
+  decided(isDropped) {
+    const whole = this.picked.length > 1 && setting("confirm") !== "on" ? this.whole() : [];
+    const isPush = isDropped && !this.board.chart.stacks && this.picked.length === 2 && this.scene.pieces[this.picked[1]];
+    return whole.length === 1 && (isPush || this.meant().length === 1) ? whole[0] : null;
+  }
+
+  pick(cell, isDropped = false) {
     if (!this.isOpen) return;
     if (this.put) { this.put(cell); return; }
     const last = this.picked.at(-1);
+    this.refusal = "";
     if (this.next().has(cell)) this.picked.push(cell);
     else if (cell === last && this.whole().length === 1) { this.play(this.whole()[0]); return; }
     else if (cell === last) { this.back(); return; }
     else if (this.next([]).has(cell)) this.picked = [cell];
-    else { this.say(message("{cell}: no legal move there", { cell: this.name(cell) })); return; }
-    const only = this.only();
-    if (only && this.picked.length === 2 && only.ways.some((way) => way.length === 2)) { this.play(only); return; }
+    else { this.refuse(cell); return; }
+    const move = this.decided(isDropped);
+    if (move) { this.play(move); return; }
     this.show();
     this.say(this.describe());
   }
 
+  // Say why a cell cannot be selected now, in words and by voice.
+  refuse(cell) {
+    const held = this.scene.pieces[cell];
+    const words = { cell: this.name(cell), picked: this.picked.join(" ") };
+    if (this.picked.length) this.refusal = message("{cell}: {picked} has no legal move there", words);
+    else if (!held) this.refusal = message("{cell}: select a piece first", words);
+    else if (this.board.chart.owners[held.at(-1)] === this.scene.to_move) this.refusal = message("{cell}: this piece has no legal move", words);
+    else this.refusal = message("{cell}: not a piece of the side to move", words);
+    this.show();
+    this.say(this.refusal);
+  }
+
   back() {
+    this.refusal = "";
     this.picked.pop();
     this.show();
     this.say(this.picked.length ? this.describe() : message("nothing selected"));
@@ -94,6 +118,12 @@ export class Entry {
     return parts.join("; ");
   }
 
+  instruction() {
+    const isLonger = [...this.next()].some((cell) => !this.whole([...this.picked, cell]).length);
+    const picked = this.picked.join(" ");
+    return isLonger ? message("{picked}: choose a target; after a dashed one, one cell more", { picked }) : message("{picked}: choose a target", { picked });
+  }
+
   button(words, action, isMain = false) {
     const made = document.createElement("button");
     made.type = "button";
@@ -112,10 +142,17 @@ export class Entry {
       const words = move.effect ? `${move.shown}: ${move.effect}` : move.shown;
       made.push(this.button(this.picked.length ? words : words || message("pass"), () => this.play(move), this.picked.length > 0));
     }
-    if (this.picked.length) made.push(this.button(message("Undo selection"), () => this.back()));
+    if (this.picked.length) {
+      const undo = this.button("↶", () => this.back());
+      undo.title = message("Undo selection");
+      undo.setAttribute("aria-label", undo.title);
+      made.push(undo);
+    }
     const note = document.createElement("p");
-    note.className = "quiet";
-    if (this.picked.length) note.textContent = this.picked.join(" ") + (offered.length ? "" : " …");
+    note.className = this.refusal ? "refusal" : "quiet";
+    if (this.refusal) note.textContent = this.refusal;
+    else if (offered.length && this.picked.length) note.textContent = this.picked.join(" ");
+    else if (this.picked.length) note.textContent = this.instruction();
     else if (this.put) note.textContent = message("Select cells to place the chosen piece.");
     else if (this.isOpen) note.textContent = message("Select a cell, or drag a piece.");
     this.place.replaceChildren(note, ...made);
@@ -133,7 +170,9 @@ export class Entry {
     if (this.picked.length) {
       for (const cell of next) {
         const [cx, cy] = this.board.place(cell);
-        made.push(element("circle", { cx, cy, r: this.scene.pieces[cell] ? 17 : 6, class: this.scene.pieces[cell] ? "target taken" : "target" }));
+        const isEnd = this.whole([...this.picked, cell]).length > 0; // else a further cell follows
+        const name = `target${this.scene.pieces[cell] ? " taken" : ""}${isEnd ? "" : " onward"}`;
+        made.push(element("circle", { cx, cy, r: this.scene.pieces[cell] ? 17 : 6, class: name }));
       }
     }
     if (this.cursor && this.isOpen && document.activeElement === this.frame) made.push(shape("cursor", this.cursor));
@@ -179,7 +218,7 @@ export class Entry {
     if (!pressed.isDragged) this.pick(pressed.cell);
     else if (cell && cell !== pressed.cell) {
       this.board.isStill = true;
-      this.pick(cell);
+      this.pick(cell, true);
     }
   }
 

@@ -101,7 +101,11 @@ async function offer(detail) {
     if (state.state === "planned") tellTurn(`${message("Your turn.")} ${waitingWords(state.ahead)}`);
     say(`${$("said").textContent}. ${message("Your turn.")}`);
     showOffer(state.draw);
-  } catch { if (mine === turn) showProblem(message("The legal moves could not be loaded; type yours below.")); }
+  } catch {
+    if (mine !== turn) return;
+    showProblem(message("The legal moves could not be loaded; type yours below."));
+    document.querySelector(".typed").open = true;
+  }
 }
 
 $("viewer").addEventListener("arena:position", (event) => offer(event.detail));

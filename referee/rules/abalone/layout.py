@@ -85,13 +85,18 @@ def effect(code: int, before: State, after: State, config: Config) -> Effect:
 
 
 def move_input(code: int, state: State) -> tuple[tuple[str, ...], ...]:
-    """Return the cells to pick: for an inline move the rearmost marble and the cell ahead of it.
+    """Return the cells to pick: for an inline move the rearmost marble and the cell ahead of the row.
 
-    For a broadside pick one end of the row, the other end, and the target of the end picked first.
+    Players also aim at the next marble of the row, or at its front marble. For a broadside pick one end of the row, the
+    other end, and the target of the end picked first.
     """
     ahead, line = NEIGHBOURS[code_direction(code)], code_line(code)
     if code_shape(code) == INLINE:
-        return ((NAMES[line[0]], NAMES[ahead[line[0]]]),)
+        (own, _), row = boards(state), [line[0]]
+        while row[-1] in own:
+            row.append(ahead[row[-1]])
+        aims = dict.fromkeys((row[-1], row[1], row[-2]))  # without the repetitions of short rows
+        return tuple((NAMES[row[0]], NAMES[cell]) for cell in aims if cell != row[0])
     return tuple(
         (NAMES[first], NAMES[last], NAMES[ahead[first]]) for first, last in ((line[0], line[-1]), (line[-1], line[0]))
     )

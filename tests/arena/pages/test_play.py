@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import random
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -18,12 +19,12 @@ from arena.coordinator.leadership import LEASE
 from arena.documents.human_game import OpponentItem
 from arena.store import Store
 from referee.rules import families, load
-from referee.rules.move_input import ways_of
+from referee.rules.move_input import legal_moves, ways_of
 from referee.rules.position import Position
 from tests.arena.api.server import Server, settings_in
 from tests.arena.coordinator.humans import InstantBot, OfferingBot
 from tests.arena.pages.conftest import window
-from tests.arena.pages.test_free_board import place_of
+from tests.arena.pages.test_free_board import place_of, type_move
 from tests.arena.pages.test_viewer import reads
 from tests.conftest import EFFORT
 
@@ -145,8 +146,6 @@ def test_a_game_of_every_other_family_by_mouse(family: str, browser: Any, store:
                 code = at.read(move)
                 for cell in ways_of(at, code, at.board)[0]:
                     page.mouse.click(*place_of(page, chart, cell))
-                if page.locator("#entry button.main").count():
-                    page.click(f"#entry button.main:has-text('{at.display(code)}') >> nth=0")
                 at, plies = at.play(code), plies + 1
                 if at.outcome is None:
                     at, plies = at.play(at.texts[0]), plies + 1
@@ -158,11 +157,141 @@ def test_a_game_of_every_other_family_by_mouse(family: str, browser: Any, store:
         assert (record.winner, record.termination) == ("first", at.outcome.reason)
 
 
+@pytest.mark.parametrize(
+    ("family", "has_touch"),
+    # By mouse, whole games are played above.
+    [*((family, True) for family in families()), ("abalone", False), ("pijersi", False)],
+)
+def test_a_walk_enters_every_kind_of_move_without_a_needless_question(
+    family: str, has_touch: bool, browser: Any, store: Store, tmp_path: Path
+) -> None:
+    """Play random moves, each by one of its ways, against a bot that plays its first legal move."""
+    rules = load(family)
+    store.samples.ensure({"first": "bots.first"}, {family: [start.name for start in rules.variants]})
+    size, words = ((375, 667), {"has_touch": True}) if has_touch else ((1280, 800), {})
+    with window(browser, *size, **words) as page, _open(store, tmp_path) as server:
+        click = page.touchscreen.tap if has_touch else page.mouse.click
+        page.goto(f"{server.url}/play?family={family}")
+        page.click("text=Play now")
+        chart = server.get(f"/{family}/board/scenes.json").json["chart"]
+        dice, at, plies = random.Random(family), Position.start(rules.settle()), 0
+        for _ in range(8 * EFFORT):
+            moves = legal_moves(at)
+            move = dice.choice(moves)
+            way = dice.choice(move.ways)
+            page.wait_for_selector(".hit", state="attached")
+            for cell in way:
+                click(*place_of(page, chart, cell))
+            if [other for other in moves if other is not move and any(one[: len(way)] == way for one in other.ways)]:
+                choice = page.locator(f"#entry button.main:has-text('{move.shown}') >> nth=0")
+                _is_whole_beside_the_board(page, choice)
+                click(*_middle(choice))
+            at, plies = at.play(at.read(move.move)), plies + 1
+            if at.outcome is None:
+                at, plies = at.play(at.texts[0]), plies + 1
+            reads(page, "#last", str(plies))
+            if at.outcome is not None:
+                break
+
+
+def _middle(place: Any) -> tuple[float, float]:
+    box = place.bounding_box()
+    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+
+
+def _is_whole_beside_the_board(page: Any, choice: Any) -> None:
+    """Check that a choice covers no part of the board and is not cut off."""
+    box, board, screen = choice.bounding_box(), page.locator("#frame").bounding_box(), page.viewport_size
+    assert board["y"] + board["height"] <= box["y"] + 1
+    assert box["y"] + box["height"] <= screen["height"]
+    assert box["x"] >= 0
+    assert box["x"] + box["width"] <= screen["width"]
+    assert choice.evaluate("one => one.scrollWidth <= one.clientWidth && one.scrollHeight <= one.clientHeight + 1")
+
+
+@pytest.mark.parametrize(
+    ("rear", "aim", "move"),
+    [
+        pytest.param("b2", "d4", "b2c3", id="the cell ahead of the row"),
+        pytest.param("b2", "c3", "b2c3", id="the next marble"),
+        pytest.param("a2", "c4", "a2b3", id="the front marble"),
+    ],
+)
+@pytest.mark.parametrize("is_dragged", [False, True], ids=["clicked", "dragged"])
+def test_a_row_of_marbles_is_aimed_at_from_its_rear(
+    rear: str, aim: str, move: str, is_dragged: bool, browser: Any, store: Store, tmp_path: Path
+) -> None:
+    store.samples.ensure({"first": "bots.first"}, {"abalone": ["standard"]})
+    with window(browser) as page, _open(store, tmp_path) as server:
+        page.goto(f"{server.url}/play?family=abalone")
+        page.click("text=Play now")
+        page.wait_for_selector(".hit", state="attached")
+        chart = server.get("/abalone/board/scenes.json").json["chart"]
+        if is_dragged:
+            page.mouse.move(*place_of(page, chart, rear))
+            page.mouse.down()
+            page.mouse.move(*place_of(page, chart, aim), steps=4)
+            page.mouse.up()
+        else:
+            page.mouse.click(*place_of(page, chart, rear))
+            page.mouse.click(*place_of(page, chart, aim))
+        if not is_dragged and aim == "c3":  # two marbles may also move sideways
+            page.click(f"#entry button.main:has-text('{move}')")
+        reads(page, "#last", "2")
+        assert page.inner_text("#moves tr:first-child td:nth-child(2)").startswith(move)
+
+
+def test_a_click_where_nothing_can_go_says_why(browser: Any, store: Store, tmp_path: Path) -> None:
+    with window(browser) as page, _open(store, tmp_path) as server:
+        chart = _begin(page, server)
+        for cells, words in (
+            ("d4", "d4 empty: select a piece first"),
+            ("g1", "g1 (goal) black scissors: not a piece of the side to move"),
+            ("a1 e1", "e1 empty: a1 has no legal move there"),
+        ):
+            for cell in cells.split():
+                page.mouse.click(*place_of(page, chart, cell))
+            reads(page, "#entry .refusal", words)
+            reads(page, "#spoken", words)
+        page.mouse.click(*place_of(page, chart, "a2"))  # the selection has stayed
+        assert page.locator("#entry .refusal").count() == 0
+        assert page.inner_text("#entry p") == "a1 a2"
+
+
+def test_moves_are_confirmed_by_whoever_wishes_it(browser: Any, store: Store, tmp_path: Path) -> None:
+    with window(browser) as page, _open(store, tmp_path) as server:
+        chart = _begin(page, server)
+        assert page.evaluate("localStorage.getItem('arena-confirm')") is None
+        page.click("[data-go=display]")
+        page.check("[data-setting=confirm]")
+        page.click("#display button")
+        page.reload()
+        page.wait_for_selector(".hit", state="attached")
+        for cell in ("b4", "d5", "e5"):
+            page.mouse.click(*place_of(page, chart, cell))
+        button = page.locator("#entry button.main")
+        reads(page, "#entry button.main", re.compile("^b4=d5-e5"))
+        assert page.inner_text("#last") == "0"
+        button.click()
+        reads(page, "#last", "2")
+
+
+def test_the_text_field_is_folded_away_for_whoever_does_not_type(browser: Any, store: Store, tmp_path: Path) -> None:
+    with window(browser) as page, _open(store, tmp_path) as server:
+        _begin(page, server)
+        assert page.is_hidden("#write input[name=move]")
+        type_move(page, "a1-a2")
+        reads(page, "#last", "2")
+        page.reload()
+        page.wait_for_selector("#write input[name=move]")
+
+
 def test_a_move_is_made_before_the_board_is_loaded(browser: Any, store: Store, tmp_path: Path) -> None:
     with window(browser) as page, _open(store, tmp_path) as server:
         page.route("**/games/*/scenes.json*", lambda route: None)  # never answered
         page.goto(f"{server.url}/play?family=pijersi")
         page.click("text=Play now")
+        page.click(".typed summary")
         page.fill("#write input[name=move]", "a1-a2")
         with page.expect_navigation():
             page.press("#write input[name=move]", "Enter")
@@ -182,8 +311,7 @@ def test_a_game_by_keyboard_is_taken_back_and_resigned(browser: Any, store: Stor
             page.click("button[value=back]")
             reads(page, "#last", "0")
             page.wait_for_selector(".hit", state="attached")
-            page.fill("#write input[name=move]", "a1-a2")
-            page.press("#write input[name=move]", "Enter")
+            type_move(page, "a1-a2")
             reads(page, "#last", "2")
             page.click("button[value=resign]")
             reads(page, "#connection", "Game over.")
@@ -196,8 +324,7 @@ def test_a_draw_that_the_bot_offers_is_taken(browser: Any, store: Store, tmp_pat
     with window(browser) as page, _open(store, tmp_path, OfferingBot) as server:
         _begin(page, server)
         assert page.locator("#take").is_hidden()
-        page.fill("#write input[name=move]", "a1-a2")
-        page.press("#write input[name=move]", "Enter")
+        type_move(page, "a1-a2")
         reads(page, "#offer", "The bot offers a draw.")
         page.reload()
         page.wait_for_selector(".hit", state="attached")  # before that, the button sends the plain form
