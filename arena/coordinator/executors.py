@@ -93,8 +93,8 @@ def publisher(bus: EventBus, spool: Spool) -> Callable[[dict[str, Any]], None]:
                 for number, (move, thought) in enumerate(
                     zip(event["moves"], event["plies"], strict=True), event["number"]
                 ):
-                    ms, score, depth, nodes, pv = thought
-                    ply = Ply(ms, score=score, depth=depth, nodes=nodes, pv=pv, move=move)
+                    ms, lag_ms, score, depth, nodes, pv = thought
+                    ply = Ply(ms, lag_ms=lag_ms, score=score, depth=depth, nodes=nodes, pv=pv, move=move)
                     bus.publish(GamePly(game=event["game"], number=number, ply=ply))
             case "start":
                 bus.publish(SlotStarted(game=event["game"]))

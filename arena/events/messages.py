@@ -84,7 +84,7 @@ def _bounded(ply: Ply) -> Ply:
     """Check a ply of another process. Raises ValueError."""
     is_text_short = 1 <= len(ply.move) <= MAX_MOVE and len(ply.pv) <= MAX_PV
     is_small = all(0 <= number < 2**63 for number in (ply.depth, ply.nodes) if number is not None)
-    if not (is_text_short and is_small and ply.ms >= 0 and -(2**31) <= (ply.score or 0) < 2**31):
+    if not (is_text_short and is_small and ply.ms >= 0 and ply.lag_ms >= 0 and -(2**31) <= (ply.score or 0) < 2**31):
         raise ValueError("a ply is out of bounds")
     return ply
 

@@ -226,14 +226,11 @@ def moment_in_utc(at: datetime) -> Markup:
     return Markup(f'<time datetime="{moment}" title="{title} UTC" data-absolute>{shown}</time>')  # noqa: S704 - digits
 
 
-def moment_there(at: datetime) -> Markup:
-    """Format a moment as weekday, date and time in its own time zone, which a script leaves alone."""
-    return Markup('<time datetime="{}" title="{:%Y-%m-%d %H:%M:%S} UTC">{} {} {}</time>').format(
-        at.isoformat(timespec="seconds"),
-        at.astimezone(UTC),
-        day(at),
-        at.strftime(_MINUTE.get(current(), "%Y-%m-%d %H:%M")),
-        str(at.tzinfo),
+def appointment(at: datetime) -> Markup:
+    """Format a moment to come as weekday, date, time and zone: in UTC, which a script makes local."""
+    at = at.astimezone(UTC)
+    return Markup('<time datetime="{}" title="{:%Y-%m-%d %H:%M:%S} UTC" data-zoned>{} {} UTC</time>').format(
+        at.isoformat(timespec="seconds"), at, day(at), at.strftime(_MINUTE.get(current(), "%Y-%m-%d %H:%M"))
     )
 
 

@@ -265,7 +265,7 @@ _FILTERS = (
     filters.thought,
     filters.when,
     filters.moment_in_utc,
-    filters.moment_there,
+    filters.appointment,
     recurrence.schedule_name,
     recurrence.schedule_words,
     filters.size,

@@ -210,7 +210,7 @@ def _ply(replay: Replay, number: int) -> dict[str, Any]:
     ply, score = replay.plies[number - 1], replay.score(number)
     return {
         "ms": ply.ms or 0,
-        "time": language.text("book") if ply.book else filters.milliseconds(ply.ms),
+        "time": language.text("book") if ply.book else filters.milliseconds(ply.own_ms),
         "score": filters.score(score) if score is not None else "",
         "search": filters.thought(ply),
         "pv": bool(ply.pv),

@@ -72,7 +72,7 @@ def emit(event: dict[str, Any]) -> None:
 
 def _watch(game: str) -> Callable[[int, str, Ply], None]:
     def watch(number: int, move: str, ply: Ply) -> None:
-        told = (ply.ms, ply.score, ply.depth, ply.nodes, ply.pv)
+        told = (ply.ms, ply.lag_ms, ply.score, ply.depth, ply.nodes, ply.pv)
         emit({"event": "plies", "game": game, "number": number, "moves": [move], "plies": [told]})
 
     return watch

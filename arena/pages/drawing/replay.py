@@ -30,6 +30,8 @@ from referee.rules.rules import Rules, Ruleset
 
 MAX_SCENES = 20_000
 """Maximum of cached scenes of all games together, at about 5 KB each."""
+_MARGIN_MS = 10**9
+"""Whoever played a move had the time for it: the margin, which a record does not tell, was enough."""
 _DECIDED, _APART = 1000, 200
 """In centipawns: scores are clipped at `_DECIDED`, and scores `_APART` from each other disagree."""
 
@@ -134,7 +136,7 @@ class Replay:
 
     def times_chart(self) -> Any:
         """Draw the time of every move."""
-        series = self._series(lambda ply: None if ply.book else ply.ms / 1000)
+        series = self._series(lambda ply: None if ply.book else ply.own_ms / 1000)
         return plot.bars(
             text("Time per move in seconds"), series, _WHOLE, width=plot.SMALL_WIDTH, height=plot.SMALL_HEIGHT
         )
@@ -281,7 +283,7 @@ def _clocks(time: str, plies: Sequence[Ply], scenes: Sequence[Scene]) -> list[tu
         first, second = read_time_controls(time)
     except ParseError:
         return [(None, None)] * (len(plies) + 1)
-    clock = GameClock(first, second=second)
+    clock = GameClock(first, _MARGIN_MS, second=second)
     is_shown = [control.kind == "clock" for control in clock.controls]
 
     def shown() -> tuple[float | None, float | None]:
@@ -292,8 +294,8 @@ def _clocks(time: str, plies: Sequence[Ply], scenes: Sequence[Scene]) -> list[tu
 
     clocks = [shown()]
     for ply, scene in zip(plies, scenes[1:], strict=False):
-        spent_ms = ply.charged_ms or ply.ms
-        if spent_ms and not ply.book:  # moves of the opening and forced passes take no time
-            clock.charge(int(scene.side == "second"), spent_ms)
+        if (ply.ms or ply.charged_ms) and not ply.book:  # moves of the opening and forced passes take no time
+            # News of a running game tell no charge, but what the machine added.
+            clock.charge(int(scene.side == "second"), ply.charged_ms or ply.own_ms)
         clocks.append(shown())
     return clocks

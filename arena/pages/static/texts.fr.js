@@ -54,6 +54,7 @@ globalThis.arenaTexts = {
 "Your move {move} is sent…": "Votre coup {move} est envoyé…",
 "Your move {move} is stored. It is played as soon as the game starts.": "Votre coup {move} est noté. Il sera joué dès que la partie commencera.",
 "Your turn.": "À vous de jouer.",
+"and {count} more": "et {count} de plus",
 "choose: {moves}": "choisir : {moves}",
 "copied": "copié",
 "empty": "vide",

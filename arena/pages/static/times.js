@@ -1,19 +1,49 @@
-// What only the browser knows. Times in the reader's zone: the full date as a tooltip, absolute times as text, and a tap on a
-// relative time shows its date. The address of this site, where the operator has not set a public one.
+// What only the browser knows. Times in the reader's zone and dates by their customs: the full date as a tooltip, absolute
+// times as text, and a tap on a relative time shows its date. The address of this site, where the operator has not set a
+// public one.
+import { message } from "./text.js";
+
+const SHOWN = 4; // appointments of a day in the calendar; arena.css hides the others
+const { lang } = document.documentElement;
+const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
+// The reader's own kind of the page's language: dates are written differently in Britain and in America.
+const custom = navigator.languages.find((one) => one.split("-")[0] === lang) ?? lang;
 const pad = (number) => String(number).padStart(2, "0");
+const clock = (at) => `${pad(at.getHours())}:${pad(at.getMinutes())}`;
 
 // In the format of the server's UTC times, so that the layout does not shift.
 function written(time) {
   const at = new Date(time.dateTime);
   const parts = [at.getFullYear(), pad(at.getMonth() + 1), pad(at.getDate())];
-  const day = document.documentElement.lang === "fr" ? parts.reverse().join("/") : parts.join("-");
-  return `${day} ${pad(at.getHours())}:${pad(at.getMinutes())}`;
+  return `${lang === "fr" ? parts.reverse().join("/") : parts.join("-")} ${clock(at)}`;
 }
 
 function show() {
   for (const time of document.querySelectorAll("time[datetime]")) {
-    time.title = new Date(time.dateTime).toLocaleString(document.documentElement.lang, { dateStyle: "full", timeStyle: "long" });
+    const at = new Date(time.dateTime);
+    time.title = at.toLocaleString(custom, { dateStyle: "full", timeStyle: "long" });
     if ("absolute" in time.dataset) time.textContent = written(time);
+    else if ("clock" in time.dataset) time.textContent = clock(at);
+    else if ("zoned" in time.dataset) {
+      const part = { weekday: "short", day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit", timeZoneName: "short" };
+      time.textContent = at.toLocaleString(custom, part);
+    }
+  }
+}
+
+// The server knows the days in UTC only: give each appointment to its day here.
+function arrange(calendar) {
+  const items = [...calendar.querySelectorAll("ul > li")];
+  for (const [index, day] of [...calendar.children].entries()) {
+    const date = new Date();
+    date.setDate(date.getDate() + index);
+    const its = items.filter((item) => new Date(item.querySelector("time").dateTime).toDateString() === date.toDateString());
+    const [head, list, rest] = ["b", "ul", "small"].map((name) => document.createElement(name));
+    head.textContent = date.toLocaleDateString(custom, { weekday: "short", day: "numeric", month: "short" });
+    list.append(...its);
+    if (its.length > SHOWN) rest.textContent = message("and {count} more", { count: its.length - SHOWN });
+    day.className = its.length ? "" : "empty";
+    day.replaceChildren(head, ...(its.length ? [list, rest] : []));
   }
 }
 
@@ -22,7 +52,7 @@ document.addEventListener("click", (event) => {
   if (time && !event.target.closest("a, button, summary")) time.textContent = written(time);
 });
 document.addEventListener("exchanged", show);
-const zone = document.getElementById("zone");
-if (zone) zone.textContent = zone.dataset.local;
+for (const place of document.querySelectorAll("[data-local]")) place.textContent = place.dataset.local.replace("{zone}", timeZone);
+for (const calendar of document.querySelectorAll(".calendar")) arrange(calendar);
 show();
 for (const place of document.querySelectorAll("[data-site]:empty")) place.textContent = location.origin;

@@ -144,7 +144,21 @@ function finish(data) {
   running = null;
   speak(data.sentence);
   sound("end");
+  retell();
   refresh().then(onward);
+}
+
+// The record knows what the news of the running game could not: read times, scores and clocks again.
+async function retell() {
+  try {
+    const data = await (await fetch(root.dataset.scenes, { signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS) })).json();
+    if (!data.is_over || data.attempt !== attempt || data.last !== last()) return;
+    for (let ply = 0; ply <= last(); ply++) {
+      [plies[ply], clocks[ply], left[ply]] = [data.plies[ply], data.clocks[ply], data.left[ply]];
+      if (ply) figures(ply);
+    }
+    panel(scenes[now]);
+  } catch { /* what the news said stays */ }
 }
 
 // Continue with the next game of the tournament if the visitor wants that.
@@ -192,9 +206,15 @@ function append(ply) {
   row.children[at].replaceChildren(link);
   if (scene.lost) row.children[at].append(" ", text("small", `×${scene.lost}`));
   if (scene.score) row.children[at].append(" ", text("small", scene.score));
-  for (const [shift, words] of [[1, plies[ply].time], [2, plies[ply].score]]) {
-    row.children[at + shift].className = "n";
-    row.children[at + shift].replaceChildren(text("small", words));
+  figures(ply);
+}
+
+// The cells with time and score right of a move in the list.
+function figures(ply) {
+  const time = moveLink(ply).closest("td").nextElementSibling;
+  for (const [cell, words] of [[time, plies[ply].time], [time.nextElementSibling, plies[ply].score]]) {
+    cell.className = "n";
+    cell.replaceChildren(text("small", words));
   }
 }
 

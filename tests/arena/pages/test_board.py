@@ -352,6 +352,17 @@ def test_each_clock_runs_by_its_own_time_control() -> None:
     assert replay.clocks == [(2000.0, 1000.0), (3000.0, 1000.0), (3000.0, 700.0)], "time for another move"
 
 
+def test_a_clock_is_not_charged_for_what_the_machine_added() -> None:
+    news = (Ply(ms=2500, lag_ms=2400), Ply(ms=3000, lag_ms=3000), Ply(ms=700))
+    record = a_record(moves=("b1b3", "h4f2", "d1a4"), plies=news, time="2+1")
+    assert Replays().of_record(record).clocks[1:] == [(2900.0, 2000.0), (2900.0, 3000.0), (3200.0, 3000.0)]
+
+
+def test_a_move_within_the_margin_leaves_the_clock_running() -> None:
+    record = a_record(moves=("b1b3", "h4f2", "d1a4"), plies=(Ply(ms=2100), Ply(ms=10), Ply(ms=300)), time="2+1")
+    assert Replays().of_record(record).clocks[1:] == [(1000.0, 2000.0), (1000.0, 2990.0), (1700.0, 2990.0)]
+
+
 def test_moves_of_an_opening_take_no_time_from_a_clock() -> None:
     plies = (Ply(book=True), Ply(book=True), Ply(ms=500, charged_ms=400))
     record = a_record(moves=("b1b3", "h4f2", "d1a4"), plies=plies, time="1/5+1")

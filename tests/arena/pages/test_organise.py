@@ -197,7 +197,7 @@ def test_what_is_wrong_stands_at_its_field(server: Server, olga: str) -> None:
 def test_a_schedule_shows_its_next_dates(server: Server, olga: str) -> None:
     weekly = {**CUP, "name": "Friday {date}", "schedule__cron": "0 20 * * 5", "schedule__timezone": "Europe/Paris"}
     shown = words(send(server, olga, "/tournaments/new", "preview", **weekly))
-    dates = r"Fri, \w+ \d+ \d{4}-\d\d-\d\d 20:00 Europe/Paris"
+    dates = r"Fri, \w+ \d+ \d{4}-\d\d-\d\d 1[89]:00 UTC"  # a script makes it the reader's zone
     assert len(re.findall(dates, shown)) == 5
     reply = send(server, olga, "/tournaments/new", "save", **weekly)
     assert reply.headers["Location"].startswith("/schedules/"), words(reply)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+import re
+from datetime import UTC, datetime, timedelta
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 
 from arena.documents.tournament import ScheduleItem
 from arena.pages.recurrence import Appointment, calendar, schedule_name, schedule_words
+from tests.arena.pages.conftest import Site, window
 
 
 def schedule(cron: str, name: str = "Friday {date}") -> ScheduleItem:
@@ -58,3 +61,28 @@ def test_calendar_sorts_appointments_into_days_and_leaves_others_out() -> None:
     late = datetime(2026, 12, 9, tzinfo=UTC)
     days = calendar([Appointment(one, str(one.hour), "/") for one in (*at, late)], at[0], 3)
     assert [(day.day, [one.name for one in found]) for day, found in days] == [(27, ["8", "20"]), (28, []), (29, [])]
+
+
+def test_times_to_come_are_in_the_zone_of_the_reader_everywhere(site: Site, browser: Any) -> None:
+    with window(browser, timezone_id="Pacific/Kiritimati", locale="en-GB") as page:  # 14 hours before UTC
+        page.goto(f"{site.url}/tournaments")
+        day = page.locator(".calendar li:has(ul):has-text('Fridays') b").first
+        there = ZoneInfo("Europe/Paris")
+        now = datetime.now(there)
+        friday = (now + timedelta(days=(4 - now.weekday()) % 7)).replace(hour=20, minute=0, second=0, microsecond=0)
+        here = (friday if friday > now else friday + timedelta(days=7)).astimezone(ZoneInfo("Pacific/Kiritimati"))
+        assert here.weekday() == 5
+        assert page.inner_text(".calendar li:has-text('Fridays') time") == f"{here:%H:%M}"
+        assert day.inner_text() == f"Sat {here.day} {here:%b}".replace("Sep", "Sept")  # not Sat, Dec 5
+        assert page.inner_text(".calendar + p") == "Days and times are in your time zone: Pacific/Kiritimati."
+        assert page.inner_text("[data-local] >> nth=-1").startswith("Times are in your time zone: Pacific/Kiritimati.")
+        page.goto(f"{site.url}/schedules/{site.stage.schedule}")
+        first = page.locator(".programme time").first.inner_text()
+        assert re.fullmatch(rf"Sat,? {here.day} \w+ {here.year},? (at )?{here:%H:%M} GMT\+14", first), first
+        assert page.locator(".programme time").first.get_attribute("title").startswith("Saturday")
+
+
+def test_times_to_come_are_in_utc_without_scripts(site: Site) -> None:
+    assert "Days and times of the calendar are in UTC." in site.server.get("/tournaments").body.decode()
+    page = site.server.get(f"/schedules/{site.stage.schedule}").body.decode()
+    assert re.search(r"data-zoned>Fri, \w+ \d+ \d{4}-\d\d-\d\d 1[89]:00 UTC</time>", page)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -346,6 +347,28 @@ def test_a_live_game_is_followed_across_a_cut(site: Site, page: Any, witness: Wi
     assert page.inner_text("#position") == positions[-1]
     assert "at ply 14" in page.inner_text("#sentence")
     forget_cuts(witness)
+
+
+def test_a_live_game_shows_the_clocks_that_its_record_will_have(site: Site, page: Any) -> None:
+    game = begin(site.stage, "loa", event="under load")
+    bus = site.server.context.arena.bus
+    moves = random_moves(load("loa").settle(game.spec.variant), 2, seed=7)
+    bus.publish(GameStarted(game=game.id, tournament=1))
+    for number, move in enumerate(moves, 1):
+        bus.publish(GamePly(game=game.id, number=number, ply=Ply(59_000.0, lag_ms=49_000.0, move=move)))
+    site.server.call(_think(site, game.id, 2, 0))
+    visit(page, site, f"/games/{game.id}")
+    reads(page, "#ply", "2")
+    assert page.inner_text("[data-clock=second]") == "50.5 s"  # of 60+0.5
+    time = page.locator('#moves td:has(a[data-ply="2"]) + td')
+    assert time.inner_text() == "10.0 s"
+    record = record_of(game, moves)
+    plies = (record.plies[0], replace(record.plies[1], ms=20_000.0, charged_ms=20_000.0))
+    assert site.stage.store.results.commit(replace(record, plies=plies)) is not None
+    bus.publish(GameAborted(game=game.id))
+    reads(page, "#connection", "Game over.")
+    reads(page, "[data-clock=second]", "40.5 s")
+    reads(page, '#moves td:has(a[data-ply="2"]) + td', "20.0 s")
 
 
 def forget_cuts(witness: Witness) -> None:

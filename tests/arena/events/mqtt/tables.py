@@ -14,7 +14,7 @@ from referee.game.record import Ply
 
 FILE = Path(__file__).parents[4] / "docs" / "reference" / "events.md"
 BEGIN, END = "<!-- tables: begin -->", "<!-- tables: end -->"
-_TOLD = tuple(Ply(depth=1, nodes=1, pv="-").told())
+_TOLD = tuple(Ply(lag_ms=1.0, depth=1, nodes=1, pv="-").told())
 _WORDS = {"game": "GAME", "tournament": "NUMBER", "version": "NUMBER", "pool": "POOL", "from": "PROCESS"}
 
 

@@ -123,6 +123,7 @@ PLIES = {"v": 1, "from": "x", "attempt": 1, "first": 1, "plies": [{"move": "a1a2
         (f"arena/v1/games/{GAME}/plies", {**PLIES, "plies": [{"move": "a" * 101}]}, "schema"),
         (f"arena/v1/games/{GAME}/plies", {**PLIES, "plies": [{"move": "a", "ms": float("nan")}]}, "schema"),
         (f"arena/v1/games/{GAME}/plies", {**PLIES, "plies": [{"move": "a", "ms": -1}]}, "schema"),
+        (f"arena/v1/games/{GAME}/plies", {**PLIES, "plies": [{"move": "a", "ms": 1, "lag_ms": -1}]}, "schema"),
         (f"arena/v1/games/{GAME}/plies", {**PLIES, "plies": [{"move": "a", "score": 2**40}]}, "schema"),
         (f"arena/v1/games/{GAME}/plies", {**PLIES, "plies": [PLIES["plies"][0]] * 501}, "schema"),  # type: ignore[index]
         (f"arena/v1/games/{GAME}/plies", b" " * (MAX_BYTES + 1), "size"),
