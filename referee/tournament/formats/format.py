@@ -123,6 +123,8 @@ class Format(ABC, Generic[S]):
     """The heading of its overview, or of what decides its end."""
     places: ClassVar[tuple[str, ...]] = ()
     """Words for `Marks.place`, which comes before the criteria; the criteria then only order what `place` leaves."""
+    ranks_shares: ClassVar[bool] = False
+    """Whether the share of the points decides, because bots play different numbers of games."""
     criteria: ClassVar[tuple[Criterion, ...]] = (POINTS, SONNEBORN_BERGER, WINS)
     """The criteria of the standings, the most important first; lines that are equal keep the order of the seats."""
     example: ClassVar[str] = ""

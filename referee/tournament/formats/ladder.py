@@ -221,6 +221,7 @@ class Ladder(Format[LadderSettings]):
     is_followed = True
     has_curves = True
     course = "Ladder"
+    ranks_shares = True
     criteria = (_SCORE, POINTS)
     example = (
         "\n[ladder]\n"

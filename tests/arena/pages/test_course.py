@@ -155,6 +155,18 @@ def test_a_test_that_is_over_counts_played_games_and_has_one_elo(server: Server,
     assert "Elo" not in text(server, f"/tournaments/{number}", "standings")
 
 
+def test_the_winner_of_a_ladder_is_told_with_the_share_that_decides(server: Server, field: Field) -> None:
+    number = hold(field, "ladder", ladder={"games": 24})
+    page = server.get(f"/tournaments/{number}").body.decode()
+    banner = re.search(r'<div class="banner">.*?</div>', page, re.DOTALL)
+    assert banner
+    words = " ".join(html.unescape(re.sub("<[^>]+>", " ", banner[0])).split())
+    shares = [float(share) for share in re.findall(r"([\d.]+) %", words)]
+    assert len(shares) == 3
+    assert shares == sorted(shares, reverse=True)
+    assert re.search(r"[\d.]+ % of the points in \d+ games *; then", words), words
+
+
 def progress(server: Server, number: int) -> str:
     """Return the visible text of the progress of a tournament."""
     body = server.get(f"/tournaments/{number}").body.decode()

@@ -58,6 +58,8 @@ async function play(move) {
     if (data.state === "solved") for (const one of $("write").querySelectorAll("[value=move], [value=hint]")) one.disabled = true;
     if (data.scenes.length) draw(data.scenes);
     tell(data.message);
+    $("onward").hidden = data.state !== "solved";
+    if (data.state !== "continue") tried();
     say([scene.said, data.message].filter(Boolean).join(". "));
     entry.offer(data.legal, scene);
     history.replaceState(null, "", line ? `${place}?${new URLSearchParams({ line })}` : place);
@@ -67,6 +69,15 @@ async function play(move) {
     load();
     return false;
   }
+}
+
+// The first attempt is over: what the page says of it and of the problem has changed.
+async function tried() {
+  try {
+    const answer = await fetch(place, { headers: { Accept: "text/html" }, cache: "no-store" });
+    const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
+    for (const part of ["rated", "strength"]) $(part).replaceChildren(...fresh.getElementById(part).childNodes);
+  } catch { /* reloading the page shows it */ }
 }
 
 $("write").addEventListener("submit", async (event) => {

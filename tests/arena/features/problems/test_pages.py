@@ -24,7 +24,7 @@ from tests.arena.api.server import Server
 from tests.arena.pages.conftest import Site, window
 from tests.arena.pages.stage import PASSWORD
 from tests.arena.pages.test_documentation import check_links
-from tests.arena.pages.test_free_board import place_of
+from tests.arena.pages.test_free_board import place_of, type_move
 from tests.arena.pages.test_pages import violations
 from tests.arena.pages.test_play import COVERED
 from tests.arena.pages.test_viewer import reads
@@ -87,6 +87,8 @@ def test_a_problem_is_solved_without_scripts(server: Server, number: int) -> Non
     reply = send(server, path, line=" ".join(line[:4]), move=line[4])
     text = server.get(reply.headers["Location"]).body.decode()
     assert 'id="message" role="status">Solved.' in text
+    assert '<p class="links" id="onward"><a' in text
+    assert 'id="onward" hidden' in server.get(path).body.decode()
 
 
 def test_a_wrong_move_a_hint_and_the_solution_without_scripts(server: Server, number: int) -> None:
@@ -171,12 +173,31 @@ def test_a_problem_is_solved_on_the_board(server: Server, number: int, browser: 
                 elif way == "mouse":
                     page.mouse.click(*place_of(page, chart, cell))
             if way == "keyboard":
-                page.fill("#write [name=move]", line[ply])
-                page.press("#write [name=move]", "Enter")
+                type_move(page, line[ply])
             reads(page, "#message", "Solved." if ply == 4 else f"Right. Moves left: {2 - ply // 2}.")
+            assert page.is_visible("#onward") == (ply == 4)
         assert page.inner_text("#left") == "0"
         assert page.evaluate("document.documentElement.scrollWidth") <= width
         assert violations(page) == []
+
+
+def test_a_problem_fits_a_small_window_and_tells_its_end(server: Server, number: int, browser: Any) -> None:
+    line = solving(server, number)
+    server.store.users.add("rex", "author", hash_password(PASSWORD, "rex"))
+    with window(browser, 1280, 800, is_apart=True) as page:
+        _log_in(page, server, "rex", f"/problems/{number}")
+        page.wait_for_selector("#solve[data-ready]")
+        assert "no rated attempt yet" in page.inner_text("#strength")
+        for ply in (0, 2, 4):
+            page.wait_for_selector(".hit", state="attached")
+            bar = page.locator(".bar").bounding_box()
+            assert bar["y"] + bar["height"] <= 800
+            type_move(page, line[ply])
+            reads(page, "#left", str(2 - ply // 2))
+        reads(page, "#rated", re.compile("^Your first attempt solved it"))
+        assert "solved in 1 of 1 first attempts" in page.inner_text("#strength")
+        bar = page.locator(".bar").bounding_box()
+        assert bar["y"] + bar["height"] <= 800
 
 
 def test_a_problem_is_set_up_proved_and_solved_by_another(server: Server, browser: Any, number: int) -> None:
