@@ -7,6 +7,7 @@ with all games is read as well, and so are objects with only the keys of `GameTe
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
@@ -18,6 +19,8 @@ from referee.rules import load
 from referee.rules.core import SIDES, Kind, ParseError, Termination
 from referee.rules.rules import GameFormat, GameText, Ruleset, Value
 
+REASON_TAGS = ("termination", "reason", "ending", "fin")
+"""Tags, in lower case, with the reason of a result."""
 UNKNOWN = "unknown"
 """Name of a player that the game does not name."""
 
@@ -41,14 +44,24 @@ def ending_of(found: CollectedGame) -> Termination:
     """Return how a game ended: by the rules, or as its text claims."""
     if found.outcome is not None:
         return found.outcome.reason
-    return _claimed(found.winner)
+    return _claimed(found.winner, found.game.tags)
 
 
-def _claimed(winner: str | None) -> Termination:
-    """Return the termination of a game that the rules did not end."""
+_REASONS = (
+    (re.compile(r"resign|abandon|aufgabe|aufgegeben", re.I), Termination.RESIGNED, False),
+    (re.compile(r"time|temps|zeit", re.I), Termination.TIME, False),
+    (re.compile(r"agree|accord|einigung", re.I), Termination.DRAW_AGREED, True),
+)
+"""What texts say of an end, whether in English, French or German, and whether it is the end of a draw."""
+
+
+def _claimed(winner: str | None, tags: Mapping[str, str]) -> Termination:
+    """Return the termination of a game that the rules did not end: the reason that a tag gives, if any."""
     if winner is None:
         return Termination.STOPPED
-    return Termination.DRAW_AGREED if winner == "draw" else Termination.RESIGNED
+    said, is_draw = named(tags, REASON_TAGS), winner == "draw"
+    found = (reason for form, reason, of_draw in _REASONS if of_draw == is_draw and form.search(said))
+    return next(found, Termination.UNSTATED)
 
 
 @lru_cache(maxsize=4096)
@@ -91,9 +104,9 @@ def identity(ruleset: Ruleset, position: str, moves: Sequence[str], first: str, 
 def record_of(game: GameText, ruleset: Ruleset) -> GameRecord:
     """Return a game of a text as a record.
 
-    A game that the rules did not end gets the termination RESIGNED, DRAW_AGREED or, without a result, STOPPED. An
-    unplayable game becomes a record as well; replaying it reports the error. Raises UnknownNameError and ParseError
-    for unknown rules or an invalid position.
+    A game that the rules did not end gets the termination that its text gives, else UNSTATED or, without a result,
+    STOPPED. An unplayable game becomes a record as well; replaying it reports the error. Raises UnknownNameError and
+    ParseError for unknown rules or an invalid position.
     """
     settled = settle(game, ruleset)
     position = settled.write(settled.read(game.position))
@@ -103,7 +116,7 @@ def record_of(game: GameText, ruleset: Ruleset) -> GameRecord:
         winner, final, termination = collected.winner, collected.final, ending_of(collected)
     except UnplayableGameError:
         winner, final = WINNERS.get(game.result), ""
-        termination = _claimed(winner)
+        termination = _claimed(winner, game.tags)
     day = game.tags.get("Date") or game.tags.get("date") or ""
     return GameRecord(
         id=identity(settled, position, game.moves, first, second),
@@ -158,10 +171,7 @@ def _game(data: Any, text: str, index: int, ruleset: Ruleset) -> GameText:
         settled = ruleset.rules.settle(variant or ruleset.variant.name, options)
     except ValueError as error:
         raise refuse(str(error)) from None
-    known = players_of(tags, settled)
-    for name, player in zip(("first", "second"), known, strict=True):
-        if isinstance(data.get(name), str) and data[name] not in (player, UNKNOWN):
-            tags.setdefault(name.capitalize(), data[name])
+    _complete(tags, data, settled)
     if position == settled.variant.position:
         position = None
     try:
@@ -170,6 +180,16 @@ def _game(data: Any, text: str, index: int, ruleset: Ruleset) -> GameText:
     except RecordError as error:
         raise refuse(str(error)) from None
     return GameText(tuple(moves), variant, options, position, tags, result, marks, comments, variations)
+
+
+def _complete(tags: dict[str, str], data: Mapping[str, Any], settled: Ruleset) -> None:
+    """Add the players and the reason of the result that a record tells outside of its tags."""
+    known = players_of(tags, settled)
+    for name, player in zip(("first", "second"), known, strict=True):
+        if isinstance(data.get(name), str) and data[name] not in (player, UNKNOWN):
+            tags.setdefault(name.capitalize(), data[name])
+    if isinstance(data.get("termination"), str) and data["termination"] != Termination.UNSTATED:
+        tags.setdefault("Termination", data["termination"])
 
 
 def _by_ply(data: Any) -> dict[int, str]:

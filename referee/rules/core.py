@@ -65,7 +65,8 @@ class Termination(enum.StrEnum):
 
     DRAW_BY_SCORE = "draw-by-score", Kind.ADJUDICATION, "both bots scored the game as even for long enough"
     WIN_BY_SCORE = "win-by-score", Kind.ADJUDICATION, "the bots agreed for long enough on who was winning"
-    DRAW_AGREED = "draw-agreed", Kind.ADJUDICATION, "one bot offered a draw and the other accepted"
+    DRAW_AGREED = "draw-agreed", Kind.ADJUDICATION, "one side offered a draw and the other accepted"
+    UNSTATED = "unstated", Kind.ADJUDICATION, "the text of an imported game gives the result, but no reason"
 
     RESIGNED = "resigned", Kind.FORFEIT, "a bot resigned"
     ILLEGAL_MOVE = "illegal-move", Kind.FORFEIT, "a bot sent a move that is not legal"

@@ -1,8 +1,13 @@
-"""The file of a bot as it was uploaded, in one column, and games whose opponents were chosen by a player."""
+"""The file of a bot as it was uploaded, in one column, games whose opponents were chosen by a player, and imported
+games without a reason for their result.
+"""
 
 from __future__ import annotations
 
+import json
+
 import sqlalchemy as sa
+import zstandard
 from alembic import op
 
 revision = "1002"
@@ -31,3 +36,31 @@ def upgrade() -> None:
     op.add_column("games", sa.Column("anchor", sa.String(length=8), nullable=True))
     op.add_column("ratings", sa.Column("credit", sa.Float(), server_default="0", nullable=False))
     op.execute(sa.text("UPDATE tournaments SET is_challenge = true WHERE state = 'open'"))
+    _forget_reasons(connection)
+
+
+def _forget_reasons(connection: sa.Connection) -> None:
+    """Take back the resignations and agreements that were supposed where a text only gave a result."""
+    serial, form = sa.column("serial", sa.Integer()), "termination"
+    data = sa.column("data", sa.LargeBinary())
+    texts = sa.table("archive_texts", serial, data)
+    number, kind = sa.column("id", sa.Integer()), sa.column("kind", sa.Text())
+    name = sa.column("name", sa.Text())
+    names = sa.table("archive_names", number, kind, name, sa.column("folded", sa.Text()))
+    games = sa.table("archive_games", sa.column("serial", sa.Integer()), sa.column("termination_id", sa.Integer()))
+    supposed = []
+    for key in connection.execute(sa.select(serial).order_by(serial)).scalars().all():
+        packed = connection.execute(sa.select(data).where(serial == key)).scalar_one()
+        game = json.loads(zstandard.ZstdDecompressor().decompress(packed))
+        if game[form] not in ("resigned", "draw-agreed"):
+            continue
+        text = json.dumps(game | {form: "unstated"}, ensure_ascii=False, separators=(",", ":"))
+        again = zstandard.ZstdCompressor(level=6).compress(text.encode())
+        connection.execute(texts.update().where(serial == key).values(data=again))
+        supposed.append(key)
+    if not supposed:
+        return
+    connection.execute(names.insert().values(kind=form, name="unstated", folded="unstated"))
+    unstated = connection.execute(sa.select(number).where(kind == form, name == "unstated")).scalar_one()
+    for key in supposed:
+        connection.execute(games.update().where(games.c.serial == key).values(termination_id=unstated))

@@ -165,6 +165,8 @@ class _Reading:
         said = self.root.value("RE").lower()
         results = {"b+": "1-0", "w+": "0-1", "0": "1/2-1/2", "dr": "1/2-1/2"}
         self.draft.result = results.get(said[:2], "*")
+        if reason := {"r": "resigned", "t": "time"}.get(said[2:3]):
+            self.draft.tags.setdefault("Termination", reason)
 
     def line(
         self, nodes: Sequence[_Node], into: Remarks, start: State, base: int, depth: int

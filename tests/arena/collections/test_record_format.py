@@ -100,9 +100,47 @@ def test_players_under_the_names_of_their_sides() -> None:
     assert players_of({"Blanc": "Ada"}, load("abalone").settle()) == ("unknown", "Ada")
 
 
+@pytest.mark.parametrize(
+    ("tags", "result", "termination"),
+    [
+        ({}, "1-0", "unstated"),
+        ({}, "1/2-1/2", "unstated"),
+        ({}, "*", "stopped"),
+        ({"Termination": "White resigns"}, "0-1", "resigned"),
+        ({"Reason": "Abandon des Blancs"}, "1-0", "resigned"),
+        ({"Termination": "time forfeit"}, "1-0", "time"),
+        ({"Termination": "by agreement"}, "1/2-1/2", "draw-agreed"),
+        ({"Termination": "resigned"}, "1/2-1/2", "unstated"),
+        ({"Termination": "normal"}, "1-0", "unstated"),
+    ],
+)
+def test_a_game_ends_as_its_text_says_and_for_no_other_reason(
+    tags: dict[str, str], result: str, termination: str
+) -> None:
+    record = record_of(GameText(("b1b3",), "standard", tags=tags, result=result), load("loa").settle())
+    assert record.termination.value == termination
+
+
+@pytest.mark.parametrize(("said", "termination"), [("B+R", "resigned"), ("W+T", "time"), ("B+", "unstated")])
+def test_a_reason_of_a_smart_game_is_read(said: str, termination: str) -> None:
+    rules = load("loa").settle()
+    form = next(form for form in rules.rules.formats if "sgf" in form.name)
+    (game,) = form.read(f"(;GM[9]RE[{said}];B[b1-b3])", rules)
+    assert record_of(game, rules).termination.value == termination
+    (again,) = form.read(form.write(game, rules), rules)
+    assert record_of(again, rules).termination.value == termination
+
+
+def test_a_record_in_a_text_keeps_its_reason() -> None:
+    rules = load("loa").settle()
+    record = record_of(GameText(("b1b3",), "standard", tags={"Termination": "time"}, result="1-0"), rules)
+    (game,) = RECORD.read(record.line(), rules)
+    assert record_of(game, rules).termination.value == "time"
+
+
 def test_a_game_that_cannot_be_played_is_a_record_that_says_so() -> None:
     record = record_of(GameText(("e4e5", "a1a2"), "standard", result="1-0"), load("abalone").settle())
-    assert (record.winner, record.termination.value, record.final_position) == ("first", "resigned", "")
+    assert (record.winner, record.termination.value, record.final_position) == ("first", "unstated", "")
     with pytest.raises(ValueError, match="ply 1: illegal move 'e4e5'"):
         verify(record)
 

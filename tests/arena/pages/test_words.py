@@ -16,7 +16,7 @@ from referee.rules.core import Kind
         ("resigned", "zeta resigned"),
         ("suspended", "zeta was suspended: it failed to start too many times in a row"),
         ("repetition", "a position was repeated too often"),
-        ("draw-agreed", "one bot offered a draw and the other accepted"),
+        ("draw-agreed", "one side offered a draw and the other accepted"),
         ("of-another-time", "of another time"),
         (None, ""),
     ],

@@ -62,7 +62,7 @@ def test_the_result_of_two_bots_fits_in_a_few_lines() -> None:
         "SPRT elo0=0,elo1=10,alpha=0.05,beta=0.05: not decided",
         f"LLR: {summary['sprt']['llr']:.2f} in (-2.94, 2.94)",
         "Terminations: draw-agreed 8",
-        "  draw-agreed: one bot offered a draw and the other accepted",
+        "  draw-agreed: one side offered a draw and the other accepted",
     ]
     assert max(map(len, lines)) <= COLUMNS
 

@@ -17,6 +17,8 @@ from sqlmodel import SQLModel
 
 from arena.errors import SchemaError
 from arena.store import Store, url_in
+from arena.store.archive.archived_game import ArchivedGame
+from arena.store.archive.entry import packed
 from arena.store.base import schema
 from referee.bot.file import BotFile
 from tests.arena.postgres import Cluster
@@ -74,6 +76,44 @@ def test_upgrade_keeps_the_bots_of_1_0(tmp_path: Path) -> None:
     kept = store.versions.find("zeta")
     assert (kept.name, kept.bot_file) == ("zeta v1", BotFile(("./bot",), options={"Hash": "1"}))
     store.close()
+
+
+def test_upgrade_takes_back_the_reasons_that_imported_texts_did_not_give(tmp_path: Path) -> None:
+    store = Store(url_in(tmp_path))
+    made = [_imported("resigned"), _imported("draw-agreed"), _imported("stopped")]
+    with schema.alone(store.engine) as connection:
+        command.upgrade(schema.config(connection), "1001")
+        tables = MetaData()
+        tables.reflect(connection)
+        words = {word: number for number, word in enumerate(("loa standard", "resigned", "draw-agreed", "stopped"), 1)}
+        for word, number in words.items():
+            kind = "termination" if number > 1 else "variant"
+            row = {"id": number, "kind": kind, "name": word, "folded": word}
+            connection.execute(tables.tables["archive_names"].insert(), row)
+        for serial, game in enumerate(made, 1):
+            row = {"serial": serial, "game_id": f"{serial:040}", "label": "", "termination_id": words[game.termination]}
+            row |= dict.fromkeys(("variant_id", "first_id", "second_id", "source_id", "pool_id"), 1)
+            connection.execute(tables.tables["archive_games"].insert(), {**row, "winner": 1, "plies": 1, "day": 0})
+            connection.execute(tables.tables["archive_texts"].insert(), {"serial": serial, "data": packed(game)})
+    store.upgrade()
+    for serial, word in enumerate(("unstated", "unstated", "stopped"), 1):
+        assert store.archive.get(serial).termination == store.archive.line(serial).termination == word
+    store.close()
+
+
+def _imported(termination: str) -> ArchivedGame:
+    return ArchivedGame(
+        id="",
+        family="loa",
+        variant="standard",
+        options={},
+        position="",
+        moves=("b1b3",),
+        first="Ada",
+        second="Bob",
+        winner="first",
+        termination=termination,
+    )
 
 
 def test_upgrade_twice_does_nothing(own_store: Store) -> None:
