@@ -61,6 +61,16 @@ FREE_ADDRESS_BYTES, BYTES_PER_TOKEN = 400, 100
 """Length of an address that costs one request, and the further bytes that cost as much: some 20 moves."""
 
 
+@dataclass(slots=True)
+class Preparation:
+    """The compilation of families before their first games: how many of them are ready, and what is compiled now."""
+
+    families: int
+    ready: int = 0
+    now: dict[str, str] = field(default_factory=dict)
+    """Families and their functions."""
+
+
 @dataclass
 class WebContext:
     """State of the web process that every route can use."""
@@ -70,6 +80,8 @@ class WebContext:
     metrics: Metrics
     lobby: Lobby | None = None
     """The lobby of remote bots, in the process that runs the coordinator."""
+    preparation: Preparation | None = None
+    """What is compiled before the first games, in the process of the demo."""
     limiters: dict[str, RateLimiter] = field(init=False)
     streams: ConcurrencyLimiter = field(init=False)
     responses: ResponseCache = field(init=False)

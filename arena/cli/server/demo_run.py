@@ -27,6 +27,7 @@ from arena.documents.rating import LeaderboardLine
 from arena.documents.table import Column, text_column
 from arena.documents.tournament import TournamentItem
 from arena.events.bus import Bus, EventBus
+from arena.http.request_context import Preparation
 from arena.store import Store
 from arena.store.base.models import Version
 from arena.tournaments import create
@@ -48,11 +49,12 @@ if TYPE_CHECKING:
 class Compiling:
     """The compilation of the kernels of families: as many families at once as there are processors."""
 
-    def __init__(self, names: Sequence[str], begin: Callable[[str], Awaitable[None]]) -> None:
+    def __init__(
+        self, names: Sequence[str], begin: Callable[[str], Awaitable[None]], preparation: Preparation | None = None
+    ) -> None:
         self._names, self._begin = names, begin
         self._stopped, self._stop = os.pipe()
-        self._now: dict[str, str] = {}
-        """What is being compiled: families and functions."""
+        self._preparation = preparation or Preparation(len(names))
 
     async def run(self, stop: asyncio.Event) -> None:
         """Call `begin` with each family as soon as it is compiled; end early if `stop` is set. Raises CommandError."""
@@ -78,15 +80,17 @@ class Compiling:
         problem, warmed, seconds = await asyncio.get_running_loop().run_in_executor(pool, self._make_ready, name)
         if problem:
             raise CommandError(f"the sample bots of {name} cannot be compiled: {problem[-400:]}", Exit.FAILED)
+        self._preparation.ready += 1
         output.note(f"{name:<10} ready in {seconds:.1f} s, {warmed.compiled + warmed.cached} kernels")
         await self._begin(name)
 
     def _make_ready(self, name: str) -> tuple[str, Warmed, float]:
         """Compile a family; return the problem (empty if none), the numbers of kernels, and the seconds it took."""
         began = time.perf_counter()
+        self._preparation.now[name] = ""
         problem = have_all_warm(name, self._stopped, partial(self._tell, name))
         warmed = warm(name)
-        self._now.pop(name, None)
+        self._preparation.now.pop(name, None)
         return problem, warmed, time.perf_counter() - began
 
     def _tell(self, name: str, what: str) -> None:
@@ -95,8 +99,9 @@ class Compiling:
         if not function:
             output.note(f"{name:<10} compiling what {bot} calls ...")
             return
-        self._now[name] = function
-        output.progress("compiling  " + ", ".join(f"{family} {now}" for family, now in sorted(self._now.items())))
+        self._preparation.now[name] = function
+        under_way = sorted(self._preparation.now.items())
+        output.progress("compiling  " + ", ".join(f"{family} {now}" for family, now in under_way if now))
 
 
 POLL_INTERVAL_S = 0.3
@@ -127,12 +132,20 @@ async def _run(
     """Play the games and print the results; without `--once`, serve pages from the start."""
     bus = Bus()
     async with contextlib.AsyncExitStack() as stack:
-        address = ""
+        address, preparation = "", Preparation(len(names))
         if not arguments.once:
-            address = await stack.enter_async_context(_pages(store, settings, bus, arguments.bind, arguments.port))
+            pages = _pages(store, settings, bus, arguments.bind, arguments.port, preparation=preparation)
+            address = await stack.enter_async_context(pages)
         progress = _Progress(store, len(names) * arguments.games * math.comb(len(versions), 2))
         is_complete = await _play(
-            settings, store, bus, names, versions=versions, progress=progress, arguments=arguments
+            settings,
+            store,
+            bus,
+            names,
+            versions=versions,
+            progress=progress,
+            arguments=arguments,
+            preparation=preparation,
         )
         await asyncio.to_thread(_tell, store, progress.tournaments)
         data = arguments.data
@@ -193,6 +206,7 @@ async def _play(
     versions: list[Version],
     progress: _Progress,
     arguments: DemoArguments,
+    preparation: Preparation,
 ) -> bool:
     """Play a tournament of each family as soon as it is compiled; return whether all were finished."""
     spec = versions[0].bot_file.spec(names[0], sys.executable)
@@ -215,7 +229,7 @@ async def _play(
             async with announced(store, bus, coordinator, str(arguments.data)):
                 task = asyncio.create_task(coordinator.run(stop))
                 output.note("each family is compiled (once, then cached) and played as soon as it is ready")
-                compiling = asyncio.create_task(Compiling(names, begin).run(stop))
+                compiling = asyncio.create_task(Compiling(names, begin, preparation).run(stop))
                 while not task.done():
                     is_compiled = compiling.done()
                     if await asyncio.to_thread(progress.look) and is_compiled:
@@ -285,12 +299,16 @@ def _address(host: str, port: int) -> str:
 
 
 @contextlib.asynccontextmanager
-async def _pages(store: Store, settings: Settings, bus: EventBus, host: str, port: int) -> AsyncIterator[str]:
+async def _pages(
+    store: Store, settings: Settings, bus: EventBus, host: str, port: int, *, preparation: Preparation | None = None
+) -> AsyncIterator[str]:
     """Serve pages that show the games live, by events of `bus`; yield their address. Raises CommandError."""
     from arena.app import build, context_of
     from arena.http.server import Runner
 
-    runner = Runner(build(context_of(store, settings, bus)), shutdown_timeout=CLOSE_TIMEOUT_S)
+    context = context_of(store, settings, bus)
+    context.preparation = preparation
+    runner = Runner(build(context), shutdown_timeout=CLOSE_TIMEOUT_S)
     await runner.setup()
     try:
         try:

@@ -9,6 +9,7 @@ from aiohttp import web
 
 from arena import feature, services
 from arena.documents.game import GameItem
+from arena.http.request_context import CONTEXT
 from arena.log import logger
 from arena.pages import html_table
 from arena.pages.drawing import board
@@ -80,9 +81,13 @@ async def show(request: web.Request) -> web.Response:
     cards = await _cards(request)
     rules = {shown["rules"].family: shown["rules"] for shown in boards}
     rules |= {name: load(name) for card in cards for name in card.families}
+    preparation = request.app[CONTEXT].preparation
+    is_preparing = preparation is not None and preparation.ready < preparation.families
     return render(
         request,
         "home.html",
+        keep="private, no-cache" if is_preparing else "no-cache",
+        preparation=preparation if is_preparing else None,
         found=front,
         on_air=on_air,
         is_live=bool(front.running),

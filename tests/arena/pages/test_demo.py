@@ -12,6 +12,7 @@ import pytest
 from arena.cli.server import demo_run
 from arena.cli.terminal.exit import CommandError
 from arena.events.bus import Bus
+from arena.http.request_context import Preparation
 from arena.store import Store
 from tests.arena.api.server import settings_in
 
@@ -29,6 +30,28 @@ def test_pages_over_the_bus_of_the_games(tmp_path: Path, capsys: pytest.CaptureF
     store.close()
     assert status == 200
     assert "Playing now" in text
+
+
+def test_the_front_page_tells_what_is_compiled_and_how_far(tmp_path: Path) -> None:
+    store, preparation = Store.in_folder(tmp_path), Preparation(5, 2, {"loa": "legal", "abalone": ""})
+
+    async def look() -> list[str]:
+        told: list[str] = []
+        pages = demo_run._pages(store, settings_in(tmp_path), Bus(), "127.0.0.1", 0, preparation=preparation)
+        async with pages as address, aiohttp.ClientSession() as session:
+            for ready in (2, 3, 5):
+                preparation.ready = ready
+                async with session.get(address) as response:
+                    told.append(" ".join((await response.text()).split()))
+        return told
+
+    first, second, last = asyncio.run(look())
+    store.close()
+    assert "compiled, which is done once: 2 of 5 games are ready. Now: Abalone, Lines of Action." in first
+    assert "3 of 5 games are ready" in second
+    assert '<progress max="5" value="3"' in second
+    assert "No game has been played yet" not in first + second
+    assert "No game has been played yet" in last
 
 
 def test_a_port_that_is_taken(tmp_path: Path) -> None:
