@@ -274,6 +274,7 @@ async def show(request: web.Request) -> web.Response:
         is_over=is_over,
         share=None if is_over else (await run(services.submission.shares, arena)).get(tournament.id),
         system=format_named(tournament.format),
+        are_shares=format_named(tournament.format).ranks_shares,
         pace=preview.time_class_in(tournament.settings),
         eta=_eta(tables, datetime.now(UTC)),
         order=order,
