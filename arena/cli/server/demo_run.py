@@ -93,9 +93,9 @@ class Compiling:
         self._preparation.now.pop(name, None)
         return problem, warmed, time.perf_counter() - began
 
-    def _tell(self, name: str, what: str) -> None:
+    def _tell(self, name: str, progress: str) -> None:
         """Print a line for each bot; show the functions being compiled as progress."""
-        bot, _, function = what.partition(" ")
+        bot, _, function = progress.partition(" ")
         if not function:
             output.note(f"{name:<10} compiling what {bot} calls ...")
             return

@@ -31,7 +31,7 @@ from referee.rules.rules import Rules, Ruleset
 MAX_SCENES = 20_000
 """Maximum of cached scenes of all games together, at about 5 KB each."""
 _MARGIN_MS = 10**9
-"""Whoever played a move had the time for it: the margin, which a record does not tell, was enough."""
+"""A side that played a move had the time for it: the margin, which a record does not tell, was enough."""
 _DECIDED, _APART = 1000, 200
 """In centipawns: scores are clipped at `_DECIDED`, and scores `_APART` from each other disagree."""
 

@@ -182,7 +182,11 @@ def test_a_walk_enters_every_kind_of_move_without_a_needless_question(
             page.wait_for_selector(".hit", state="attached")
             for cell in way:
                 click(*place_of(page, chart, cell))
-            if [other for other in moves if other is not move and any(one[: len(way)] == way for one in other.ways)]:
+            if [
+                other
+                for other in moves
+                if other is not move and any(longer[: len(way)] == way for longer in other.ways)
+            ]:
                 choice = page.locator(f"#entry button.main:has-text('{move.shown}') >> nth=0")
                 _is_whole_beside_the_board(page, choice)
                 click(*_middle(choice))
