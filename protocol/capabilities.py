@@ -16,6 +16,7 @@ SetOptionStyle: TypeAlias = Literal["standard", "bare"]
 
 CLOCKS_OPTION = "UGI_Clocks"
 RESULT_OPTION = "UGI_Result"
+LEGAL_MOVES_OPTION = "UGI_LegalMoves"
 REUSE_OPTION = "UGI_Reuse"
 
 MOVES_TO_GO, MIN_MOVES_TO_GO = 25, 9
@@ -35,6 +36,7 @@ class Capabilities:
     - `setoption`: `bare` is the form `setoption N V`
     - `newgame`: it accepts `uginewgame`
     - `result`: it accepts the line `result …`
+    - `legal_moves`: it wants the line `legal …` before every `go`
     - `depth`, `nodes`: it obeys `go depth N`, `go nodes N`
     - `overshoot_ms`: nearly all of its answers exceed a `movetime` by at most this
     - `first_overshoot_ms`: the same for the first answer of a process
@@ -50,6 +52,7 @@ class Capabilities:
     setoption: SetOptionStyle = "standard"
     newgame: bool = True
     result: bool = False
+    legal_moves: bool = False
     depth: bool = True
     nodes: bool = True
     overshoot_ms: int = 0

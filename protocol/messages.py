@@ -194,6 +194,16 @@ class SetPosition:
 
 
 @dataclass(frozen=True, slots=True)
+class LegalMoves:
+    """`legal M…`: all legal moves of the last position, for a bot that announced `UGI_LegalMoves`."""
+
+    moves: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return f"legal {' '.join(self.moves)}"
+
+
+@dataclass(frozen=True, slots=True)
 class Go:
     """`go …`: search and answer `bestmove`. Times are in milliseconds.
 
@@ -269,6 +279,17 @@ class UgiResult:
 
 BotMessage: TypeAlias = Id | Declared | UgiOk | ReadyOk | Info | BestMove | Response | Unknown
 RefereeMessage: TypeAlias = (
-    Ugi | SetOption | IsReady | UgiNewGame | SetPosition | Go | Stop | Quit | UgiQuery | UgiResult | Unknown
+    Ugi
+    | SetOption
+    | IsReady
+    | UgiNewGame
+    | SetPosition
+    | LegalMoves
+    | Go
+    | Stop
+    | Quit
+    | UgiQuery
+    | UgiResult
+    | Unknown
 )
 Message: TypeAlias = BotMessage | RefereeMessage

@@ -18,6 +18,7 @@ from protocol.messages import (
     Id,
     Info,
     IsReady,
+    LegalMoves,
     Quit,
     ReadyOk,
     RefereeMessage,
@@ -224,6 +225,12 @@ def _go(rest: str, line: str) -> Go:
     return Go(infinite=infinite, **numbers)
 
 
+def _legal(rest: str, line: str) -> LegalMoves:
+    if not rest:
+        raise BadLine("legal without moves", line=line, hint="write: legal M...")
+    return LegalMoves(tuple(rest.split()))
+
+
 def _query(rest: str, line: str) -> UgiQuery:
     if not rest:
         raise BadLine("query without a subject", line=line, hint="write: query gameover, query p1turn or query result")
@@ -239,6 +246,7 @@ def _result(rest: str, line: str) -> UgiResult:
 
 _REFEREE: dict[str, Callable[[str, str], RefereeMessage]] = {
     "position": _position,
+    "legal": _legal,
     "go": _go,
     "stop": lambda rest, line: _STOP,
     "quit": lambda rest, line: _QUIT,

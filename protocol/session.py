@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import replace
 
-from protocol.capabilities import CLOCKS_OPTION, RESULT_OPTION, Capabilities
+from protocol.capabilities import CLOCKS_OPTION, LEGAL_MOVES_OPTION, RESULT_OPTION, Capabilities
 from protocol.errors import BadLine, visible
 from protocol.messages import (
     BestMove,
@@ -19,6 +19,7 @@ from protocol.messages import (
     Go,
     Id,
     IsReady,
+    LegalMoves,
     Message,
     Quit,
     ReadyOk,
@@ -61,6 +62,7 @@ _REFEREE_TRANSITIONS: dict[type[Message], tuple[SessionState, SessionState]] = {
     UgiNewGame: (SessionState.IDLE, SessionState.IDLE),
     SetOption: (SessionState.IDLE, SessionState.IDLE),
     SetPosition: (SessionState.IDLE, SessionState.IDLE),
+    LegalMoves: (SessionState.IDLE, SessionState.IDLE),
     UgiQuery: (SessionState.IDLE, SessionState.IDLE),
     UgiResult: (SessionState.IDLE, SessionState.IDLE),
     Go: (SessionState.IDLE, SessionState.THINKING),
@@ -115,6 +117,7 @@ class RefereeSession:
             known,
             clocks=known.clocks if clocks is None else clocks.is_default("true"),
             result=RESULT_OPTION in self.options,
+            legal_moves=LEGAL_MOVES_OPTION in self.options,
             families=self.families,
             name=self.name,
             author=self.author,

@@ -29,7 +29,7 @@ from referee.game.score import centipawns, kept_variation
 from referee.game.spec import BotLimits, BotSpec, GameSpec
 from referee.machine.pool import JobError, WorkerLostError
 from referee.play import slot
-from referee.play.player import Player
+from referee.play.player import Player, legal_line
 from referee.play.roster import Roster
 from referee.rules.core import Outcome, ParseError, UnknownNameError
 from referee.rules.position import Position
@@ -135,7 +135,8 @@ class AnalysisEngine:
             return scored
         try:
             effort = b"depth %d" % depth if depth else b"nodes %d" % nodes
-            thought = self._seat.think(searched.question + b"\ngo " + effort + b"\n", None)
+            legal = legal_line(self._seat, searched.position)
+            thought = self._seat.think(searched.question + b"\n" + legal + b"go " + effort + b"\n", None)
         except BaseException as error:
             raise self._discard(error) from None
         info = thought.info

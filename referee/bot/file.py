@@ -35,7 +35,7 @@ MAX_BYTES = 64 * 1024
 MAX_CAPABILITIES_BYTES = 2**20
 MAX_WORDS, MAX_WORD = 32, 500
 MAX_OPTIONS = 64
-SAID = frozenset({"families", "name", "author", "options", "result"})
+SAID = frozenset({"families", "name", "author", "options", "result", "legal_moves"})
 """Capabilities that every handshake announces: they are not saved."""
 REMARKS: Mapping[str, str] = {
     "author": "Who wrote the bot.",

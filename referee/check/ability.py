@@ -13,6 +13,7 @@ from protocol.capabilities import CLOCKS_OPTION, shorten_movetime
 from referee.check.examinee import BotUnderTest, Unfit
 from referee.check.report import MOVE_TIMES_MS
 from referee.game.failure import BotError
+from referee.play.player import legal_line
 from referee.rules.core import Termination
 from referee.rules.position import Position
 
@@ -98,7 +99,8 @@ def stop(examinee: BotUnderTest) -> str:
     bot.capabilities = replace(bot.capabilities, stop=True)
     begin = time.monotonic()
     try:
-        bot.think(examinee.question + b"\ngo infinite\n", 200)
+        legal = legal_line(bot, examinee.position)
+        bot.think(examinee.question + b"\n" + legal + b"go infinite\n", 200)
     except BotError as error:
         # TIME: the answer came after `stop`, within the grace period. Without an answer the termination is STALLED.
         if error.termination is not Termination.TIME or not bot.process.is_running:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from statistics import median
 
-from protocol.capabilities import CLOCKS_OPTION, RESULT_OPTION, REUSE_OPTION, shorten_movetime
+from protocol.capabilities import CLOCKS_OPTION, LEGAL_MOVES_OPTION, RESULT_OPTION, REUSE_OPTION, shorten_movetime
 from protocol.errors import SHOWN, BadLine, ProtocolError
 from protocol.messages import SetOption
 from protocol.negotiation import Ineligible
@@ -43,7 +43,7 @@ _NOTED_MS = 1000
 """A longer time to get ready is explained."""
 FIRST_TIMEOUT_MS = MOVE_TIMES_MS[-1]
 """Time for the first answer, for which a bot may load and compile."""
-ARENA_OPTIONS = (CLOCKS_OPTION, RESULT_OPTION, REUSE_OPTION, "Variant", "Setup", "Family")
+ARENA_OPTIONS = (CLOCKS_OPTION, RESULT_OPTION, LEGAL_MOVES_OPTION, REUSE_OPTION, "Variant", "Setup", "Family")
 _EASY = ("check", "spin", "combo", "string")
 _COMPLAINT = re.compile(r"error|unknown|unrecogni[sz]ed|invalid|no such", re.IGNORECASE)
 _WALK, _ASK_EVERY = 60, 5

@@ -16,7 +16,7 @@ from referee.game.failure import BotError
 from referee.game.history import GameHistory
 from referee.game.record import Ply
 from referee.game.spec import BotLimits, BotSpec, GameSpec
-from referee.play.player import Player
+from referee.play.player import Player, legal_line
 from referee.rules.position import Position
 from referee.rules.rules import Ruleset
 from referee.sandbox import Sandbox
@@ -190,17 +190,23 @@ class BotUnderTest:
         assert self._player
         return self._player.position
 
+    @property
+    def position(self) -> Position:
+        """The present position of the present game."""
+        assert self.history
+        return self.history.line.position()
+
     def ask(self, words: str, allowance_ms: float, fen: Position | None = None) -> Thought:
         """Return the bot's answer to `go WORDS` in the present game, or in the position `fen`.
 
         Raises BotError, or Unfit for an illegal move.
         """
         self.renew()
-        assert self.history
         question = self.question if fen is None else f"position fen {fen}".encode()
-        thought = self.bot.think(question + f"\ngo {words}\n".encode(), allowance_ms)
+        position = fen or self.position
+        legal = legal_line(self.bot, position)
+        thought = self.bot.think(question + b"\n" + legal + f"go {words}\n".encode(), allowance_ms)
         self._has_answered = True
-        position = fen or self.history.line.position()
         try:
             position.read(thought.move or "")
         except ValueError as error:

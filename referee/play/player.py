@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping
 from weakref import WeakKeyDictionary
 
 from protocol.capabilities import movetime_for, shares_of_game, shorten_movetime
-from protocol.messages import SetOption
+from protocol.messages import LegalMoves, SetOption
 from protocol.negotiation import Agreement, Ineligible, plan_setoptions
 from protocol.options import OptionDecl
 from referee.bot.seat import Seat, Thought
@@ -19,6 +19,7 @@ from referee.game.clock import GameClock
 from referee.game.failure import BotError
 from referee.game.history import GameHistory
 from referee.rules.core import Termination
+from referee.rules.position import Position
 from referee.rules.rules import Ruleset
 
 _plans: WeakKeyDictionary[Seat, tuple[tuple[object, ...], Agreement | Ineligible]] = WeakKeyDictionary()
@@ -120,6 +121,11 @@ def prepare(bot: Seat, ruleset: Ruleset, *, is_shown: bool = False) -> Agreement
     return plan
 
 
+def legal_line(bot: Seat, position: Position) -> bytes:
+    """Return the line `legal …` that stands before `go`, with its line end; nothing for a bot that did not ask."""
+    return f"{LegalMoves(tuple(position.texts))}\n".encode() if bot.capabilities.legal_moves else b""
+
+
 class Player:
     """A bot in one game; `Player()` sends it the options. Raises BotError if it cannot play by the rules, or fails.
 
@@ -127,12 +133,23 @@ class Player:
     phase.
     """
 
-    __slots__ = ("_clock", "_has_move_times", "_question", "_separator", "_shares", "_side", "bot", "passes_phase")
+    __slots__ = (
+        "_clock",
+        "_has_move_times",
+        "_line",
+        "_question",
+        "_separator",
+        "_shares",
+        "_side",
+        "bot",
+        "passes_phase",
+    )
 
     def __init__(self, bot: Seat, history: GameHistory) -> None:
         plan = prepare(bot, history.ruleset, is_shown=history.spec.position is not None)
         self.bot = bot
         self.passes_phase = plan.passes_phase
+        self._line = history.line
         self._shares = shares_of_game(history.ruleset.rules.game_moves)
         self._question = bytearray(b"position startpos")
         """`position … moves …` up to the present ply."""
@@ -180,20 +197,25 @@ class Player:
         """Return the answer to `position … go …`; lift the limits on pondering meanwhile. Raises as `Seat.think`."""
         bot, clock, side = self.bot, self._clock, self._side
         bot.begin_turn(side)
+        # The condition again: few bots ask, and the others are spared the copy of the position.
+        legal = legal_line(bot, self._line.position()) if bot.capabilities.legal_moves else b""
         if self._has_move_times:
-            thought = self._ask_in_time(self._move_time_ms(), clock.allowance_ms(side), known)
+            thought = self._ask_in_time(legal, self._move_time_ms(), clock.allowance_ms(side), known)
         else:
-            question = b"".join((self._question, b"\ngo ", clock.words(side), b"\n"))
+            question = b"".join((self._question, b"\n", legal, b"go ", clock.words(side), b"\n"))
             thought = bot.think(question, clock.allowance_ms(side), known)
         bot.end_turn(thought.ms)
         return thought
 
-    def _ask_in_time(self, told_ms: int, allowance_ms: float | None, known: Mapping[bytes, int]) -> Thought:
+    def _ask_in_time(
+        self, legal: bytes, told_ms: int, allowance_ms: float | None, known: Mapping[bytes, int]
+    ) -> Thought:
         """Return the answer to `go movetime`, and record how late the bot was."""
         bot, is_first = self.bot, not self.bot.has_answered
         bot.has_answered = True
         try:
-            thought = bot.think(b"%b\ngo movetime %d\n" % (bytes(self._question), told_ms), allowance_ms, known)
+            question = b"%b\n%bgo movetime %d\n" % (bytes(self._question), legal, told_ms)
+            thought = bot.think(question, allowance_ms, known)
         except BotError as error:
             if error.termination is Termination.TIME and allowance_ms is not None:
                 # How long it would have taken is unknown, but at least the time that it was allowed.

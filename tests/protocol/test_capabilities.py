@@ -46,6 +46,11 @@ def test_result_is_sent_to_those_who_announced_it():
     assert not after(known=Capabilities(result=True)).result
 
 
+def test_legal_moves_are_sent_to_those_who_announced_the_option():
+    assert after("option name UGI_LegalMoves type check default true").legal_moves
+    assert not after(known=Capabilities(legal_moves=True)).legal_moves
+
+
 def test_what_was_probed_is_kept():
     known = Capabilities(stop=False, repeated_isready=False, query="bare", setoption="bare", newgame=False)
     found = after("id name A", known=known)

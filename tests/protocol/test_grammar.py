@@ -36,7 +36,7 @@ def test_what_the_referee_says_when_is_what_its_session_allows():
         assert GRAMMAR["bot"][GRAMMAR_VERB[kind]]["from"] == [needed.value]
 
 
-VERBS = {"SetPosition": "position", "UgiQuery": "query", "UgiResult": "result"}
+VERBS = {"SetPosition": "position", "UgiQuery": "query", "UgiResult": "result", "LegalMoves": "legal"}
 GRAMMAR_VERB = {
     kind: VERBS.get(kind.__name__, kind.__name__.lower())
     for kind in (*session._REFEREE_TRANSITIONS, *session._BOT_ANSWERS)

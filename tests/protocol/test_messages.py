@@ -18,6 +18,7 @@ from protocol.messages import (
     Id,
     Info,
     IsReady,
+    LegalMoves,
     Quit,
     ReadyOk,
     Response,
@@ -102,12 +103,25 @@ FROM_REFEREE = st.one_of(
     st.builds(Go, p1time=NUMBER, p2time=NUMBER, p1inc=NUMBER, p2inc=NUMBER),
     st.builds(Go, movetime=st.one_of(st.none(), NUMBER), depth=st.one_of(st.none(), NUMBER)),
     st.builds(Go, nodes=NUMBER, infinite=st.booleans()),
+    st.builds(LegalMoves, st.lists(WORD, min_size=1, max_size=5).map(tuple)),
     st.builds(UgiQuery, TEXT),
     st.builds(UgiResult, st.sampled_from(["p1win", "p2win", "draw"]), st.sampled_from(["", "goal", "max-plies"])),
     st.builds(Unknown, TEXT),
 )
 BOT_VERBS = {"bestmove", "info", "id", "option", "response", "ugiok", "readyok"}
-REFEREE_VERBS = {"ugi", "isready", "uginewgame", "stop", "quit", "position", "go", "setoption", "query", "result"}
+REFEREE_VERBS = {
+    "ugi",
+    "isready",
+    "uginewgame",
+    "stop",
+    "quit",
+    "position",
+    "legal",
+    "go",
+    "setoption",
+    "query",
+    "result",
+}
 
 
 @given(FROM_BOT)
@@ -256,6 +270,7 @@ def test_reading_what_referees_write(line, expected):
 @pytest.mark.parametrize(
     "line",
     [
+        "legal",
         "position",
         "position moves a1b2",
         "position fen",

@@ -13,6 +13,7 @@ from protocol.messages import (
     Id,
     Info,
     IsReady,
+    LegalMoves,
     Quit,
     ReadyOk,
     Response,
@@ -43,13 +44,14 @@ ALL = [
     IsReady(),
     UgiNewGame(),
     SetPosition(),
+    LegalMoves(("b1b3",)),
     Go(),
     Stop(),
     Quit(),
     UgiQuery("fen"),
     UgiResult("draw"),
 ]
-IDLE = {SetOption, IsReady, UgiNewGame, SetPosition, UgiQuery, UgiResult, Quit}
+IDLE = {SetOption, IsReady, UgiNewGame, SetPosition, LegalMoves, UgiQuery, UgiResult, Quit}
 
 
 def in_state(state: SessionState) -> RefereeSession:

@@ -47,6 +47,7 @@ def test_every_option_type_is_explained(kind):
         negotiation.SETUP_OPTION,
         capabilities.CLOCKS_OPTION,
         capabilities.RESULT_OPTION,
+        capabilities.LEGAL_MOVES_OPTION,
     ],
 )
 def test_every_option_of_the_arena_is_explained(name):

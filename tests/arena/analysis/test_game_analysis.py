@@ -28,11 +28,14 @@ import sys
 for line in sys.stdin:
     words = line.split()
     if words[:1] == ["ugi"]:
-        print("id name scripted\\nid family toy\\nid family loa\\nugiok", flush=True)
+        print("id name scripted\\nid family toy\\nid family loa")
+        print("option name UGI_LegalMoves type check\\nugiok", flush=True)
     elif words[:1] == ["isready"]:
         print("readyok", flush=True)
     elif words[:1] == ["position"]:
         plies, move = len(words) - words.index("moves") - 1 if "moves" in words else 0, words[-1]
+    elif words[:1] == ["legal"]:
+        legal = words[1:]
     elif words[:1] == ["go"]:
         print(plies, words[2], file=sys.stderr, flush=True)
         score = SCORES
@@ -69,6 +72,16 @@ def test_analysis_evaluates_every_position_and_borderline_ones_again(tmp_path: P
     assert [one.mark for one in found.plies] == [""] * 4
     assert [one.score for one in found.plies] == [0, 0, 0, 0]
     assert (found.engine, found.nodes, found.win_model) == ("scripted", 10, "test")
+
+
+def test_an_engine_that_asks_is_sent_the_legal_moves(tmp_path: Path, roster: Roster) -> None:
+    record = game_of(load("loa").settle(), 4)
+    start = Position.start(load("loa").settle())
+    with AnalysisEngine(scripted(tmp_path, "len(legal)", "legal[-1]"), roster, record, record.moves) as engine:
+        for ply in range(4):
+            position = start.play_all(record.moves[:ply])
+            evaluated = engine.evaluate((ply, ""), 10)
+            assert (evaluated.score, evaluated.best) == (len(position.moves), position.texts[-1])
 
 
 def test_analysis_marks_confirmed_blunders(tmp_path: Path, roster: Roster) -> None:

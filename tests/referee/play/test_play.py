@@ -16,6 +16,8 @@ from referee.game.record_text import read_texts, write_text
 from referee.game.spec import Adjudication, PlannedGame, TimeControl
 from referee.play.play import play
 from referee.play.roster import Roster
+from referee.rules import load
+from referee.rules.position import Position
 from referee.verify.verification import verify
 from tests.badbots.catalogue import FAULTS
 from tests.referee.conftest import BLACK, BRIEF, PATIENT, WHITE, scripted
@@ -38,9 +40,6 @@ def short_games() -> list[dict[str, object]]:
 
 @pytest.mark.parametrize("vector", short_games()[:3], ids=lambda vector: vector["final_position"])
 def test_a_whole_game_is_refereed_to_its_end(vector: dict, game: Build, roster: Roster) -> None:
-    from referee.rules import load
-    from referee.rules.position import Position
-
     start = Position.start(load("loa").settle(), vector["position"])
     mine, theirs = vector["moves"][0::2], vector["moves"][1::2]
     if start.side == "second":
@@ -199,6 +198,18 @@ def test_a_bot_that_asks_is_told_the_result(game: Build, roster: Roster, tmp_pat
     play(game([*asks, "resign"], []), roster)
     roster.close()
     assert "result p2win resigned\nquit\n" in heard.read_text()
+
+
+def test_a_bot_that_asks_is_sent_the_legal_moves_of_each_position(game: Build, roster: Roster) -> None:
+    asks = ["--echo", "--option", "option name UGI_LegalMoves type check default true"]
+    record = play(game([*asks, *BLACK[:2], "resign"], ["--echo", *WHITE]), roster)
+    heard = record.logs["first"].splitlines()
+    turns = [line for line in heard if line.startswith(("position", "legal", "go "))]
+    assert [line.split()[0] for line in turns] == ["position", "legal", "go"] * 3
+    position = Position.start(load("loa").settle())
+    for ply, line in enumerate(turns[1::3]):
+        assert line == f"legal {' '.join(position.play_all(record.moves[: 2 * ply]).texts)}"
+    assert "legal" not in record.logs["second"]
 
 
 @pytest.mark.parametrize("value", ["", "true"])
