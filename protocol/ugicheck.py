@@ -80,7 +80,8 @@ ADVICE = {
     "ends-at-isready": "keep running after `isready`",
     "ends-at-go": "keep running after `go`",
     "no-bestmove": "answer every `go` with one line `bestmove MOVE`, end the line and flush it",
-    "no-move": "`bestmove` needs a move; use `bestmove resign` in a lost position",
+    "no-move": "`bestmove` needs a move; use `bestmove resign` in a lost position. If the bot needs the "
+    "line `legal`, use `arena check`",
     "bad-move": "write moves as printable text without spaces",
     "illegal-move": "compare the move with the legal moves of the position; the start position comes first",
     "late": "stop thinking before the time of `go movetime` is over, and keep a reserve",

@@ -77,7 +77,9 @@ def commands() -> Mapping[str, argparse.ArgumentParser]:
 
 def test_every_command_and_option_is_on_the_site() -> None:
     parts = dict(
-        re.findall(r"^usage: (arena[a-z ]*\b)(.*?)(?=^usage: |\Z)", page("reference/command-line"), re.M | re.S)
+        re.findall(
+            r"^usage: (arena(?: [a-z][a-z-]*)*)(.*?)(?=^usage: |\Z)", page("reference/command-line"), re.M | re.S
+        )
     )
     assert {f"arena {command.name}" for command in every()} <= commands().keys()
     for name, parser in commands().items():

@@ -1,8 +1,12 @@
-"""Templates of bots: the examples of each language as archives, and a bundle made from one Python file."""
+"""Templates of bots: the files of each language, also as archives, and a bundle made from one Python file.
+
+A template plays every family: it has the rules from `bots.sdk`, or its legal moves from the referee.
+"""
 
 from __future__ import annotations
 
 import io
+import re
 import zipfile
 from collections.abc import Mapping
 from functools import cache
@@ -13,12 +17,14 @@ from referee.bot.file import FILE
 from referee.families import folder_of
 
 LANGUAGES: Mapping[str, str] = {
-    "python": "Python",
+    "python": "Python (bots.sdk)",
+    "python-plain": "Python",
     "c": "C",
     "cpp": "C++",
     "java": "Java",
     "javascript": "JavaScript",
     "rust": "Rust",
+    "go": "Go",
 }
 """The languages that have a template, with their titles."""
 SOURCE = "my_bot.py"
@@ -26,23 +32,37 @@ MAX_SOURCE = 20_000
 """Maximum number of characters of a bot written on a page."""
 
 
+_FAMILY_LINE = re.compile(rb'^(FAMILY = |families = \[")\w+', re.MULTILINE)
+"""Where a `Makefile` and a `bot.toml` name the family."""
+
+
 def _folder(language: str) -> Path:
     return folder_of("bots") / "examples" / language
 
 
+def template_files(language: str, family: str = "") -> dict[str, bytes]:
+    """Return the contents of a template's files by name, for this family or the template's own.
+
+    Raises NotFoundError for an unknown language.
+    """
+    if language not in LANGUAGES:
+        raise NotFoundError("template", language, list(LANGUAGES))
+    files = {path.name: path.read_bytes() for path in sorted(_folder(language).iterdir()) if path.is_file()}
+    if not family:
+        return files
+    return {name: _FAMILY_LINE.sub(rb"\g<1>" + family.encode(), data) for name, data in files.items()}
+
+
 @cache
 def python_source() -> str:
-    """Return the source of the example bot in Python."""
+    """Return the source of the template in Python."""
     return (_folder("python") / SOURCE).read_text(encoding="utf-8")
 
 
 @cache
 def archive(language: str) -> bytes:
-    """Return the example bot of a language as a zip archive. Raises NotFoundError."""
-    if language not in LANGUAGES:
-        raise NotFoundError("template", language, list(LANGUAGES))
-    files = [path for path in sorted(_folder(language).iterdir()) if path.is_file()]
-    return _zipped({path.name: path.read_bytes() for path in files})
+    """Return the template of a language as a zip archive. Raises NotFoundError."""
+    return _zipped(template_files(language))
 
 
 def python_bundle(source: str) -> bytes:

@@ -11,7 +11,7 @@ import pytest
 
 from referee.rules import load
 from referee.rules.position import Position
-from tests.bots.compilers import build, works
+from tests.bots.compilers import build_loa_bot, works
 from tests.bots.driver import ROOT, Driver
 
 VARIANTS = ("standard", "scrambled-eggs", "loa12", "blackhole9", "blackhole9-scrambled")
@@ -19,7 +19,7 @@ VARIANTS = ("standard", "scrambled-eggs", "loa12", "blackhole9", "blackhole9-scr
 
 @pytest.fixture(scope="module")
 def program(tmp_path_factory: pytest.TempPathFactory) -> str:
-    return build("c", tmp_path_factory.mktemp("bot"))[0]
+    return build_loa_bot(tmp_path_factory.mktemp("bot"))
 
 
 @pytest.fixture
@@ -141,6 +141,6 @@ def test_the_header_alone_compiles_without_a_warning(tmp_path: Path) -> None:
         pytest.skip("no C compiler `cc` here")
     source = tmp_path / "alone.c"
     source.write_text('#include "ugi.h"\nint main(void) { return 0; }\n')
-    header = ROOT / "bots" / "examples" / "c"
+    header = ROOT / "bots" / "examples" / "loa"
     flags = ["-std=c11", "-O2", "-Wall", "-Wextra", "-Wpedantic", "-Werror", f"-I{header}"]
     subprocess.run(["cc", *flags, "-c", str(source), "-o", str(tmp_path / "alone.o")], check=True, timeout=500)

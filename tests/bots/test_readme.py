@@ -22,7 +22,7 @@ from protocol.capabilities import Capabilities
 from referee import toml
 from referee.bot import file as bot_file
 from referee.tournament import document as settings
-from tests.bots.compilers import build
+from tests.bots.compilers import build, build_loa_bot, need, write_template
 from tests.bots.driver import ROOT
 from tests.conftest import INTERPRETED
 from tests.program import arena
@@ -41,6 +41,8 @@ TEXT = "\n".join((ROOT / "docs" / name).read_text(encoding="utf-8") for name in 
 BOT_FILES = (ROOT / "docs" / "reference" / "bot-files.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```(\w+)(?: (\S+))?\n(.*?)^```$", TEXT, re.MULTILINE | re.DOTALL)
 COMMANDS = [line for kind, name, text in BLOCKS if kind == "sh" and name != "guide" for line in text.splitlines()]
+WRITTEN = {words[4]: words[2:4] for words in map(str.split, COMMANDS) if words[:2] == ["arena", "new-bot"]}
+"""Language and family of each bot that a page begins with, by its folder."""
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +57,8 @@ def fill(folder: Path) -> Path:
     for kind, name, text in BLOCKS:
         if kind == "python" and name:
             (folder / name).write_text(text, encoding="utf-8")
-    shutil.copytree(ROOT / "bots" / "examples", folder / "bots" / "examples", ignore=shutil.ignore_patterns("bin"))
+    for place, (language, family) in WRITTEN.items():
+        write_template(language, family, folder / place)
     tools = folder / "tools"
     tools.mkdir()
     for name, command in (("python", ""), ("arena", "-m arena")):
@@ -64,10 +67,15 @@ def fill(folder: Path) -> Path:
     return folder
 
 
-def test_the_page_has_a_bot_and_commands() -> None:
-    (shown,) = [text for _, name, text in BLOCKS if name == "my_bot.py"]
-    assert shown == (ROOT / "bots" / "examples" / "python" / "my_bot.py").read_text(), "the page to submit shows it too"
+@pytest.mark.parametrize(("file", "language"), [("my_bot.py", "python"), ("plain.py", "python-plain")])
+def test_the_page_shows_the_templates(file: str, language: str) -> None:
+    (shown,) = [text for _, name, text in BLOCKS if name == file]
+    assert shown == (ROOT / "bots" / "examples" / language / "my_bot.py").read_text()
+
+
+def test_the_pages_have_commands() -> None:
     assert len(COMMANDS) >= 6
+    assert len(WRITTEN) == 3
 
 
 def test_every_key_of_a_bots_file_is_explained() -> None:
@@ -109,8 +117,14 @@ def test_the_gauntlet_against_the_champion_is_a_schedule() -> None:
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_command_of_the_page_works(command: str, folder: Path) -> None:
-    if example := re.search("examples/([a-z]+)", command):
-        build(example[1], folder / "bots" / "examples")
+    if "examples/loa" in command:
+        build_loa_bot(folder / "bots" / "examples")
+    for place in set(command.split()) & set(WRITTEN):
+        if command.startswith("arena new-bot"):
+            shutil.rmtree(folder / place)
+        else:
+            need(WRITTEN[place][0])
+            build(folder / place)
     path = f"{folder / 'tools'}{os.pathsep}{os.environ['PATH']}"
     environment = os.environ | {"PATH": path, "PYTHONPATH": str(ROOT)}
     if command.startswith("arena check"):

@@ -54,6 +54,15 @@ CORE: tuple[Command, ...] = (
         module="arena.cli.local.kernels",
     ),
     Command(
+        "new-bot",
+        "write a small bot to begin with, in your programming language",
+        ("arena new-bot python loa my-bot", "arena new-bot rust pijersi bots/first"),
+        "local",
+        module="arena.cli.local.new_bot",
+        about="Write a small bot that plays at once, its bot.toml and a Makefile into DIR. In Python the bot knows the "
+        "rules by bots.sdk. In the other languages, and as python-plain, the referee sends it the legal moves.",
+    ),
+    Command(
         "play",
         "play games between bots",
         (

@@ -78,7 +78,7 @@ def test_a_document_begins_with_its_schema(words: list[str], tmp_path: Path, cap
 
 WITHOUT_RESULT = {
     *("completion", "connect", "demo", "referee", "scheduler", "serve", "worker"),
-    *("atlas run", "book make", "logout", "rules convert", "rules new"),
+    *("atlas run", "book make", "logout", "rules convert", "rules new", "new-bot"),
 }
 """Commands that run until they are ended, or write a file or a text of their own."""
 
