@@ -52,9 +52,13 @@ def bot(folder: Path, language: str, interpreted: None) -> Iterator[Driver]:
 
 def test_template_passes_its_own_test(folder: Path, language: str) -> None:
     (line,) = re.findall(r"^\tarena (.*)$", (folder / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
-    done = arena(shlex.split(line.replace("$(FAMILY)", FAMILY_OF[language])), INTERPRETED, folder)
+    words = shlex.split(line.replace("$(FAMILY)", FAMILY_OF[language]))
+    done = arena([*words, "--transcript"], INTERPRETED, folder)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "fit to play" in done.stdout
+    lists = [sent for sent in done.stdout.splitlines() if sent.strip().startswith("> legal ")]
+    assert bool(lists) == (language != "python"), "only the SDK has the rules"
+    assert all(len(sent) <= 130 for sent in lists)
 
 
 def test_template_plays_whole_games_of_every_family(folder: Path, interpreted: None) -> None:

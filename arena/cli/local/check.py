@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
@@ -153,5 +154,6 @@ def _verdict(report: CheckReport) -> str:
 
 
 def _shortened(lines: list[str]) -> list[str]:
-    """Leave out the middle of a long exchange."""
+    """Leave out the middle of a long exchange, and the end of long lists of legal moves."""
+    lines = [textwrap.shorten(line, 120, placeholder=" …") if line.startswith("> legal ") else line for line in lines]
     return lines if len(lines) <= 16 else [*lines[:8], f"… {len(lines) - 16} lines …", *lines[-8:]]
