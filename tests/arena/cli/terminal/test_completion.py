@@ -57,6 +57,8 @@ OFFERS = [
     ("arena play a b --format g", {"gauntlet"}),
     ("arena completion z", {"zsh"}),
     ("arena user add zoe --role a", {"author", "admin"}),
+    ("arena new-bot r", {"rust"}),
+    ("arena new-bot rust t", {"tablut"}),
 ]
 
 
