@@ -35,6 +35,7 @@ SCHEMA = 1
 _OWN = "|".join(map(str, (0, *_CODES.values())))
 _FOREIGN = re.compile(rf"\x1b\[(?:{_OWN})(?:;(?:{_OWN}))*m|[{UNSAFE}]")
 """A style of `styled`, or a character that a terminal must not get from a stranger."""
+_STYLE = re.compile(r"\x1b\[[0-9;]*m")
 
 _quiet = False
 _is_plain = False
@@ -81,11 +82,16 @@ def _shown(line: str, stream: IO[str] | None = None) -> str:
 
 
 def _wrapped(line: str, stream: IO[str] | None = None) -> str:
-    """Return a line for stdout (or `stream`): on a terminal, with line breaks between words where it is too long."""
-    most = shutil.get_terminal_size((80, 24)).columns
-    if len(line) <= most or _is_plain or not (stream or sys.stdout).isatty():
+    """Return a text for stdout (or `stream`): on a terminal, with breaks between words in lines that are too long."""
+    if _is_plain or not (stream or sys.stdout).isatty():
         return line
-    return "\n".join(textwrap.wrap(line, most, break_long_words=False, break_on_hyphens=False))
+    most = shutil.get_terminal_size((80, 24)).columns
+    return "\n".join(
+        part
+        if len(_STYLE.sub("", part)) <= most  # as it is: a line of a drawn board has more styles than squares
+        else "\n".join(textwrap.wrap(part, most, break_long_words=False, break_on_hyphens=False))
+        for part in line.split("\n")
+    )
 
 
 def _escaped(json_text: str) -> str:
@@ -123,10 +129,12 @@ def note(*lines: str) -> None:
 
 
 def error(message: str, *, is_fault: bool = True) -> None:
-    """Print an error on stderr in one line: what is wrong, where, and what to do."""
+    """Print an error on stderr, in one line unless a terminal is narrower: what is wrong, where, and what to do."""
     _take_line_away()
-    head = styled("error:", "bold", "red", stream=sys.stderr) + " " if is_fault else ""
-    print(f"{head}{_shown(message, sys.stderr)}", file=sys.stderr, flush=True)
+    head = "error: " if is_fault else ""
+    lines = _wrapped(f"{head}{_shown(message, sys.stderr)}", sys.stderr)
+    shown = styled(head.strip(), "bold", "red", stream=sys.stderr) + lines.removeprefix(head.strip())
+    print(shown if is_fault else lines, file=sys.stderr, flush=True)
 
 
 def trace(fault: BaseException) -> None:
@@ -142,8 +150,9 @@ def progress(line: str, *, is_last: bool = False) -> None:
     Whatever is printed next replaces the line, unless `is_last` is set.
     """
     global _is_line_open  # noqa: PLW0603 - there is one terminal
-    if not _quiet and sys.stderr.isatty():
-        kept = line[: shutil.get_terminal_size((80, 24)).columns - 1]
+    if not _quiet and sys.stderr.isatty() and os.environ.get("TERM") != "dumb":  # that one cannot erase a line
+        most = shutil.get_terminal_size((80, 24)).columns - 1
+        kept = line if len(line) <= most else f"{line[: most - 1]}…"
         print(f"\r\x1b[K{_shown(kept, sys.stderr)}", end="\n" if is_last else "", file=sys.stderr, flush=True)
         _is_line_open = not is_last
 

@@ -105,7 +105,8 @@ class Table:
         from rich.table import Table as RichTable
         from rich.text import Text
 
-        console = Console(file=stream, width=width, color_system="standard" if has_colour else None)
+        # With a height as well, since rich takes no width alone for a dumb terminal, which it believes to have 80 columns.
+        console = Console(file=stream, width=width, height=24, color_system="standard" if has_colour else None)
         table = RichTable(box=None, pad_edge=False, padding=(0, GAP, 0, 0), header_style="bold")
         widths = self._widths()
         kept = self._kept(widths, width)

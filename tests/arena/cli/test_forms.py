@@ -17,12 +17,29 @@ from arena.documents.columns import BOTS, LEADERBOARD, POOL_RATINGS, TOURNAMENTS
 from arena.documents.table import Column
 from referee.rules.core import value_text
 from referee.tournament.formats import format_named
-from tests.arena.cli.test_lists import LISTS, Place, rich
+from tests.arena.cli.place import Place, rich
+from tests.with_features import is_on
 
 __all__ = ["rich"]
 
+LISTS = (
+    "archive list",
+    "archive search",
+    *(["atlas show loa"] if is_on("atlas") else []),
+    "bot list --retired",
+    "dump list",
+    "explore loa",
+    "leaderboard loa",
+    *(["problems list"] if is_on("problems") else []),
+    "rules list",
+    "schedule list",
+    "tournament list",
+    "user list",
+    "user tokens zoe",
+)
+
 Item = Mapping[str, Any]
-TABLES = (*(command for command in LISTS if command != "bot quota"), "tournament show 1", "tournament show 2")
+TABLES = (*LISTS, "tournament show 1", "tournament show 2")
 SAID: Mapping[str, Callable[[Item], Any]] = {
     "advantage": lambda item: item["advantage"],
     "also": lambda item: ", ".join(item["names"]),
