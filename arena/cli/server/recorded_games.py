@@ -205,8 +205,10 @@ def _list(arguments: DumpsArguments) -> int:
     """List the files. Exit code 1 if one does not have its checksum."""
     from arena.collections.dumps import Dumps
 
-    dumps = Dumps.of(arguments.read())
+    settings = arguments.read()
+    dumps = Dumps.of(settings)
     try:
+        open_store(settings).close()  # a folder that is no arena has no dumps, not an empty list of them
         problems = dumps.check() if arguments.check else []
         _print(arguments, dumps, 0, problems)
     except OSError as error:

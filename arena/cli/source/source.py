@@ -107,7 +107,9 @@ def open_folder(arguments: DatabaseArguments, *, creates: bool) -> Iterator[Fold
     file = file_of(settings)
     if not creates and file is not None and not file.exists():
         raise CommandError(
-            f"no archive in {settings.data}; fill one with: arena archive import FILE --family FAMILY", Exit.NOT_FOUND
+            f"no arena in {settings.data}; `arena init{settings.as_options}` makes one, "
+            f"`arena archive import FILE --family FAMILY{settings.as_options}` an archive alone",
+            Exit.NOT_FOUND,
         )
     make_folder(settings.data, is_passage=True)
     with contextlib.closing(open_new(settings)) as store:

@@ -288,6 +288,33 @@ def test_command_is_legible_on_every_terminal(
         check(case, look, shown, tables)
 
 
+WITHOUT_ARENA = {
+    *("analyse", "book make", "doctor", "scheduler", "worker"),  # need none
+    *("archive import", "db load", "db restore", "demo", "init", "problems add"),  # make one
+}
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        case
+        for case in CASES_HERE
+        if command_of(case.line) not in WITHOUT_ARENA
+        and "--data" in commands()[command_of(case.line)]._option_string_actions
+    ],
+    ids=lambda case: command_of(case.line),
+)
+def test_command_for_a_folder_of_no_arena_names_the_one_that_makes_it(
+    case: Case, rich: Place, home: Path, tmp_path: Path
+) -> None:
+    nowhere = tmp_path / "nowhere"
+    line = filled(case.line.replace("{last}", "1"), rich, home, next(NUMBERS)).partition(" --data")[0]
+    code, shown = rich.screen(f"{line} --data {nowhere}", LOOKS["piped"])
+    assert code == NOT_FOUND
+    assert f"no arena in {nowhere}; `arena init --data {nowhere}` makes one" in shown
+    assert not nowhere.exists()
+
+
 @pytest.mark.parametrize("look", ["light-80", "no-colour-80"])
 def test_rows_of_a_board_are_not_broken(rich: Place, home: Path, look: str) -> None:
     _, shown = rich.screen(f"replay {home}/game.json", LOOKS[look])

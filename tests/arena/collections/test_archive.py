@@ -391,7 +391,7 @@ def test_the_command_from_import_to_replay(
 @pytest.mark.parametrize(
     ("words", "code", "message"),
     [
-        (["search"], 3, "no archive in"),
+        (["search"], 3, "no arena in"),
         (["import", "/no/such/file", "--family", "loa"], 3, "no such file"),
         (["import", __file__ + "c", "--family", "lao"], 2, "did you mean loa"),
         (["import", "EMPTY", "--family", "loa"], 2, "contains no game"),
