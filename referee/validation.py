@@ -66,7 +66,8 @@ class Misfit:
 def misfits(error: ValidationError, model: Model, *, forms: Mapping[str, str] | None = None) -> list[Misfit]:
     """Return all errors, one for each key. `forms` has a hint for each pattern that a text must match.
 
-    The optional `SUGGESTED_KEYS` of a model maps unknown keys to known ones (`tc`: `time_control`).
+    The optional `SUGGESTED_KEYS` of a model maps unknown keys to known ones (`tc`: `time_control`);
+    `EXPLAINED_KEYS` maps keys that no other key stands for to what to do.
     """
     by_field: dict[str, Misfit] = {}
     for detail in error.errors(include_url=False)[:MAX_ERRORS]:
@@ -173,6 +174,9 @@ def _unknown(place: list[str], model: Model) -> Misfit:
     beside = [key.rpartition(".")[2] for key in known if key.rpartition(".")[0] == before]
     elsewhere = [key for key in known if key.rpartition(".")[2] == last]
     meant: Mapping[str, str] = getattr(model, "SUGGESTED_KEYS", {})
+    explained: Mapping[str, str] = getattr(model, "EXPLAINED_KEYS", {})
+    if len(place) == 1 and last in explained:
+        return Misfit(_path(place), "unknown key", explained[last])
     other = meant.get(last)
     suggestions = [other] if other else elsewhere or [f"{before}.{name}".lstrip(".") for name in near(last, beside)]
     hint = did_you_mean(suggestions) or _choices("", beside)

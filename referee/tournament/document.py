@@ -151,6 +151,13 @@ class _Document(Part):
         "ponder": "pondering",
     }
     """Keys people may write instead of ours, and our keys: used for suggestions only."""
+    EXPLAINED_KEYS: ClassVar[Mapping[str, str]] = {
+        name: f'a {name} has no table; write format = "{name}"'
+        + (f", and {' and '.join(system.keys)} above the tables" if system.keys else "")
+        for name, system in formats.formats().items()
+        if system.Settings is NoSettings
+    }
+    """Formats that people may take for a table, and what to write."""
 
     name: Word
     """Title of the tournament. In a recurring one, `{date}` and `{time}` are replaced by its start."""

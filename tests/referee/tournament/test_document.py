@@ -17,6 +17,17 @@ from referee.tournament.part import SettingsError
 PLAIN: dict[str, Any] = {"name": "Cup", "family": "loa", "entries": {"bots": ["a", "b"]}}
 
 
+def test_a_table_of_a_format_without_one_is_told_what_to_write() -> None:
+    with pytest.raises(SettingsError) as told:
+        read({**PLAIN, "swiss": {"rounds": 3}})
+    assert (
+        str(told.value)
+        == 'swiss: unknown key; a swiss has no table; write format = "swiss", and rounds above the tables'
+    )
+    with pytest.raises(SettingsError, match=r'write format = "gauntlet"$'):
+        read({**PLAIN, "gauntlet": {}})
+
+
 def test_a_toml_document_with_everything() -> None:
     document = read(
         toml.read("""
