@@ -53,8 +53,8 @@ def sqlite(settings: Settings) -> Diagnosis:
 
 
 def features(settings: Settings) -> Iterator[Diagnosis]:
-    """Check that every installed feature can be loaded, whether it is on or off."""
-    disabled = settings.disabled_features
+    """Check that every installed feature can be loaded, whether it is on or off, and that its tables are there."""
+    disabled, without_tables = settings.disabled_features, _without_tables(settings)
     enabled(disabled, *WEB, *COORDINATOR)
     for feature in installed():
         state = feature.state(disabled)
@@ -62,10 +62,27 @@ def features(settings: Settings) -> Iterator[Diagnosis]:
         if state == "failed":
             advice = f"repair or uninstall {feature.package}, or set {VARIABLE}"
             yield Diagnosis(feature.name, "broken", f"{detail}: {feature.problem}", advice)
+        elif feature.name in without_tables:
+            advice = f"`arena db upgrade{settings.as_options}`"
+            yield Diagnosis(feature.name, "broken", f"{detail}: the database lacks its tables", advice)
         else:
             yield Diagnosis(feature.name, "ok", detail)
     for name in sorted(set(disabled) - {ALL, *(feature.name for feature in installed())}):
         yield Diagnosis(name, "weak", "disabled_features names it, but it is not installed", "correct the setting")
+
+
+def _without_tables(settings: Settings) -> tuple[str, ...]:
+    """Return the features whose tables an arena lacks; nothing where there is no arena, or none that can be read."""
+    from arena.cli.source.database import open_store
+    from arena.cli.terminal.exit import CommandError
+    from arena.errors import StoreError
+    from arena.store.base import schema
+
+    try:
+        with closing(open_store(settings, any_schema=True)) as store:
+            return () if schema.is_fresh(store.engine) else schema.waiting(store.engine)
+    except (CommandError, StoreError):
+        return ()
 
 
 def results(settings: Settings) -> Diagnosis:

@@ -9,9 +9,11 @@ from pathlib import Path
 import pytest
 
 from arena.cli.server import doctor, machine_checks
+from arena.cli.terminal.exit import Exit
 from arena.cluster.spool import Spool
 from arena.config import read_settings
 from arena.errors import StorageError
+from arena.feature import installed
 from arena.store import Store
 from arena.store.base.health import mark_of
 from referee.game.spec import BotLimits, BotSpec, GameSpec, PlannedGame
@@ -50,6 +52,19 @@ def test_a_folder_that_others_can_read_is_reported(tmp_path: Path, capsys: pytes
     assert (parts["data folder"]["state"], parts["data folder"]["fix"]) == ("ok", "")
     _, parts = look(tmp_path / "none", capsys)
     assert parts["data folder"]["detail"].endswith("is not there yet")
+
+
+def test_a_feature_without_its_tables_is_broken(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Store.in_folder(tmp_path).close()
+    name = next(entry.name for entry in installed())
+    assert look(tmp_path, capsys)[1][name]["state"] == "ok"
+    monkeypatch.setattr("arena.store.base.schema.waiting", lambda engine: (name,))
+    code, parts = look(tmp_path, capsys)
+    assert (code, parts[name]["state"]) == (Exit.FAILED, "broken")
+    assert parts[name]["fix"] == f"`arena db upgrade --data {tmp_path}`"
+    assert look(tmp_path / "none", capsys)[1][name]["state"] == "ok"
 
 
 def test_results_that_wait_are_told_with_their_cause(
