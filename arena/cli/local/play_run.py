@@ -16,7 +16,7 @@ from arena.cli.terminal import output
 from arena.cli.terminal.exit import CommandError, Exit
 from arena.cli.terminal.game_view import show_result
 from arena.cli.terminal.interrupt import InterruptThread
-from arena.cli.terminal.output import RunProgress
+from arena.cli.terminal.output import RunProgress, in_words
 from arena.cli.terminal.printer import Printer
 from referee.bot.argument import read_bot, refuse_doubles, refuse_unreachable, typed_options
 from referee.bot.settings import BotSettings
@@ -42,6 +42,8 @@ from referee.tournament.part import SettingsError
 if TYPE_CHECKING:
     from arena.cli.local.play import MachineOptions
 
+SPEAKS_AFTER_S = 5.0
+"""How long a wait may be silent."""
 MAX_SHOWN = 1_000_000
 """Games of a ladder without an end, as its progress counts them."""
 
@@ -210,7 +212,13 @@ def _introduced(prepared: PreparedRun, pool: Executor) -> tuple[BotSpec, ...]:
 
     if len(os.sched_getaffinity(0)) > 1:
         have_warm(bots, document.family)
-    named = asked.result()
+    try:
+        named = asked.result(SPEAKS_AFTER_S)
+    except TimeoutError:
+        limits = document.game_limits
+        most = in_words((limits.start_ms + limits.ready_ms) / 1000)
+        output.note(f"waiting for the bots; each may take {most} until its readyok")
+        named = asked.result()
     if isinstance(named, ValueError):
         raise named
     _tell_of_options(for_all, named)
@@ -293,8 +301,11 @@ class _Match:
         done = len(ledger.records)
         if not ledger.is_open_pair(record.pair) and (verdict := ledger.decision().verdict):
             self._remark = sprt_words(verdict)
+        elif race := ledger.decision().race:
+            self._remark = f"{len(race.undecided)} of {len(ledger.bots)} bots undecided"
         if record.termination is not Termination.SUSPENDED:  # one line has said so for all of them
-            show_result(record, done, self._total, self._machine.log, self._remark)
+            total = f", at most {self._total}" if self._may_end_early else f"/{self._total}"
+            show_result(record, f"{done}{total}", self._machine.log, self._remark)
         if interval and done % interval == 0 and done < self._total:
             output.note(*running_lines(ledger.table()))
         line = self._pace.line(done, may_end_early=self._may_end_early)

@@ -271,7 +271,7 @@ class _Progress:
             for line in self._store.results.committed(number, self._seen[number], 500):
                 self._seen[number] = line.commit_number or 0
                 self._done += 1
-                show_result(self._store.games.record(line.id), self._done, self._total, wants_logs=False)
+                show_result(self._store.games.record(line.id), f"{self._done}/{self._total}", wants_logs=False)
         return all(tournament.state in ("finished", "cancelled") for tournament in states)
 
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from arena.cli.source import remote
 from arena.cli.source.database import DatabaseArguments, file_of, open_new
 from arena.cli.source.remote import ServerArguments
+from arena.cli.terminal import output
 from arena.cli.terminal.exit import CommandError, Exit
 from arena.cli.terminal.fields import option
 from referee.errors import ArenaError
@@ -172,6 +173,8 @@ class FolderSource:
         return found
 
 
+_SPEAKS_AFTER_S = 5.0
+"""How long a wait may be silent."""
 _POLL_INTERVAL_S = 0.5
 """How often the server is asked whether it has read an import."""
 
@@ -222,7 +225,11 @@ class ServerSource:
             file.write(game_file.text.encode())
             file.seek(0, io.SEEK_SET)
             upload: dict[str, Any] = self.client.ask("POST", "/archive", query=query, file=file).data
+        begin, is_silent = time.monotonic(), True
         while upload["state"] == "waiting":
+            if is_silent and time.monotonic() - begin > _SPEAKS_AFTER_S:
+                is_silent = False
+                output.note(f"waiting until the server's referee has read {game_file.path}; Ctrl-C leaves it to that")
             time.sleep(_POLL_INTERVAL_S)
             upload = self.client.get(f"/archive/imports/{upload['id']}")
         if upload["state"] == "failed":

@@ -80,11 +80,11 @@ def meanings(words: Iterable[str | None]) -> list[str]:
     return lines
 
 
-def show_result(record: GameRecord, done: int, total: int, wants_logs: bool, remark: str = "") -> None:
-    """Print one line for a finished game, with the evidence of a forfeit."""
+def show_result(record: GameRecord, count: str, wants_logs: bool, remark: str = "") -> None:
+    """Print one line for a finished game, the `count`-th, with the evidence of a forfeit."""
     score = {"first": "1-0", "second": "0-1", "draw": "½-½"}.get(record.winner or "", "void")
     end = f"{record.termination}, {len(record.moves)} plies"
-    output.note("  ".join(filter(None, (f"[{done}/{total}] {record.first} - {record.second}", score, end, remark))))
+    output.note("  ".join(filter(None, (f"[{count}] {record.first} - {record.second}", score, end, remark))))
     if record.kind == "forfeit":
         output.note(f"        {record.detail}")
         if wants_logs:

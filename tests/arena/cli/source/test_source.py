@@ -41,3 +41,14 @@ def test_import_of_a_file_is_followed_until_it_is_done(monkeypatch: pytest.Monke
     with pytest.raises(CommandError, match=r"games/old\.txt: it needs more than 60 s") as caught:
         source("waiting", "failed").import_files([one])
     assert caught.value.code is Exit.FAILED
+
+
+@pytest.mark.parametrize(("silent_s", "notes"), [(-1.0, 1), (1000.0, 0)])
+def test_an_import_that_waits_says_once_for_what(
+    monkeypatch: pytest.MonkeyPatch, capsys: Any, silent_s: float, notes: int
+) -> None:
+    monkeypatch.setattr(source_module, "_POLL_INTERVAL_S", 0)
+    monkeypatch.setattr(source_module, "_SPEAKS_AFTER_S", silent_s)
+    one = GameFile("old.txt", "1. b1b3", load("loa").settle(), None)
+    source("waiting", "waiting", "waiting", "done").import_files([one])
+    assert capsys.readouterr().err.count("waiting until the server's referee has read old.txt") == notes
