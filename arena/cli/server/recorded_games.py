@@ -208,7 +208,7 @@ def _list(arguments: DumpsArguments) -> int:
     settings = arguments.read()
     dumps = Dumps.of(settings)
     try:
-        open_store(settings).close()  # a folder that is no arena has no dumps, not an empty list of them
+        open_store(settings).close()  # without an arena there are no dumps, not an empty list of them
         problems = dumps.check() if arguments.check else []
         _print(arguments, dumps, 0, problems)
     except OSError as error:

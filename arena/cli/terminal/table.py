@@ -105,7 +105,7 @@ class Table:
         from rich.table import Table as RichTable
         from rich.text import Text
 
-        # With a height as well: rich gives a dumb terminal 80 columns unless it is told both.
+        # With a height as well: rich gives a dumb terminal 80 columns unless both are set.
         console = Console(file=stream, width=width, height=24, color_system="standard" if has_colour else None)
         table = RichTable(box=None, pad_edge=False, padding=(0, GAP, 0, 0), header_style="bold")
         widths = self._widths()
