@@ -1,4 +1,4 @@
-"""What `arena webhook` prints."""
+"""The documents that `arena webhook` prints."""
 
 from __future__ import annotations
 

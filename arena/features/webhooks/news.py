@@ -27,7 +27,7 @@ KINDS: Mapping[Kind, str] = {
 PORTION = 500
 """Maximum number of games that are read at a time."""
 SHOWN_PLACES = 3
-"""First places of a tournament that are told."""
+"""Number of first places in the news of a tournament."""
 _LEADERS = 50
 """Lines of a leaderboard in which the first one with a rank is sought."""
 

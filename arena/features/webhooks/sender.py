@@ -97,7 +97,7 @@ def body_of(hook: Webhook, delivery: WebhookDelivery, public_url: str) -> bytes:
     news = delivery.news
     link = public_url.rstrip("/") + news["path"] if public_url else ""
     if hook.form == "discord":
-        # Names of bots and tournaments must mention nobody.
+        # A name of a bot or tournament may look like a mention.
         document: dict[str, Any] = {"content": f"{news['text']} {link}".strip(), "allowed_mentions": {"parse": []}}
     else:
         document = {

@@ -37,7 +37,7 @@ class Webhooks:
             if count >= MAX_HOOKS:
                 raise QuotaError(f"there are {MAX_HOOKS} webhooks", hint="remove one with `arena webhook remove ID`")
             if not count:
-                # While there was none, nobody read the news: they would all come at once.
+                # Without a webhook the news are not read: they would all come at once.
                 session.execute(delete(WebhookMark))
             session.add(hook)
             session.flush()
@@ -151,10 +151,10 @@ class Webhooks:
 
 def _queue(session: Session, hook: Webhook, news: Sequence[News]) -> int:
     """Queue the news that a webhook wants and does not have yet; return their number."""
-    wanted = {one.key: one for one in news if one.kind in hook.news}
+    wanted = {item.key: item for item in news if item.kind in hook.news}
     mine = (col(WebhookDelivery.hook_id) == hook.id, col(WebhookDelivery.key).in_(list(wanted)))
     known = set(session.scalars(select(col(WebhookDelivery.key)).where(*mine))) if wanted else set()
-    new = [one for key, one in wanted.items() if key not in known]
-    for one in new:
-        session.add(WebhookDelivery(hook_id=hook.id, key=one.key, news=asdict(one), next_at=now()))
+    new = [item for key, item in wanted.items() if key not in known]
+    for item in new:
+        session.add(WebhookDelivery(hook_id=hook.id, key=item.key, news=asdict(item), next_at=now()))
     return len(new)

@@ -52,7 +52,7 @@ class WebhookDelivery(SQLModel, table=True):
 
 
 class WebhookMark(SQLModel, table=True):
-    """How far news have been read: `commit`, the last commit number; `end`, the time (Unix) until which ends of
+    """Marks up to which news were read: `commit`, the last commit number; `end`, the time (Unix) until which ends of
     tournaments were read; `leader POOL`, the id of the version that led the pool.
     """
 
