@@ -44,7 +44,7 @@ def c_bot(tmp_path_factory: pytest.TempPathFactory) -> str:
     if not shutil.which("gcc") or not shutil.which("make"):
         pytest.skip("no C compiler and make here")
     folder = tmp_path_factory.mktemp("c")
-    shutil.copytree(ROOT / "bots" / "examples" / "c", folder / "c", ignore=shutil.ignore_patterns("bin"))
+    shutil.copytree(ROOT / "bots" / "examples" / "loa", folder / "c", ignore=shutil.ignore_patterns("bin"))
     subprocess.run(["make", "-s", "-C", str(folder / "c")], check=True, capture_output=True)
     return str(folder / "c" / "bin" / "loa_bot")
 

@@ -82,7 +82,7 @@ def bots(tmp_path: Path) -> dict[str, Path]:
     if not shutil.which("gcc") or not shutil.which("bwrap"):
         pytest.skip("needs gcc and bubblewrap")
     binary = tmp_path / "loabot"
-    source = ROOT / "bots" / "examples" / "c" / "loa_bot.c"
+    source = ROOT / "bots" / "examples" / "loa" / "loa_bot.c"
     subprocess.run(["gcc", "-O1", "-std=c11", "-o", str(binary), str(source)], check=True)
     made = {"plain": binary}
     for name, depth in (("zipped", 1), ("folder", 3)):

@@ -67,7 +67,7 @@ def command(*words: str, environment: Mapping[str, str], codes: tuple[int, ...] 
 def build(folder: Path, pause_ms: int) -> dict[str, Path]:
     """The bundles, each in a folder. Raises DrillError without a C compiler."""
     source = folder / "source"
-    shutil.copytree(ROOT / "bots" / "examples" / "c", source, ignore=shutil.ignore_patterns("bin"))
+    shutil.copytree(ROOT / "bots" / "examples" / "loa", source, ignore=shutil.ignore_patterns("bin"))
     try:
         subprocess.run(["make", "-s", "-C", str(source)], check=True, capture_output=True)
     except (OSError, subprocess.CalledProcessError) as error:

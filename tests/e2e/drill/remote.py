@@ -169,7 +169,7 @@ class RemoteReport:
 def built(folder: Path) -> Path:
     """The sample bot in C, which begins at once. Raises DrillError without a compiler."""
     source = folder / "source"
-    shutil.copytree(ROOT / "bots" / "examples" / "c", source, ignore=shutil.ignore_patterns("bin"))
+    shutil.copytree(ROOT / "bots" / "examples" / "loa", source, ignore=shutil.ignore_patterns("bin"))
     try:
         subprocess.run(["make", "-s", "-C", str(source)], check=True, capture_output=True)
     except (OSError, subprocess.CalledProcessError) as error:
