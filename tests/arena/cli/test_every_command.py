@@ -59,6 +59,7 @@ def of_rich(line: str, **more: Any) -> Case:
 
 LATER_TIME = f"{datetime.now(UTC) + timedelta(days=30):%Y-%m-%dT20:00:00Z}"
 ATLAS = "atlas run {home}/plan.toml --out {home}/atlas-{n} --concurrency 1"
+HOOK = "webhook add https://club.example/hook-{n}"
 LATER = "tournament create {home}/later.toml"
 CASES = (
     Case("rules list"),
@@ -107,6 +108,12 @@ CASES = (
     Case("referee --data {home}/nowhere", NOT_FOUND),
     Case("scheduler --init-tls {home}/tls-{n}", slow=True),
     Case("worker --scheduler nowhere", Exit.USAGE),
+    Case("new-bot c loa {home}/bot-{n}"),
+    Case(HOOK),
+    Case("webhook list"),
+    Case("webhook test 99", NOT_FOUND),
+    of_rich("webhook log 1", before=(HOOK,)),
+    Case("webhook remove 99", NOT_FOUND),
     Case("ratings rebuild"),
     Case("verify", Exit.FAILED, NOT_FOUND),
     Case("dump update"),

@@ -110,6 +110,6 @@ def test_a_booklet_uses_the_words_of_the_pages_in_its_language() -> None:
         game = booklet._game(BookletGame(record("tablut"), {"Date": "2026-11-27"}, "7"))
         question = booklet._problem(problem, 1)["question"]
     assert [player["side"] for player in game["players"]] == ["Moscovites", "Suédois"]
-    assert game["result"] == "1-0 (abandon)"
+    assert game["result"] == "1-0 (sans raison donnée)"
     assert (game["plies"][0]["move"], game["plies"][1]["meaning"]) == ("Départ", "gaffe")
     assert question == "Les Noirs jouent et gagnent en 2 coups, en déplaçant au plus 7 billes en tout"

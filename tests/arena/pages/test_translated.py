@@ -16,6 +16,7 @@ from babel import Locale
 
 from arena.feature import installed
 from arena.pages import language
+from arena.submission.template import LANGUAGES
 from referee.rules import families, load
 from tests import catalogue
 from tests.arena.pages.addresses import kinds, private
@@ -135,6 +136,7 @@ def test_pages_consist_of_messages_and_data(site: Site, paths: list[str], marked
         "Book",
         "bot-arena",
         *(entry.name for entry in installed()),
+        *LANGUAGES.values(),
     ):
         names |= {word.strip(".-_'’") for word in re.findall(r"[^\W\d_][\w.’'-]*", text)}
     for family in families():

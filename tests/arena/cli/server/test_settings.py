@@ -147,7 +147,8 @@ def test_databases(run: Run, tmp_path: Path) -> None:
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "arena.sqlite3").touch()
     assert "run `arena init`, or `arena db upgrade`; " in str(run("db", "check", code=3))
-    assert run("db", "upgrade", "--json") == {"schema": 1, "before": None, "after": schema.head(), "features": []}
+    features = [chain.name for chain in schema.of_features()]
+    assert run("db", "upgrade", "--json") == {"schema": 1, "before": None, "after": schema.head(), "features": features}
     assert "nothing to do" in str(run("db", "upgrade"))
     assert "no users and no games" in str(run("db", "check", code=3))
     run("init")

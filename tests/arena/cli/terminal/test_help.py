@@ -50,8 +50,8 @@ def test_values_are_named_by_words(commands: list[Parser]) -> None:
 
 
 def test_usage_of_a_command_with_many_options_names_the_required_ones(capsys: Any) -> None:
-    run(["check", "--help"])
-    assert capsys.readouterr().out.startswith("usage: arena check [OPTIONS] --family FAMILY BOT\n")
+    run(["worker", "--help"])
+    assert capsys.readouterr().out.startswith("usage: arena worker [OPTIONS] --scheduler URL\n")
 
 
 def test_overview_fits_eighty_columns(capsys: Any) -> None:
