@@ -84,6 +84,7 @@ class Server:
 
     def close(self) -> None:
         self.call(self.runner.cleanup())
+        self.call(_end_tasks())
         self.loop.call_soon_threadsafe(self.loop.stop)
         self._thread.join(REQUEST_TIMEOUT_S)
         self.loop.close()
@@ -149,3 +150,14 @@ class Server:
 def settings_in(folder: Path, **words: Any) -> Settings:
     """Return settings for a test, independent of the environment and without the engine of the analysis board."""
     return read_settings(None, data=folder, max_upload_bytes=64 * 1024, **{"analysis_board_nodes": 0, **words})
+
+
+async def _end_tasks() -> None:
+    """Cancel all other tasks of this loop, as `asyncio.run` does: aiohttp leaves tasks of connections that were lost.
+
+    They would be reported when they are collected as garbage, within a later test.
+    """
+    tasks = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
