@@ -1,6 +1,7 @@
 """A bot that answers from a list: `scripted.py MOVE…` plays the moves in turn, then stops answering.
 
-`--option LINE` announces an option; `--say TEXT` prints TEXT before every bestmove; `--after COUNT TEXT` prints TEXT
+`--option LINE` announces an option, `--clocks` the one of bots that read clocks, which are not measured first;
+`--say TEXT` prints TEXT before every bestmove; `--after COUNT TEXT` prints TEXT
 and flushes it apart, behind the COUNT-th of a game, `--at-once COUNT TEXT` together with that, `--complain COUNT TEXT`
 on standard error; `--think COUNT MS` thinks so long about that one; `--echo` writes what it hears to standard error,
 `--hear FILE` into a file; `--ignore VERB` never answers that.
@@ -17,6 +18,8 @@ def main() -> None:
     for word in words:
         if word == "--option":
             options.append(next(words))
+        elif word == "--clocks":
+            options.append("option name UGI_Clocks type check default true")
         elif word == "--say":
             says.append(next(words))
         elif word == "--ignore":

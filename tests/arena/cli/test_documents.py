@@ -99,7 +99,7 @@ def test_a_match_and_its_kept_result_have_a_schema_and_are_replayed(
 ) -> None:
     monkeypatch.setenv("NUMBA_DISABLE_JIT", "1")
     script = Path(__file__).parents[2] / "referee" / "scripted.py"
-    start = f"{sys.executable} -S -E {script}"
+    start = f"{sys.executable} -S -E {script} --clocks"
     words = ["play", f"weak={start} resign", f"strong={start} b1b3 h4f2", "--family", "loa", "--openings", "none"]
     assert run([*words, "--sandbox", "none", "--json", "--out", str(tmp_path / "run")]) == Exit.DONE
     text = capsys.readouterr().out

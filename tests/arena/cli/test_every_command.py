@@ -220,7 +220,7 @@ def filled(line: str, place: Place, home: Path, number: int) -> str:
         "data": place.folder,
         "root": Path(__file__).parents[3],
         "n": f"{number}",
-        "bot": f"'{sys.executable} -S -E {Path(__file__).parents[2] / 'referee' / 'scripted.py'} resign'",
+        "bot": f"'{sys.executable} -S -E {Path(__file__).parents[2] / 'referee' / 'scripted.py'} --clocks resign'",
         "token": place.token,
         "game": place.stage.finished["loa"] if place.stage else "0" * 16,
         "lost": "8/2w2w2/8/3bb3/2b1w3/8/3b4/8 b - 1",

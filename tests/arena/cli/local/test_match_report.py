@@ -112,7 +112,7 @@ def test_a_match_shows_how_it_stands_after_every_interval_and_its_result_at_the_
 ) -> None:
     monkeypatch.setenv("NUMBA_DISABLE_JIT", "1")
     script = Path(__file__).parents[3] / "referee" / "scripted.py"
-    start = f"{sys.executable} -S -E {script}"
+    start = f"{sys.executable} -S -E {script} --clocks"
     words = [f"weak={start} resign", f"strong={start} b1b3 h4f2", "--rating-interval", "4", "--games", "10"]
     words += ["--family", "loa", "--openings", "none", "--sandbox", "none", "--suspend-after", "0"]
     assert run(["play", *words, "--sprt", "elo0=-5,elo1=5"]) == Exit.DONE

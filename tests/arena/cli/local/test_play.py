@@ -56,7 +56,7 @@ def test_a_run_is_continued_with_the_settings_it_began_with(
 def bots() -> list[str]:
     """Two bots that are ready at once; the first resigns every game."""
     scripted = Path(__file__).parents[3] / "referee" / "scripted.py"
-    start = f"{sys.executable} -S -E {scripted}"
+    start = f"{sys.executable} -S -E {scripted} --clocks"
     return [f"weak={start} resign", f"strong={start} b1b3 h4f2"]
 
 

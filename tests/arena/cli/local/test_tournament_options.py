@@ -292,7 +292,7 @@ def test_a_tournament_from_a_file_is_played_with_the_settings_of_all_bots_and_co
 ) -> None:
     monkeypatch.setenv("NUMBA_DISABLE_JIT", "1")
     script = Path(__file__).parents[3] / "referee" / "scripted.py"
-    start = f"{sys.executable} -S -E {script} resign --hear {tmp_path}"
+    start = f"{sys.executable} -S -E {script} --clocks resign --hear {tmp_path}"
     file = written(
         tmp_path,
         f"""\
