@@ -25,7 +25,8 @@ def main() -> None:
         elif word == "--ignore":
             ignored.append(next(words))
         elif word == "--hear":
-            heard = open(next(words), "a")  # noqa: SIM115 - until its end
+            # By line: a bot that is killed at the end of its games writes nothing more.
+            heard = open(next(words), "a", buffering=1)  # noqa: SIM115 - until its end
         elif word == "--think":
             slow, slow_ms = int(next(words)), int(next(words))
         elif word in ("--after", "--at-once", "--complain"):
