@@ -7,17 +7,15 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable
-from contextlib import closing
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING
 
 from arena.cli.source import remote
-from arena.cli.source.database import DatabaseArguments, open_store
+from arena.cli.source.database import ArenaCommand, DatabaseArguments, R
 from arena.cli.source.remote import ServerArguments
 from arena.cli.terminal import argument, output
 from arena.cli.terminal.exit import CommandError, Exit
-from arena.cli.terminal.fields import Actions, add_fields, option, positional, read_fields
+from arena.cli.terminal.fields import Actions, option, positional
 from arena.cli.terminal.printer import ListOutput, Output, Printer, output_form
 from arena.cli.terminal.text_input import ask_secret, token_end
 from arena.documents.account import UserItem
@@ -26,9 +24,9 @@ from arena.documents.table import Column, text_column
 
 if TYPE_CHECKING:
     from arena.documents.account import AccountLinkResponse
+    from arena.errors import NotFoundError
     from arena.services.arena import Arena
 
-R = TypeVar("R", bound=DatabaseArguments)
 _ROLES = ("author", "organiser", "admin")
 
 
@@ -106,31 +104,10 @@ class PasswordArguments(ServerArguments, Output):
     revoke_tokens: bool = option("also revoke all your tokens, including this one", default=False)
 
 
-@dataclass(frozen=True, slots=True)
-class _UserCommand(Generic[R]):
-    """A command that works on the arena of a database."""
-
-    act: Callable[[Arena, R], int]
-    record: type[R]
-
-    def declare(self, parser: argparse.ArgumentParser) -> None:
-        """Add the arguments."""
-        add_fields(parser, self.record)
-
-    def run(self, arguments: argparse.Namespace) -> int:
-        """Open the arena and run the command. An error about an unknown name says what lists them all."""
-        from arena.errors import NotFoundError
-        from arena.services.arena import Arena
-
-        given = self.record(**read_fields(arguments, self.record))
-        settings = given.read()
-        try:
-            with closing(open_store(settings)) as store:
-                return self.act(Arena(store, settings), given)
-        except NotFoundError as error:
-            listing = f"tokens {arguments.name}" if error.noun == "token" else "list"
-            hint = error.hint or f"`arena user {listing}{settings.as_options}` shows all"
-            raise CommandError(f"{error}; {hint}", error.exit) from None
+class _UserCommand(ArenaCommand[R]):
+    def listing(self, error: NotFoundError, arguments: argparse.Namespace) -> str:
+        """Return the command that lists the tokens of the user, or the users."""
+        return f"user tokens {arguments.name}" if error.noun == "token" else "user list"
 
 
 def add(parser: argparse.ArgumentParser) -> None:

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import argparse
 import re
+from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar
 
 from arena.cli.terminal.exit import CommandError, Exit
-from arena.cli.terminal.fields import option
+from arena.cli.terminal.fields import add_fields, option, read_fields
 
 if TYPE_CHECKING:
     from arena.config import Settings
+    from arena.errors import NotFoundError
+    from arena.services.arena import Arena
     from arena.store import Store
 
 GROUP = "data folder"
@@ -41,6 +46,39 @@ class DatabaseArguments(SettingsArguments):
     def read(self, **more: Any) -> Settings:
         """Return the settings that the arguments choose; `more` are others that were given. Raises ConfigError."""
         return SettingsArguments.read(self, database=self.database, **more)
+
+
+R = TypeVar("R", bound=DatabaseArguments)
+
+
+@dataclass(frozen=True)
+class ArenaCommand(Generic[R]):
+    """A command that works on the arena of a database."""
+
+    act: Callable[[Arena, R], int]
+    record: type[R]
+
+    def listing(self, error: NotFoundError, arguments: argparse.Namespace) -> str:
+        """Return the command that lists the known names after one was unknown."""
+        raise NotImplementedError
+
+    def declare(self, parser: argparse.ArgumentParser) -> None:
+        """Add the arguments."""
+        add_fields(parser, self.record)
+
+    def run(self, arguments: argparse.Namespace) -> int:
+        """Open the arena and run the command. An error about an unknown name says what lists them all."""
+        from arena.errors import NotFoundError
+        from arena.services.arena import Arena
+
+        given = self.record(**read_fields(arguments, self.record))
+        settings = given.read()
+        try:
+            with closing(open_store(settings)) as store:
+                return self.act(Arena(store, settings), given)
+        except NotFoundError as error:
+            hint = error.hint or f"`arena {self.listing(error, arguments)}{settings.as_options}` shows all"
+            raise CommandError(f"{error}; {hint}", error.exit) from None
 
 
 def file_of(settings: Settings) -> Path | None:

@@ -5,9 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Literal, get_args
 
 from arena.documents.table import Column, text_column
 from referee.meaning import meaning
+
+Kind = Literal["forfeit", "end", "leader"]
+"""Kinds of news: a bot lost by a forfeit, a tournament ended, another version leads a pool."""
+KINDS: Sequence[Kind] = get_args(Kind)
+Form = Literal["json", "discord"]
+FORMS: Sequence[Form] = get_args(Form)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Literal, get_args
+from typing import Any
 
 from sqlalchemy import select
 from sqlmodel import col
 
+from arena.features.webhooks.documents import Kind
 from arena.store import Store
 from arena.store.base.engine import fetch
 from arena.store.base.models import Game, Tournament
@@ -18,12 +19,6 @@ from arena.tournaments.participants import StoredTournament
 from arena.tournaments.standing import standing
 from referee.tournament.part import SettingsError
 
-Kind = Literal["forfeit", "end", "leader"]
-KINDS: Mapping[Kind, str] = {
-    "forfeit": "a bot lost a game by a forfeit, such as a crash",
-    "end": "a tournament ended",
-    "leader": "another version leads a pool",
-}
 PORTION = 500
 """Maximum number of games that are read at a time."""
 SHOWN_PLACES = 3
@@ -36,7 +31,6 @@ _READ = (
     *("termination", "termination_class", "detail"),
 )
 _GAME = tuple(col(getattr(Game, name)) for name in _READ)
-assert set(get_args(Kind)) == set(KINDS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,19 +79,21 @@ def _forfeit(game: Any) -> News:
     )
 
 
-def ended(store: Store, since: datetime) -> Iterator[News]:
-    """Yield the tournaments that have ended since that time."""
+def ended(store: Store, since: datetime, known: Collection[str]) -> Iterator[News]:
+    """Yield the tournaments that have ended since that time, but for the news with `known` keys."""
     is_new = (col(Tournament.state).in_(("finished", "cancelled", "failed")), col(Tournament.finished_at) >= since)
     with store.reading() as session:
         rows = list(session.scalars(select(Tournament).where(*is_new).order_by(col(Tournament.finished_at))))
         items = [tournament_item(row) for row in rows]
     for item in items:
+        # A tournament that is extended ends again.
+        key = f"end {item.id} {item.finished_at:%Y-%m-%dT%H:%M:%S}"
+        if key in known:
+            continue
         first = _first(StoredTournament(store, item))
         places = ": " + ", ".join(f"{place}. {name}" for place, name in enumerate(first, 1)) if first else ""
         data = {"tournament": item.id, "name": item.name, "family": item.family, "format": item.format}
         data |= {"state": item.state, "games": item.finished_games, "first": first}
-        # A tournament that is extended ends again.
-        key = f"end {item.id} {item.finished_at:%Y-%m-%dT%H:%M:%S}"
         yield News("end", key, f"{item.name} is {item.state}{places}", f"/tournaments/{item.id}", data)
 
 

@@ -89,6 +89,8 @@ class Webhooks:
             return 0
         with self._store.reading() as session:
             marks = {mark.name: mark.value for mark in session.scalars(select(WebhookMark))}
+            key = col(WebhookDelivery.key)
+            known = set(session.scalars(select(key).where(key.startswith("end "))))
         is_first = "commit" not in marks
         marks.setdefault("commit", self._store.results.last_commit())
         marks.setdefault("end", int(now().timestamp()))
@@ -98,7 +100,8 @@ class Webhooks:
         # The end of a tournament may be committed after a later one.
         since = datetime.fromtimestamp(marks["end"], UTC) - _OVERLAP
         marks["end"] = int(now().timestamp())
-        news += ended(self._store, since)
+        if any("end" in hook.news for hook in hooks):
+            news += ended(self._store, since, known)
         for pool in sorted(pools):
             leads = leader(self._store, pool, last)
             if leads is None:

@@ -8,9 +8,9 @@ from typing import Any, Literal
 from sqlalchemy import Column, Index, Text, UniqueConstraint
 from sqlmodel import Field, SQLModel
 
+from arena.features.webhooks.documents import Form
 from arena.store.base.fields import created, document, moment, number, word
 
-Form = Literal["json", "discord"]
 State = Literal["waiting", "delivered", "failed"]
 
 
