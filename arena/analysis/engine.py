@@ -135,7 +135,7 @@ class AnalysisEngine:
             return scored
         try:
             effort = b"depth %d" % depth if depth else b"nodes %d" % nodes
-            legal = legal_line(self._seat, searched.position)
+            legal = legal_line(self._seat, lambda: searched.position)
             thought = self._seat.think(searched.question + b"\n" + legal + b"go " + effort + b"\n", None)
         except BaseException as error:
             raise self._discard(error) from None

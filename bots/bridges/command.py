@@ -20,7 +20,7 @@ import threading
 from collections.abc import Sequence
 from pathlib import Path
 
-from bots.bridges.engine_process import kill
+from bots.bridges.engine_process import end_of, kill
 from bots.bridges.failure import BridgeError, BridgeExit, guarded, shown
 from bots.sdk import Bot, Clock, families, run
 from referee.rules.position import Position
@@ -80,8 +80,7 @@ class ProgramBot(Bot):
         finally:
             code = kill(process)
         if output is not None and code not in (0, -signal.SIGKILL):
-            how = f"was killed by signal {-code}" if code < 0 else f"ended with exit code {code}"
-            raise BridgeError(BridgeExit.BROKEN, f"{self.command[0]} {how}")
+            raise BridgeError(BridgeExit.BROKEN, f"{self.command[0]} {end_of(code)}")
         return output
 
 

@@ -34,6 +34,11 @@ def kill(process: subprocess.Popen[bytes]) -> int:
     return process.wait()
 
 
+def end_of(code: int) -> str:
+    """Describe how a process with this exit code ended; it is negative for a signal."""
+    return f"was killed by signal {-code}" if code < 0 else f"ended with exit code {code}"
+
+
 class EngineProcess:
     """An engine that was started. `wake` ends a wait for its next line, from any thread."""
 
@@ -116,8 +121,7 @@ class EngineProcess:
             code = self._process.wait(EXIT_TIMEOUT_S)
         except subprocess.TimeoutExpired:
             return BridgeError(BridgeExit.BROKEN, f"{self.name} closed its output {stage}")
-        how = f"was killed by signal {-code}" if code < 0 else f"ended with exit code {code}"
-        return BridgeError(BridgeExit.BROKEN, f"{self.name} {how} {stage}")
+        return BridgeError(BridgeExit.BROKEN, f"{self.name} {end_of(code)} {stage}")
 
     def close(self) -> None:
         """Send `quit`; kill an engine that does not end, with its children."""

@@ -99,7 +99,7 @@ def stop(examinee: BotUnderTest) -> str:
     bot.capabilities = replace(bot.capabilities, stop=True)
     begin = time.monotonic()
     try:
-        legal = legal_line(bot, examinee.position)
+        legal = legal_line(bot, lambda: examinee.position)
         bot.think(examinee.question + b"\n" + legal + b"go infinite\n", 200)
     except BotError as error:
         # TIME: the answer came after `stop`, within the grace period. Without an answer the termination is STALLED.

@@ -204,7 +204,7 @@ class BotUnderTest:
         self.renew()
         question = self.question if fen is None else f"position fen {fen}".encode()
         position = fen or self.position
-        legal = legal_line(self.bot, position)
+        legal = legal_line(self.bot, lambda: position)
         thought = self.bot.think(question + b"\n" + legal + f"go {words}\n".encode(), allowance_ms)
         self._has_answered = True
         try:

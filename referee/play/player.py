@@ -6,7 +6,7 @@ The protocol knows no family: the negotiation translates the rules of a game int
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from weakref import WeakKeyDictionary
 
 from protocol.capabilities import movetime_for, shares_of_game, shorten_movetime
@@ -121,9 +121,12 @@ def prepare(bot: Seat, ruleset: Ruleset, *, is_shown: bool = False) -> Agreement
     return plan
 
 
-def legal_line(bot: Seat, position: Position) -> bytes:
-    """Return the line `legal …` that stands before `go`, with its line end; nothing for a bot that did not ask."""
-    return f"{LegalMoves(tuple(position.texts))}\n".encode() if bot.capabilities.legal_moves else b""
+def legal_line(bot: Seat, position: Callable[[], Position]) -> bytes:
+    """Return the line `legal …` that stands before `go`, with its line end; nothing for a bot that did not ask.
+
+    `position` is called only for a bot that did: in a game it makes a copy.
+    """
+    return f"{LegalMoves(tuple(position().texts))}\n".encode() if bot.capabilities.legal_moves else b""
 
 
 class Player:
@@ -197,8 +200,7 @@ class Player:
         """Return the answer to `position … go …`; lift the limits on pondering meanwhile. Raises as `Seat.think`."""
         bot, clock, side = self.bot, self._clock, self._side
         bot.begin_turn(side)
-        # The condition again: few bots ask, and the others are spared the copy of the position.
-        legal = legal_line(bot, self._line.position()) if bot.capabilities.legal_moves else b""
+        legal = legal_line(bot, self._line.position)
         if self._has_move_times:
             thought = self._ask_in_time(legal, self._move_time_ms(), clock.allowance_ms(side), known)
         else:

@@ -42,8 +42,6 @@ from referee.tournament.part import SettingsError
 if TYPE_CHECKING:
     from arena.cli.local.play import MachineOptions
 
-SPEAKS_AFTER_S = 5.0
-"""How long a wait may be silent."""
 MAX_SHOWN = 1_000_000
 """Games of a ladder without an end, as its progress counts them."""
 
@@ -213,7 +211,7 @@ def _introduced(prepared: PreparedRun, pool: Executor) -> tuple[BotSpec, ...]:
     if len(os.sched_getaffinity(0)) > 1:
         have_warm(bots, document.family)
     try:
-        named = asked.result(SPEAKS_AFTER_S)
+        named = asked.result(output.SPEAKS_AFTER_S)
     except TimeoutError:
         limits = document.game_limits
         most = in_words((limits.start_ms + limits.ready_ms) / 1000)

@@ -173,8 +173,6 @@ class FolderSource:
         return found
 
 
-_SPEAKS_AFTER_S = 5.0
-"""How long a wait may be silent."""
 _POLL_INTERVAL_S = 0.5
 """How often the server is asked whether it has read an import."""
 
@@ -227,7 +225,7 @@ class ServerSource:
             upload: dict[str, Any] = self.client.ask("POST", "/archive", query=query, file=file).data
         begin, is_silent = time.monotonic(), True
         while upload["state"] == "waiting":
-            if is_silent and time.monotonic() - begin > _SPEAKS_AFTER_S:
+            if is_silent and time.monotonic() - begin > output.SPEAKS_AFTER_S:
                 is_silent = False
                 output.note(f"waiting until the server's referee has read {game_file.path}; Ctrl-C leaves it to that")
             time.sleep(_POLL_INTERVAL_S)

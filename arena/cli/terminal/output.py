@@ -29,6 +29,8 @@ _CODES: Mapping[Style, int] = {
     "magenta": 35,
     "cyan": 36,
 }
+SPEAKS_AFTER_S = 5.0
+"""How long a wait may be silent."""
 SCHEMA = 1
 """Of the JSON documents of all commands: raised when a key of one changes its meaning or goes, not for a new key."""
 

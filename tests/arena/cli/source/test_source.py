@@ -9,6 +9,7 @@ import pytest
 
 from arena.cli.source import source as source_module
 from arena.cli.source.source import GameFile, ServerSource
+from arena.cli.terminal import output
 from arena.cli.terminal.exit import CommandError, Exit
 from referee.rules import load
 
@@ -48,7 +49,7 @@ def test_an_import_that_waits_says_once_for_what(
     monkeypatch: pytest.MonkeyPatch, capsys: Any, silent_s: float, notes: int
 ) -> None:
     monkeypatch.setattr(source_module, "_POLL_INTERVAL_S", 0)
-    monkeypatch.setattr(source_module, "_SPEAKS_AFTER_S", silent_s)
+    monkeypatch.setattr(output, "SPEAKS_AFTER_S", silent_s)
     one = GameFile("old.txt", "1. b1b3", load("loa").settle(), None)
     source("waiting", "waiting", "waiting", "done").import_files([one])
     assert capsys.readouterr().err.count("waiting until the server's referee has read old.txt") == notes
