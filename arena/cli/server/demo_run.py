@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import math
 import os
 import sys
 import time
@@ -12,29 +11,33 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from arena.cli.server.referee import announced, unable_to_serve
+from arena.app import build, context_of
+from arena.cli.server.referee import act, unable_to_serve
 from arena.cli.terminal import output
 from arena.cli.terminal.exit import CommandError, Exit
 from arena.cli.terminal.game_view import show_result
 from arena.cli.terminal.interrupt import heard
-from arena.cluster.spool import Spool
 from arena.collections import following
-from arena.coordinator.assembly import Collaborators, assemble
+from arena.coordinator import cron
 from arena.coordinator.executors import publisher
 from arena.documents.rating import LeaderboardLine
 from arena.documents.table import Column, text_column
 from arena.documents.tournament import TournamentItem
-from arena.events.bus import Bus, EventBus
-from arena.http.request_context import Preparation
+from arena.events.bus import Bus
+from arena.http.request_context import Preparation, WebContext
+from arena.http.server import Runner
+from arena.services import Arena
+from arena.services.archive import read_text, store_collection
 from arena.store import Store
 from arena.store.base.models import Version
 from arena.tournaments import create
 from arena.tournaments.participants import StoredTournament
 from arena.tournaments.standing import standing
 from referee.bot.argument import SAMPLES
-from referee.game.spec import BotLimits
+from referee.game.spec import BotLimits, BotSpec
 from referee.machine.pool import SlotPool
 from referee.machine.sample_warmup import USUAL, have_all_warm
 from referee.machine.warmup import Warmed, warm
@@ -44,6 +47,11 @@ from referee.rules import families, load
 if TYPE_CHECKING:
     from arena.cli.server.demo import DemoArguments
     from arena.config import Settings
+
+PLAYERS = (*USUAL, "champion")
+"""Samples that play: what the champion calls is compiled for them."""
+PREFIX = "demo "
+"""How names of the demo's tournaments begin."""
 
 
 class Compiling:
@@ -110,6 +118,10 @@ CLOSE_TIMEOUT_S = 2
 """How long answers under way may take at the end."""
 MAX_PLIES = 200
 """The demo draws games longer than that, so that no family keeps a visitor waiting."""
+GAMES = Path(__file__).parent / "demo_games"
+"""A text of games for each family: a collection for the archive."""
+COLLECTION = "champion against alphabeta"
+CUP = "Sunday cup"
 
 
 def play_and_show(names: Sequence[str], arguments: DemoArguments) -> int:
@@ -117,52 +129,188 @@ def play_and_show(names: Sequence[str], arguments: DemoArguments) -> int:
     from arena import log
     from arena.config import read_settings
 
-    settings = read_settings(data=arguments.data)
+    # It is embedded, whatever the settings of the environment say.
+    settings = read_settings(data=arguments.data).model_copy(
+        update={"database": "", "mqtt": "", "executor": f"local:{arguments.concurrency}", "referee": True}
+    )
     log.configure(settings.log_format, "warning")
-    store = Store.in_folder(arguments.data)  # embedded, whatever the settings say
+    store = Store.in_folder(arguments.data)
     try:
-        return asyncio.run(_run(settings, store, names, _samples(store), arguments))
+        return asyncio.run(_run(settings, store, names, arguments))
     finally:
         store.close()
 
 
-async def _run(
-    settings: Settings, store: Store, names: Sequence[str], versions: list[Version], arguments: DemoArguments
-) -> int:
-    """Play the games and print the results; without `--once`, serve pages from the start."""
+async def _run(settings: Settings, store: Store, names: Sequence[str], arguments: DemoArguments) -> int:
+    """Play the games and print the results; without `--once`, serve pages from the start, and play on until Ctrl-C."""
     bus = Bus()
+    context = context_of(store, settings, bus)
+    context.preparation = Preparation(len(names))
+    stop = context.stopping
     async with contextlib.AsyncExitStack() as stack:
-        address, preparation = "", Preparation(len(names))
+        address = ""
         if not arguments.once:
-            pages = _pages(store, settings, bus, arguments.bind, arguments.port, preparation=preparation)
-            address = await stack.enter_async_context(pages)
-        progress = _Progress(store, len(names) * arguments.games * math.comb(len(versions), 2))
-        is_complete = await _play(
-            settings,
-            store,
-            bus,
-            names,
-            versions=versions,
-            progress=progress,
-            arguments=arguments,
-            preparation=preparation,
-        )
-        await asyncio.to_thread(_tell, store, progress.tournaments)
-        data = arguments.data
-        if not is_complete:
+            address = await stack.enter_async_context(_pages(context, arguments.bind, arguments.port))
+        versions = await asyncio.to_thread(_furnish, store, names)
+        pool = await asyncio.to_thread(_slots, versions[0].bot_file.spec(names[0], sys.executable), context, arguments)
+        stack.push_async_callback(asyncio.to_thread, pool.shutdown, cancel_futures=True)
+        interrupts = stack.enter_context(heard(stop))
+        demo = Demo(context, names, versions, arguments, address)
+        playing = asyncio.create_task(demo.run())
+        playing.add_done_callback(lambda _: stop.set())
+        try:
+            await act(
+                settings,
+                store,
+                bus,
+                context.metrics,
+                interrupts,
+                spool=context.arena.spool,
+                opening=_opened(pool),
+                open_door=context.host,
+            )
+        finally:
+            stop.set()
+            await asyncio.wait([playing])
+        playing.result()
+        if not demo.is_complete:
+            await asyncio.to_thread(_tell, store, demo.tournaments)
             output.note(
-                f"the demo has ended early; its games are kept in {data}",
-                f"to play the others start `arena serve --data {data}`",
+                f"the demo has ended early; its games are kept in {arguments.data}",
+                f"to play the others start `arena demo --data {arguments.data}` again",
             )
             return Exit.INTERRUPTED
-        if not arguments.once:
-            output.note(
-                f"all games are played; the pages stay at {address} until Ctrl-C",
-                f"this process plays no more games; to continue, end it and run `arena serve --data {data}`",
-            )
-            await _until_told()
-        output.note(f"the demo has ended; its games are kept in {data}")
+        output.note(f"the demo has ended; its games are kept in {arguments.data}")
         return Exit.DONE
+
+
+async def _opened(pool: SlotPool) -> SlotPool:
+    return pool
+
+
+def _slots(sample: BotSpec, context: WebContext, arguments: DemoArguments) -> SlotPool:
+    """Open slots on this machine, in the strongest sandbox in which a sample starts."""
+    sandbox, notes = choose("auto", [sample], BotLimits())
+    count = arguments.concurrency
+    output.note(*notes, f"bots run in sandbox {sandbox.name}, {count} games at once")
+    tell = publisher(context.arena.bus, context.arena.spool)
+    return SlotPool(count, sandbox=sandbox.name, spare=len(USUAL) - 2, on_event=tell, is_own=True)
+
+
+class Demo:
+    """The tournaments of a demo, one for each family: made when the family is compiled, shown as they are played."""
+
+    def __init__(
+        self,
+        context: WebContext,
+        names: Sequence[str],
+        versions: Sequence[Version],
+        arguments: DemoArguments,
+        address: str,
+    ) -> None:
+        self.is_complete = False
+        """True once every game of all tournaments is over."""
+        self._arena, self._stop = context.arena, context.stopping
+        self._store = context.arena.store
+        self._versions, self._arguments, self._address = versions, arguments, address
+        self._compiling = Compiling(names, self._begin, context.preparation)
+        self._event = f"{PREFIX}{datetime.now(UTC):%Y-%m-%d %H:%M:%S}"
+        self._progress = _Progress(self._store)
+
+    @property
+    def tournaments(self) -> list[int]:
+        """Numbers of the tournaments that have started."""
+        return self._progress.tournaments
+
+    async def run(self) -> None:
+        """Make and show the tournaments until all are over; without `--once`, then wait for the order to stop.
+
+        Raises CommandError.
+        """
+        output.note("each family is compiled (once, then cached) and played as soon as it is ready")
+        compiling = asyncio.create_task(self._compiling.run(self._stop))
+        while not self._stop.is_set():
+            if compiling.done():
+                compiling.result()
+            # Looked at after the last family has begun, or its tournament would be missing.
+            is_compiled = compiling.done()
+            if await asyncio.to_thread(self._progress.look) and is_compiled:
+                self.is_complete = True
+                break
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._stop.wait(), POLL_INTERVAL_S)
+        await asyncio.wait([compiling])
+        if not self.is_complete:
+            await asyncio.to_thread(self._progress.look)
+            return
+        # The coordinator updates the archive only at intervals: the last games would be missing.
+        await asyncio.to_thread(following.follow, self._store, self._stop.is_set)
+        await asyncio.to_thread(_tell, self._store, self.tournaments)
+        if not self._arguments.once:
+            self._advise()
+            await self._stop.wait()
+
+    async def _begin(self, family: str) -> None:
+        await asyncio.to_thread(_import, self._arena, family)
+        tournament = await asyncio.to_thread(self._tournament_of, family)
+        self._progress.add(tournament, await asyncio.to_thread(self._store.results.last_commit_of, tournament.id))
+        self._arena.wake()
+
+    def _tournament_of(self, family: str) -> TournamentItem:
+        """Return the tournament of a demo that ended early, or a new one of the sample bots, which starts at once."""
+        for tournament in self._store.tournaments.in_states("scheduled", "running", "draining"):
+            if tournament.family == family and tournament.name.startswith(PREFIX):
+                return tournament
+        document = {
+            "name": f"{self._event}, {family}",
+            "family": family,
+            "games": self._arguments.games,
+            "time_control": self._arguments.tc,
+            "seed": 1,
+            "entries": {"bots": [version.name for version in self._versions]},
+            "adjudication": {"max_plies": MAX_PLIES},
+            "limits": {"margin_ms": 50},
+        }
+        return create(self._store, document, self._store.samples.ensure_owner(), datetime.now(UTC))
+
+    def _advise(self) -> None:
+        """Say that all games are played, and what to try next."""
+        address, data = self._address, self._arguments.data
+        output.note(
+            f"all games are played; this process plays what is asked for until Ctrl-C; pages: {address}",
+            f"play against a bot:    {address}/play",
+            "write a bot:           arena new-bot python loa mybot",
+            f"see how you can go on: {address}/docs/",
+            f"to continue later:     arena serve --data {data}",
+        )
+
+
+def _furnish(store: Store, names: Sequence[str]) -> list[Version]:
+    """Add the sample bots, and to a new arena a weekly cup. Return the players."""
+    variants = {name: tuple(variant.name for variant in load(name).variants) for name in families()}
+    versions = store.samples.ensure({name: SAMPLES[name] for name in PLAYERS}, variants)
+    owner = store.samples.ensure_owner()
+    if not store.schedules.all():
+        document = {
+            "name": f"{CUP} {{date}}",
+            "family": names[0],
+            "format": "knockout",
+            "games": 2,
+            "time_control": "1+0.05",
+            "entries": {"newest": True},
+            "schedule": {"cron": "0 18 * * SUN", "timezone": "UTC"},
+        }
+        cron.create(store, document, owner, datetime.now(UTC))
+    return list(versions.values())
+
+
+def _import(arena: Arena, family: str) -> None:
+    """Add the games of a family to the archive; those that it has are not added again."""
+    file = GAMES / f"{family}.txt"
+    if file.exists():  # a family that a package adds has none
+        rules = load(family)
+        text = file.read_text(encoding="utf-8")
+        store_collection(arena, read_text(text, rules.settle(rules.variants[0].name), None), COLLECTION)
 
 
 def _tell(store: Store, tournaments: list[int]) -> None:
@@ -174,104 +322,33 @@ def _tell(store: Store, tournaments: list[int]) -> None:
         raise CommandError(f"the stored ratings do not follow from the games: {wrong[0]}", Exit.FAILED)
 
 
-def _samples(store: Store) -> list[Version]:
-    """Return the sample bots of the arena, created if needed."""
-    variants = {name: tuple(variant.name for variant in load(name).variants) for name in families()}
-    return list(store.samples.ensure({name: SAMPLES[name] for name in USUAL}, variants).values())
-
-
-def _create(store: Store, versions: list[Version], family: str, name: str, arguments: DemoArguments) -> TournamentItem:
-    """Create a tournament of the sample bots; it starts at once."""
-    by, at = store.samples.owner_id(), datetime.now(UTC)
-    assert by is not None
-    document = {
-        "name": name,
-        "family": family,
-        "games": arguments.games,
-        "time_control": arguments.tc,
-        "seed": 1,
-        "entries": {"bots": [version.name for version in versions]},
-        "adjudication": {"max_plies": MAX_PLIES},
-        "limits": {"margin_ms": 50},
-    }
-    return create(store, document, by, at)
-
-
-async def _play(
-    settings: Settings,
-    store: Store,
-    bus: EventBus,
-    names: Sequence[str],
-    *,
-    versions: list[Version],
-    progress: _Progress,
-    arguments: DemoArguments,
-    preparation: Preparation,
-) -> bool:
-    """Play a tournament of each family as soon as it is compiled; return whether all were finished."""
-    spec = versions[0].bot_file.spec(names[0], sys.executable)
-    sandbox, notes = choose("auto", [spec], BotLimits())
-    output.note(*notes, f"bots run in sandbox {sandbox.name}, {arguments.concurrency} games at once")
-    spare, spool = len(USUAL) - 2, Spool(settings.spool_folder)
-    tell = publisher(bus, spool)
-    pool = SlotPool(arguments.concurrency, sandbox=sandbox.name, spare=spare, on_event=tell, is_own=True)
-    coordinator = assemble(settings, store, bus, pool, Collaborators(spool=spool))
-    stop = asyncio.Event()
-    event = f"demo {datetime.now(UTC):%Y-%m-%d %H:%M:%S}"
-
-    async def begin(family: str) -> None:
-        made = await asyncio.to_thread(_create, store, versions, family, f"{event}, {family}", arguments)
-        progress.add(made.id or 0)
-        coordinator.order(made.id)
-
-    try:
-        with heard(stop, coordinator.abort):
-            async with announced(store, bus, coordinator, str(arguments.data)):
-                task = asyncio.create_task(coordinator.run(stop))
-                output.note("each family is compiled (once, then cached) and played as soon as it is ready")
-                compiling = asyncio.create_task(Compiling(names, begin, preparation).run(stop))
-                while not task.done():
-                    is_compiled = compiling.done()
-                    if await asyncio.to_thread(progress.look) and is_compiled:
-                        # The coordinator updates the archive only at intervals: the last games would be missing.
-                        await asyncio.to_thread(following.follow, store, stop.is_set)
-                        break
-                    await asyncio.wait([task], timeout=POLL_INTERVAL_S)
-                stop.set()
-                await asyncio.wait([task, compiling])
-            task.result()
-            compiling.result()
-        return await asyncio.to_thread(progress.look) and len(progress.tournaments) == len(names)
-    finally:
-        await asyncio.to_thread(pool.shutdown, cancel_futures=True)
-
-
 class _Progress:
-    """Prints a line for each recorded result of `total` games."""
+    """Prints a line for each recorded result."""
 
-    def __init__(self, store: Store, total: int) -> None:
-        self._store, self._total = store, total
+    def __init__(self, store: Store) -> None:
+        self._store = store
         self._seen: dict[int, int] = {}
-        self._done = 0
+        self._shown: dict[int, int] = {}
 
     @property
     def tournaments(self) -> list[int]:
         """Tournaments that have started."""
         return list(self._seen)
 
-    def add(self, tournament_id: int) -> None:
-        """Add a tournament that starts."""
-        self._seen[tournament_id] = 0
+    def add(self, tournament: TournamentItem, last_commit: int) -> None:
+        """Add a tournament whose results after that commit are to be shown."""
+        self._seen[tournament.id], self._shown[tournament.id] = last_commit, tournament.finished_games
 
     def look(self) -> bool:
         """Print the new results; return whether all started tournaments are over."""
         states = [self._store.tournaments.get(number) for number in self.tournaments]
         for tournament in states:
-            number = tournament.id or 0
+            number = tournament.id
             for line in self._store.results.committed(number, self._seen[number], 500):
                 self._seen[number] = line.commit_number or 0
-                self._done += 1
-                show_result(self._store.games.record(line.id), f"{self._done}/{self._total}", wants_logs=False)
+                self._shown[number] += 1
+                count = f"{tournament.family} {self._shown[number]}/{tournament.planned_games}"
+                show_result(self._store.games.record(line.id), count, wants_logs=False)
         return all(tournament.state in ("finished", "cancelled") for tournament in states)
 
 
@@ -299,15 +376,8 @@ def _address(host: str, port: int) -> str:
 
 
 @contextlib.asynccontextmanager
-async def _pages(
-    store: Store, settings: Settings, bus: EventBus, host: str, port: int, *, preparation: Preparation | None = None
-) -> AsyncIterator[str]:
-    """Serve pages that show the games live, by events of `bus`; yield their address. Raises CommandError."""
-    from arena.app import build, context_of
-    from arena.http.server import Runner
-
-    context = context_of(store, settings, bus)
-    context.preparation = preparation
+async def _pages(context: WebContext, host: str, port: int) -> AsyncIterator[str]:
+    """Serve pages that show the games live; yield their address. Raises CommandError."""
     runner = Runner(build(context), shutdown_timeout=CLOSE_TIMEOUT_S)
     await runner.setup()
     try:
@@ -321,10 +391,3 @@ async def _pages(
         yield address
     finally:
         await runner.cleanup()
-
-
-async def _until_told() -> None:
-    """Wait for Ctrl-C or SIGTERM."""
-    stop = asyncio.Event()
-    with heard(stop):
-        await stop.wait()

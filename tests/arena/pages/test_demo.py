@@ -9,6 +9,7 @@ from pathlib import Path
 import aiohttp
 import pytest
 
+from arena.app import context_of
 from arena.cli.server import demo_run
 from arena.cli.terminal.exit import CommandError
 from arena.events.bus import Bus
@@ -21,7 +22,7 @@ def test_pages_over_the_bus_of_the_games(tmp_path: Path, capsys: pytest.CaptureF
     store = Store.in_folder(tmp_path)
 
     async def look() -> tuple[int, str]:
-        async with demo_run._pages(store, settings_in(tmp_path), Bus(), "127.0.0.1", 0):
+        async with demo_run._pages(context_of(store, settings_in(tmp_path), Bus()), "127.0.0.1", 0):
             address = capsys.readouterr().err.split("watch at ")[1].split()[0]
             async with aiohttp.ClientSession() as session, session.get(address) as response:
                 return response.status, await response.text()
@@ -37,8 +38,9 @@ def test_the_front_page_tells_what_is_compiled_and_how_far(tmp_path: Path) -> No
 
     async def look() -> list[str]:
         told: list[str] = []
-        pages = demo_run._pages(store, settings_in(tmp_path), Bus(), "127.0.0.1", 0, preparation=preparation)
-        async with pages as address, aiohttp.ClientSession() as session:
+        context = context_of(store, settings_in(tmp_path), Bus())
+        context.preparation = preparation
+        async with demo_run._pages(context, "127.0.0.1", 0) as address, aiohttp.ClientSession() as session:
             for ready in (2, 3, 5):
                 preparation.ready = ready
                 async with session.get(address) as response:
@@ -58,7 +60,7 @@ def test_a_port_that_is_taken(tmp_path: Path) -> None:
     store = Store.in_folder(tmp_path)
 
     async def look(port: int) -> None:
-        async with demo_run._pages(store, settings_in(tmp_path), Bus(), "127.0.0.1", port):
+        async with demo_run._pages(context_of(store, settings_in(tmp_path), Bus()), "127.0.0.1", port):
             pass
 
     with socket.socket() as taken:

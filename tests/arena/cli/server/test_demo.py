@@ -12,12 +12,17 @@ from typing import Any
 
 import pytest
 
+from arena.app import context_of
 from arena.cli.server import demo_run
+from arena.cli.server.demo import DemoArguments
 from arena.cli.terminal.exit import CommandError
 from arena.cli.terminal.run import run
+from arena.events.bus import Bus
 from arena.store import Store
 from referee.game.failure import Stopped
 from referee.machine.warmup import Warmed
+from referee.rules import families
+from tests.arena.api.server import settings_in
 from tests.arena.coordinator.stage import Dice, Stage
 from tests.conftest import INTERPRETED
 from tests.program import finished
@@ -93,6 +98,41 @@ def test_the_summary_of_a_family_is_one_small_table(tmp_path: Path, capsys: Any)
     assert max(map(len, [head, *rows, last])) <= 80
 
 
+def test_a_new_demo_has_a_cup_to_look_forward_to(tmp_path: Path) -> None:
+    store = Store.in_folder(tmp_path)
+    for _ in range(2):  # again changes nothing
+        players = demo_run._furnish(store, ["loa", "tablut"])
+        (cup,) = store.schedules.all()
+    assert [version.name for version in players] == [f"{name} v1" for name in demo_run.PLAYERS]
+    assert (cup.name, cup.is_enabled) == ("Sunday cup {date}", True)
+    store.close()
+
+
+@pytest.mark.parametrize("family", sorted(families()))
+def test_the_archive_of_a_demo_has_a_collection(tmp_path: Path, family: str) -> None:
+    store = Store.in_folder(tmp_path)
+    arena = context_of(store, settings_in(tmp_path), Bus()).arena
+    for _ in range(2):  # again adds nothing
+        demo_run._import(arena, family)
+        (source,) = store.archive.sources()
+        assert (source.source, source.games) == ("champion against alphabeta", 4)
+    store.close()
+
+
+def test_a_demo_that_ended_early_continues_its_tournament(tmp_path: Path) -> None:
+    store = Store.in_folder(tmp_path)
+    context = context_of(store, settings_in(tmp_path), Bus())
+    players = demo_run._furnish(store, ["loa"])
+    arguments = DemoArguments(data=tmp_path, tc="nodes:9")
+    first = demo_run.Demo(context, ["loa"], players, arguments, "")._tournament_of("loa")
+    again = demo_run.Demo(context, ["loa"], players, arguments, "")
+    assert again._tournament_of("loa").id == first.id
+    assert again._tournament_of("tablut").id != first.id
+    store.tournaments.move(first.id, "cancelled")
+    assert again._tournament_of("loa").id != first.id
+    store.close()
+
+
 @pytest.mark.long
 @pytest.mark.timeout(2 * TIMEOUT_S)
 def test_demo_ends_only_when_its_last_games_are_in_archive_and_explorer(tmp_path: Path, capsys: Any) -> None:
@@ -104,9 +144,9 @@ def test_demo_ends_only_when_its_last_games_are_in_archive_and_explorer(tmp_path
     assert f"this process plays the games of {data}" in talk
     assert talk[-1] == f"the demo has ended; its games are kept in {data}"
     assert run(["explore", "pijersi", "--moves", "", "--data", str(data), "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["games"] == 6
+    assert json.loads(capsys.readouterr().out)["games"] == 14  # ten pairings, four imported
     assert run(["archive", "list", "--data", str(data), "--json"]) == 0
-    assert [source["games"] for source in json.loads(capsys.readouterr().out)["sources"]] == [6]
+    assert [source["games"] for source in json.loads(capsys.readouterr().out)["sources"]] == [10, 4]
 
 
 @pytest.mark.parametrize(("code", "made", "said"), [(130, 0, ""), (0, 0, ""), (3, 2, "Error 3")])
