@@ -17,18 +17,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from referee.rules import load
-from referee.rules.baroque.kernel import (
-    BY_STALEMATE,
-    WORTH,
-    best_capture,
-    captures,
-    frozen_squares,
-    in_check,
-    occupied,
-    quiet_eval,
-    sides,
-    style_of,
-)
+from referee.rules.baroque.kernel import BY_STALEMATE
+from referee.rules.baroque.kernel_board import frozen_squares, occupied, sides, style_of
+from referee.rules.baroque.kernel_score import WORTH, best_capture, captures, in_check, quiet_eval
 from referee.rules.baroque.rules import STALEMATE
 from referee.rules.baroque.start import LETTERS, ROWS, row
 from referee.rules.core import Outcome, ParseError, Termination, UnknownNameError
