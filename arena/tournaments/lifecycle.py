@@ -213,7 +213,7 @@ def extend(store: Store, tournament_id: int, *, to: int | None = None, amount: i
     upcoming = document.system.next_step(document, seeds, games)
     if tournament.started_at and (upcoming.is_finished or upcoming.calls_off):
         raise ConflictError(f"more games would change nothing: {upcoming.reason}", tournament.state)
-    store.tournaments.extend(tournament_id, document.as_json())
+    store.tournaments.keep_settings(tournament_id, document.as_json())
     if tournament.state == "finished":
         store.tournaments.move(tournament_id, "running", only_from=("finished",))
     kept = tournament.planned_games - tournament.later_games

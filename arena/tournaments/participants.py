@@ -149,7 +149,7 @@ def enter(store: Store, tournament_id: int, version_id: int) -> str:
         if version.name not in document.entries.bots:
             changed = document.entries.model_copy(update={"bots": [*document.entries.bots, version.name]})
             settings = document.model_copy(update={"entries": changed}).as_json()
-            store.tournaments.extend(tournament_id, settings)
+            store.tournaments.keep_settings(tournament_id, settings)
         store.tournaments.enter(tournament_id, version_id, verdict.reason)
     else:
         raise ConflictError(

@@ -16,7 +16,7 @@ from sqlmodel import col
 
 from arena.clock import now
 from arena.documents.query import PageResponse
-from arena.documents.tournament import NEXT_STATES, EntryItem, TournamentItem, TournamentQuery, TournamentState
+from arena.documents.tournament import NEXT_STATES, OVER, EntryItem, TournamentItem, TournamentQuery, TournamentState
 from arena.errors import ConflictError, NotFoundError
 from arena.store.base.engine import Sessions, fetch
 from arena.store.base.models import BotIdentity, Entry, Tournament, Version
@@ -28,7 +28,7 @@ class LiveTournament:
     """The fields of an unfinished tournament that the coordinator polls."""
 
     id: int
-    state: str
+    state: TournamentState
     format: str
     start_time: datetime
     later_games: int
@@ -43,7 +43,7 @@ _ENTRY = (
     *(col(Entry.seat), col(Version.name), col(BotIdentity.name).label("bot"), col(Version.number).label("version")),
     *(col(one) for one in (Entry.eligibility, Entry.withdrawn, Entry.suspended, Entry.version_id)),
 )
-"""The columns of an `EntryItem`."""
+"""The columns of an `EntryItem`, in its order."""
 _ALL = TournamentQuery()
 
 
@@ -105,10 +105,8 @@ class Tournaments:
         """Return all tournaments in these states, oldest start first."""
         query = select(Tournament).where(col(Tournament.state).in_(states))
         with self._sessions.reading() as session:
-            return sorted(
-                (tournament_item(row) for row in session.scalars(query)),
-                key=lambda found: (found.start_time, found.id),
-            )
+            rows = session.scalars(query.order_by(col(Tournament.start_time), col(Tournament.id)))
+            return [tournament_item(row) for row in rows]
 
     def live(self) -> list[LiveTournament]:
         """Return the tournaments that are or will be played, earliest first. The coordinator polls this list."""
@@ -135,19 +133,7 @@ class Tournaments:
             .order_by(col(Entry.seat))
         )
         with self._sessions.reading() as session:
-            return [
-                EntryItem(
-                    seat=row.seat,
-                    name=row.name,
-                    bot=row.bot,
-                    version=row.version,
-                    eligibility=row.eligibility,
-                    withdrawn=row.withdrawn,
-                    suspended=row.suspended,
-                    version_id=row.version_id,
-                )
-                for row in fetch(session, query)
-            ]
+            return [EntryItem(*row) for row in fetch(session, query)]
 
     def seat(
         self,
@@ -185,12 +171,13 @@ class Tournaments:
             return tournament_item(tournament)
 
     def enter(self, tournament_id: int, version_id: int, why: str) -> int:
-        """Enter another version and return its seat. Raises ConflictError if the version is already entered.
+        """Enter another version and return its seat. Raises NotFoundError, ConflictError if it is entered already.
 
         The caller checks that the format of the tournament accepts later entries.
         """
         try:
             with self._sessions.writing() as session:
+                _locked(session, tournament_id)  # two that enter at once would take the same seat
                 mine = select(func.max(col(Entry.seat))).where(col(Entry.tournament_id) == tournament_id)
                 last = session.scalar(mine)
                 seat = 0 if last is None else last + 1
@@ -238,7 +225,7 @@ class Tournaments:
             if state == "running":
                 tournament.started_at = tournament.started_at or now()
                 tournament.finished_at = None
-            elif state in ("finished", "cancelled"):
+            elif state in OVER:
                 tournament.finished_at = now()
             return tournament_item(tournament)
 
@@ -263,10 +250,10 @@ class Tournaments:
             col(Tournament.state) == "finished", col(Tournament.findings).is_(None)
         )
         with self._sessions.reading() as session:
-            return [key for key in session.scalars(query.order_by(col(Tournament.id))) if key is not None]
+            return list(session.scalars(query.order_by(col(Tournament.id))))
 
-    def extend(self, tournament_id: int, settings: Mapping[str, object]) -> None:
-        """Replace the settings document of a tournament with that of the longer tournament."""
+    def keep_settings(self, tournament_id: int, settings: Mapping[str, object]) -> None:
+        """Store another document of a tournament, which is longer or names another bot."""
         self._set(tournament_id, settings=dict(settings))
 
     def _set(self, tournament_id: int, **values: object) -> None:
@@ -277,7 +264,7 @@ class Tournaments:
         """Set the priority of an unfinished tournament. Raises NotFoundError, ConflictError."""
         with self._sessions.writing() as session:
             tournament = _locked(session, tournament_id)
-            if tournament.state in ("finished", "cancelled", "open"):
+            if tournament.state in (*OVER, "open"):
                 raise ConflictError(
                     f"tournament {tournament_id} is {tournament.state}: it has no more games", tournament.state
                 )
