@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from arena.config import Settings
     from arena.services.arena import Arena
 
+_WITHOUT_BOTS = "Bots are not in it: back up the store of bundles as well."
+
 
 @dataclass(frozen=True, kw_only=True)
 class InitArguments(DatabaseArguments, Output):
@@ -165,7 +167,7 @@ def _check(arguments: DbArguments) -> int:
             damage = store.health.check()
             is_empty = not damage and not store.users.page(limit=1).items
             differences = schema.differences(store.engine)
-    except EmptyDatabaseError:
+    except EmptyDatabaseError:  # has an exit code of its own
         raise
     except SchemaError as error:  # just what was to be found out
         raise CommandError(str(error), Exit.FAILED) from None
@@ -193,7 +195,8 @@ def _dump(arguments: DumpArguments) -> int:
             rows = dump(store.engine, file)
     except FileExistsError as error:
         raise CommandError(f"{error}; name another file") from None
-    _tell(arguments, file, rows)
+    _show_dump(arguments, file, rows)
+    output.note(_WITHOUT_BOTS)
     return Exit.DONE
 
 
@@ -210,7 +213,8 @@ def _load(arguments: LoadArguments) -> int:
         with closing(open_new(settings)) as store:
             store.upgrade()
             rows = load(store.engine, arguments.file)
-    _tell(arguments, arguments.file, rows)
+    _show_dump(arguments, arguments.file, rows)
+    output.note("Bots are not in it: restore the store of bundles as well.")
     return Exit.DONE
 
 
@@ -219,12 +223,12 @@ def _backup(arguments: DbArguments) -> int:
     from arena.store.operations.sqlite_backup import SqliteBackups
 
     settings = arguments.read()
-    with closing(open_store(settings)):
-        file = _file_of(settings)
+    with closing(open_store(settings)):  # which refuses a database that is missing or of another version
+        file = _sqlite_file(settings)
         path = SqliteBackups(settings.backups_folder, settings.backup_days).make(file, now())
     size = path.stat().st_size
     Printer(arguments).result({"file": str(path), "bytes": size}, lambda: output.text(f"{path}: {size} bytes"))
-    output.note("Bots are not in it: back up the store of bundles as well.")
+    output.note(_WITHOUT_BOTS)
     return Exit.DONE
 
 
@@ -237,7 +241,7 @@ def _restore(arguments: RestoreArguments) -> int:
     from referee.rules.core import Kind
 
     settings = arguments.read()
-    file = _file_of(settings)
+    file = _sqlite_file(settings)
     if file.exists() and file.stat().st_uid != os.geteuid():
         raise CommandError(f"{file} belongs to another user: run this as the user of the arena (runuser -u NAME -- …)")
     backup = arguments.file or SqliteBackups(settings.backups_folder, settings.backup_days).newest()
@@ -260,7 +264,7 @@ def _restore(arguments: RestoreArguments) -> int:
     return Exit.DONE
 
 
-def _file_of(settings: Settings) -> Path:
+def _sqlite_file(settings: Settings) -> Path:
     """Return the file of the database. Raises CommandError for a database server."""
     file = file_of(settings)
     if file is None:
@@ -270,9 +274,8 @@ def _file_of(settings: Settings) -> Path:
     return file
 
 
-def _tell(arguments: Output, file: Path, rows: int) -> None:
+def _show_dump(arguments: Output, file: Path, rows: int) -> None:
     size = file.stat().st_size
     Printer(arguments).result(
         {"file": str(file), "rows": rows, "bytes": size}, lambda: output.text(f"{file}: {rows} rows, {size} bytes")
     )
-    output.note("Bots are not in it: back up the store of bundles as well.")
