@@ -21,6 +21,7 @@ MIN_ESTIMATE_PAIRS = 8
 """Pairs after which the number of games left is estimated."""
 Model: TypeAlias = Literal["logistic", "normalised"]
 """What one Elo is."""
+SprtState: TypeAlias = Literal["H0", "H1", "continue"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,9 +44,9 @@ class Sprt:
 
 @dataclass(frozen=True, slots=True)
 class SprtVerdict:
-    """State of a test. `state` is `H1` (the bot is stronger), `H0` (it is not stronger) or `continue`."""
+    """State of a test. `state` is `H1` (elo1 is accepted), `H0` (elo0 is accepted) or `continue`."""
 
-    state: Literal["H0", "H1", "continue"]
+    state: SprtState
     llr: float
     lower: float
     upper: float
@@ -57,7 +58,7 @@ class SprtVerdict:
         """Convert to a JSON object."""
         return {
             "state": self.state,
-            "llr": round(self.llr, 4) + 0.0,
+            "llr": round(self.llr, 4) + 0.0,  # never -0.0
             "lower": round(self.lower, 4),
             "upper": round(self.upper, 4),
             "pairs": self.pairs,
@@ -72,7 +73,8 @@ def _score(elo: float) -> float:
 def evaluate_points(test: Sprt, points: Iterable[float]) -> SprtVerdict:
     """Evaluate the test on the first-named bot's points in each pair; the first decision is final.
 
-    The pairs are in the order of their completion.
+    The pairs are in the order in which they began: in that of their ends, quick results would count first, which biases
+    the test (see `referee.tournament.formats.sprt`).
     """
     return history(test, points)[0]
 
@@ -81,19 +83,16 @@ def history(test: Sprt, points: Iterable[float]) -> tuple[SprtVerdict, list[floa
     """Return the state of the test after all pairs, or its first decision, and the log-likelihood ratio on the way
     there: before the first pair and after each.
     """
-    # Bounds and scores are computed once: a test of thousands of pairs is evaluated again after each of them.
     lower, upper = math.log(test.beta / (1 - test.alpha)), math.log((1 - test.beta) / test.alpha)
-    fixed = test.scores(0.0) if test.model == "logistic" else None
     counts, ratios = [0] * 5, [0.0]
     for pairs, pair in enumerate(points, 1):
         counts[round(2 * pair)] += 1
         mean, variance = _moments(counts)
-        s0, s1 = fixed or test.scores(variance)
-        ratios.append(pairs * (s1 - s0) * (2 * mean - s0 - s1) / (2 * variance))
+        ratios.append(pairs * _drift(test, mean, variance))
         if not lower < ratios[-1] < upper:
             break
     llr = ratios[-1]
-    state: Literal["H0", "H1", "continue"] = "H1" if llr >= upper else "H0" if llr <= lower else "continue"
+    state: SprtState = "H1" if llr >= upper else "H0" if llr <= lower else "continue"
     five = (counts[0], counts[1], counts[2], counts[3], counts[4])
     return SprtVerdict(state, llr, lower, upper, sum(counts), five), ratios
 
@@ -108,7 +107,7 @@ def games_left(test: Sprt, verdict: SprtVerdict) -> int | None:
         return None
     mean, variance = _moments(verdict.pentanomial)
     s0, s1 = test.scores(variance)
-    drift = (s1 - s0) * (2 * mean - s0 - s1) / (2 * variance)
+    drift = _drift(test, mean, variance)
     spread = (s1 - s0) ** 2 / variance
     down, up = verdict.llr - verdict.lower, verdict.upper - verdict.llr
     slope = 2 * drift / spread
@@ -116,10 +115,16 @@ def games_left(test: Sprt, verdict: SprtVerdict) -> int | None:
         return round(2 * up * down / spread)
     # the probability of reaching the upper bound first; expm1 of negative numbers cannot overflow
     if slope > 0:
-        rise = math.expm1(-slope * down) / math.expm1(-slope * (down + up))
+        up_probability = math.expm1(-slope * down) / math.expm1(-slope * (down + up))
     else:
-        rise = 1 - math.expm1(slope * up) / math.expm1(slope * (down + up))
-    return round(2 * (rise * up - (1 - rise) * down) / drift)
+        up_probability = 1 - math.expm1(slope * up) / math.expm1(slope * (down + up))
+    return round(2 * (up_probability * up - (1 - up_probability) * down) / drift)
+
+
+def _drift(test: Sprt, mean: float, variance: float) -> float:
+    """Return the log-likelihood ratio that a pair adds on average, in the normal approximation."""
+    s0, s1 = test.scores(variance)
+    return (s1 - s0) * (2 * mean - s0 - s1) / (2 * variance)
 
 
 def _moments(counts: Sequence[int]) -> tuple[float, float]:

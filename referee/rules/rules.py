@@ -775,7 +775,7 @@ class Ruleset:
         return {name: value for name, value in self.values.items() if preset[name] != value}
 
     def changed(self, kinds: Iterable[Changes] = ("moves", "result")) -> dict[str, Value]:
-        """Return the options of these kinds that differ from the family's defaults: the referee sends them to bots."""
+        """Return the options of these kinds that differ from the family's defaults: they tell rating pools apart."""
         wanted = frozenset(kinds)
         return {
             option.name: self.values[option.name]

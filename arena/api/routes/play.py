@@ -35,7 +35,7 @@ class OpponentsQuery(In):
     example="/api/v1/opponents?family=loa",
 )
 async def opponents(call: RequestContext, query: OpponentsQuery) -> PageResponse[OpponentItem]:
-    """List the sample bots, then the bots whose owners allow games against people."""
+    """List the bots that people may play: the weakest first, those without a rating last."""
     await call.run(checked, query.family)
     found = await call.run(services.people.opponents, call.arena, query.family)
     return PageResponse(found)

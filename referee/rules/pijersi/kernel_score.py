@@ -2,7 +2,7 @@
 
 There is no search, but whether a side could win on the far row with its next turn is determined exactly.
 
-Letters: R P S W = own cubes on top by role, rR pP sS the same for the other side; E = empty cells.
+Letters: R P S W = cubes on top of one side by role, E = empty cells.
 """
 
 from __future__ import annotations
@@ -14,20 +14,22 @@ from referee.rules.pijersi.kernel_turns import has_turn, is_won, stack_targets
 from referee.rules.pijersi.state import BOTTOMS, HALF, NO_CAPTURE_LIMIT, PHASE, SWAPPING
 from referee.rules.pijersi.tables import ALL_CELLS, EDGE, NEAR, ROW_A, ROW_G, ROW_LENGTHS, ROW_STARTS
 
-WON = 19_000
-GOAL_IN_ONE = 12_000
-"""Scores above those of undecided positions: from 10,000 on a score means a win in one move, below 20,000 is any."""
-GOAL_THREAT = 250
-CUBE = 100
-WISE = 35
+_WON = 19_000
+_GOAL_IN_ONE = 12_000
+_MOST_UNDECIDED = 9_000
+"""Bound of the other scores: from 10,000 on a score of `Kernel.evaluate` is a win in one move."""
+_GOAL_THREAT = 250
+_CUBE = 100
+_WISE = 35
 """Less than a cube: wise cubes neither capture nor reach the goal."""
-STACK = 8
-HANGING = 45
-TEMPO = 10
+_STACK = 8
+_HANGING = 45
+_FURTHER_HANGING = 15
+_TEMPO = 10
 
 _ROWS = tuple(((1 << length) - 1) << start for start, length in zip(ROW_STARTS, ROW_LENGTHS, strict=True))
 _ADVANCE = (0, 3, 8, 17, 35, 60, 0)
-"""Score of a rock, paper or scissors on each row, counted from its own side."""
+"""Score of a rock, paper or scissors on each row, counted from its own side; on the last one it has won."""
 
 _HOME = sum(_ROWS[:4])
 _AWAY = sum(_ROWS[3:])
@@ -74,20 +76,20 @@ def can_reach_goal(state: Any, side: Any) -> Any:
             landing |= state[foe]
         else:
             landing |= state[foe + 1]
-        if NEAR[s] & (landing | joins) & goal:
+        if NEAR[s] & (landing | joins) & goal:  # one step
             return True
         free = E
         if joins & bit:
-            free |= bit
+            free |= bit  # a single cube that joins another leaves its cell empty
         else:
-            mids = stack_targets(s, E, landing)
-            if (mids | _next_to(mids) & (landing | joins)) & goal:
+            mids = stack_targets(s, E, landing)  # a stack moves, and then its top cube alone
+            if (mids | (_next_to(mids) & (landing | joins))) & goal:
                 return True
-        mids = NEAR[s] & joins
-        while mids:
-            if stack_targets(ctz(mids), free, landing) & goal:
+        joined = NEAR[s] & joins  # it joins an own cube, and the stack moves
+        while joined:
+            if stack_targets(ctz(joined), free, landing) & goal:
                 return True
-            mids &= mids - 1
+            joined &= joined - 1
     return False
 
 
@@ -100,7 +102,7 @@ def _standing(state: Any, side: Any) -> Any:
     mine = tops | state[own + 3]
     low = (state[BOTTOMS] | state[BOTTOMS + 1] | state[BOTTOMS + 2]) & mine
     wise = popcount(state[own + 3]) + popcount(state[BOTTOMS + 3] & mine)
-    score = CUBE * (popcount(tops) + popcount(low)) + WISE * wise + STACK * popcount(stacks & tops)
+    score = _CUBE * (popcount(tops) + popcount(low)) + _WISE * wise + _STACK * popcount(stacks & tops)
     for row in range(7):
         cells = _ROWS[6 - row] if side else _ROWS[row]
         score += _ADVANCE[row] * (popcount(tops & cells) + popcount(low & cells))
@@ -109,18 +111,21 @@ def _standing(state: Any, side: Any) -> Any:
 
 @jit
 def _takeable(state: Any, side: Any) -> Any:
-    """Count the cells of `side` that the other side could capture with a step, or with two steps of a stack."""
+    """Count the cells of `side` that the other side could capture with a step, or with two steps of a stack.
+
+    Captures after a join or a jump are not counted.
+    """
     own = 4 * side
     foe = 4 - own
     stacks = state[BOTTOMS] | state[BOTTOMS + 1] | state[BOTTOMS + 2] | state[BOTTOMS + 3]
     mine = state[own] | state[own + 1] | state[own + 2] | state[own + 3]
     E = ALL_CELLS & ~(mine | state[foe] | state[foe + 1] | state[foe + 2] | state[foe + 3])
-    R = state[foe]
-    P = state[foe + 1]
-    S = state[foe + 2]
-    n = popcount(_next_to(R | _next_to(R & stacks) & E) & state[own + 2])
-    n += popcount(_next_to(P | _next_to(P & stacks) & E) & state[own])
-    return n + popcount(_next_to(S | _next_to(S & stacks) & E) & state[own + 1])
+    foe_r = state[foe]
+    foe_p = state[foe + 1]
+    foe_s = state[foe + 2]
+    n = popcount(_next_to(foe_r | (_next_to(foe_r & stacks) & E)) & state[own + 2])
+    n += popcount(_next_to(foe_p | (_next_to(foe_p & stacks) & E)) & state[own])
+    return n + popcount(_next_to(foe_s | (_next_to(foe_s & stacks) & E)) & state[own + 1])
 
 
 @jit
@@ -129,25 +134,24 @@ def static_score(state: Any, config: Any) -> Any:
     side = state[PHASE] & 1
     won = is_won(state)
     if won:
-        return WON if won == side + 1 else -WON
+        return _WON if won == side + 1 else -_WON
     limit = config[NO_CAPTURE_LIMIT]
     if limit and state[HALF] >= limit:
         return 0
     if state[PHASE] & SWAPPING:
         return 0
     if not has_turn(state):
-        return -WON
+        return -_WON
     if can_reach_goal(state, side):
-        return GOAL_IN_ONE
-    score = _standing(state, side) - _standing(state, 1 - side) + TEMPO
+        return _GOAL_IN_ONE
+    score = _standing(state, side) - _standing(state, 1 - side) + _TEMPO
     # The side to move captures at most one hanging cube, and may still save its own.
     hanging = _takeable(state, 1 - side)
     if hanging:
-        score += HANGING + HANGING // 3 * (hanging - 1)
-    score -= HANGING // 3 * _takeable(state, side)
+        score += _HANGING + _FURTHER_HANGING * (hanging - 1)
+    score -= _FURTHER_HANGING * _takeable(state, side)
     if can_reach_goal(state, 1 - side):
-        score -= GOAL_THREAT
+        score -= _GOAL_THREAT
     if limit:  # an advantage counts less the nearer the draw is
         score -= score * state[HALF] // (2 * limit)
-    # Below 10,000, from which a score means a win in one move.
-    return max(-9_000, min(9_000, score))
+    return max(-_MOST_UNDECIDED, min(_MOST_UNDECIDED, score))
