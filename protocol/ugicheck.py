@@ -485,6 +485,8 @@ class Checker:
         self.command, self.given, self.report = command, given, report
         self.line: list[str] = given.line.split()
         self.can_repeat = True
+        self.has_clocks = True
+        """Whether the engine announces that it supports clocks, or announces nothing about it."""
 
     @contextlib.contextmanager
     def session(self) -> Iterator[EngineSession]:
@@ -525,6 +527,7 @@ class Checker:
         go = f"go movetime {MOVE_MS}"
         with self.session() as session:
             session.ready()
+            self.has_clocks = ("UGI_Clocks", "check", "false") not in session.options
             moves: list[str] = []
             over: list[float] = []
             try:
@@ -629,13 +632,13 @@ class Checker:
             "setoption", f"it rejects its own options: {complaint[:80]}", "accept `setoption name N value V`"
         )
 
-    def time_move(self, step: str, go: str) -> tuple[EngineSession, float] | None:
-        """Measure one move in a process of its own; report a note and return None if no move came. Raises StopError."""
+    def time_move(self, step: str, go: str) -> float | None:
+        """Return the milliseconds of one move of a new process, or None after a note if none came. Raises StopError."""
         with self.session() as session:
             session.ready()
             try:
                 session.send("uginewgame")
-                return session, session.think(go)[1]
+                return session.think(go)[1]
             except (SilentError, EndedError) as error:
                 why = str(error).strip("; ") or "no answer"
                 self.report.note(step, f"no move after `{go}`: {why}", "a referee may not send it")
@@ -643,20 +646,23 @@ class Checker:
 
     def clocks(self) -> None:
         """Check a move with clocks on which little time is left. Raises StopError."""
-        go = f"go p1time {CLOCK_MS} p2time {CLOCK_MS} p1inc 0 p2inc 0"
-        timing = self.time_move("clocks", go)
-        if timing and ("UGI_Clocks", "check", "false") in timing[0].options:
+        if not self.has_clocks:
             self.report.ok("announces that it does not support clocks")
-        elif timing and timing[1] > CLOCK_MS:
+            return
+        go = f"go p1time {CLOCK_MS} p2time {CLOCK_MS} p1inc 0 p2inc 0"
+        took = self.time_move("clocks", go)
+        if took is None:
+            return
+        if took > CLOCK_MS:
             advice = "announce `option name UGI_Clocks type check default false`"
-            self.report.note("clocks", f"`{go}` took {timing[1]:.0f} ms", advice)
-        elif timing:
+            self.report.note("clocks", f"`{go}` took {took:.0f} ms", advice)
+        else:
             self.report.ok("supports clocks")
 
     def limits(self) -> None:
         """Check searches limited by depth and by nodes. Raises StopError."""
         for step, go in (("depth", "go depth 1"), ("nodes", "go nodes 100")):
-            if self.time_move(step, go):
+            if self.time_move(step, go) is not None:
                 self.report.ok(f"`{go}`")
 
     def infinite(self) -> None:

@@ -154,6 +154,32 @@ def test_sample_bots_have_no_fault(
     assert "ok     plays a second game" in said
 
 
+@pytest.mark.parametrize(("announced", "notes"), [("false", set()), ("true", {"clocks"})])
+def test_an_engine_that_announces_no_clocks_is_not_asked_with_clocks(
+    tmp_path: Path, announced: str, notes: set[str]
+) -> None:
+    engine = tmp_path / "engine.py"
+    engine.write_text(
+        "import sys\n"
+        "for line in sys.stdin:\n"
+        "    words = line.split()\n"
+        "    if words[0] == 'ugi':\n"
+        f"        print('id name x\\noption name UGI_Clocks type check default {announced}\\nugiok', flush=True)\n"
+        "    elif words[0] == 'isready':\n"
+        "        print('readyok', flush=True)\n"
+        "    elif words[:2] == ['go', 'movetime']:\n"
+        "        print('bestmove b1b3', flush=True)\n"
+        "    elif words[0] == 'quit':\n"
+        "        break\n"
+    )
+    given = argparse.Namespace(family="loa", legal="", line="", patience=LONG_S if announced == "false" else SHORT_S)
+    report = UgiReport(lambda text: None)
+    checker = Checker([sys.executable, "-SE", str(engine)], given, report)
+    checker.play()
+    checker.clocks()
+    assert report.notes.keys() == notes
+
+
 def test_what_cannot_be_started_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([str(tmp_path / "nothing")]) == 1
     assert "FAULT  cannot-start" in capsys.readouterr().out
