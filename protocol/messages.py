@@ -203,6 +203,10 @@ class LegalMoves:
         return f"legal {' '.join(self.moves)}"
 
 
+GO_NUMBERS = ("p1time", "p2time", "p1inc", "p2inc", "movetime", "depth", "nodes")
+"""Words of `go` that a number follows, in the order in which they are sent."""
+
+
 @dataclass(frozen=True, slots=True)
 class Go:
     """`go …`: search and answer `bestmove`. Times are in milliseconds.
@@ -220,21 +224,8 @@ class Go:
     infinite: bool = False
 
     def __str__(self) -> str:
-        parts = ["go"]
-        if self.p1time is not None:
-            parts.append(f"p1time {self.p1time}")
-        if self.p2time is not None:
-            parts.append(f"p2time {self.p2time}")
-        if self.p1inc is not None:
-            parts.append(f"p1inc {self.p1inc}")
-        if self.p2inc is not None:
-            parts.append(f"p2inc {self.p2inc}")
-        if self.movetime is not None:
-            parts.append(f"movetime {self.movetime}")
-        if self.depth is not None:
-            parts.append(f"depth {self.depth}")
-        if self.nodes is not None:
-            parts.append(f"nodes {self.nodes}")
+        numbers = ((name, getattr(self, name)) for name in GO_NUMBERS)
+        parts = ["go", *(f"{name} {number}" for name, number in numbers if number is not None)]
         if self.infinite:
             parts.append("infinite")
         return " ".join(parts)

@@ -10,6 +10,7 @@ from typing import cast
 
 from protocol.errors import BadLine
 from protocol.messages import (
+    GO_NUMBERS,
     NO_MOVES,
     BestMove,
     BotMessage,
@@ -203,9 +204,6 @@ def _position(rest: str, line: str) -> SetPosition:
     raise BadLine("position without startpos or fen", line=line, hint="write: position startpos|fen P [moves M...]")
 
 
-_GO_NUMBERS = frozenset({"p1time", "p2time", "p1inc", "p2inc", "movetime", "depth", "nodes"})
-
-
 def _go(rest: str, line: str) -> Go:
     words = rest.split()
     numbers: dict[str, int] = {}
@@ -216,7 +214,7 @@ def _go(rest: str, line: str) -> Go:
         at += 1
         if word == "infinite":
             infinite = True
-        elif word in _GO_NUMBERS:
+        elif word in GO_NUMBERS:
             number = parse_int(words[at]) if at < len(words) else None
             if number is None:
                 raise BadLine(f"go {word} without a number", line=line, hint=f"write: go {word} 1000")
