@@ -7,13 +7,14 @@ by `--config` or `ARENA_CONFIG`. Its keys are the fields of `Settings`.
 from __future__ import annotations
 
 import ipaddress
+import json
 import os
 import shlex
 from pathlib import Path
 from typing import Any, Literal, Self
 from urllib.parse import urlsplit
 
-from pydantic import Field, PrivateAttr, ValidationError, field_validator, model_validator
+from pydantic import Field, PrivateAttr, ValidationError, ValidationInfo, field_validator, model_validator
 from pydantic.fields import FieldInfo
 from pydantic_settings import (
     BaseSettings,
@@ -41,6 +42,7 @@ class ConfigError(ArenaError, ValueError):
 class Settings(BaseSettings):
     """All settings. Sizes are in bytes; other units are part of the name."""
 
+    # Defaults are not validated: they are right, and validators load other modules.
     model_config = SettingsConfigDict(env_prefix=PREFIX, extra="forbid", frozen=True, validate_default=False)
     _named_file: Path | None = PrivateAttr(None)
 
@@ -282,28 +284,28 @@ class Settings(BaseSettings):
         "auto", description="Log format; auto: text on a terminal, otherwise JSON."
     )
 
-    @field_validator("data", mode="after")
+    @field_validator("data")
     @classmethod
     def _expand(cls, path: Path) -> Path:
         return path.expanduser()
 
-    @field_validator("public_url", mode="after")
+    @field_validator("public_url")
     @classmethod
-    def _is_origin(cls, url: str) -> str:
+    def _checked_origin(cls, url: str) -> str:
         if url and (urlsplit(url).scheme not in ("http", "https") or not urlsplit(url).hostname):
             raise ValueError("write an address such as https://arena.example")
         return url.rstrip("/")
 
-    @field_validator("dump_license", mode="after")
+    @field_validator("dump_license")
     @classmethod
-    def _is_line(cls, text: str) -> str:
+    def _checked_line(cls, text: str) -> str:
         if not text.isprintable():
             raise ValueError("write one line, such as CC0-1.0 or CC-BY-4.0")
         return text
 
-    @field_validator("trusted_proxies", "metrics_from", mode="after")
+    @field_validator("trusted_proxies", "metrics_from")
     @classmethod
-    def _are_networks(cls, texts: list[str]) -> list[str]:
+    def _checked_networks(cls, texts: list[str]) -> list[str]:
         for text in texts:
             try:
                 ipaddress.ip_network(text, strict=False)
@@ -313,24 +315,17 @@ class Settings(BaseSettings):
                 ) from None
         return texts
 
-    @field_validator("metrics", "remote_bind", mode="after")
+    @field_validator("metrics", "remote_bind")
     @classmethod
-    def _is_place(cls, text: str) -> str:
+    def _checked_address(cls, text: str) -> str:
         port = text.rpartition(":")[2]
         if text and not (port.isascii() and port.isdecimal() and int(port) <= 65535):
             raise ValueError("write PORT or HOST:PORT")
         return text
 
-    @field_validator("mqtt", mode="after")
+    @field_validator("ladder_time_control")
     @classmethod
-    def _is_broker(cls, text: str) -> str:
-        if text:
-            BrokerUrl.read(text)
-        return text
-
-    @field_validator("ladder_time_control", mode="after")
-    @classmethod
-    def _is_time_control(cls, text: str) -> str:
+    def _checked_time_control(cls, text: str) -> str:
         from referee.game.spec import read_time_control
         from referee.rules.core import ParseError
 
@@ -341,16 +336,16 @@ class Settings(BaseSettings):
             raise ValueError(str(error)) from None
         return text
 
-    @field_validator("smtp", mode="after")
+    @field_validator("mqtt", "smtp")
     @classmethod
-    def _is_mail_server(cls, text: str) -> str:
+    def _checked_server(cls, text: str, info: ValidationInfo) -> str:
         if text:
-            MailServer.read(text)
+            {"mqtt": BrokerUrl.read, "smtp": MailServer.read}[str(info.field_name)](text)
         return text
 
-    @field_validator("executor", mode="after")
+    @field_validator("executor")
     @classmethod
-    def _is_executor(cls, text: str) -> str:
+    def _checked_executor(cls, text: str) -> str:
         kind, _, rest = text.partition(":")
         if kind in ("dask", "tls") and len(rest) > 2 and rest.startswith("//"):
             return text
@@ -405,14 +400,12 @@ class Settings(BaseSettings):
     @property
     def metrics_address(self) -> tuple[str, int] | None:
         """Host and port of the metrics of `arena referee`; None if disabled."""
-        host, _, port = self.metrics.rpartition(":")
-        return (host.strip("[]") or "127.0.0.1", int(port)) if self.metrics else None
+        return _address(self.metrics)
 
     @property
     def remote_address(self) -> tuple[str, int] | None:
         """Host and port where relayed remote bots are accepted; None if disabled."""
-        host, _, port = self.remote_bind.rpartition(":")
-        return (host.strip("[]") or "127.0.0.1", int(port)) if self.remote_bind else None
+        return _address(self.remote_bind)
 
     @property
     def as_options(self) -> str:
@@ -437,7 +430,7 @@ class Settings(BaseSettings):
     def guest_slots(self) -> int:
         """Maximum of the `human_slots` that people without an account may use at once."""
         # A quarter, rounded up, is kept for people with an account; a single slot is open to everybody.
-        return max(min(1, self.human_slots), self.human_slots - -(-self.human_slots // 4))
+        return max(min(1, self.human_slots), 3 * self.human_slots // 4)
 
     @property
     def is_https(self) -> bool:
@@ -517,6 +510,11 @@ def _read(file: Path) -> dict[str, Any]:
         raise ConfigError(f"{file}: {error}", hint="fix the TOML syntax") from None
 
 
+def _address(text: str) -> tuple[str, int] | None:
+    host, _, port = text.rpartition(":")
+    return (host.strip("[]") or "127.0.0.1", int(port)) if text else None
+
+
 def _place(name: str, chosen: dict[str, Any], file: Path | None) -> str:
     if name in chosen:
         return f"--{name.replace('_', '-')}"
@@ -533,11 +531,5 @@ def template() -> str:
 
 
 def _toml(field: FieldInfo) -> str:
-    value = field.get_default(call_default_factory=True)
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, (int, float)):
-        return str(value)
-    if isinstance(value, (list, dict)):
-        return "[]" if isinstance(value, list) else "{}"
-    return '"' + str(value).replace("\\", "\\\\").replace('"', '\\"') + '"'
+    # Every default is written alike in JSON and in TOML.
+    return json.dumps(field.get_default(call_default_factory=True), default=str)
