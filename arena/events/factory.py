@@ -19,12 +19,12 @@ async def open_bus(
 ) -> AsyncIterator[EventBus]:
     """Open the bus that the settings choose. Raises BusError.
 
-    The bus counts its messages in `metrics`. A process without pages receives only the events that a coordinator needs.
+    A bus over a broker counts its messages in `metrics`, and without pages receives only what a coordinator needs.
     """
     if not settings.mqtt:
         yield Bus()
         return
-    from arena.events.mqtt.bus import connected
+    from arena.events.mqtt.bus import connected  # loads the MQTT client only where there is a broker
     from arena.metrics import Metrics
 
     async with connected(settings, metrics or Metrics(), has_pages=has_pages) as bus:

@@ -15,11 +15,12 @@ from referee.solver.proofs import NeedsHistoryError, NodesSpentError, Proofs, Wi
 
 Tree: TypeAlias = Mapping[str, "Tree"]
 
-MAX_POSITIONS = 1_000
+MAX_TREE_MOVES = 1_000
 """The largest number of moves in a tree."""
 MAX_DEFENCES = 3
 """The largest number of defences in one position."""
-TABLE_BYTES = 32 << 20
+_TABLE_BYTES = 32 << 20
+"""Enough for a tree of `MAX_TREE_MOVES`: most of its positions are reached once."""
 
 
 class TooManySolutionsError(ValueError):
@@ -31,9 +32,9 @@ def solution_tree(problem: WinProblem, moves: int) -> Tree:
 
     Raise TooManySolutionsError.
     """
-    for defences in (MAX_DEFENCES, 1):
-        for with_history in (False, True):
-            proofs = Proofs(problem, with_history=with_history, nodes=0, table_bytes=TABLE_BYTES)
+    for defences in (MAX_DEFENCES, 1):  # one, if the tree of several grows too large
+        for with_history in (False, True):  # results are shared between lines unless their history matters
+            proofs = Proofs(problem, with_history=with_history, nodes=0, table_bytes=_TABLE_BYTES)
             try:
                 return _Growth(proofs, defences).attack((), moves)
             except NeedsHistoryError:
@@ -41,7 +42,7 @@ def solution_tree(problem: WinProblem, moves: int) -> Tree:
             except (TooManySolutionsError, NodesSpentError):
                 break
     raise TooManySolutionsError(
-        f"the win in {moves} has too many solutions or too long ones to list them all within {MAX_POSITIONS:,} moves"
+        f"the win in {moves} has too many solutions or too long ones to list them all within {MAX_TREE_MOVES:,} moves"
     )
 
 
@@ -54,36 +55,38 @@ class _Growth:
 
     def attack(self, line: Sequence[int], moves: int) -> Tree:
         """Return all moves that win within `moves`, with the defences against them. Raise TooManySolutionsError."""
-        found: dict[str, Tree] = {}
+        wins: dict[str, Tree] = {}
         for move in self._proofs.legal(line):
             after = (*line, move)
             if self._proofs.wins(after, moves - 1):
-                found[self._written(move)] = {} if self._proofs.is_over(after) else self._defend(after, moves - 1)
-        return found
+                wins[self._count_and_write(move)] = {} if self._proofs.is_over(after) else self.defend(after, moves - 1)
+        return wins
 
-    def _defend(self, line: Sequence[int], moves: int) -> Tree:
+    def defend(self, line: Sequence[int], moves: int) -> Tree:
+        """Return the defences that lose no sooner than others, with the wins against them."""
         known = self._proofs.legal(line)
-        longest = [move for move in known if not self._proofs.wins((*line, move), moves - 1)] or known
-        found: dict[str, Tree] = {}
+        # There is one: if all lost sooner, the win would be shorter.
+        longest = [move for move in known if not self._proofs.wins((*line, move), moves - 1)]
+        replies: dict[str, Tree] = {}
         for move in longest[: self._defences]:
             after = (*line, move)
-            found[self._written(move)] = {} if self._proofs.is_over(after) else self.attack(after, moves)
-        return found
+            replies[self._count_and_write(move)] = {} if self._proofs.is_over(after) else self.attack(after, moves)
+        return replies
 
-    def _written(self, move: int) -> str:
+    def _count_and_write(self, move: int) -> str:
         self._count += 1
-        if self._count > MAX_POSITIONS:
+        if self._count > MAX_TREE_MOVES:
             raise TooManySolutionsError("too many moves")
         return self._write(move)
 
 
 def main_line(tree: Tree) -> list[str]:
     """Return the line of the first moves of a tree, up to the end of the game."""
-    found: list[str] = []
+    line: list[str] = []
     while tree:
         move, tree = next(iter(tree.items()))
-        found.append(move)
-    return found
+        line.append(move)
+    return line
 
 
 def tree_text(position: Position, tree: Tree, ply: int = 0) -> str:
@@ -91,14 +94,13 @@ def tree_text(position: Position, tree: Tree, ply: int = 0) -> str:
     if not tree:
         return ""
     (move, rest), *others = tree.items()
-    after = position.play(move)
     parts = [_numbered(position, move, ply)]
     for other, following in others:
         words = [_numbered(position, other, ply, is_first=True)]
         if more := tree_text(position.play(other), following, ply + 1):
             words.append(more)
         parts.append(f"({' '.join(words)})")
-    if more := tree_text(after, rest, ply + 1):
+    if more := tree_text(position.play(move), rest, ply + 1):
         # After variations in parentheses, the reply needs its number again.
         parts.append(f"{ply // 2 + 1}... {more}" if others and ply % 2 == 0 else more)
     return " ".join(parts)

@@ -64,7 +64,7 @@ def test_the_text_of_a_tree_has_other_moves_in_parentheses() -> None:
 
 
 def test_a_tree_with_too_many_moves_raises(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "MAX_POSITIONS", 1)
+    monkeypatch.setattr(module, "MAX_TREE_MOVES", 1)
     with pytest.raises(TooManySolutionsError, match="too many solutions"):
         solution_tree(problem_of(IN_ONE, 1), 1)
 
