@@ -32,7 +32,6 @@ from arena.documents.archive import (
 from arena.documents.columns import ARCHIVE, MOVES
 from arena.documents.table import Column, text_column
 
-DEFAULT_LIMIT = 50
 _BOOKLET = "booklet (-o pdf)"
 
 
@@ -58,7 +57,7 @@ class SearchArguments(SourceArguments, ListOutput):
         "descending order: the latest, longest or highest first", default=False, group="part of the list"
     )
     limit: int = option(
-        "list COUNT games", metavar="COUNT", type=argument.positive, default=DEFAULT_LIMIT, group="part of the list"
+        "list COUNT games", metavar="COUNT", type=argument.positive, default=50, group="part of the list"
     )
     offset: int = option(
         "skip the first COUNT games", metavar="COUNT", type=argument.whole, default=0, group="part of the list"
@@ -145,9 +144,8 @@ def add_archive(parser: argparse.ArgumentParser) -> None:
 
 def _import(arguments: ImportArguments) -> int:
     ruleset = arguments.settle()
-    files = [
-        GameFile(name, text_input.read_text(name), ruleset, arguments.notation) for name in arguments.files
-    ]  # all are read before anything is stored
+    # All are read before anything is stored.
+    files = [GameFile(name, text_input.read_text(name), ruleset, arguments.notation) for name in arguments.files]
     with open_source(arguments, creates=True) as source:
         reports = source.import_files(files)
 
@@ -161,8 +159,9 @@ def _import(arguments: ImportArguments) -> int:
 
 def _show_import(report: Mapping[str, Any]) -> None:
     known = f", {report['known']} known already" if report["known"] else ""
-    games = "1 game" if report["new"] == 1 else f"{report['new']} games"
-    output.text(f"{report['file']}: {games} imported as {report['format']}{known}, {report['rejected']} bad")
+    output.text(
+        f"{report['file']}: {_games(report['new'])} imported as {report['format']}{known}, {report['rejected']} bad"
+    )
     if unread := report.get("unread"):
         many = "s" * (unread > 1)
         output.text(f"  {unread} variation{many} could not be read: kept as comment{many}")
@@ -270,6 +269,10 @@ def _export(arguments: ExportArguments) -> int:
     form = "pdf" if file and file.suffix.lower() == ".pdf" else arguments.output
     if arguments.notation and form != "text":
         raise CommandError("--notation is for texts; remove it, or choose -o text")
+    if form != "pdf" and (arguments.title or arguments.problems or arguments.layout != "text"):
+        raise CommandError("--title, --layout and --problems are for a booklet; remove them, or choose -o pdf")
+    if file and form == "pdf" and arguments.output not in ("text", "pdf"):
+        raise CommandError(f"{file} would be a booklet, not {arguments.output}; name another file, or choose -o pdf")
     if form == "pdf" and file is None:
         raise CommandError("a booklet is a file; name it with --output-file FILE.pdf")
     query = _query(arguments)
@@ -279,19 +282,23 @@ def _export(arguments: ExportArguments) -> int:
         raise CommandError(_NO_MATCH, Exit.NOT_FOUND)
     if form == "pdf" and file:
         file.write_bytes(_booklet(parts, arguments))
-        output.note(f"{len(parts)} game{'s' if len(parts) > 1 else ''} printed to {file}")
+        output.note(f"{_games(len(parts))} printed to {file}")
         return Exit.DONE
     if form == "json":
         games = [json.loads(part) for part in parts]
         text = json.dumps({"games": games}, ensure_ascii=False, indent=1)
     else:
-        text = "\n".join(part.rstrip("\n") if form == "ndjson" else part for part in parts)
+        text = "\n".join(part.rstrip("\n") if form == "ndjson" else part for part in parts).removesuffix("\n")
     if file:
-        file.write_text(f"{text.removesuffix(chr(10))}\n", encoding="utf-8")
-        output.note(f"{len(parts)} game{'s' if len(parts) > 1 else ''} written to {file}")
+        file.write_text(f"{text}\n", encoding="utf-8")
+        output.note(f"{_games(len(parts))} written to {file}")
     else:
-        output.text(text.removesuffix("\n"))
+        output.text(text)
     return Exit.DONE
+
+
+def _games(count: int) -> str:
+    return "1 game" if count == 1 else f"{count} games"
 
 
 def _booklet(records: Sequence[str], arguments: ExportArguments) -> bytes:

@@ -79,6 +79,10 @@ LOCAL = [
     ("demo --tc x", USAGE, "write 10+0.1"),
     ("demo --family lao", USAGE, "did you mean loa"),
     ("archive export -o txt", USAGE, "did you mean text"),
+    ("archive export --title mine", USAGE, "are for a booklet; remove them, or choose -o pdf"),
+    ("archive export --layout presentation -o json", USAGE, "are for a booklet; remove them"),
+    ("archive export -o json --output-file x.pdf", USAGE, "x.pdf would be a booklet, not json; name another file"),
+    ("archive export -o pdf", USAGE, "a booklet is a file; name it with --output-file FILE.pdf"),
     ("logs x --side third", USAGE, "choose from first, second"),
     ("referee --sandbox glass", USAGE, "choose from auto, bwrap"),
     # names of the rules
