@@ -280,7 +280,7 @@ class Demo:
             f"all games are played; this process plays what is asked for until Ctrl-C; pages: {address}",
             f"play against a bot:    {address}/play",
             "write a bot:           arena new-bot python loa mybot",
-            f"see how you can go on: {address}/docs/",
+            f"read on:               {address}/docs/",
             f"to continue later:     arena serve --data {data}",
         )
 

@@ -1,4 +1,4 @@
-"""What moves of Baroque chess capture, and which of them leave the king safe. Letters as in `kernel_board`."""
+"""Captures of Baroque chess, and the moves that leave the king safe. Letters as in `kernel_board`."""
 
 from __future__ import annotations
 
