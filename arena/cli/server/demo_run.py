@@ -274,7 +274,7 @@ class Demo:
         return create(self._store, document, self._store.samples.ensure_owner(), datetime.now(UTC))
 
     def _advise(self) -> None:
-        """Say that all games are played, and what to try next."""
+        """Tell that all games are played, and what to try next."""
         address, data = self._address, self._arguments.data
         output.note(
             f"all games are played; this process plays what is asked for until Ctrl-C; pages: {address}",
