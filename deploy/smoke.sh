@@ -144,8 +144,8 @@ PYTHON
 
 # The arena of that Python's environment, from any folder.
 cd "$WORK"
-# No ladder: ratings stay as they are while a backup is restored.
-export PYTHONUNBUFFERED=1 ARENA_LOG_FORMAT=json ARENA_LADDER_TIME_CONTROL=
+# No ladder and no analyses: ratings and rows stay as they are while a backup is restored, and no idle core is taken.
+export PYTHONUNBUFFERED=1 ARENA_LOG_FORMAT=json ARENA_LADDER_TIME_CONTROL= ARENA_ANALYSIS_GAMES_PER_DAY=0
 read -r PG_PORT MQTT_PORT DASK_PORT WEB_PORT HTTP_PORT HTTPS_PORT METRICS_PORT < <("$PYTHON" - <<'PYTHON'
 import random, socket
 free = []
