@@ -6,7 +6,7 @@ from __future__ import annotations
 import ast
 import contextlib
 import importlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -33,10 +33,10 @@ def is_private(name: str) -> bool:
     return name.startswith("_") and not name.endswith("_")
 
 
-def imported(tree: ast.Module) -> dict[str, str]:
+def imported(nodes: Sequence[ast.AST]) -> dict[str, str]:
     """The names of a module that come from libraries, as `module` or `module:name`."""
     names: dict[str, str] = {}
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Import):
             for alias in node.names:
                 top = alias.name.split(".")[0]
@@ -55,10 +55,10 @@ def root(node: ast.expr) -> str:
     return node.id if isinstance(node, ast.Name) else ""
 
 
-def declared(tree: ast.Module) -> set[str]:
+def declared(nodes: Sequence[ast.AST]) -> set[str]:
     """Private names that classes of this module give themselves: it may set them on any of its objects."""
-    names = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute) and root(node) in ("self", "cls")}
-    for node in ast.walk(tree):
+    names = {node.attr for node in nodes if isinstance(node, ast.Attribute) and root(node) in ("self", "cls")}
+    for node in nodes:
         if isinstance(node, ast.ClassDef):
             names |= {
                 statement.target.id
@@ -70,9 +70,9 @@ def declared(tree: ast.Module) -> set[str]:
 
 def offences(text: str) -> Iterator[str]:
     """What a module does to libraries, with its line."""
-    tree = ast.parse(text)
-    theirs, own = imported(tree), declared(tree)
-    for node in ast.walk(tree):
+    nodes = list(ast.walk(ast.parse(text)))
+    theirs, own = imported(nodes), declared(nodes)
+    for node in nodes:
         # Only few are written out: that takes most of the time.
         if isinstance(node, ast.Attribute) and node.attr in ENDS and ast.unparse(node) in DOCUMENTED:
             continue
