@@ -8,7 +8,6 @@ several, and only those long enough to compare.
 from __future__ import annotations
 
 import json
-import os
 import random
 import time
 from collections.abc import Callable, Iterator
@@ -31,8 +30,10 @@ from referee.game.spec import read_time_controls
 from referee.rules import families, load
 from referee.rules.ply_reference import read_ply
 from referee.rules.position import IllegalMoveError, Position
-from referee.rules.rules import GameFormat, GameText, Ruleset
+from referee.rules.rules import GameFormat, GameText, Ruleset, Variation
+from referee.solver.proofs import Condition
 from referee.tournament import document as settings
+from tests.conftest import EFFORT
 
 FACTOR, AT_MOST = 4, 8
 MEASURABLE_S = 0.03
@@ -65,6 +66,7 @@ GAME_PIECES = (
         "(1. ",
         "(1. a) ",
     ),
+    *("(1... ", "(1. {", "{}(", "{(1. )} ", "1. (1. ", "1. ) ( ", "; \n(1. ", "#! \n", "\x01", "\u3000"),
     *("Partie ", "Game 2\n", "Ab cd\n\n", "Ab,", '{"', '{"moves":[]}\n', "[[", "1|a|b\n", "1... ", "=+"),
 )
 PIECES = (
@@ -141,7 +143,7 @@ class Reader:
     """What stands before and after the repeated piece."""
     pieces: tuple[str, ...] = PIECES
     sample: int = len(PIECES)
-    """How many of the other pieces are repeated in each context; all of them if ARENA_ALL_PIECES is set."""
+    """How many of the other pieces are repeated in each context; a release repeats all."""
 
 
 def _moves(ruleset: Ruleset, count: int) -> tuple[str, ...]:
@@ -164,8 +166,13 @@ def readers_of(family: str) -> Iterator[Reader]:
     start, moves = Position.start(ruleset), _moves(ruleset, 12)
     yield Reader("position", ruleset.read, (("", ""), (ruleset.start, ""), (ruleset.start[:-3], " 1")))
     yield Reader("move", start.read, (("", ""), (moves[0], ""), (moves[0][:2], "1")))
+    if read_setup := ruleset.rules.notation.read_setup:
+        yield Reader("setup", read_setup, (("", ""),))
     for form in ruleset.rules.formats:
         yield _games(ruleset, moves, form)
+    commented = f"{moves[0]} [{moves[0]} {{so}}] "
+    yield Reader("tree", lambda text: study.read_tree(ruleset, "", text), (("", ""),), (*GAME_PIECES, commented), 15)
+    yield Reader("any notation", lambda text: study.tree_of_text(ruleset, text), (("", ""),), GAME_PIECES, 15)
 
 
 def readers_for(family: str) -> Iterator[Reader]:
@@ -189,6 +196,7 @@ def readers_for(family: str) -> Iterator[Reader]:
 def _games(ruleset: Ruleset, moves: tuple[str, ...], form: GameFormat) -> Reader:
     """Return the reader of games in a notation."""
     text = form.write(GameText(moves, ruleset.variant.name, {}), ruleset).strip()
+    varied = GameText(moves[:1], ruleset.variant.name, {}, variations=(Variation(1, moves[:1], {1: "!"}, {1: "so"}),))
     begun = text[: len(text) * 2 // 3].rpartition(" ")[0]
     return Reader(
         f"games as {form.name}",
@@ -200,7 +208,7 @@ def _games(ruleset: Ruleset, moves: tuple[str, ...], form: GameFormat) -> Reader
             (f"{begun} ", f" {moves[0]}"),
             (f"{begun} {{", f"}}\n{moves[0]}"),
         ),
-        (*GAME_PIECES, f"{text}\n\n", f"{text[-20:]} "),
+        (*GAME_PIECES, f"{text}\n\n", f"{text[-20:]} ", form.write(varied, ruleset)),
         sample=5,
     )
 
@@ -210,6 +218,7 @@ def readers() -> Iterator[Reader]:
     yield Reader(
         "tournament", lambda text: settings.read(toml.read(text)), (("", ""), ('[tournament]\nname = "a"\n', ""))
     )
+    yield Reader("condition", Condition.read)
     yield Reader("time control", read_time_controls, (("", ""), ("60+1", "")))
     yield Reader("record", read_record, (("", ""), ('{"id": "', "")))
     yield Reader(
@@ -239,12 +248,18 @@ def test_reader_of_a_longer_text_takes_time_in_proportion(reader: Reader) -> Non
     assert slow == []
 
 
+@pytest.mark.parametrize(("power", "is_reported"), [(1, False), (2, True)])
+def test_time_out_of_proportion_is_reported(monkeypatch: pytest.MonkeyPatch, power: int, is_reported: bool) -> None:
+    monkeypatch.setitem(globals(), "_seconds", lambda _, text: (len(text) / SIZE) ** power)
+    assert bool(_disproportion(Reader("of any text", len), "", "a", "")) is is_reported
+
+
 def _texts(reader: Reader) -> Iterator[tuple[str, str, str]]:
     for before, after in reader.contexts:
         known = [piece for piece in KNOWN if piece in reader.pieces]
         others = [piece for piece in reader.pieces if piece not in known]
         random.Random(f"{reader.name} {before} {after}").shuffle(others)
-        for piece in (*known, *others[: None if "ARENA_ALL_PIECES" in os.environ else reader.sample]):
+        for piece in (*known, *others[: reader.sample if EFFORT == 1 else None]):
             yield before, piece, after
 
 
@@ -254,9 +269,11 @@ def _disproportion(reader: Reader, before: str, piece: str, after: str) -> str:
     short, long = before + piece * count + after, before + piece * count * FACTOR + after
     long_s, short_s = _seconds(reader, long), float("inf")
     for _ in range(TRIES):
-        if long_s < max(MEASURABLE_S, AT_MOST * short_s):
+        if long_s < MEASURABLE_S:
             return ""
         short_s = min(short_s, _seconds(reader, short))
+        if long_s < AT_MOST * short_s:
+            return ""
         long_s = min(long_s, _seconds(reader, long))
     where = f"{before[-30:]!r}, {piece!r} repeated, {after!r}"
     return f"{where}: {short_s:.3f} s for {len(short):,} characters, {long_s:.3f} s for {len(long):,}"

@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-import contextlib
-import functools
 import random
-import time
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arena.errors import BadValueError
-from arena.services import study
 from referee.rules import families, load
 from referee.rules.core import ParseError, UnknownNameError
 from referee.rules.gametags import MARKS
 from referee.rules.position import IllegalMoveError, Position
 from referee.rules.random_walk import named
-from referee.rules.rules import GameText, Variation
+from referee.rules.rules import GameText
 from referee.rules.vectors import read_file
-from referee.solver.proofs import Condition
 from tests.conftest import EFFORT
 from tests.rules.walks import positions, rulesets
 
@@ -257,74 +251,3 @@ def test_bad_moves_are_refused_by_position(family):
         assert move in position.moves, repr(text)
 
     survives()
-
-
-UNITS = (
-    *"(){}[]#;/1b\x01\n\u3000",
-    *(
-        "(1. ",
-        "(1... ",
-        "1. ",
-        "$1 ",
-        "a1b2 ",
-        "(1. {",
-        "{}(",
-        "{(1. )} ",
-        "1. (1. ",
-        "1. ) ( ",
-        "; \n(1. ",
-        "#! \n",
-        "1-0 ",
-    ),
-    *('"', '[A "'),
-)
-"""Texts of which a reader gets many in a row."""
-LETTERS = 2_000
-GROWTH = 8
-"""For a text four times as long, a reader may take this many times as long."""
-SHORT_S = 0.002
-"""Times below this say nothing."""
-
-
-def seconds(read, text: str, count: int) -> float:
-    """Return the processor time of reading a text, the best of `count`."""
-    best = float("inf")
-    for _ in range(count):
-        start = time.process_time()
-        with contextlib.suppress(ParseError, UnknownNameError, BadValueError):
-            read(text)
-        best = min(best, time.process_time() - start)
-    return best
-
-
-def assert_is_not_superlinear(read, unit: str, where: str) -> None:
-    """Assert that reading takes no longer than in proportion to the length, within `GROWTH`; measure again if not."""
-    short, long = (unit * (letters // len(unit)) for letters in (LETTERS, 4 * LETTERS))
-    growth = []
-    for count in (1, 3, 3):
-        growth.append(seconds(read, long, count) / max(SHORT_S, seconds(read, short, count)))
-        if growth[-1] <= GROWTH:
-            return
-    raise AssertionError(f"{where}: {unit!r} four times as often takes {min(growth):.0f} times as long")
-
-
-@pytest.mark.parametrize("family", families())
-def test_no_reader_is_superlinear(family):
-    ruleset = load(family).settle()
-    notation, state = ruleset.rules.notation, ruleset.read()
-    move = notation.write_move(Position(ruleset, state).moves[0])
-    written = GameText((move,), variations=(Variation(1, (move,), {1: "!"}, {1: "so"}),))
-    readers = {form.name: functools.partial(form.read, ruleset=ruleset) for form in ruleset.rules.formats}
-    readers["position"] = lambda text: notation.read_position(text, ruleset.config)
-    readers["move"] = lambda text: notation.read_move(text, state, ruleset.config)
-    readers["condition"] = Condition.read
-    readers["tree"] = lambda text: study.read_tree(ruleset, "", text)
-    readers["any notation"] = lambda text: study.tree_of_text(ruleset, text)
-    if notation.read_setup:
-        readers["setup"] = notation.read_setup
-    for name, read in readers.items():
-        for unit in UNITS:
-            assert_is_not_superlinear(read, unit, name)
-    for form in ruleset.rules.formats:
-        assert_is_not_superlinear(readers[form.name], form.write(written, ruleset), form.name)
-    assert_is_not_superlinear(readers["tree"], f"{move} [{move} {{so}}] ", "tree")
