@@ -152,9 +152,9 @@ try:
     kernel.ones(np.array([7])[1:])
 except ValueError as error:
     print(error)
+print(kernel.different(np.array([4, 9, 16])))
 if sys.argv[1:]:
     print(kernel.ones(np.array([3], np.uint8)))
-print(kernel.different(np.array([4, 9, 16])))
 """)
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
     said = [
@@ -165,9 +165,9 @@ print(kernel.different(np.array([4, 9, 16])))
             text=True,
             check=True,
         ).stdout.splitlines()
-        for more in ([], [], ["more"])
+        for more in ([], ["more"])
     ]
-    assert said == [["3 True", "none", "19"], ["3 False", "none", "19"], ["3 False", "none", "2", "19"]]
+    assert said == [["3 True", "none", "19"], ["3 False", "none", "19", "2"]]
 
 
 def test_compilation_is_reported_and_equal_sources_share_the_cache(tmp_path: Path) -> None:
