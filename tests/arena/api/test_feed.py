@@ -20,7 +20,7 @@ from referee.game.spec import PlannedGame
 from tests.arena.api.filled import Arena, planned, play
 from tests.arena.api.test_streams import Reader, ended, publish
 
-PLIES = 20
+PLIES = 12
 
 
 @pytest.fixture(autouse=True)
