@@ -24,6 +24,8 @@ from referee.game.spec import Adjudication, BotLimits
 from referee.rules.core import Termination
 from referee.tournament import preview
 from referee.tournament.formats import formats
+from referee.tournament.formats.swiss import HALF_POINT_BYE, ZERO_POINT_BYE
+from referee.tournament.seeding import SAME_OWNER, SEEDINGS
 
 FEATURES = Path(documents.__file__).parents[1] / "features"
 OTHERS = (
@@ -105,6 +107,10 @@ def words() -> Iterator[tuple[str, str]]:
     for name, system in formats().items():
         place = f"referee/tournament/formats/{name.replace('-', '_')}.py"
         yield from ((place, word) for word in (system.title, system.winner, system.course, *system.tie_breaks))
+    for word in (*SEEDINGS.values(), SAME_OWNER):
+        yield "referee/tournament/seeding.py", word
+    for word in (HALF_POINT_BYE, ZERO_POINT_BYE):
+        yield "referee/tournament/formats/swiss.py", word
     for word in OTHERS:
         yield "tests/vocabulary.py", word
 

@@ -117,8 +117,9 @@ _STANDINGS: tuple[Column[StandingItem], ...] = (
     ),
 )
 _OF_FORMATS: tuple[Column[StandingItem], ...] = (
+    Column("seed", "Seed no.", lambda line: line.seed, hint="place in the seeding", is_descending_first=False, drop=3),
     Column("buchholz", "Buchholz", lambda line: line.buchholz, "points", hint="the sum of the opponents' points"),
-    Column("byes", "Byes", lambda line: line.byes),
+    Column("byes", "Byes", lambda line: line.byes_in_matches, "points", hint="½: a half-point bye"),
     Column("round", "Round", lambda line: line.round, hint="the last round reached"),
 )
 _FAULTS: tuple[Column[StandingItem], ...] = (

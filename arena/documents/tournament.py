@@ -86,6 +86,7 @@ class EntryItem:
     withdrawn: datetime | None = field(metadata=meaning("null: it takes part"))
     suspended: str = field(metadata=meaning("empty: it was not"))
     version_id: int = field(metadata=HIDDEN)
+    owner_id: int = field(metadata=HIDDEN)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

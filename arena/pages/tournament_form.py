@@ -50,7 +50,7 @@ class FormField:
         if self.value is None:
             return ""
         if isinstance(self.value, Mapping):
-            return "\n".join(f"{name} = {value_text(value)}" for name, value in self.value.items())
+            return "\n".join(f"{name} = {_item_text(value)}" for name, value in self.value.items())
         if isinstance(self.value, (list, tuple)):
             return "\n".join(map(str, self.value))
         if self.kind == "moment" and len(str(self.value)) >= 16:
@@ -67,6 +67,10 @@ class FormField:
         """The key in words."""
         words = self.name.rpartition(".")[2].replace("_ms", " (ms)").replace("_bytes", " (bytes)").replace("_", " ")
         return words[:1].upper() + words[1:]
+
+
+def _item_text(value: Any) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, list) else value_text(value)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,6 @@ from arena.store import Store
 from arena.tournaments.participants import StoredTournament
 from referee.tournament import crosstable as crosstables
 from referee.tournament.crosstable import CrosstableCell, Row, cells
-from referee.tournament.document import read as read_settings
 from referee.tournament.formats import format_named
 from referee.tournament.overview import TournamentOverview
 from referee.tournament.part import SettingsError
@@ -45,7 +44,7 @@ def _progress(stored: StoredTournament) -> TournamentOverview:
     if not format_named(tournament.format).is_followed or len(entries) < MIN_FOLLOWED:
         return TournamentOverview()
     try:
-        document = read_settings(tournament.settings)
+        document = stored.document
     except SettingsError:  # stored by another version of the program: show the standings only
         return TournamentOverview()
     names = {entry.seat: entry.name for entry in entries}
@@ -104,6 +103,7 @@ def crosstable(store: Store, table: TournamentStandings) -> Crosstable:
         rows.append(
             CrossRow(
                 rank=line.rank,
+                seed=line.seed,
                 name=line.name,
                 points=line.points,
                 games=line.games,
@@ -113,6 +113,7 @@ def crosstable(store: Store, table: TournamentStandings) -> Crosstable:
                 score=line.score,
                 sonneborn_berger=line.sonneborn_berger,
                 byes=line.byes,
+                half_point_byes=line.half_point_byes,
                 buchholz=line.buchholz,
                 buchholz_cut=line.buchholz_cut,
                 round=line.round,

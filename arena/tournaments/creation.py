@@ -125,11 +125,11 @@ def name_at(name: str, starts: datetime) -> str:
 
 
 def shortage(document: Document, field: ResolvedEntries) -> str:
-    """Return why there are too few entries to play; empty if there are enough."""
+    """Return why these entries cannot play: they are too few, or may not be paired; empty if they can."""
     system = document.system
     minimum = 0 if system.is_open and document.entries.has_query else system.min_players(document)
     if len(field.entries) >= minimum:
-        return ""
+        return field.obstacle
     return f"too few bots: {len(field.entries)} may play, at least {minimum} are needed"
 
 

@@ -7,7 +7,7 @@ precedes every game, with the options the bot announced during its submission ch
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -29,6 +29,8 @@ from referee.rules.rules import Ruleset
 from referee.tournament import openings
 from referee.tournament.document import Document
 from referee.tournament.handicap import fastest, rules_met_by, seat_of
+from referee.tournament.match import Seed
+from referee.tournament.seeding import order_of_seats
 
 UNLIMITED = TimeControl("depth", 0, 0, 1)
 """A time control that every bot is fast enough for."""
@@ -134,6 +136,8 @@ class ResolvedEntries:
     refused: tuple[tuple[int, str], ...]
     problems: tuple[str, ...]
     """What is wrong with the bots named in the document, such as why one cannot play."""
+    obstacle: str = ""
+    """Why the format cannot pair these entries."""
 
 
 def read_name(name: str) -> tuple[str, int | None]:
@@ -205,9 +209,24 @@ def resolve(store: Store, document: Document) -> ResolvedEntries:
         if not verdict.may_play and version_id in named:
             problems.append(f"{versions[version_id].name}: {verdict.reason}")
     problems += _wrong_options(document, [versions[version_id] for version_id, _ in accepted])
-    if document.system.is_seeded:
-        accepted = _seeded(store, document, accepted)
-    return ResolvedEntries(tuple(accepted), tuple(refused), tuple(problems))
+    accepted = _seeded(store, document, accepted)
+    names = {seat: versions[version_id].name for seat, (version_id, _) in enumerate(accepted)}
+    owner_of = {line.id: line.owner for line in lines}
+    owners = {seat: owner_of[version_id] for seat, (version_id, _) in enumerate(accepted)}
+    seeds = with_requests(document, [Seed(seat) for seat in names], names, owners)
+    obstacle = document.system.obstacle(document, seeds)
+    return ResolvedEntries(tuple(accepted), tuple(refused), tuple(problems), obstacle)
+
+
+def with_requests(
+    document: Document, seeds: Sequence[Seed], names: Mapping[int, str], owners: Mapping[int, Hashable]
+) -> Sequence[Seed]:
+    """Return the seeds with what the document says of single bots; `names` and `owners` are those of the seats."""
+
+    def find(name: str) -> int | None:
+        return seat_of(name, names, document.entries.bots)
+
+    return document.system.with_requests(document, seeds, find, owners)
 
 
 def _wrong_options(document: Document, versions: list[Version]) -> Iterator[str]:
@@ -228,10 +247,12 @@ def _wrong_options(document: Document, versions: list[Version]) -> Iterator[str]
 
 
 def _seeded(store: Store, document: Document, entries: list[tuple[int, str]]) -> list[tuple[int, str]]:
-    """Sort the entries by rating, best first; equal ratings keep their order."""
-    strengths = store.ratings.strengths(document.rating_pool, [version_id for version_id, _ in entries])
-    unknown = TrueSkillRating()
-    return sorted(entries, key=lambda entry: -strengths.get(entry[0], unknown).conservative)
+    """Return the entries in the order of their seats."""
+    is_by_rating = document.system.seeding(document) == "rating"
+    ids = [version_id for version_id, _ in entries] if is_by_rating else []
+    ratings, unknown = store.ratings.strengths(document.rating_pool, ids), TrueSkillRating()
+    strengths = [ratings.get(version_id, unknown).conservative for version_id, _ in entries]
+    return [entries[place] for place in order_of_seats(document, strengths)]
 
 
 def _find(lines: list[VersionItem], name: str) -> VersionItem | None:

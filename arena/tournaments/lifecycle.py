@@ -94,7 +94,7 @@ def advance(
         if entry.withdrawn and entry.name not in suspended:
             store.queue.cancel(tournament_id, states=("planned",), version_id=entry.version_id)
     games = stored(store, tournament, entries)
-    seeds = seeds_of(store, tournament, entries, absent)
+    seeds = seeds_of(store, tournament, document, entries, absent)
     upcoming = document.system.next_step(document, seeds, games, ahead)
     if upcoming.calls_off and store.queue.cancel(tournament_id, states=("planned",)):
         games = stored(store, tournament, entries)
@@ -141,7 +141,11 @@ def _store(
         pair=max((game.pair for game in before), default=0),
     )
     return store.queue.plan(
-        tournament.id, games, {entry.name: entry.version_id for entry in entries}, later=upcoming.later
+        tournament.id,
+        games,
+        {entry.name: entry.version_id for entry in entries},
+        later=upcoming.later,
+        settings=tournament.settings,
     )
 
 
@@ -209,7 +213,7 @@ def extend(store: Store, tournament_id: int, *, to: int | None = None, amount: i
         raise ConflictError(f"tournament {tournament_id} is cancelled; create a new one", tournament.state)
     entries = participants(store, tournament)
     document = read(extended(read(tournament.settings), len(entries), to=to, amount=amount))
-    seeds, games = seeds_of(store, tournament, entries), stored(store, tournament, entries)
+    seeds, games = seeds_of(store, tournament, document, entries), stored(store, tournament, entries)
     upcoming = document.system.next_step(document, seeds, games)
     if tournament.started_at and (upcoming.is_finished or upcoming.calls_off):
         raise ConflictError(f"more games would change nothing: {upcoming.reason}", tournament.state)

@@ -12,7 +12,7 @@ from functools import cached_property
 from arena.documents.tournament import EntryItem, TournamentItem
 from arena.errors import ConflictError
 from arena.store import Store
-from arena.tournaments.entry import eligibility_of, read_name, resolve
+from arena.tournaments.entry import eligibility_of, read_name, resolve, with_requests
 from referee.ratings.trueskill import TrueSkillRating
 from referee.tournament.document import Document, read
 from referee.tournament.formats import format_named
@@ -43,9 +43,14 @@ class StoredTournament:
         return participating(self.tournament, self.listed)
 
     @cached_property
-    def seeds(self) -> list[Seed]:
-        """The entries as the format takes them."""
-        return seeds_of(self.store, self.tournament, self.entries)
+    def document(self) -> Document:
+        """The settings. Raises SettingsError if another version of the program stored them."""
+        return read(self.tournament.settings)
+
+    @cached_property
+    def seeds(self) -> Sequence[Seed]:
+        """The entries as the format takes them. Raises SettingsError for unreadable settings."""
+        return seeds_of(self.store, self.tournament, self.document, self.entries)
 
     @cached_property
     def games(self) -> list[TournamentGame]:
@@ -90,13 +95,17 @@ def stored(store: Store, tournament: TournamentItem, entries: Sequence[EntryItem
 
 
 def seeds_of(
-    store: Store, tournament: TournamentItem, entries: list[EntryItem], absent: Collection[str] = ()
-) -> list[Seed]:
+    store: Store,
+    tournament: TournamentItem,
+    document: Document,
+    entries: list[EntryItem],
+    absent: Collection[str] = (),
+) -> Sequence[Seed]:
     """Return the entries as seeds, with their current ratings if the format uses them.
 
     `absent` are the versions of remote bots that are not connected, whose games wait.
     """
-    system = format_named(tournament.format)
+    system = document.system
     times = sorted(entry.withdrawn for entry in entries if entry.withdrawn)
     starts = store.queue.starts(tournament.id) if times and system.needs_rounds else []
     places = {time: place for place, time in enumerate(times, 1)}
@@ -111,15 +120,18 @@ def seeds_of(
         )
         for entry in entries
     ]
-    if not system.looks_at_ratings:
-        return seeds
-    strengths = store.ratings.strengths(tournament.pool, [entry.version_id for entry in entries])
-    ratings = [strengths.get(entry.version_id, TrueSkillRating()) for entry in entries]
-    return [replace(seed, mu=rating.mu, sigma=rating.sigma) for seed, rating in zip(seeds, ratings, strict=True)]
+    if system.looks_at_ratings:
+        strengths = store.ratings.strengths(tournament.pool, [entry.version_id for entry in entries])
+        ratings = [strengths.get(entry.version_id, TrueSkillRating()) for entry in entries]
+        seeds = [replace(seed, mu=rating.mu, sigma=rating.sigma) for seed, rating in zip(seeds, ratings, strict=True)]
+    names = {entry.seat: entry.name for entry in entries}
+    return with_requests(document, seeds, names, {entry.seat: entry.owner_id for entry in entries})
 
 
 def enter(store: Store, tournament_id: int, version_id: int) -> str:
-    """Enter a version in a tournament that has not started, or in a ladder; return why it may play.
+    """Enter a version in a tournament that has not started, in a ladder, or for the next round of a Swiss.
+
+    Return why it may play.
 
     Raises SettingsError if the version may not play; ConflictError if it is already entered, or it is too late.
     """
@@ -145,17 +157,35 @@ def enter(store: Store, tournament_id: int, version_id: int) -> str:
             }
         )
         _reseat(store, tournament, document.model_copy(update={"entries": changed}))
-    elif document.system.is_open and tournament.state in ("running", "paused", "draining"):
-        if version.name not in document.entries.bots:
-            changed = document.entries.model_copy(update={"bots": [*document.entries.bots, version.name]})
-            settings = document.model_copy(update={"entries": changed}).as_json()
-            store.tournaments.keep_settings(tournament_id, settings)
-        store.tournaments.enter(tournament_id, version_id, verdict.reason)
+    elif not (document.system.is_open or document.system.takes_late_entries):
+        problem = f"tournament {tournament_id} has already started; only ladders and Swiss tournaments accept bots then"
+        raise ConflictError(problem, tournament.state)
+    elif tournament.state not in ("running", "paused", "draining"):
+        raise ConflictError(f"tournament {tournament_id} is {tournament.state}", tournament.state)
     else:
-        raise ConflictError(
-            f"tournament {tournament_id} has already started; only ladders accept bots then", tournament.state
-        )
+        players = len(participants(store, tournament))
+
+        def with_entry(settings: Mapping[str, object], rounds: int) -> Mapping[str, object]:
+            return _with_late_entry(tournament, read(settings), version.name, players, rounds)
+
+        store.tournaments.enter(tournament_id, version_id, verdict.reason, with_entry)
     return verdict.reason
+
+
+def _with_late_entry(
+    tournament: TournamentItem, document: Document, name: str, players: int, rounds: int
+) -> Mapping[str, object]:
+    """Return the settings with a bot that enters when `rounds` rounds are planned.
+
+    Raises ConflictError if it is too late, SettingsError if no round could be paired with it.
+    """
+    changed = document.system.late_entry(document, name, players, rounds)
+    if changed is None:
+        raise ConflictError(f"all {rounds} rounds of tournament {tournament.id} are planned", tournament.state)
+    if name not in changed.entries.bots:
+        entries = changed.entries.model_copy(update={"bots": [*changed.entries.bots, name]})
+        changed = changed.model_copy(update={"entries": entries})
+    return read(changed.as_json()).as_json()
 
 
 def withdraw(store: Store, tournament_id: int, version_id: int) -> None:
@@ -174,7 +204,7 @@ def withdraw(store: Store, tournament_id: int, version_id: int) -> None:
             document = read(tournament.settings)
             entries = participants(store, tournament)
             games = stored(store, tournament, entries)
-            later = document.system.count_later(document, seeds_of(store, tournament, entries), games)
+            later = document.system.count_later(document, seeds_of(store, tournament, document, entries), games)
             store.queue.set_later(tournament_id, later)
     else:
         document = read(tournament.settings)
@@ -186,6 +216,7 @@ def withdraw(store: Store, tournament_id: int, version_id: int) -> None:
                 "exclude": [*wanted.exclude, name],
             }
         )
+        document = document.system.without(document, (name, bot))
         _reseat(store, tournament, document.model_copy(update={"entries": changed}))
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from arena.store import Store
 from arena.tournaments.participants import StoredTournament
 from referee.rules import families
-from referee.tournament.document import Document, EntrySettings, read
+from referee.tournament.document import Document, EntrySettings
 from referee.tournament.match import Seed
 from referee.tournament.part import SettingsError
 from referee.tournament.ranking import Scores, StandingTable, rank
@@ -32,7 +32,7 @@ def standing(stored: StoredTournament, scores: Scores | None = None) -> Standing
 
     Raises SettingsError for an unreadable document.
     """
-    document = read(stored.tournament.settings)
+    document = stored.document
     if scores is None:
         scores = Scores()
         add_results(stored, scores)

@@ -27,8 +27,9 @@ from referee.tournament import formats
 from referee.tournament.formats import DEFAULT, format_named
 from referee.tournament.formats.format import Format, NoSettings
 from referee.tournament.handicap import EngineOptions, Handicap
-from referee.tournament.match import PRIORITIES
+from referee.tournament.match import MAX_ROUNDS, PRIORITIES
 from referee.tournament.part import Part, SettingsError
+from referee.tournament.seeding import labels_of
 from referee.validation import Misfit, misfits
 
 MAX_BOOK_LINES = 2000
@@ -56,10 +57,8 @@ class EntrySettings(Part):
 
     @property
     def labels(self) -> frozenset[str]:
-        """Names of the bots in handicaps: as written in `bots`, and `NAME` of `NAME=BOT`."""
-        return frozenset(self.bots) | {
-            name for name, separator, _ in (bot.partition("=") for bot in self.bots) if separator
-        }
+        """Names of the bots in other tables: as written in `bots`, and `NAME` of `NAME=BOT`."""
+        return frozenset(label for bot in self.bots for label in labels_of(bot))
 
     @property
     def has_query(self) -> bool:
@@ -153,7 +152,6 @@ class _Document(Part):
     """Keys people may write instead of ours, and our keys: used for suggestions only."""
     EXPLAINED_KEYS: ClassVar[Mapping[str, str]] = {
         name: f'a {name} has no table; write format = "{name}"'
-        + (f", and {' and '.join(system.keys)} above the tables" if system.keys else "")
         for name, system in formats.formats().items()
         if system.Settings is NoSettings
     }
@@ -173,7 +171,7 @@ class _Document(Part):
     """Games of each pairing or match, in pairs with one opening and sides swapped; a ladder, race or sequential test
     sets `games` in its own table.
     """
-    rounds: int | None = Field(default=None, ge=1, le=200)
+    rounds: int | None = Field(default=None, ge=1, le=MAX_ROUNDS)
     """Rounds of a Swiss; default: as many as it takes to find a winner."""
     time_control: str = Field(default="10+0.1", max_length=40)
     """Seconds and increment (`10+0.1`), per number of moves (`40/60`, `40/60+0.5`), seconds per move (`1/move`),

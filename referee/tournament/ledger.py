@@ -21,6 +21,7 @@ from referee.tournament.handicap import handicapped, rules_with
 from referee.tournament.match import NextStep, PlannedMatch, Seed, State, TournamentGame
 from referee.tournament.overview import TournamentOverview
 from referee.tournament.ranking import GameResult, Scores, StandingTable, rank
+from referee.tournament.seeding import labels_of, order_of_seats
 
 
 def planned_games(
@@ -106,15 +107,17 @@ def result_line(record: GameRecord, order: int, seats: Mapping[str, int]) -> Gam
 
 
 class Ledger:
-    """A tournament of these bots, whose seats are their order in `document.entries`.
+    """A tournament of these bots, in the order of `document.entries`; their seats follow from its seeding.
 
     The ledger's document names them as they introduced themselves, in entries and handicaps. `suspension` has the bots
     that failed to get ready; they get no new games, or forfeit them if all are planned.
     """
 
     def __init__(self, document: Document, bots: Sequence[BotSpec], book: Sequence[Opening]) -> None:
-        self.document, self.bots = _named(document, bots), tuple(bots)
-        self.names = {seat: bot.name for seat, bot in enumerate(bots)}
+        self.document, labels = _named(document, bots)
+        # No bot of a local run has a rating before it.
+        self.bots = tuple(bots[place] for place in order_of_seats(document, [0.0] * len(bots)))
+        self.names = {seat: bot.name for seat, bot in enumerate(self.bots)}
         self.games: list[PlannedGame] = []
         """All planned games, in planned order."""
         self.records: list[GameRecord] = []
@@ -125,6 +128,7 @@ class Ledger:
         self.suspension = Suspension(document.adjudication.suspend_after)
         self._book = book
         self._seats = {name: seat for seat, name in self.names.items()}
+        self._labelled = {label: self._seats[name] for label, name in labels.items()}
         self._played: list[TournamentGame] = []
         self._places: dict[str, int] = {}
         self._open: dict[str, PlannedGame] = {}
@@ -136,7 +140,7 @@ class Ledger:
         return self._played
 
     @property
-    def seeds(self) -> list[Seed]:
+    def seeds(self) -> Sequence[Seed]:
         """The bots as formats see them, with their present ratings."""
         unknown, gone = TrueSkillRating(), self.suspension.names
         seeds = []
@@ -144,7 +148,7 @@ class Ledger:
             rating = self.ratings.get(name, unknown)
             is_gone, left = name in gone, gone.get(name, 0)
             seeds.append(Seed(seat, is_gone, rating.mu, rating.sigma, is_suspended=is_gone, left=left))
-        return seeds
+        return self.document.system.with_requests(self.document, seeds, self._labelled.get, {})
 
     @property
     def open_games(self) -> list[PlannedGame]:
@@ -232,12 +236,11 @@ class Ledger:
         return game
 
 
-def _named(document: Document, bots: Sequence[BotSpec]) -> Document:
-    """Return the document with the names of the bots in place of what it calls them."""
+def _named(document: Document, bots: Sequence[BotSpec]) -> tuple[Document, dict[str, str]]:
+    """Return the document with the names of the bots in place of what it calls them, and these names by label."""
     names: dict[str, str] = {}
     for text, bot in zip(document.entries.bots, bots, strict=True):
-        given, separator, _ = text.partition("=")
-        for label in (text, given) if separator else (text,):
+        for label in labels_of(text):
             names.setdefault(label, bot.name)
     handicaps = [
         handicap.model_copy(
@@ -249,4 +252,4 @@ def _named(document: Document, bots: Sequence[BotSpec]) -> Document:
         for handicap in document.handicaps
     ]
     entries = document.entries.model_copy(update={"bots": [bot.name for bot in bots]})
-    return document.model_copy(update={"entries": entries, "handicaps": handicaps})
+    return document.model_copy(update={"entries": entries, "handicaps": handicaps}), names

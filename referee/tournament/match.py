@@ -13,6 +13,8 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from referee.meaning import meaning
 
+MAX_ROUNDS = 200
+"""Rounds of a Swiss at most."""
 State: TypeAlias = Literal["open", "done", "void", "cancelled"]
 PRIORITIES = (-100, 0, 100)
 """The lowest, the default and the highest priority of a tournament's games."""
@@ -44,6 +46,12 @@ class Seed:
     """Rounds that had begun when it was withdrawn, for formats that need them."""
     left: int = 0
     """Its place in the order of withdrawals, from 1; 0: it is not withdrawn, or the order is not known."""
+    first_round: int = 1
+    """The first round in which it plays; above 1 for a late entry."""
+    half_point_byes: frozenset[int] = frozenset()
+    """Rounds for which it asked for a half-point bye."""
+    forbidden: frozenset[int] = frozenset()
+    """Seats that it must not meet."""
 
 
 class TournamentGame(NamedTuple):  # not a dataclass: a tournament has 10,000 of them

@@ -45,9 +45,10 @@ class BracketRound:
 
 @dataclass(frozen=True, slots=True)
 class RoundResult:
-    """A bot's result in a round: its opponent (empty for a bye), its points, the opponent's points.
+    """A bot's result in a round: its opponent, its points, the opponent's points.
 
-    `games` are the numbers of its games in the plan; `is_open`: some of them are not over yet.
+    `bye` has the kind of a bye, such as `half-point bye`; then there is no opponent. `games` are the numbers of its
+    games in the plan; `is_open`: some of them are not over yet.
     """
 
     rival: str
@@ -55,6 +56,7 @@ class RoundResult:
     against: float
     games: tuple[int, ...] = ()
     is_open: bool = False
+    bye: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -211,12 +211,13 @@ def rank(
     }
     berger = scores.sonneborn_berger(points_of)
     lines: dict[int, StandingItem] = {}
-    for seed, player in zip(seeds, done, strict=True):
+    for place, (seed, player) in enumerate(zip(seeds, done, strict=True), 1):
         version, mark = versions[seed.number], marks.get(seed.number, Marks())
         losses, draws, wins = player.games
         count = losses + draws + wins
         lines[seed.number] = StandingItem(
             rank=0,
+            seed=place,
             name=names[seed.number],
             points=points_of[version],
             games=count,
@@ -226,6 +227,7 @@ def rank(
             score=player.points / count if count else 0.0,
             sonneborn_berger=berger.get(version, 0.0) if mark.sonneborn_berger is None else mark.sonneborn_berger,
             byes=mark.byes,
+            half_point_byes=mark.half_point_byes,
             buchholz=mark.buchholz,
             buchholz_cut=mark.buchholz_cut,
             round=mark.round,

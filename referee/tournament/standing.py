@@ -17,6 +17,7 @@ class StandingItem:
     """
 
     rank: int = field(metadata=meaning("from 1; no two entries share a rank"))
+    seed: int = field(metadata=meaning("place in the seeding, from 1 for the best; late entries follow"))
     name: str = field(metadata=meaning("full name of the version, such as `zeta v3`"))
     points: float = field(metadata=meaning("1 for a win, 0.5 for a draw"))
     games: int = field(metadata=meaning("single games with a result, without byes"))
@@ -28,6 +29,7 @@ class StandingItem:
         metadata=meaning("sum over the opponents: the points against each times that opponent's points")
     )
     byes: int = field(metadata=meaning("rounds of a Swiss without an opponent, worth a won match; 0 in other formats"))
+    half_point_byes: int = field(metadata=meaning("rounds of a Swiss missed for half of the points of a match"))
     buchholz: float = field(metadata=meaning("sum of the opponents' points in a Swiss; 0 in other formats"))
     buchholz_cut: float = field(metadata=meaning("the same without the lowest"))
     round: int = field(metadata=meaning("from 1, one more for the winner of the final; 0 in other formats"))
@@ -40,6 +42,11 @@ class StandingItem:
     )
     version_id: int = field(metadata=HIDDEN)
     """The number of the version in the results; a local run has seats."""
+
+    @property
+    def byes_in_matches(self) -> float:
+        """The byes, counted in won matches: a half-point bye is half of one."""
+        return self.byes + self.half_point_byes / 2
 
     @property
     def most_points(self) -> float:

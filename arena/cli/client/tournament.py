@@ -227,7 +227,9 @@ def _show(arguments: StandingsArguments) -> int:
         _show_table(tournament, standings)
         if format_named(tournament["format"]).has_bracket:
             output.text("")
-            show_bracket(bracket_of(client.pages(f"/tournaments/{arguments.tournament}/games"), standings["items"]))
+            games = client.pages(f"/tournaments/{arguments.tournament}/games")
+            seeds = {line["name"]: line["seed"] for line in standings["items"]}
+            show_bracket(bracket_of(games, standings["items"]), seeds)
 
     more = {key: standings.get(key) for key in ("strengths", "findings")}
     Printer(arguments).result({**tournament, "standings": standings["items"], **more}, show, "standings")
@@ -252,6 +254,8 @@ def _tell(tournament: dict[str, Any]) -> None:
         f"{tournament['state']}, {tournament['finished_games']}{whole} games"
         + (f", priority {tournament['priority']}" if tournament.get("priority") else "")
     )
+    if words := format_named(tournament["format"]).seeding_words(tournament["settings"]):
+        output.text(f"seeded {words}")
     if tournament["problem"]:
         output.text(tournament["problem"])
 
@@ -348,7 +352,7 @@ _COMMANDS = (
     RouteCommand(
         "enter",
         "POST /tournaments/{tournament}/entries",
-        "enter a bot before the start, or into a running ladder",
+        "enter a bot before the start, into a running ladder, or for the next round of a Swiss",
         ("arena tournament enter 7 mybot",),
         body=EntryRequest,
         note=_entries,

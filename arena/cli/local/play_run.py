@@ -330,7 +330,10 @@ class _Match:
             output.csv(summary["standings"])
             return
         games = [record.as_json() for record in records]
-        self._printer.result({"games": games, **summary}, lambda: show(summary, ledger.overview().bracket), "games")
+        columns = document.system.columns
+        self._printer.result(
+            {"games": games, **summary}, lambda: show(summary, ledger.overview().bracket, columns), "games"
+        )
 
     def _left(self) -> str:
         count = self._total - len(self._ledger.records)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, TypeAlias
 
@@ -31,11 +31,12 @@ _MAX_CELL_LETTERS = 12
 """Results of a pair that a cell of the crosstable shows one by one: more would leave other bots out of the table."""
 _Row: TypeAlias = Mapping[str, Any]
 _OWN_COLUMNS: tuple[Column[_Row], ...] = (
-    Column("byes", "byes", lambda row: row["byes"]),
+    Column("seed", "seed", lambda row: row["seed"], drop=3),
+    Column("byes", "byes", lambda row: row["byes"] + row["half_point_byes"] / 2, "points"),
     Column("buchholz", "Buchholz", lambda row: row["buchholz"], "points"),
     Column("round", "round", lambda row: row["round"]),
 )
-"""Columns of the standings that only some formats fill."""
+"""Columns of the standings that only some formats have."""
 _VERDICTS = {"H1": "H1 (stronger)", "H0": "H0 (not stronger)", "continue": "not decided"}
 
 
@@ -236,16 +237,16 @@ def _error(found: Estimate) -> dict[str, float]:
     }
 
 
-def show(summary: Mapping[str, Any], bracket: Sequence[BracketRound] = ()) -> None:
-    """Print the summary of a run, and the bracket of a knockout."""
+def show(summary: Mapping[str, Any], bracket: Sequence[BracketRound] = (), columns: Collection[str] = ()) -> None:
+    """Print the summary of a run, and the bracket of a knockout. `columns` are those that only its format has."""
     ratings = {line["name"]: line for line in summary["ratings"]}
     performances = {line["name"]: line for line in summary.get("performance", ())}
     standings = summary["standings"]
-    own = [column for column in _OWN_COLUMNS if any(line[column.key] for line in standings)]
+    own = [column for column in _OWN_COLUMNS if column.key in columns]
     output.table(_columns(ratings, performances, own), standings)
     output.text("")
     if bracket:
-        show_bracket(bracket)
+        show_bracket(bracket, {line["name"]: line["seed"] for line in standings})
         output.text("")
     if "elo" in summary and summary["terminations"]:
         output.text(*result_lines(summary))

@@ -181,7 +181,7 @@ def _kind(annotation: Any) -> tuple[type, tuple[str, ...]]:
 def _help(option: DocumentOption) -> str:
     table = option.table
     if table is not None:
-        keys = ", ".join(f"{key}={value_text(field.default)}" for key, field in table.model_fields.items())
+        keys = ", ".join(f"{key}={value_text(field.default)}" for key, field in _in_options(table))
         words = " ".join((table.__doc__ or "").split()).partition(": ")[2].rstrip(".")
         text = f"{words}; the defaults are {keys}"
     else:
@@ -194,6 +194,13 @@ def _help(option: DocumentOption) -> str:
     if text[1:2].islower():
         text = text[0].lower() + text[1:]
     return text.replace("`", "").replace("%", "%%")
+
+
+def _in_options(table: type[BaseModel]) -> Iterator[tuple[str, FieldInfo]]:
+    """Yield the keys of a table that an option can set: lists and names with values are for files."""
+    for key, field in table.model_fields.items():
+        if get_origin(field.annotation) not in (list, dict):
+            yield key, field
 
 
 def read_document(arguments: argparse.Namespace, machine_options: Iterable[str]) -> Document:
@@ -341,6 +348,8 @@ def _refuse_server(document: Document, place: str) -> None:
         raise CommandError(f"{place}: entries: only a server knows other bots; name them all in entries.bots")
     if len(document.entries.bots) < 2:
         raise CommandError(f"{place}: a tournament needs at least two bots")
+    if document.system.keeps_owners_apart(document):
+        output.note("only servers know owners of bots: here they may all meet")
     if document.scale_time_control:
         output.note("scale_time_control is for servers with several machines: clocks stay as they are written")
 

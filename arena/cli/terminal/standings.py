@@ -71,20 +71,21 @@ def _won(side: str) -> Column[RulesItem]:
 _POINTS = {"first": (1.0, 0.0), "second": (0.0, 1.0), "draw": (0.5, 0.5)}
 
 
-def show_bracket(rounds: Iterable[BracketRound]) -> None:
-    """Print the matches that have begun or are decided, with their points, and who advances."""
+def show_bracket(rounds: Iterable[BracketRound], seeds: Mapping[str, int]) -> None:
+    """Print the matches that have begun or are decided, with their points, and who advances. `seeds` are by name."""
     for bracket_round in rounds:
-        lines = [_line(match) for match in bracket_round.matches if match.games or match.reason]
+        lines = [_line(match, seeds) for match in bracket_round.matches if match.games or match.reason]
         if lines:
             output.text(bracket_round.name.lower(), *lines)
 
 
-def _line(match: BracketMatch) -> str:
+def _line(match: BracketMatch, seeds: Mapping[str, int]) -> str:
+    one, two = (f"({seeds[name]}) {name}" if name in seeds else name for name in (match.one, match.two))
     if match.is_bye:
-        return f"  {match.winner} has a bye" if match.winner else "  no bot is left"
+        return f"  {one or two} has a bye" if match.winner else "  no bot is left"
     if not match.games:
-        return f"  {match.one} - {match.two}   {_verdict(match)}"
-    return f"  {match.one} {match.points[0]:g} - {match.points[1]:g} {match.two}   {_verdict(match)}".rstrip()
+        return f"  {one} - {two}   {_verdict(match)}"
+    return f"  {one} {match.points[0]:g} - {match.points[1]:g} {two}   {_verdict(match)}".rstrip()
 
 
 def _verdict(match: BracketMatch) -> str:

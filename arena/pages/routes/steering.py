@@ -64,7 +64,7 @@ class Controls:
         """Return the controls of a tournament with these entries."""
         has_begun, state = tournament.started_at is not None, tournament.state
         system = format_named(tournament.format)
-        takes_more = system.is_open if has_begun else not system.is_closed
+        takes_more = system.is_open or system.takes_late_entries if has_begun else not system.is_closed
         is_changing = state in (_GOING if has_begun else _WAITING)
         return cls(
             {name: button for name, button in _STEERING.items() if state in button.states},

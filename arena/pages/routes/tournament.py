@@ -294,6 +294,8 @@ async def show(request: web.Request) -> web.Response:
         blocks=blocks,
         places={line.name: line.rank for line in order},
         letters=_letters(table) if has_rounds else {},
+        seeds={line.name: line.seed for line in order},
+        seeding=format_named(tournament.format).seeding_words(tournament.settings),
         block=(row, against),
         findings=tables.findings,
         comparison=await run(lambda: tables.comparison) if is_compared and are_pairs_shown else None,

@@ -60,22 +60,36 @@ class Queue:
         self._sessions = sessions
 
     def plan(
-        self, tournament_id: int, games: Sequence[PlannedGame], versions: Mapping[str, int], *, later: int = 0
+        self,
+        tournament_id: int,
+        games: Sequence[PlannedGame],
+        versions: Mapping[str, int],
+        *,
+        later: int = 0,
+        settings: Mapping[str, Any] | None = None,
     ) -> int:
         """Store games of a tournament in one transaction and return how many were new. Stored games stay unchanged.
 
         `versions` maps the bot names in the specs to version ids. Sequence numbers must be new in the tournament.
-        `later` is the number of further games in the plan that are stored later. Raises NotFoundError, and
+        `later` is the number of further games in the plan that are stored later. If `settings` are given and no longer
+        those of the tournament, nothing is stored: they changed while the games were planned. Raises NotFoundError, and
         ConflictError if another process has planned different games or has cancelled the tournament.
         """
         try:
-            return self._plan(tournament_id, games, versions, later)
+            return self._plan(tournament_id, games, versions, later, settings)
         except IntegrityError as error:
             raise ConflictError(
                 f"another process has planned the games of tournament {tournament_id}: {error.orig}"
             ) from None
 
-    def _plan(self, tournament_id: int, games: Sequence[PlannedGame], versions: Mapping[str, int], later: int) -> int:
+    def _plan(
+        self,
+        tournament_id: int,
+        games: Sequence[PlannedGame],
+        versions: Mapping[str, int],
+        later: int,
+        settings: Mapping[str, Any] | None,
+    ) -> int:
         pools: dict[str, str] = {}
         with self._sessions.writing() as session:
             # Locked: a cancellation in the same moment waits, and then sees the games that are stored here.
@@ -84,6 +98,8 @@ class Queue:
                 raise NotFoundError("tournament", tournament_id)
             if tournament.state == "cancelled":
                 raise ConflictError(f"tournament {tournament_id} is cancelled", tournament.state)
+            if settings is not None and settings != tournament.settings:
+                return 0
             known: set[str] = set()
             for part in batched([game.id for game in games]):
                 known.update(session.scalars(select(col(Game.id)).where(col(Game.id).in_(part))))

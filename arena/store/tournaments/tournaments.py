@@ -5,7 +5,7 @@ Pairings are planned by the formats in `arena.tournaments`, and stored through `
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -19,7 +19,7 @@ from arena.documents.query import PageResponse
 from arena.documents.tournament import NEXT_STATES, OVER, EntryItem, TournamentItem, TournamentQuery, TournamentState
 from arena.errors import ConflictError, NotFoundError
 from arena.store.base.engine import Sessions, fetch
-from arena.store.base.models import BotIdentity, Entry, Tournament, Version
+from arena.store.base.models import BotIdentity, Entry, Game, Tournament, Version
 from arena.store.base.page import bounded, cut, read_cursor
 
 
@@ -42,6 +42,7 @@ _LIVE = (
 _ENTRY = (
     *(col(Entry.seat), col(Version.name), col(BotIdentity.name).label("bot"), col(Version.number).label("version")),
     *(col(one) for one in (Entry.eligibility, Entry.withdrawn, Entry.suspended, Entry.version_id)),
+    col(BotIdentity.owner_id),
 )
 """The columns of an `EntryItem`, in its order."""
 _ALL = TournamentQuery()
@@ -170,14 +171,25 @@ class Tournaments:
             _seat(session, tournament_id, entries, refused)
             return tournament_item(tournament)
 
-    def enter(self, tournament_id: int, version_id: int, why: str) -> int:
+    def enter(
+        self,
+        tournament_id: int,
+        version_id: int,
+        why: str,
+        change: Callable[[Mapping[str, object], int], Mapping[str, object]] | None = None,
+    ) -> int:
         """Enter another version and return its seat. Raises NotFoundError, ConflictError if it is entered already.
 
-        The caller checks that the format of the tournament accepts later entries.
+        `change` returns the new settings document, from the stored one and the number of planned rounds. The caller
+        checks that the format of the tournament accepts later entries.
         """
         try:
             with self._sessions.writing() as session:
-                _locked(session, tournament_id)  # two that enter at once would take the same seat
+                # Locked: two that enter at once would take the same seat, and a round could be planned meanwhile.
+                tournament = _locked(session, tournament_id)
+                if change is not None:
+                    rounds = select(func.max(col(Game.round))).where(col(Game.tournament_id) == tournament_id)
+                    tournament.settings = dict(change(tournament.settings, session.scalar(rounds) or 0))
                 mine = select(func.max(col(Entry.seat))).where(col(Entry.tournament_id) == tournament_id)
                 last = session.scalar(mine)
                 seat = 0 if last is None else last + 1

@@ -6,15 +6,16 @@ A format is one object without state. Its functions are pure: they take the docu
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from referee.ratings.race import RaceState
 from referee.ratings.sprt import SprtVerdict
 from referee.tournament.match import Length, NextStep, PlanAfter, PlanItem, Seed, TournamentGame
 from referee.tournament.overview import TournamentOverview
 from referee.tournament.part import Part
+from referee.tournament.seeding import SAME_OWNER, SEEDINGS, FindSeat, SeededSettings, SeedingRule
 from referee.tournament.standing import StandingItem
 from referee.validation import Misfit
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:  # the document has a table for each format
 AHEAD = 8
 """Pairs that a ladder, a race or a sequential test plans ahead, unless there are more slots to fill."""
 S = TypeVar("S", bound=Part)
+SeededS = TypeVar("SeededS", bound=SeededSettings)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +55,7 @@ class Marks:
     points: float | None = None
     sonneborn_berger: float | None = None
     byes: int = 0
+    half_point_byes: int = 0
     buchholz: float = 0.0
     buchholz_cut: float = 0.0
     round: int = 0
@@ -93,14 +96,14 @@ class Format(ABC, Generic[S]):
     """The event after which it may plan more games."""
     is_open: ClassVar[bool] = False
     """Whether bots may join and leave while a tournament runs."""
+    takes_late_entries: ClassVar[bool] = False
+    """Whether a bot may enter between two rounds of a running tournament."""
     is_closed: ClassVar[str] = ""
     """Why no bot may enter after the tournament was created; empty: bots may enter until it starts."""
     is_known_in_advance: ClassVar[bool] = False
     """Whether all games are known from the start, so that only the next ones need to be stored. Then `played` need
     contain only the open games and the last game.
     """
-    is_seeded: ClassVar[bool] = False
-    """Whether entries are seeded by rating, not by their order in the document."""
     looks_at_ratings: ClassVar[bool] = False
     """Whether pairings depend on the current ratings."""
     needs_games: ClassVar[bool] = False
@@ -118,7 +121,7 @@ class Format(ABC, Generic[S]):
     winner: ClassVar[str] = "Winner:"
     """The word before the name of the winner."""
     columns: ClassVar[tuple[str, ...]] = ()
-    """Fields of `StandingItem` that only some formats fill and this one does."""
+    """Fields of `StandingItem` that only the tables of some formats show, and of this one."""
     course: ClassVar[str] = "Course"
     """The heading of its overview, or of what decides its end."""
     places: ClassVar[tuple[str, ...]] = ()
@@ -131,6 +134,39 @@ class Format(ABC, Generic[S]):
     """Lines of its example document: plain keys, then, after a blank line, tables but `[entries]`."""
     example_entries: ClassVar[str] = ""
     """Its table `[entries]` in the example; empty: three named bots."""
+
+    def seeding(self, document: Document) -> SeedingRule:
+        """Return how the entries of a document are seeded."""
+        return "entry"
+
+    def seeding_words(self, settings: Mapping[str, Any]) -> str:
+        """Return how a stored document seeds its entries, in words; empty for a format without a choice."""
+        if (field := self.Settings.model_fields.get("seeding")) is None:
+            return ""
+        rule = settings.get(self.table, {}).get("seeding", field.default)
+        return SEEDINGS.get(rule, rule)
+
+    def with_requests(
+        self, document: Document, seeds: Sequence[Seed], find: FindSeat, owners: Mapping[int, Hashable]
+    ) -> Sequence[Seed]:
+        """Return the seeds with what the document says of single bots. `owners` has an owner for each seat."""
+        return seeds
+
+    def without(self, document: Document, names: Collection[str]) -> Document:
+        """Return the document without what its table says of these bots, which no longer take part."""
+        return document
+
+    def keeps_owners_apart(self, document: Document) -> bool:
+        """Return whether bots of one owner must not meet."""
+        return False
+
+    def obstacle(self, document: Document, seeds: Sequence[Seed]) -> str:
+        """Return why these seeds cannot be paired; empty if they can."""
+        return ""
+
+    def late_entry(self, document: Document, name: str, players: int, rounds: int) -> Document | None:
+        """Return the document with a bot that enters when `rounds` rounds are planned; None if it is too late."""
+        return document if self.is_open else None
 
     @property
     def tie_breaks(self) -> tuple[str, ...]:
@@ -210,6 +246,22 @@ class Format(ABC, Generic[S]):
     ) -> TournamentOverview:
         """Return the overview of a tournament of two bots or more, from the seeds and games of `next_step`."""
         return TournamentOverview()
+
+
+class SeededFormat(Format[SeededS]):
+    """A format whose table says how entries are seeded, and who must not meet."""
+
+    def seeding(self, document: Document) -> SeedingRule:
+        """Return how the entries of a document are seeded."""
+        return self.of(document).seeding
+
+    def without(self, document: Document, names: Collection[str]) -> Document:
+        """Return the document without what its table says of these bots."""
+        return document.model_copy(update={self.table: self.of(document).without(names)})
+
+    def keeps_owners_apart(self, document: Document) -> bool:
+        """Return whether bots of one owner must not meet."""
+        return SAME_OWNER in self.of(document).forbidden_pairs
 
 
 class EvidenceFormat(Format[S]):

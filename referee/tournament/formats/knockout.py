@@ -1,19 +1,19 @@
 """Single-elimination knockout. Drawn matches are decided by extra pairs of games, finally by the seeding.
 
-The bracket keeps the best seeds apart as long as possible; missing players are byes for the best seeds. A match is
-planned as soon as both players are known.
+The bracket keeps the best seeds apart as long as possible; missing players are byes for the best seeds. Forbidden pairs
+do not meet in the first round if that can be avoided. A match is planned as soon as both players are known.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pydantic import Field
 
-from referee.tournament.formats.format import AHEAD, POINTS, Criterion, Format, Marks
+from referee.tournament.formats.format import AHEAD, POINTS, Criterion, Marks, SeededFormat
 from referee.tournament.match import (
     Length,
     Match,
@@ -26,14 +26,15 @@ from referee.tournament.match import (
     matches,
 )
 from referee.tournament.overview import BracketMatch, BracketRound, TournamentOverview
-from referee.tournament.part import Part, SettingsError
+from referee.tournament.part import SettingsError
+from referee.tournament.seeding import FindSeat, SeededSettings
 from referee.validation import Misfit
 
 if TYPE_CHECKING:
     from referee.tournament.document import Document
 
 
-class KnockoutSettings(Part):
+class KnockoutSettings(SeededSettings):
     """For `format = "knockout"`: the loser of a match is eliminated."""
 
     tiebreak_pairs: int = Field(default=5, ge=0, le=50)
@@ -42,13 +43,42 @@ class KnockoutSettings(Part):
     """Play a match for third place between the losers of the semi-finals."""
 
 
-def bracket(players: int) -> list[int | None]:
-    """Return the seats in the order of the first round's matches, two for each match; None is a bye."""
+def bracket(players: int, forbidden: Collection[tuple[int, int]] = ()) -> list[int | None]:
+    """Return the seats in the order of the first round's matches, two for each match; None is a bye.
+
+    `forbidden` pairs of seats do not meet in this round if that can be avoided.
+    """
     size = 1 << max(1, math.ceil(math.log2(max(2, players))))
     order = [0]
     while len(order) < size:
         order = [seat for one in order for seat in (one, 2 * len(order) - 1 - one)]
-    return [seat if seat < players else None for seat in order]
+    matches_ = [(order[place], order[place + 1]) for place in range(0, size, 2)]
+    apart = {frozenset(pair) for pair in forbidden}
+    if apart & {frozenset(pair) for pair in matches_}:
+        rearranged = iter(_rearranged(sorted(pair for pair in matches_ if max(pair) < players), apart))
+        of_best = {pair[0]: next(rearranged) for pair in sorted(matches_) if max(pair) < players}
+        matches_ = [of_best.get(pair[0], pair) for pair in matches_]
+    return [seat if seat < players else None for pair in matches_ for seat in pair]
+
+
+def _rearranged(pairs: Sequence[tuple[int, int]], apart: Collection[frozenset[int]]) -> list[tuple[int, int]]:
+    """Return pairs of the same seats, by better seed, with as few forbidden ones and as near to the given as possible.
+
+    In the given pairs the seats add up to the same sum: best against last, second against last but one.
+    """
+    from networkx import Graph, max_weight_matching  # 0.3 s to import
+
+    seats = sorted(seat for pair in pairs for seat in pair)
+    total = sum(pairs[0])
+    # Greater than the sum of all other costs.
+    forbidden = len(seats) * (2 * seats[-1]) ** 2 + 1
+    graph = Graph()
+    for place, one in enumerate(seats):
+        for other in seats[:place]:
+            cost = (one + other - total) ** 2 + forbidden * (frozenset((one, other)) in apart)
+            graph.add_edge(one, other, weight=-cost)
+    matching = max_weight_matching(graph, maxcardinality=True)
+    return sorted((min(pair), max(pair)) for pair in matching)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +118,8 @@ class Bracket:
         self._left = {seed.number: seed.left for seed in seeds if seed.is_withdrawn}
         self._games, self._tiebreak_pairs = games, tiebreak_pairs
         self.due: list[PlannedMatch] = []
-        order = bracket(len(seeds))
+        apart = [(seed.number, rival) for seed in seeds for rival in seed.forbidden]
+        order = bracket(len(seeds), apart)
         previous = [_arrived(seat) for seat in order]
         self.rounds: list[list[Tie]] = []
         while len(previous) > 1:
@@ -169,7 +200,7 @@ THIRD_PLACE = "Third place"
 _ROUND = Criterion("round reached", lambda line: line.round)
 
 
-class Knockout(Format[KnockoutSettings]):
+class Knockout(SeededFormat[KnockoutSettings]):
     """The loser of a match is eliminated."""
 
     name = "knockout"
@@ -177,19 +208,25 @@ class Knockout(Format[KnockoutSettings]):
     purpose = "the loser of a match is eliminated"
     Settings = KnockoutSettings
     plan_after = PlanAfter.EACH_RESULT
-    is_seeded = True
     needs_games = True
     is_followed = True
     has_bracket = True
-    columns = ("round",)
+    columns = ("seed", "round")
     course = "Bracket"
     criteria = (_ROUND, POINTS)
     example = (
         "games = 2                          # of each match, an even number\n"
         "\n[knockout]\n"
+        'seeding = "rating"                 # or "entry" (the order of the entries, best first), "random"\n'
         "tiebreak_pairs = 5                 # extra pairs for a drawn match; then the better seed advances\n"
         "third_place = false                # play for third place\n"
     )
+
+    def with_requests(
+        self, document: Document, seeds: Sequence[Seed], find: FindSeat, owners: Mapping[int, Hashable]
+    ) -> Sequence[Seed]:
+        """Return the seeds with the opponents that each should not meet in the first round."""
+        return self.of(document).keep_apart(seeds, find, owners)
 
     def _bracket(self, document: Document, seeds: Sequence[Seed], played: Sequence[TournamentGame]) -> Bracket:
         settings = self.of(document)
@@ -220,7 +257,8 @@ class Knockout(Format[KnockoutSettings]):
         raise SettingsError("a knockout ends with its final and cannot be extended", "format")
 
     def faults(self, document: Document) -> Iterator[Misfit]:
-        """Yield a fault for an odd number of games."""
+        """Yield a fault for an odd number of games, and for pairs that are not entered."""
+        yield from self.of(document).faults(document, self.table)
         if document.games % 2:
             problem = "must be even: matches are played in pairs with sides swapped"
             yield Misfit("games", problem, f"write {document.games + 1}")

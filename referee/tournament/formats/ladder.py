@@ -27,6 +27,7 @@ from referee.tournament.match import (
 )
 from referee.tournament.overview import UPCOMING, TournamentOverview, UpcomingMatch, playing
 from referee.tournament.part import EvenGames, Part, SettingsError
+from referee.tournament.seeding import SeedingRule
 
 if TYPE_CHECKING:
     from referee.tournament.document import Document
@@ -216,7 +217,6 @@ class Ladder(Format[LadderSettings]):
     uses_games = False
     plan_after = PlanAfter.ALL_HANDED_OUT
     is_open = True
-    is_seeded = True
     looks_at_ratings = True
     is_followed = True
     has_curves = True
@@ -228,6 +228,10 @@ class Ladder(Format[LadderSettings]):
         "games = 12                         # in total, an even number; 0: no limit\n"
         "max_games_per_bot = 0              # 0: no limit\n"
     )
+
+    def seeding(self, document: Document) -> SeedingRule:
+        """Return the order of the ratings: equal bots keep it in the standings."""
+        return "rating"
 
     def next_step(
         self, document: Document, seeds: Sequence[Seed], played: Sequence[TournamentGame], ahead: int = AHEAD

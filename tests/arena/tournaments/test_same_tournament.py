@@ -31,7 +31,7 @@ def is_decided(store: Store, number: int, document: Document, entries: list[Entr
     """Return whether the open games are no longer needed."""
     tournament = store.tournaments.get(number)
     games = store.queue.games(number, seats_by_version(entries))
-    return document.system.next_step(document, seeds_of(store, tournament, entries), games).calls_off
+    return document.system.next_step(document, seeds_of(store, tournament, document, entries), games).calls_off
 
 
 def play_on_server(store: Store, document: Document) -> tuple[int, list[Meeting]]:

@@ -343,7 +343,7 @@ def test_swiss_leaders_meet_and_a_bye_is_a_won_match() -> None:
     assert table[0].points == 6
     odd = swiss.lines(seeds(5), run(partial(swiss.step, 3, 2, seeds(5)), stronger_wins), 2)
     assert sum(line.byes for line in odd) == 3
-    assert all(points == 2 for line in odd for _, points in line.unplayed)
+    assert all(round.points == 2 for line in odd for round in line.unplayed)
     assert sum(line.points for line in odd) == 3 * 6
 
 
@@ -453,7 +453,7 @@ def test_swiss_pairing_costs_the_least_of_all_pairings(players: int, seed: int) 
         left.rivals.append((right.seat, 0.5))
         right.rivals.append((left.seat, 0.5))
     for line in field:
-        line.unplayed += [(None, 1.0)] * rng.choice((0, 1))
+        line.unplayed += [swiss.UnplayedRound(None, 1.0, is_voluntary=False, bye=swiss.BYE)] * rng.choice((0, 1))
     ranked = sorted(field, key=lambda line: (-line.points, line.seat))
     places = {line.seat: place for place, line in enumerate(ranked)}
     paired = [(min(pair), max(pair)) for pair in ((places[a], places[b]) for a, b in swiss.pair(field, 2, is_odd=True))]

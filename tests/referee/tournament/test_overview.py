@@ -65,7 +65,7 @@ def test_rounds_of_a_swiss_name_the_bye() -> None:
     assert found.results is not None
     assert found.results["a"][1] == RoundResult("b", 2.0, 0.0, (1, 2))
     assert found.results["b"][1] == RoundResult("a", 0.0, 2.0, (1, 2))
-    assert found.results["c"][1] == RoundResult("", 2.0, 0.0)
+    assert found.results["c"][1] == RoundResult("", 2.0, 0.0, bye="bye")
     assert [name for name in "abc" if not found.results[name][2].rival] == ["b"]
 
 

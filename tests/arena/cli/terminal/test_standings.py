@@ -23,20 +23,20 @@ def test_bracket_of_a_server_names_winners_and_byes(capsys: Any) -> None:
         game(2, "a", "b", "second"),
         game(2, "b", "a", None),
     ]
-    show_bracket(bracket_of(games, places(b=2, a=2, c=1)))
+    show_bracket(bracket_of(games, places(b=2, a=2, c=1)), {"a": 1, "b": 2, "c": 3})
     assert capsys.readouterr().out.splitlines() == [
         "semi-finals",
-        "  b 1.5 - 0.5 c   b wins",
-        "  a has a bye",
+        "  (2) b 1.5 - 0.5 (3) c   b wins",
+        "  (1) a has a bye",
         "final",
-        "  a 0 - 1 b",
+        "  (1) a 0 - 1 (2) b",
     ]
 
 
 def test_bracket_of_a_server_names_final_and_third_place(capsys: Any) -> None:
     pairs = [("a", "d", 1), ("b", "c", 1), ("a", "b", 2), ("d", "c", 2)]
     games = [game(number, first, second, "first") for first, second, number in pairs]
-    show_bracket(bracket_of(games, places(a=3, b=2, d=1, c=1)))
+    show_bracket(bracket_of(games, places(a=3, b=2, d=1, c=1)), {})
     assert capsys.readouterr().out.splitlines()[3:] == [
         "final",
         "  a 1 - 0 b   a wins",
@@ -54,7 +54,7 @@ def test_bracket_says_why_a_match_was_not_decided_by_points(capsys: Any) -> None
         BracketMatch("i", ""),
         BracketMatch("", "", reason="bye"),
     )
-    show_bracket([BracketRound("Semi-finals", matches), BracketRound("Final", (BracketMatch("a", "c"),))])
+    show_bracket([BracketRound("Semi-finals", matches), BracketRound("Final", (BracketMatch("a", "c"),))], {})
     assert capsys.readouterr().out.splitlines() == [
         "semi-finals",
         "  a 1 - 1 d   a wins (seeding, after 2 extra pairs)",
