@@ -59,6 +59,7 @@ OTHERS = (
     'no page or family "{}"',
     *("unknown {} {}; {}", "unknown value of option {} {}; {}"),
     *(f"unknown {one} of {{}} {{}}; {{}}" for one in ("variant", "option", "setup", "condition")),
+    *("walkover", "both withdrew", "seeding, after {} extra pairs"),
     *("Third place", "Round of 16", "Round of 32", "Round of 64", "Round of {}"),
     *("choose from {}", "allowed: {}", "did you mean {}?", "unknown {} {}"),
 )

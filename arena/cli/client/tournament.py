@@ -229,7 +229,7 @@ def _show(arguments: StandingsArguments) -> int:
             output.text("")
             games = client.pages(f"/tournaments/{arguments.tournament}/games")
             seeds = {line["name"]: line["seed"] for line in standings["items"]}
-            show_bracket(bracket_of(games, standings["items"]), seeds)
+            show_bracket(bracket_of(games, standings["items"], is_final=standings["is_final"]), seeds)
 
     more = {key: standings.get(key) for key in ("strengths", "findings")}
     Printer(arguments).result({**tournament, "standings": standings["items"], **more}, show, "standings")
@@ -255,7 +255,7 @@ def _tell(tournament: dict[str, Any]) -> None:
         + (f", priority {tournament['priority']}" if tournament.get("priority") else "")
     )
     if words := format_named(tournament["format"]).seeding_words(tournament["settings"]):
-        output.text(f"seeded {words}")
+        output.text(f"seeding: {words}")
     if tournament["problem"]:
         output.text(tournament["problem"])
 

@@ -94,13 +94,16 @@ def _verdict(match: BracketMatch) -> str:
     return f"{match.winner} wins{f' ({why})' if why else ''}" if match.winner else why
 
 
-def bracket_of(games: Iterable[Mapping[str, Any]], lines: Sequence[Mapping[str, Any]]) -> list[BracketRound]:
+def bracket_of(
+    games: Iterable[Mapping[str, Any]], lines: Sequence[Mapping[str, Any]], *, is_final: bool = False
+) -> list[BracketRound]:
     """Return the bracket as far as games and standings of a server tell.
 
     `lines` are the standings: who won a match reached the next round; who did not reach the round of their match plays
-    for third place.
+    for third place. Once they are final, its winner stands before its loser.
     """
     reached = {line["name"]: line["round"] for line in lines}
+    places = {line["name"]: place for place, line in enumerate(lines)}
     count = max(1, (len(lines) - 1).bit_length())
     points: dict[tuple[int, frozenset[str]], dict[str, float]] = {}
     played: dict[tuple[int, frozenset[str]], list[Mapping[str, Any]]] = {}
@@ -119,6 +122,8 @@ def bracket_of(games: Iterable[Mapping[str, Any]], lines: Sequence[Mapping[str, 
         is_third = reached[first] < number
         if is_third and ones != twos and all(game["winner"] for game in games_of):
             winners = [first if ones > twos else second]
+        elif is_third and is_final:
+            winners = [min(match, key=places.__getitem__)]
         name = THIRD_PLACE if is_third else round_name(count - number + 1)
         numbers = tuple(game["sequence"] for game in games_of)
         shown = BracketMatch(first, second, (ones, twos), winners[0] if winners else "", games=numbers)

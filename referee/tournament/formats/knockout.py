@@ -276,18 +276,23 @@ class Knockout(SeededFormat[KnockoutSettings]):
         return planned + coming * document.games
 
     def marks(self, document: Document, seeds: Sequence[Seed], played: Sequence[TournamentGame]) -> Mapping[int, Marks]:
-        """Return the last round that each seat reached; the winner of the final reached one more."""
+        """Return the last round that each seat reached; the winner of the final reached one more.
+
+        Of two that reached the same round, the winner of the match for third place comes first.
+        """
         if len(seeds) < 2:
             return {}
         reached: dict[int, int] = {}
-        for ties in self._bracket(document, seeds, played).rounds:
+        bracket = self._bracket(document, seeds, played)
+        third = bracket.third.winner if bracket.third else None
+        for ties in bracket.rounds:
             for tie in ties:
                 for seat in (tie.one, tie.two):
                     if seat is not None:
                         reached[seat] = tie.round
                 if tie.winner is not None:
                     reached[tie.winner] = tie.round + 1
-        return {seat: Marks(round=round) for seat, round in reached.items()}
+        return {seat: Marks(round=round, place=(-round, seat != third)) for seat, round in reached.items()}
 
     def overview(
         self, document: Document, seeds: Sequence[Seed], played: Sequence[TournamentGame], names: Mapping[int, str]

@@ -46,6 +46,32 @@ def test_a_knockout_shows_its_bracket(server: Server, field: Field) -> None:
     assert "undecided" in half
 
 
+def test_a_bracket_shows_how_it_is_seeded_and_the_seed_of_each_bot(server: Server, field: Field) -> None:
+    number = hold(field, "knockout", knockout={"seeding": "entry"}, most=0)
+    shown = text(server, f"/tournaments/{number}")
+    assert "Seeding: in the order of the entries." in shown
+    assert "1 ada v1 bye" in shown
+    assert "4 dan v1 0 5 eve v1 0" in shown
+    body = server.get(f"/tournaments/{number}").body.decode()
+    assert "<dt>Seeding</dt><dd>in the order of the entries</dd>" in body
+    drawn = hold(field, "knockout", knockout={"seeding": "random"}, seed=3, most=0)
+    assert "Seeding: drawn from the tournament's seed." in text(server, f"/tournaments/{drawn}")
+
+
+def test_a_swiss_shows_half_point_byes_late_entries_and_forbidden_pairs(server: Server, field: Field) -> None:
+    table = {"half_point_byes": {"ada v1": [1]}, "late_entries": {"bob v1": 2}, "forbidden_pairs": ["cleo v1 - dan v1"]}
+    number = hold(field, "swiss", rounds=2, swiss=table)
+    shown = text(server, f"/tournaments/{number}")
+    assert "ada v1 4 half-point bye" in shown
+    assert "bob v1 3 zero-point bye" in shown
+    assert "A bye counts as a win. A half-point bye counts as a draw." in shown
+    settings = text(server, f"/tournaments/{number}", "settings")
+    assert "Half-point byes ada v1 (round 1)" in settings
+    assert "Late entries bob v1 (from round 2); zero-point bye" in settings
+    assert "Forbidden pairs cleo v1 - dan v1" in settings
+    assert "half-point" not in text(server, f"/tournaments/{hold(field, 'swiss', rounds=2)}")
+
+
 def test_a_swiss_shows_rounds_with_byes(server: Server, field: Field) -> None:
     shown = text(server, f"/tournaments/{hold(field, 'swiss', rounds=2)}")
     assert "Round 1 Round 2 Byes" in shown

@@ -281,6 +281,17 @@ def test_a_knockout_of_a_document_avoids_a_pair_and_the_bots_of_one_owner() -> N
     assert met(play(document, owners=[1, 2, 1, 4]), 1) == {(0, 1), (2, 3)}
 
 
+@pytest.mark.parametrize("seed", range(10))
+def test_standings_of_a_knockout_have_the_winner_of_the_match_for_third_place_as_third(seed: int) -> None:
+    document = of("knockout", 8, third_place=True, tiebreak_pairs=0)
+    games, names = play(document, seed), dict(enumerate(NAMES))
+    overview = document.system.overview(document, seeds_of(document), games, names)
+    lines = rank(document, seeds_of(document), games, names, {seat: seat for seat in names})
+    assert [lines[0].name, lines[2].name] == [overview.champion, overview.third]
+    assert lines[0].round == 4
+    assert [line.round for line in lines] == sorted((line.round for line in lines), reverse=True)
+
+
 # -- documents -------------------------------------------------------------------------------------------------------
 
 

@@ -45,6 +45,18 @@ def test_bracket_of_a_server_names_final_and_third_place(capsys: Any) -> None:
     ]
 
 
+def test_bracket_of_a_server_names_who_is_third_after_a_drawn_match_once_that_is_final(capsys: Any) -> None:
+    pairs = [("a", "d", 1), ("b", "c", 1), ("a", "b", 2)]
+    games = [game(number, first, second, "first") for first, second, number in pairs]
+    games.append(game(2, "d", "c", "draw"))
+    lines = places(a=3, b=2, c=1, d=1)
+    show_bracket(bracket_of(games, lines), {})
+    show_bracket(bracket_of(games, lines, is_final=True), {})
+    shown = capsys.readouterr().out.splitlines()
+    assert shown[6] == "  d 0.5 - 0.5 c"
+    assert shown[-1] == "  d 0.5 - 0.5 c   c wins"
+
+
 def test_bracket_says_why_a_match_was_not_decided_by_points(capsys: Any) -> None:
     matches = (
         BracketMatch("a", "d", (1.0, 1.0), "a", "seeding, after 2 extra pairs", (1, 2)),
