@@ -33,7 +33,7 @@ def test_page_shows_a_tournament_of_the_format(server: Server, field: Field, for
     shown = page.body.decode()
     assert format_named(format).title in shown
     heads = set(re.findall(r"sort=-?(\w+)[^\"]*#standings", shown))
-    assert {key for key in ("byes", "buchholz", "round") if key in heads} == set(format_named(format).columns)
+    assert {key for key in ("seed", "byes", "buchholz", "round") if key in heads} == set(format_named(format).columns)
     assert server.get(f"/api/v1/tournaments/{number}/standings").status == 200
 
 

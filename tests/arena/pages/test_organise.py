@@ -269,3 +269,24 @@ def test_an_untouched_form_is_the_default() -> None:
         for field in section.fields
     }
     assert read(tournament_form.document_of(sent)) == read({"name": "x", "family": "loa", "entries": {"all": True}})
+
+
+def test_the_form_shows_and_reads_byes_late_entries_and_forbidden_pairs() -> None:
+    settings: dict[str, Any] = {
+        "name": "x",
+        "family": "loa",
+        "format": "swiss",
+        "entries": {"bots": ["ada", "bob", "cleo", "dan"]},
+        "swiss": {
+            "seeding": "entry",
+            "half_point_byes": {"ada": [2, 3], "bob": [1]},
+            "late_entries": {"cleo": 2},
+            "forbidden_pairs": ["ada - bob"],
+        },
+    }
+    fields = {field.name: field for section in tournament_form.sections(settings) for field in section.fields}
+    assert fields["swiss.half_point_byes"].shown == "ada = 2, 3\nbob = 1"
+    sent = {
+        field.name: ("1" if field.value else "") if field.kind == "check" else field.shown for field in fields.values()
+    }
+    assert read(tournament_form.document_of(sent)) == read(settings)

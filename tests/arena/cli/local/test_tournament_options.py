@@ -118,7 +118,9 @@ def test_the_option_of_a_format_chooses_it_and_takes_all_games() -> None:
     assert parsed(*BOTS, "--format", "ladder", "--games", "8").model_dump()["ladder"]["games"] == 8
     cup = parsed(*BOTS, "--knockout", "third_place=true,tiebreak_pairs=2", "--games", "4")
     assert (cup.format, cup.games) == ("knockout", 4)
-    assert cup.model_dump()["knockout"] == {"third_place": True, "tiebreak_pairs": 2}
+    assert cup.knockout.model_dump(exclude_defaults=True) == {"third_place": True, "tiebreak_pairs": 2}
+    swiss = parsed(*BOTS, "--swiss", "seeding=random")
+    assert (swiss.format, swiss.swiss.seeding) == ("swiss", "random")
     for words in (("--sprt", "elo0=0", "--race", "top=2"), ("--sprt", "elo0=0", "--format", "swiss")):
         with pytest.raises(CommandError, match="choose one format"):
             parsed(*BOTS, *words)

@@ -102,7 +102,15 @@ def line(rank: int, name: str, **more: Any) -> dict[str, Any]:
     return {
         **{"rank": rank, "name": name, "points": 1234.5, "games": 2000, "wins": 1000, "draws": 469, "losses": 531},
         **{"score": 0.617, "sonneborn_berger": 98765.25, "forfeits": 12, "is_withdrawn": False},
-        **{"byes": 1, "buchholz": 345.5, "buchholz_cut": 300.0, "round": 3, "estimate": {}},
+        **{
+            "seed": 12,
+            "byes": 1,
+            "half_point_byes": 1,
+            "buchholz": 345.5,
+            "buchholz_cut": 300.0,
+            "round": 3,
+            "estimate": {},
+        },
         **more,
     }
 
@@ -120,6 +128,17 @@ def test_standings_fit_eighty_columns_with_whole_words(monkeypatch: pytest.Monke
     assert {"swiss": {"Byes", "Buchholz"}, "knockout": {"Round"}}.get(form, set()) <= set(heads)
     assert "1234.5" in shown[1]
     assert "2000" in shown[1]
+
+
+@pytest.mark.parametrize("form", ["swiss", "knockout"])
+def test_standings_of_a_terminal_have_seeds_and_half_byes(monkeypatch: pytest.MonkeyPatch, form: str) -> None:
+    screen = screen_of(monkeypatch)
+    standings.show_standings(form, [line(1, "champion-75 v1"), line(10, "greedy v1")])
+    head, *rows = screen.getvalue().splitlines()
+    assert all(cell_len(row) <= 80 for row in (head, *rows))
+    assert "Seed no." in head
+    assert all(" 12 " in row for row in rows)
+    assert all(("1.5" in row.split()) is (form == "swiss") for row in rows)
 
 
 def test_what_does_not_go_to_a_terminal_keeps_everything(capsys: Any) -> None:
