@@ -36,7 +36,7 @@ FindSeat: TypeAlias = Callable[[str], int | None]
 
 
 class SeededSettings(Part):
-    """What formats with a seeding share."""
+    """Settings that all formats with a seeding share."""
 
     seeding: SeedingRule = "rating"
     """Order of the seeds: by the pool's ratings at the start (`rating`), in the order of `entries`, best first
@@ -72,7 +72,7 @@ class SeededSettings(Part):
     def keep_apart(self, seeds: Sequence[Seed], find: FindSeat, owners: Mapping[int, Hashable]) -> list[Seed]:
         """Return the seeds with the opponents that each must not meet. `owners` has an owner for each seat."""
         apart: dict[int, set[int]] = {seed.number: set() for seed in seeds}
-        for first, second in ((find(one), find(other)) for one, other in self.pairs):
+        for first, second in ((find(bot), find(rival)) for bot, rival in self.pairs):
             if first in apart and second in apart and first != second:
                 apart[first].add(second)
                 apart[second].add(first)

@@ -51,7 +51,7 @@ def bracket(players: int, forbidden: Collection[tuple[int, int]] = ()) -> list[i
     size = 1 << max(1, math.ceil(math.log2(max(2, players))))
     order = [0]
     while len(order) < size:
-        order = [seat for one in order for seat in (one, 2 * len(order) - 1 - one)]
+        order = [seat for better in order for seat in (better, 2 * len(order) - 1 - better)]
     matches_ = [(order[place], order[place + 1]) for place in range(0, size, 2)]
     apart = {frozenset(pair) for pair in forbidden}
     if apart & {frozenset(pair) for pair in matches_}:
@@ -73,10 +73,10 @@ def _rearranged(pairs: Sequence[tuple[int, int]], apart: Collection[frozenset[in
     # Greater than the sum of all other costs.
     forbidden = len(seats) * (2 * seats[-1]) ** 2 + 1
     graph = Graph()
-    for place, one in enumerate(seats):
-        for other in seats[:place]:
-            cost = (one + other - total) ** 2 + forbidden * (frozenset((one, other)) in apart)
-            graph.add_edge(one, other, weight=-cost)
+    for place, seat in enumerate(seats):
+        for rival in seats[:place]:
+            cost = (seat + rival - total) ** 2 + forbidden * (frozenset((seat, rival)) in apart)
+            graph.add_edge(seat, rival, weight=-cost)
     matching = max_weight_matching(graph, maxcardinality=True)
     return sorted((min(pair), max(pair)) for pair in matching)
 

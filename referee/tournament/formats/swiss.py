@@ -230,7 +230,7 @@ def default_rounds(players: int) -> int:
 def available(seeds: Sequence[Seed], round: int) -> list[int]:
     """Return the seats that are paired in a round: those that are there, and did not ask for a bye.
 
-    A bye that would leave nobody to play is not granted: a round without a game would end the tournament.
+    Byes are not granted if fewer than two bots would play: a round without a game would end the tournament.
     """
     here = [seed for seed in seeds if not seed.is_withdrawn and seed.first_round <= round]
     willing = [seed for seed in here if round not in seed.half_point_byes]
@@ -591,10 +591,10 @@ def _has_pairing(seeds: Sequence[Seed]) -> bool:
 
     graph = Graph()
     graph.add_edges_from(
-        (one.number, other.number)
-        for place, one in enumerate(seeds)
-        for other in seeds[:place]
-        if other.number not in one.forbidden
+        (seed.number, rival.number)
+        for place, seed in enumerate(seeds)
+        for rival in seeds[:place]
+        if rival.number not in seed.forbidden
     )
     return len(max_weight_matching(graph, maxcardinality=True)) == len(seeds) // 2
 

@@ -95,8 +95,8 @@ def test_the_bracket_of_a_knockout_is_in_the_order_of_its_entries(stage: Stage) 
     assert line_of(stage, number, "hal").seed == 1
 
 
-@pytest.mark.parametrize(("word", "each"), [("zero-point", 0), ("half-point", 1)])
-def test_a_late_entry_is_paired_in_the_next_round_and_scores_its_byes(stage: Stage, word: str, each: int) -> None:
+@pytest.mark.parametrize(("word", "points"), [("zero-point", 0), ("half-point", 1)])
+def test_a_late_entry_is_paired_in_the_next_round_and_scores_its_byes(stage: Stage, word: str, points: int) -> None:
     number = swiss(stage, late_entry_byes=word)
     play_round(stage, number)
     play_round(stage, number)
@@ -106,13 +106,13 @@ def test_a_late_entry_is_paired_in_the_next_round_and_scores_its_byes(stage: Sta
     assert settings["swiss"]["late_entries"] == {"ida v1": 3}
     assert settings["rounds"] == 4, "as many as eight bots play, not nine"
     assert settings["entries"]["bots"][-1] == "ida v1"
-    assert line_of(stage, number, "ida").points == 2 * each
+    assert line_of(stage, number, "ida").points == 2 * points
     stage.play(number)
     line = line_of(stage, number, "ida")
     assert rounds_of(stage, number, "ida") | {3, 4} == {3, 4}
     assert line.games == 2 * len(rounds_of(stage, number, "ida"))
-    assert line.points == 2 * each + line.wins + line.draws / 2 + 2 * line.byes
-    assert (line.half_point_byes, line.seed) == (2 * each, 9)
+    assert line.points == 2 * points + line.wins + line.draws / 2 + 2 * line.byes
+    assert (line.half_point_byes, line.seed) == (2 * points, 9)
     assert max(game.round for game in stage.games(number)) == 4
     with pytest.raises(ConflictError, match="is finished"):
         tournaments.enter(stage.store, number, stage.bot("ivy"))

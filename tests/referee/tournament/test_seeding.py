@@ -117,7 +117,8 @@ def test_a_half_point_bye_counts_in_tie_breaks_by_article_16() -> None:
     field = [Seed(0, half_point_byes=frozenset({1})), Seed(1), Seed(2)]
     rows = [(1, 1, 2, 0.0), (2, 0, 1, 1.0)]
     games = [
-        TournamentGame(n, round, n, one, two, "done", points, n) for n, (round, one, two, points) in enumerate(rows, 1)
+        TournamentGame(n, round, n, first, second, "done", points, n)
+        for n, (round, first, second, points) in enumerate(rows, 1)
     ]
     table = swiss.lines(field, games, 1)
     assert [(line.points, line.byes, line.half_point_byes) for line in table] == [(1.5, 0, 1), (0, 0, 0), (2, 1, 0)]
@@ -201,16 +202,16 @@ def test_forbidden_pairs_never_meet_in_two_hundred_swiss_tournaments() -> None:
         every = list(combinations(NAMES[:players], 2))
         chosen = rng.sample(every, rng.randint(1, players))
         byes = {rng.choice(NAMES[:players]): [rng.randint(1, 3)]} if rng.random() < 0.5 else {}
-        settings = {"forbidden_pairs": [f"{one} - {two}" for one, two in chosen], "half_point_byes": byes}
+        settings = {"forbidden_pairs": [" - ".join(pair) for pair in chosen], "half_point_byes": byes}
         plain = {"name": "cup", "family": "loa", "format": "swiss", "entries": {"bots": list(NAMES[:players])}}
-        if found := problems({**plain, "swiss": settings}):
-            assert "leave no pairing" in found[0].problem
+        if faults := problems({**plain, "swiss": settings}):
+            assert "leave no pairing" in faults[0].problem
             continue
         held += 1
         document = of("swiss", players, **settings)
         games = play(document, seed)
         assert {game.round for game in games} == set(range(1, swiss.default_rounds(players) + 1))
-        assert not met(games) & {(NAMES.index(one), NAMES.index(two)) for one, two in chosen}
+        assert not met(games) & {(NAMES.index(first), NAMES.index(second)) for first, second in chosen}
         for round in {game.round for game in games}:
             there = len(swiss.available(seeds_of(document), round))
             assert len(met(games, round)) == there // 2, "at most one bot rests"
