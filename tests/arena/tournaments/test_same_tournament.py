@@ -53,21 +53,34 @@ def play_on_server(store: Store, document: Document) -> tuple[int, list[Meeting]
     return number, met
 
 
-@pytest.mark.parametrize("format", formats.names())
-def test_the_same_games_and_standings_with_and_without_a_server(sqlite_store: Store, format: str) -> None:
-    document = document_of(format)
+APART = {"seeding": "random", "forbidden_pairs": ["ada v1 - bob v1", "cleo v1 - dan v1"]}
+"""Requests of single bots in the table of a format."""
+AWAY = {"half_point_byes": {"eve v1": [2]}, "late_entries": {"flo v1": 3}, "late_entry_byes": "half-point"}
+
+
+@pytest.mark.parametrize(
+    ("format", "table"),
+    [*((name, {}) for name in formats.names()), ("swiss", APART | AWAY), ("knockout", APART)],
+)
+def test_the_same_games_and_standings_with_and_without_a_server(
+    sqlite_store: Store, format: str, table: dict[str, object]
+) -> None:
+    document = document_of(format, **{format: table} if table else {})
     ledger = rehearse(document)
     number, met = play_on_server(sqlite_store, document)
     assert met == [meeting_of(game) for game in ledger.games]
-    table, mine = standing(StoredTournament.read(sqlite_store, number)), ledger.table()
+    theirs, mine = standing(StoredTournament.read(sqlite_store, number)), ledger.table()
     seats = {line.name: line.version_id for line in mine.lines}
     plain = [
         (line.rank, line.name, line.points, line.sonneborn_berger, line.buchholz, line.byes) for line in mine.lines
     ]
     assert plain == [
-        (line.rank, line.name, line.points, line.sonneborn_berger, line.buchholz, line.byes) for line in table.lines
+        (line.rank, line.name, line.points, line.sonneborn_berger, line.buchholz, line.byes) for line in theirs.lines
     ]
-    assert [line.estimate for line in mine.lines] == [line.estimate for line in table.lines]
-    assert mine.tie_breaks == table.tie_breaks
-    assert mine.decision == table.decision
-    assert [seats[line.name] for line in table.lines] == [line.version_id for line in mine.lines]
+    assert [(line.seed, line.half_point_byes) for line in mine.lines] == [
+        (line.seed, line.half_point_byes) for line in theirs.lines
+    ]
+    assert [line.estimate for line in mine.lines] == [line.estimate for line in theirs.lines]
+    assert mine.tie_breaks == theirs.tie_breaks
+    assert mine.decision == theirs.decision
+    assert [seats[line.name] for line in theirs.lines] == [line.version_id for line in mine.lines]
