@@ -88,6 +88,13 @@ def png(rules: Rules, scene: Scene, width: int = WIDTH, height: int = HEIGHT, ca
     )
 
 
+def icon(size: int) -> bytes:
+    """Return the icon of the site as a square PNG of this size in pixels."""
+    import resvg_py
+
+    return bytes(resvg_py.svg_to_bytes(svg_string=(_STATIC / "icon.svg").read_text(), width=size, height=size))
+
+
 def _beside(caption: Caption, width: int, height: int) -> str:
     """Write a caption at the right of a board: the second side above, as the board shows it."""
     at, room = height + 10, width - height - 25

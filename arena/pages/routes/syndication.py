@@ -1,17 +1,23 @@
-"""Content for other sites: Atom feeds, pictures for link previews, embedded games, and rules for crawlers."""
+"""Content for other programs: Atom feeds, pictures for link previews, embedded games, the site map and rules for
+crawlers, and what a browser needs to install the site as an application.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from urllib.parse import quote
+from xml.sax.saxutils import escape
 
 import aiohttp_jinja2
 from aiohttp import web
 
 from arena import services
+from arena.documents.bot import BotQuery
 from arena.documents.game import GameItem, GameQuery
+from arena.documents.tournament import TournamentQuery
 from arena.http.kept_files import kept_file
-from arena.http.problem import Problem
+from arena.http.problem import Problem, as_json, not_found
 from arena.http.request_context import CONTEXT
 from arena.pages import filters, language
 from arena.pages.drawing import thumbnail
@@ -22,6 +28,7 @@ from arena.pages.page import (
     allow_parameters,
     arena_of,
     in_a_language,
+    navigation,
     path_family,
     path_number,
     run,
@@ -29,10 +36,17 @@ from arena.pages.page import (
 from arena.pages.routes.game import render_viewer, replay_of
 from arena.pages.viewer import ply_of
 from arena.services.game import GameDetails
+from referee.rules import families
 
 routes = web.RouteTableDef()
 ITEMS = 30
 """Maximum of games in a feed."""
+ICON_SIZES = (180, 192, 512)
+"""Pixels of the icon: for phones of Apple, and two that browsers ask for before they install a site."""
+_MAIN_PAGES = ("/play", "/games", "/tournaments", "/rankings", "/bots", "/explore", "/archive", "/about", "/docs/")
+MAX_LISTED = 500
+"""Maximum of bots, and of tournaments, in the site map."""
+_SITEMAP = "http://www.sitemaps.org/schemas/sitemap/0.9"
 _FRAMED = "default-src 'self'; object-src 'none'; frame-ancestors *; base-uri 'none'; form-action 'none'"
 
 
@@ -155,10 +169,72 @@ async def embed(request: web.Request) -> web.Response:
     return response
 
 
+@routes.get("/manifest.webmanifest")
+@allow_parameters()
+async def manifest(request: web.Request) -> web.Response:
+    """Serve name, icons and start page, with which browsers install the site as an application."""
+    icons = [{"src": f"/icon-{size}.png", "sizes": f"{size}x{size}", "type": "image/png"} for size in ICON_SIZES]
+    content = {
+        "name": "Bot arena",
+        "short_name": "Arena",
+        "description": language.text("Tournaments and ratings for bots that play board games"),
+        "lang": language.current(),
+        "id": "/",
+        "start_url": "/",
+        "display": "standalone",
+        "background_color": "#f8f6f1",
+        "theme_color": "#1d4fb0",
+        "icons": [{"src": "/static/icon.svg", "sizes": "any", "type": "image/svg+xml"}, *icons],
+    }
+    response = web.json_response(content, content_type="application/manifest+json", dumps=as_json)
+    return in_a_language(response, "public, max-age=86400")
+
+
+@routes.get(r"/icon-{size:\d{2,3}}.png")
+@allow_parameters()
+async def icon(request: web.Request) -> web.Response:
+    """Serve the icon of the site as a picture, for the home screen of phones."""
+    size = int(request.match_info["size"])
+    if size not in ICON_SIZES:
+        raise not_found("icon", request.match_info["size"], [str(size) for size in ICON_SIZES])
+    return _picture(await kept_file(request, 0, thumbnail.icon, size), "public, max-age=86400")
+
+
+@routes.get("/sitemap.xml")
+@allow_parameters()
+async def sitemap(request: web.Request) -> web.Response:
+    """Serve the addresses of public pages for search engines; the newest tournaments only."""
+    base = request.app[CONTEXT].settings.public_url.rstrip("/")
+    if not base:
+        raise Problem("not-found", "a site map needs absolute addresses", hint="set public_url to that of this server")
+
+    def read() -> list[str]:
+        arena, names, places = arena_of(request), families(), navigation(request.app)["places_in"]
+        of_families = [place.address for name in names for place in places("family", family=name)]
+        fixed = ["/", *_MAIN_PAGES, *(place.address for place in places("explore")), *of_families]
+        bots = services.bot.page(arena, BotQuery(limit=MAX_LISTED)).items
+        tournaments = services.tournament.page(arena, TournamentQuery(limit=MAX_LISTED)).items
+        return [
+            *dict.fromkeys(fixed),
+            *(f"/{name}{page}" for name in names for page in ("", "/leaderboard", "/board")),
+            *(f"/bots/{quote(bot.name)}" for bot in bots),
+            *(f"/tournaments/{tournament.id}" for tournament in tournaments),
+        ]
+
+    addresses = "".join(f"<url><loc>{escape(base + path)}</loc></url>\n" for path in await run(read))
+    text = f'<?xml version="1.0" encoding="utf-8"?>\n<urlset xmlns="{_SITEMAP}">\n{addresses}</urlset>\n'
+    response = web.Response(text=text, content_type="application/xml", charset="utf-8")
+    response.enable_compression()
+    response.headers["Cache-Control"] = "public, max-age=3600"
+    return response
+
+
 @routes.get("/robots.txt")
 @allow_parameters()
 async def robots(request: web.Request) -> web.Response:
     """Serve the rules for crawlers. They exclude data, forms, and most queries, which only sort or filter a page."""
     closed = ("/api/", "/account", "/login", "/register", "/reset", "/submit", "/embed/", "/*?")
     lines = ["User-agent: *", *(f"Disallow: {one}" for one in closed), "Allow: /*?pool=", "Allow: /*?lang=", ""]
+    if base := request.app[CONTEXT].settings.public_url.rstrip("/"):
+        lines = [*lines, f"Sitemap: {base}/sitemap.xml", ""]
     return web.Response(text="\n".join(lines), headers={"Cache-Control": "public, max-age=86400"})

@@ -63,7 +63,7 @@ def patterns(site: Site) -> list[str]:
         for route in site.server.runner.app.router.routes()  # type: ignore[union-attr]
         if route.method == "GET" and route.resource is not None
     ]
-    files = (".json", ".toml", ".atom", ".png", ".gif", ".pdf", ".zip")
+    files = (".json", ".toml", ".atom", ".png", ".gif", ".pdf", ".zip", ".xml", ".webmanifest")
     return [
         address for address in dict.fromkeys(addresses) if not address.startswith(DATA) and not address.endswith(files)
     ]

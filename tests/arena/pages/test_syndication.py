@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import io
+import json
 import re
 import struct
 import xml.etree.ElementTree as ET
@@ -170,4 +171,47 @@ def test_one_address_is_the_page_s_own(server: Server) -> None:
     assert canonical("/loa/leaderboard?sort=-games") == "http://arena.example/loa/leaderboard"
     assert canonical("/loa/leaderboard?pool=loa&sort=name") == "http://arena.example/loa/leaderboard?pool=loa"
     assert canonical("/nosuchpage") == ""
-    assert b"Disallow: /api/" in server.get("/robots.txt").body
+    robots = server.get("/robots.txt").body
+    assert b"Disallow: /api/" in robots
+    assert b"\nSitemap: http://arena.example/sitemap.xml\n" in robots
+
+
+def test_the_site_map_has_absolute_addresses_of_pages_that_exist(server: Server) -> None:
+    reply = server.get("/sitemap.xml")
+    assert reply.headers["Content-Type"].startswith("application/xml")
+    found = [place.text or "" for place in ET.fromstring(reply.body).iter() if place.tag.endswith("loc")]
+    assert len(set(found)) == len(found)
+    assert {f"http://arena.example{path}" for path in ("/", "/loa", "/loa/board", "/bots/ada", "/tournaments/1")} <= {
+        *found
+    }
+    for address in found:
+        path = address.removeprefix("http://arena.example")
+        assert path == "/docs/" or server.get(path).status == 200, path
+
+
+def test_there_is_no_site_map_without_a_public_address(sqlite_store: Store, tmp_path: Path) -> None:
+    opened = Server(sqlite_store, settings_in(tmp_path))
+    try:
+        reply = opened.get("/sitemap.xml")
+        assert reply.status == 404
+        assert b"set public_url" in reply.body
+        assert b"Sitemap" not in opened.get("/robots.txt").body
+    finally:
+        opened.close()
+
+
+def test_the_site_can_be_installed(server: Server) -> None:
+    assert b'<link rel="manifest" href="/manifest.webmanifest">' in server.get("/").body
+    reply = server.get("/manifest.webmanifest")
+    assert reply.headers["Content-Type"].startswith("application/manifest+json")
+    content = json.loads(reply.body)
+    assert (content["name"], content["start_url"], content["display"]) == ("Bot arena", "/", "standalone")
+    assert server.get(content["start_url"]).status == 200
+    for icon in content["icons"]:
+        picture = server.get(icon["src"])
+        assert picture.headers["Content-Type"].partition(";")[0] == icon["type"]
+        if icon["type"] == "image/png":
+            size = Image.open(io.BytesIO(picture.body)).size
+            assert icon["sizes"] == f"{size[0]}x{size[1]}"
+    assert server.get("/icon-180.png").status == 200
+    assert server.get("/icon-181.png").status == 404
