@@ -11,7 +11,7 @@ from typing import Any, get_args, get_type_hints
 
 from arena import documents
 from arena.config import Settings
-from arena.documents.human_game import NOT_RATED, STRENGTHS
+from arena.documents.human_game import LEVELS, NOT_RATED, STRENGTHS
 from arena.documents.query import Query, query_fields
 from arena.feature import State
 from arena.pages.schema import documented_fields
@@ -76,7 +76,7 @@ def words() -> Iterator[tuple[str, str]]:
         yield "arena/errors.py", kind.meaning
     for name in preview.NAMES:
         yield "referee/tournament/preview.py", name
-    for word in (*(title for _, title in STRENGTHS), NOT_RATED):
+    for word in (*(title for _, title in STRENGTHS), *LEVELS, NOT_RATED):
         yield "arena/documents/human_game.py", word
     for sentence in (*people.TIME_CONTROLS.values(), *people.REASONS):
         yield "arena/services/people.py", sentence

@@ -46,22 +46,36 @@ OpenState = Literal["planned", "queued", "running"]
 STRENGTHS = ((10.0, "beginner"), (18.0, "club player"), (25.0, "strong"), (math.inf, "expert"))
 """Words for ratings below these bounds."""
 NOT_RATED = "not rated yet"
+LEVELS = (
+    "first steps",
+    "beginner",
+    "learner",
+    "casual player",
+    "club player",
+    "strong player",
+    "expert",
+    "master",
+)
+"""Words for the levels of the champion, from 1."""
 
 
 @dataclass(frozen=True, slots=True)
 class OpponentItem:
     """A bot that people may play, and the version they play against. `rating` is its mu - 3 sigma among bots; null
-    before its first rated game.
+    before its first rated game. `level` is set for the champion at that level, 1 to 8.
     """
 
     bot: str
     version: str = field(metadata=meaning("full name, such as `zeta v3`"))
     version_id: int = field(metadata=HIDDEN)
     rating: float | None = None
+    level: int | None = None
 
     @property
     def strength(self) -> str:
-        """The rating in words, such as `club player`."""
+        """The level or the rating in words, such as `club player`."""
+        if self.level is not None:
+            return LEVELS[self.level - 1]
         if self.rating is None:
             return NOT_RATED
         return next(word for bound, word in STRENGTHS if self.rating < bound)

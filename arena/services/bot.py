@@ -21,6 +21,7 @@ from arena.documents.rating import ChangeItem, ChangeQuery, PoolRating
 from arena.errors import ForbiddenError, NotFoundError
 from arena.services import leaderboard, remote, submission
 from arena.services.arena import Arena
+from arena.store.bots.bots import LEVELS
 
 LISTED_CHANGES = 50
 """The latest rating changes of a version in a pool that its page lists; the JSON interface has all."""
@@ -126,6 +127,17 @@ def results(arena: Arena, name: str, number: str = "", family: str = "") -> BotR
         tallies=tallies,
         games=store.games.latest(GameQuery(family=family or None, limit=20), versions=ids).items if ids else [],
     )
+
+
+def level(arena: Arena, rating: PoolRating) -> int | None:
+    """Return the highest level of the champion that is rated no higher in the pool; 0 below all levels.
+
+    None for a provisional rating, for a level itself, and where too few levels are rated to say.
+    """
+    levels = arena.store.ratings.of_levels(rating.pool)
+    if rating.is_provisional or len(levels) < 2 or rating.name.partition(" ")[0] in LEVELS:
+        return None
+    return max((number for number, mu in levels.items() if mu <= rating.mu), default=0)
 
 
 def version(arena: Arena, name: str, number: int, by: Identity | None) -> SubmissionResponse:

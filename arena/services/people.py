@@ -86,14 +86,16 @@ class Visitor:
 
 
 def opponents(arena: Arena, family: str) -> list[OpponentItem]:
-    """Return the bots that people may play against, with their ratings: the weakest first, those without one last."""
+    """Return the bots that people may play against, with their ratings: the levels of the champion, then the weakest
+    first, those without a rating last.
+    """
     bots = arena.store.people.opponents(family)
     ratings = arena.store.ratings.strengths(family, [bot.version_id for bot in bots])
     rated = (
         replace(bot, rating=round(rating.mu - 3 * rating.sigma, 1)) if (rating := ratings.get(bot.version_id)) else bot
         for bot in bots
     )
-    return sorted(rated, key=lambda bot: math.inf if bot.rating is None else bot.rating)
+    return sorted(rated, key=lambda bot: (bot.level or math.inf, math.inf if bot.rating is None else bot.rating))
 
 
 def families_of(arena: Arena, bot: str) -> list[str]:

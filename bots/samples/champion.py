@@ -1,8 +1,9 @@
 """The strongest bot here: alpha-beta with a learned evaluation and with pruning, reductions and quiescence search.
 
 The file of weights says which of these are switched on for a family (see `bots.search.net`). The option `Strength`
-weakens the bot. With a limit of nodes or depth the move depends only on the game so far, the limit and the options, and
-one thread searches. With a time limit, `Threads` threads share a transposition table (lazy SMP).
+weakens the bot, and `Level` sets it from a table of measured values (see `bots.samples.levels`). With a limit of nodes
+or depth the move depends only on the game so far, the limit and the options, and one thread searches. With a time
+limit, `Threads` threads share a transposition table (lazy SMP).
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from bots.samples.alphabeta import AlphaBeta
+from bots.samples.levels import LEVELS, strength_at
 from bots.samples.seeded_random import draw_bits
 from bots.sdk import Clock, OptionDecl, run
 
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
     from referee.rules.rules import Config
 
 STRENGTH = OptionDecl("Strength", "spin", "100", 0, 100)
+LEVEL = OptionDecl("Level", "spin", "0", 0, LEVELS)
+"""Sets the strength to that of a level, in every family; at 0 the strength is that of `Strength`."""
 WEIGHTS = OptionDecl("Weights", "string", "")
 """File of weights instead of the family's own, or `none`."""
 RANDOM_MOVE_PERCENT = OptionDecl("RandomMovePercent", "spin", "0", 0, 100)
@@ -65,6 +69,7 @@ class Champion(AlphaBeta):
         *AlphaBeta.options,
         THREADS,
         STRENGTH,
+        LEVEL,
         OptionDecl("Seed", "spin", "0", 0, 2**31 - 1),
         WEIGHTS,
         RANDOM_MOVE_PERCENT,
@@ -103,12 +108,17 @@ class Champion(AlphaBeta):
                 net.maps[0, column] = value
         return net
 
+    def strength(self, position: Position) -> int:
+        """Return the strength that the options set for the family of `position`."""
+        level = self.number(LEVEL.name)
+        return strength_at(level, position.ruleset.rules.family) if level else self.number(STRENGTH.name)
+
     def start_search(self, position: Position, earlier: NDArray[np.uint64], side: int) -> None:
         """Set up the search of `position`."""
         super().start_search(position, earlier, side)
         s, search_state = self._search, self._search_state
         self._last, self._streak = -1, 0
-        weakness = 100 - self.number(STRENGTH.name)
+        weakness = 100 - self.strength(position)
         search_state.work[s.NOISE] = weakness * int(search_state.maps[0, s.EVAL_MARGIN]) // POINTS_PER_MARGIN
         search_state.work[s.SEED] = draw_bits(position, self.number("Seed")) >> 1
 
@@ -119,7 +129,7 @@ class Champion(AlphaBeta):
         drawn = draw_bits(position, self.number("Seed"))
         if drawn % 100 < self.number(RANDOM_MOVE_PERCENT.name):
             return position.moves[drawn // 100 % len(position.moves)]
-        clock.cap_nodes(nodes_at(self.number(STRENGTH.name)))
+        clock.cap_nodes(nodes_at(self.strength(position)))
         clock.plan(MOVES_TO_GO if clock.increment_ms else MOVES_TO_GO_SUDDEN_DEATH, INCREMENT_SHARE)
         return super().choose(position, clock)
 

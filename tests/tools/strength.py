@@ -20,9 +20,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from bots.samples.levels import LEVELS
 from bots.sdk import families
 from referee.ratings.strength import elo_words, estimate
 from tests.bots.runs import UNEXPECTED, command, run, warm
@@ -36,7 +38,9 @@ VARIANTS = {"tablut": ("", "ashton")}
 """Variants whose strength is shown, "" the default one: in Tablut's default rules a king can often force a draw."""
 CHAMPION_VARIANTS = {"tablut": ("", "linnaeus", "ashton")}
 DOUBLINGS = ((100, 400), (400, 1600))
-PARTS = ("greedy", "champion", "alphabeta", "mcts")
+LEVEL_VARIANTS = {"tablut": "linnaeus"}
+"""Variants in which levels are measured. In Tablut's default one nearly all games of equal bots have one winner."""
+PARTS = ("greedy", "levels", "champion", "alphabeta", "mcts")
 """Parts of the table, the longest last."""
 
 
@@ -76,6 +80,9 @@ def mcts(folder: Path, nodes: int) -> str:
 def matches(family: str, part: str, folder: Path) -> list[Match]:
     """The matches of a part of the table in a family."""
     variants = VARIANTS.get(family, ("",))
+    if part == "levels":
+        steps = pairwise(f"level-{level}=sample:champion;option.Level={level}" for level in range(1, LEVELS + 1))
+        return [Match(high, low, family, "nodes:20000", LEVEL_VARIANTS.get(family, "")) for low, high in steps]
     if part == "champion":
         return [
             Match("champion", "alphabeta", family, "nodes:20000", variant)

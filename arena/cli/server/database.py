@@ -36,8 +36,6 @@ def init(arguments: InitArguments) -> int:
     from arena.data_folder import make_folder
     from arena.services.arena import Arena
     from arena.services.user import TOKEN_DAYS
-    from arena.store.bots.bots import LEVELS
-    from referee.bot.argument import SAMPLES
     from referee.rules import families, load
 
     settings = arguments.read()
@@ -48,7 +46,7 @@ def init(arguments: InitArguments) -> int:
     is_written = not named and _write_settings(file)
     with closing(open_new(settings)) as store:
         before, after = store.upgrade()
-        store.samples.ensure({**SAMPLES, **dict.fromkeys(LEVELS, SAMPLES["champion"])}, variants)
+        store.samples.ensure_all(variants)
         made = _ensure_admin(Arena(store, settings), arguments.admin)
 
     options = settings.as_options

@@ -39,7 +39,7 @@ from arena.tournaments.standing import standing
 from referee.bot.argument import SAMPLES
 from referee.game.spec import BotLimits, BotSpec
 from referee.machine.pool import SlotPool
-from referee.machine.sample_warmup import USUAL, have_all_warm
+from referee.machine.sample_warmup import have_all_warm
 from referee.machine.warmup import Warmed, warm
 from referee.play.sandbox_choice import choose
 from referee.rules import families, load
@@ -48,8 +48,6 @@ if TYPE_CHECKING:
     from arena.cli.server.demo import DemoArguments
     from arena.config import Settings
 
-PLAYERS = (*USUAL, "champion")
-"""Samples that play: what the champion calls is compiled for them."""
 PREFIX = "demo "
 """How names of the demo's tournaments begin."""
 
@@ -194,7 +192,7 @@ def _slots(sample: BotSpec, context: WebContext, arguments: DemoArguments) -> Sl
     count = arguments.concurrency
     output.note(*notes, f"bots run in sandbox {sandbox.name}, {count} games at once")
     tell = publisher(context.arena.bus, context.arena.spool)
-    return SlotPool(count, sandbox=sandbox.name, spare=len(USUAL) - 2, on_event=tell, is_own=True)
+    return SlotPool(count, sandbox=sandbox.name, spare=len(SAMPLES) - 2, on_event=tell, is_own=True)
 
 
 class Demo:
@@ -286,9 +284,9 @@ class Demo:
 
 
 def _furnish(store: Store, names: Sequence[str]) -> list[Version]:
-    """Add the sample bots, and to a new arena a weekly cup. Return the players."""
+    """Add the sample bots and the champion's levels, and to a new arena a weekly cup. Return the players."""
     variants = {name: tuple(variant.name for variant in load(name).variants) for name in families()}
-    versions = store.samples.ensure({name: SAMPLES[name] for name in PLAYERS}, variants)
+    made = store.samples.ensure_all(variants)
     owner = store.samples.ensure_owner()
     if not store.schedules.all():
         document = {
@@ -301,7 +299,7 @@ def _furnish(store: Store, names: Sequence[str]) -> list[Version]:
             "schedule": {"cron": "0 18 * * SUN", "timezone": "UTC"},
         }
         cron.create(store, document, owner, datetime.now(UTC))
-    return list(versions.values())
+    return [made[name] for name in SAMPLES if name in made]
 
 
 def _import(arena: Arena, family: str) -> None:

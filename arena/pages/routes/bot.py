@@ -118,7 +118,7 @@ async def _page(request: web.Request, number: str = "") -> web.Response:
         is_followed=await run(services.follow.has, arena, "bot", bot.id, identity),
         plays_people_in=[] if bot.is_retired else await run(services.people.families_of, arena, bot.name),
         place=await run(_first_game, arena, results),
-        tiles=_tiles(results),
+        tiles=await run(_tiles, arena, results),
         results=timeline(results.games[:SHOWN_RESULTS], {version.id for version in results.versions}),
         challengers=[bot.name for bot in mine.items if bot.newest_state == "active"] if mine else [],
         is_active=any(version.state == "active" for version in results.bot.versions),
@@ -148,13 +148,14 @@ def _first_game(arena: Arena, found: services.bot.BotResults) -> QueuePlace | No
     return services.submission.place_of_first_game(arena, newest.id)
 
 
-def _tiles(results: services.bot.BotResults) -> list[tuple[Rules, PoolRating, Markup]]:
-    """Return for each pool the rating of the newest version, and a small curve of the ratings of all versions."""
+def _tiles(arena: Arena, results: services.bot.BotResults) -> list[tuple[Rules, PoolRating, int | None, Markup]]:
+    """Return for each pool the rating and the level of the newest version, and a small curve of all versions."""
     newest = {line.pool: line for line in sorted(results.ratings, key=lambda line: line.version_id)}
     return [
         (
             load(line.family),
             line,
+            services.bot.level(arena, line),
             plot.spark(
                 [change.mu - 3 * change.sigma for changes in results.curves[pool].values() for change in changes]
             ),

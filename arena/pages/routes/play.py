@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from aiohttp import web
 
 from arena import services
-from arena.documents.human_game import DecisionRequest, PlayRequest, PlayResponse
+from arena.documents.human_game import DecisionRequest, OpponentItem, PlayRequest, PlayResponse
 from arena.errors import ForbiddenError, NotFoundError
 from arena.http.identity import GUEST_COOKIE, give_cookie, is_same_origin, visitor_of
 from arena.http.problem import Problem, as_json, not_found, quoted
@@ -37,6 +38,10 @@ from referee.rules.rules import Rules
 from referee.validation import plain
 
 routes = web.RouteTableDef()
+CHAMPION = "champion"
+"""The bot that plays at the levels, at its full strength."""
+USUAL_LEVEL = 3
+"""Level of the opponent that is chosen at first: someone new to a game should have a chance."""
 _YEAR_S = 365 * 24 * 3600
 
 
@@ -59,6 +64,8 @@ async def _form(request: web.Request, given: dict[str, Any], problem: str = "", 
     rules = family_of(given.get("family", ""))
     people = services.people
     opponents, mine = await run_use_case(lambda: (people.opponents(arena, rules.family), people.mine(arena, visitor)))
+    levels = [item for item in opponents if item.level]
+    champion = next((item for item in opponents if levels and item.bot == CHAMPION), None)
     return render(
         request,
         "play.html",
@@ -67,6 +74,9 @@ async def _form(request: web.Request, given: dict[str, Any], problem: str = "", 
         rules=rules,
         families=[load(name) for name in families()],
         opponents=opponents,
+        levels=levels,
+        champion=champion,
+        others=[item for item in opponents if item not in levels and item != champion],
         variants=[variant.name for variant in rules.variants],
         times=TIME_CONTROLS,
         sides=_sides(rules),
@@ -77,10 +87,16 @@ async def _form(request: web.Request, given: dict[str, Any], problem: str = "", 
             label=language.text("%(family)s board, start") % {"family": language.translated(rules.title)},
         ),
         given=given,
+        chosen=given.get("bot") or _usual(opponents),
         problem=problem,
         mine=mine,
         slots=arena.settings.human_slots,
     )
+
+
+def _usual(opponents: Sequence[OpponentItem]) -> str:
+    """Return the opponent for who chooses none: the champion at `USUAL_LEVEL`, or the first one."""
+    return next((item.bot for item in opponents if item.level == USUAL_LEVEL), opponents[0].bot if opponents else "")
 
 
 def _sides(rules: Rules) -> list[tuple[str, str, str]]:

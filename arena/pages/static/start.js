@@ -15,6 +15,7 @@ function restore() {
 if (form) {
   // A choice in the address is newer than the remembered one.
   if (!["bot", "variant", "side", "time"].some((name) => new URLSearchParams(location.search).has(name))) restore();
+  for (const chosen of form.querySelectorAll("details :checked")) if (chosen.name === "bot") chosen.closest("details").open = true;
   form.addEventListener("submit", () => {
     try { localStorage.setItem(key, JSON.stringify(Object.fromEntries(new FormData(form)))); } catch { /* no storage */ }
   });

@@ -22,15 +22,14 @@ from arena.store.base.engine import Sessions, fetch
 from arena.store.base.models import BotIdentity, RemotePresence, User, Version, VersionFamily
 from arena.store.base.page import DEFAULT_LIMIT, bounded, cut, read_cursor
 from arena.store.bots.versions import Versions, families_of, usage_of
+from referee.bot.argument import SAMPLES
 from referee.bot.bridge import FAMILY
 from referee.bot.file import PYTHON, BotFile
 
 OWNER = "arena"
 """The user that owns the sample bots. It has no password and no tokens."""
-LEVELS: Mapping[str, Mapping[str, str]] = {
-    f"champion-{strength}": {"Strength": str(strength)} for strength in (25, 50, 75)
-}
-"""Options of weaker champions by name, which give people and bots opponents of every strength."""
+LEVELS: Mapping[str, int] = {f"level-{level}": level for level in range(1, 9)}
+"""Levels of weaker champions by name, which give people and bots opponents of every strength."""
 REVISIONS: Mapping[str, int] = {"bots.samples.mcts": 2, "bots.samples.champion": 2}
 """Revisions by module: raise one when a sample plays differently, which creates a new version. The default is 1."""
 REPORT_INTERVAL_S = 15.0
@@ -197,11 +196,15 @@ class Samples:
         with self._sessions.writing() as session:
             return ensure_owner(session)
 
+    def ensure_all(self, variants: Mapping[str, Sequence[str]]) -> dict[str, Version]:
+        """Create or update all sample bots and the levels of the champion, as `ensure` does."""
+        return self.ensure({**SAMPLES, **dict.fromkeys(LEVELS, SAMPLES["champion"])}, variants)
+
     def ensure(self, samples: Mapping[str, str], variants: Mapping[str, Sequence[str]]) -> dict[str, Version]:
         """Create or update the active versions of the sample bots, given as name -> module; return name -> version.
 
         A sample bot runs as a command of this installation: `python` stands for its interpreter, `{family}` for the
-        family. `variants` gives the variants of each family. Samples in `LEVELS` get the options listed there.
+        family. `variants` gives the variants of each family. Samples in `LEVELS` play at that level.
         A name that another user already has is left out.
         """
         with self._sessions.writing() as session:
@@ -216,7 +219,8 @@ class Samples:
     def _ensure_version(self, bot: BotItem, module: str, variants: Mapping[str, Sequence[str]]) -> Version:
         """Return the newest active version if its module, families, options and revision are current; else add one."""
         command = (PYTHON, "-m", module, "--family", FAMILY)
-        file = BotFile(command, families=tuple(variants), options=LEVELS.get(bot.name, {}))
+        options = {"Level": str(LEVELS[bot.name])} if bot.name in LEVELS else {}
+        file = BotFile(command, families=tuple(variants), options=options)
         revision = REVISIONS.get(module, 1)
         line = next((line for line in self._versions.of_bot(bot.id) if line.state == "active"), None)
         if line is not None and set(line.families) == set(variants):

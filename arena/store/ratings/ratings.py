@@ -13,6 +13,7 @@ from arena.documents.rating import ChangeItem, LeaderboardLine, PoolItem, PoolRa
 from arena.store.base.engine import Sessions, batched, fetch
 from arena.store.base.models import BotIdentity, Game, RatingChange, User, Version, VersionRating
 from arena.store.base.page import DEFAULT_LIMIT, bounded, cut, read_cursor, write_cursor
+from arena.store.bots.bots import LEVELS, OWNER
 from arena.store.ratings import rebuild
 from arena.store.ratings.fold import line_of
 from arena.store.ratings.rating_history import Ranking
@@ -121,6 +122,25 @@ class Ratings:
         )
         best = select(numbered.c.pool, numbered.c.version_id).where(numbered.c.place == 1)
         return self._where(tuple_(col(VersionRating.pool), col(VersionRating.version_id)).in_(best))
+
+    def of_levels(self, pool: str) -> dict[int, float]:
+        """Return the mu of the levels of the champion in a pool; provisional ratings are omitted."""
+        query = (
+            select(col(BotIdentity.name), col(VersionRating.mu))
+            .join(Version, col(Version.bot_id) == col(BotIdentity.id))
+            .join(VersionRating, col(VersionRating.version_id) == col(Version.id))
+            .join(User, col(User.id) == col(BotIdentity.owner_id))
+            .where(
+                col(VersionRating.pool) == pool,
+                col(VersionRating.games) >= PROVISIONAL_GAMES,
+                col(VersionRating.sigma) <= PROVISIONAL_SIGMA,
+                col(User.name) == OWNER,
+                col(BotIdentity.name).in_(LEVELS),
+            )
+            .order_by(col(Version.number))
+        )
+        with self._sessions.reading() as session:
+            return {LEVELS[name]: mu for name, mu in fetch(session, query)}
 
     def _where(self, condition: Any) -> list[PoolRating]:
         query = (

@@ -20,7 +20,7 @@ from arena.documents.human_game import HumanGame, OpponentItem
 from arena.errors import ConflictError, NotFoundError
 from arena.store.base.engine import Sessions, fetch
 from arena.store.base.models import BotIdentity, Game, StoredHumanGame, Tournament, User, Version, VersionFamily
-from arena.store.bots.bots import OWNER, ensure_owner
+from arena.store.bots.bots import LEVELS, OWNER, ensure_owner
 from arena.store.tournaments.meetings import number_meetings
 from arena.store.tournaments.queue import row_of_game
 from referee.game.spec import GameSpec, PlannedGame
@@ -244,7 +244,7 @@ class People:
     def opponents(self, family: str) -> list[OpponentItem]:
         """Return the bots that people may play in a family: samples, then bots whose owners allow it."""
         query = (
-            select(col(BotIdentity.name), col(Version.name), col(Version.id))
+            select(col(BotIdentity.name), col(Version.name), col(Version.id), col(User.name))
             .join(BotIdentity, col(BotIdentity.id) == col(Version.bot_id))
             .join(User, col(User.id) == col(BotIdentity.owner_id))
             .join(VersionFamily, col(VersionFamily.version_id) == col(Version.id))
@@ -259,8 +259,9 @@ class People:
         with self._sessions.reading() as session:
             rows = fetch(session, query)
         newest: dict[str, OpponentItem] = {}
-        for bot, version, version_id in rows:
-            newest.setdefault(bot, OpponentItem(bot=bot, version=version, version_id=version_id))
+        for bot, version, version_id, owner in rows:
+            level = LEVELS.get(bot) if owner == OWNER else None
+            newest.setdefault(bot, OpponentItem(bot=bot, version=version, version_id=version_id, level=level))
         return list(newest.values())
 
 

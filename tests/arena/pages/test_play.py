@@ -441,6 +441,31 @@ def test_opponents_have_ratings_and_the_last_choice_is_remembered(browser: Any, 
         assert page.is_checked("[name=side][value=first]")
 
 
+def test_levels_of_the_champion_come_first_and_one_for_newcomers_is_chosen(
+    browser: Any, store: Store, tmp_path: Path
+) -> None:
+    store.samples.ensure_all({"loa": ["standard"]})
+    with window(browser) as page, _open(store, tmp_path) as server:
+        page.goto(f"{server.url}/play?family=loa")
+        choices = page.locator("[name=bot]").evaluate_all("all => all.map(one => one.value)")
+        assert choices[:9] == [*(f"level-{level}" for level in range(1, 9)), "champion"]
+        assert set(choices[9:]) == {"random", "greedy", "alphabeta", "mcts"}
+        assert page.input_value("[name=bot]:checked") == "level-3"
+        assert "Level 5\nclub player" in page.inner_text(".picks")
+        assert not page.locator("[name=bot][value=greedy]").is_visible()
+        page.click("text=Other opponents")
+        page.check("[name=bot][value=greedy]")
+        page.click("text=Play now")
+        page.wait_for_url("**/play/*")
+        page.goto(f"{server.url}/play?family=loa")
+        assert page.locator("[name=bot][value=greedy]").is_visible()
+        assert page.is_checked("[name=bot][value=greedy]")
+
+
+def test_a_level_has_its_word_whatever_its_rating() -> None:
+    assert OpponentItem("level-8", "level-8 v1", 1, 2.0, 8).strength == "master"
+
+
 @pytest.mark.parametrize(
     ("rating", "word"),
     [(None, "not rated yet"), (9.9, "beginner"), (10.0, "club player"), (18.0, "strong"), (25.0, "expert")],

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
+
 import pytest
 
 from arena.documents.account import Identity
 from arena.errors import ForbiddenError, NotFoundError
 from arena.services import Arena, bot
+from arena.store.base.models import VersionRating
 from referee.bot.file import BotFile
+from referee.ratings.trueskill import PROVISIONAL_GAMES
 from tests.arena.field import Field
 from tests.arena.services.conftest import Person
 
@@ -50,6 +55,35 @@ def test_unknown_bot_error_suggests_similar_names(arena: Arena, ada: Identity) -
         bot.retire(arena, "zetta", ada)
     assert caught.value.extra["near"] == ["zeta"]
     assert caught.value.hint == "did you mean zeta?"
+
+
+@pytest.mark.parametrize(("mu", "level"), [(19.9, 0), (20.0, 1), (24.9, 1), (25.0, 2), (40.0, 4)])
+def test_a_bot_is_at_the_highest_level_rated_no_higher(arena: Arena, ada: Identity, mu: float, level: int) -> None:
+    del ada
+    samples = dict.fromkeys(("level-1", "level-2", "level-4"), "bots.samples.champion")
+    levels = arena.store.samples.ensure(samples, {"loa": ("standard",)})
+    zeta = arena.store.versions.find("zeta", 2)
+    rate(arena, {levels["level-1"].id: 20.0, levels["level-2"].id: 25.0, levels["level-4"].id: 30.0, zeta.id: mu})
+    line = arena.store.ratings.of_versions([zeta.id or 0])[0]
+    assert bot.level(arena, line) == level
+    assert bot.level(arena, replace(line, is_provisional=True)) is None
+    assert bot.level(arena, arena.store.ratings.of_versions([levels["level-1"].id or 0])[0]) is None
+
+
+def test_no_level_is_told_where_fewer_than_two_are_rated(arena: Arena, ada: Identity) -> None:
+    del ada
+    levels = arena.store.samples.ensure({"level-1": "bots.samples.champion"}, {"loa": ("standard",)})
+    zeta = arena.store.versions.find("zeta", 2)
+    rate(arena, {levels["level-1"].id: 20.0, zeta.id: 30.0})
+    assert bot.level(arena, arena.store.ratings.of_versions([zeta.id or 0])[0]) is None
+
+
+def rate(arena: Arena, strengths: Mapping[int | None, float]) -> None:
+    """Store ratings that are not provisional."""
+    with arena.store.writing() as session:
+        for number, mu in strengths.items():
+            counts = {"games": PROVISIONAL_GAMES, "wins": 0, "draws": 0, "losses": PROVISIONAL_GAMES, "forfeits": 0}
+            session.add(VersionRating(pool="loa", version_id=number, mu=mu, sigma=1.0, conservative=mu - 3, **counts))
 
 
 def test_results_are_those_of_a_version_and_a_family(arena: Arena) -> None:

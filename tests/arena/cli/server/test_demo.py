@@ -103,7 +103,7 @@ def test_a_new_demo_has_a_cup_to_look_forward_to(tmp_path: Path) -> None:
     for _ in range(2):  # again changes nothing
         players = demo_run._furnish(store, ["loa", "tablut"])
         (cup,) = store.schedules.all()
-    assert [version.name for version in players] == [f"{name} v1" for name in demo_run.PLAYERS]
+    assert [version.name for version in players] == [f"{name} v1" for name in demo_run.SAMPLES]
     assert (cup.name, cup.is_enabled) == ("Sunday cup {date}", True)
     store.close()
 

@@ -165,10 +165,10 @@ def test_ensure_samples_is_idempotent(store: Store) -> None:
     first = store.samples.ensure(SAMPLES, variants)
     assert set(first) == set(SAMPLES)
     assert first["greedy"].bot_file.command == ("python", "-m", "bots.samples.greedy", "--family", "{family}")
-    level = {"champion-50": "bots.samples.champion"}
-    weaker = store.samples.ensure(level, variants)["champion-50"]
-    assert weaker.bot_file.options == {"Strength": "50"}
-    assert weaker.id == store.samples.ensure(level, variants)["champion-50"].id
+    level = {"level-5": "bots.samples.champion"}
+    weaker = store.samples.ensure(level, variants)["level-5"]
+    assert weaker.bot_file.options == {"Level": "5"}
+    assert weaker.id == store.samples.ensure(level, variants)["level-5"].id
     again = store.samples.ensure(SAMPLES, variants)
     assert {name: version.id for name, version in again.items()} == {
         name: earlier.id for name, earlier in first.items()
