@@ -61,8 +61,8 @@ class Settings(BaseSettings):
     port: int = Field(8000, ge=0, le=65535, description="Port on which the web server listens.")
     public_url: str = Field(
         "",
-        description="Public address, such as https://arena.example; with https, cookies are marked secure. Feeds and the "
-        "site map (/sitemap.xml) need it for absolute addresses.",
+        description="Public address, such as https://arena.example; with https, cookies are marked secure. Feeds and "
+        "the site map (/sitemap.xml) need it for absolute addresses.",
     )
     trusted_proxies: list[str] = Field(
         default_factory=list, description="Addresses and networks of proxies whose X-Forwarded-For header is trusted."

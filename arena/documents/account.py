@@ -133,9 +133,9 @@ class Notice:
 
 @dataclass(frozen=True, slots=True)
 class FollowedItem:
-    """A bot or a tournament that a user follows. `key` is the last part of its page's address."""
+    """A bot, a tournament or a person that a user follows. `key` is the last part of its page's address."""
 
-    kind: Literal["bot", "tournament"]
+    kind: Literal["bot", "tournament", "user"]
     name: str
     key: str
 

@@ -75,6 +75,16 @@ class ProblemAttempt(SQLModel, table=True):
     attempted_at: datetime = created()
 
 
+class DailySolution(SQLModel, table=True):
+    """A day (UTC, such as `2026-11-30`) on which a user solved the problem of the day of a family."""
+
+    __tablename__ = "problem_days"
+    user_id: int = Field(primary_key=True, foreign_key="users.id")
+    family: str = Field(primary_key=True, max_length=32)
+    day: str = Field(primary_key=True, max_length=10)
+    problem_id: int = Field(foreign_key="problems.id")
+
+
 class SolverRating(SQLModel, table=True):
     """The rating of a user against the problems of a family, in the pool `FAMILY/problems`.
 

@@ -119,7 +119,7 @@ async def mark_read(request: web.Request) -> web.Response:
 
 @routes.post("/account/follow")
 async def follow(request: web.Request) -> web.Response:
-    """Begin or end following a bot or a tournament, and return to its page."""
+    """Begin or end following a bot, a tournament or a person, and return to its page."""
     fields = await checked_form(request)
     kind, key, is_followed = fields.get("kind", ""), fields.get("key", ""), fields.get("follow") == "yes"
     await run(partial(services.follow.change, is_followed=is_followed), arena_of(request), kind, key, request[IDENTITY])

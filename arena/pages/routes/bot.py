@@ -239,7 +239,8 @@ def _by_opening(meetings: HeadToHead) -> list[tuple[str, Score]]:
 async def show_user(request: web.Request) -> web.Response:
     """Show a user."""
     after = request.query.get("after") or None
-    profile = await run(services.user.profile, arena_of(request), request.match_info["user"], after)
+    arena, identity = arena_of(request), await session_of(request)
+    profile = await run(services.user.profile, arena, request.match_info["user"], after)
     return render(
         request,
         "user.html",
@@ -249,4 +250,5 @@ async def show_user(request: web.Request) -> web.Response:
         now=datetime.now(UTC),
         found=profile,
         user=profile.user,
+        is_followed=await run(services.follow.has, arena, "user", profile.user.id, identity),
     )

@@ -274,14 +274,20 @@ class Entry(SQLModel, table=True):
 
 
 class Follow(SQLModel, table=True):
-    """A bot or a tournament that a user follows: exactly one of the two. Its news become notices of the user."""
+    """A bot, a tournament or a person that a user follows: exactly one of them. Its news become notices of the user."""
 
     __tablename__ = "follows"
-    __table_args__ = (UniqueConstraint("user_id", "bot_id"), UniqueConstraint("user_id", "tournament_id"))
+    __table_args__ = (
+        UniqueConstraint("user_id", "bot_id"),
+        UniqueConstraint("user_id", "tournament_id"),
+        Index("ix_follows_user_id_person_id", "user_id", "person_id", unique=True),
+    )
     id: int = number()
     user_id: int = Field(foreign_key="users.id")
     bot_id: int | None = Field(default=None, foreign_key="bots.id", index=True)
     tournament_id: int | None = Field(default=None, foreign_key="tournaments.id", index=True)
+    person_id: int | None = Field(default=None, index=True)
+    """Number of the followed user. No foreign key: SQLite could add one only by copying the table."""
     followed_at: datetime = created()
 
 

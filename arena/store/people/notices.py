@@ -1,5 +1,5 @@
 """Notices for users: checks of their versions, faults and suspensions of their bots, ended tournaments, and news of the
-bots and tournaments that they follow.
+bots, tournaments and people that they follow.
 
 Notices are derived from other tables: stored are only the time at which a user read them, and what the user follows.
 """
@@ -19,14 +19,16 @@ from sqlmodel import col
 from arena.clock import now
 from arena.documents.account import FollowedItem, Notice
 from arena.store.base.engine import Sessions, fetch
-from arena.store.base.models import Audit, BotIdentity, Entry, Follow, Game, Tournament, Version
+from arena.store.base.models import Audit, BotIdentity, Entry, Follow, Game, Tournament, User, Version
 from referee.rules.core import Kind, Termination
 
-FollowedKind = Literal["bot", "tournament"]
+FollowedKind = Literal["bot", "tournament", "user"]
 
 LIMIT = 30
 """Maximum number of notices of each kind; the pages of bots and tournaments show older ones."""
-_SUBJECT = {"bot": col(Follow.bot_id), "tournament": col(Follow.tournament_id)}
+_SUBJECT = {"bot": col(Follow.bot_id), "tournament": col(Follow.tournament_id), "user": col(Follow.person_id)}
+_IS_OF_FOLLOWED = (col(Follow.bot_id) == col(BotIdentity.id)) | (col(Follow.person_id) == col(BotIdentity.owner_id))
+"""Joins followed bots, and the bots of followed people."""
 
 
 class Notices:
@@ -125,12 +127,13 @@ class Notices:
         return [Notice("tournament", *row) for row in self._keyed(query, col(Tournament.finished_at), since)]
 
     def _followed(self, user_id: int, since: datetime | None) -> list[Notice]:
-        """Return news since the user began to follow: new versions of followed bots, and ended tournaments that the
-        user follows or in which a followed bot plays.
+        """Return news since the user began to follow: new versions of followed bots and of bots of followed people, and
+        ended tournaments that the user follows or in which such a bot plays.
         """
         versions = (
             select(col(Version.checked), col(Version.name), col(Version.id), col(Version.state))
-            .join(Follow, col(Follow.bot_id) == col(Version.bot_id))
+            .join(BotIdentity, col(BotIdentity.id) == col(Version.bot_id))
+            .join(Follow, _IS_OF_FOLLOWED)
             .where(
                 col(Follow.user_id) == user_id,
                 col(Version.state) == "active",
@@ -142,7 +145,8 @@ class Notices:
         entered = (
             select(col(Entry.tournament_id))
             .join(Version, col(Version.id) == col(Entry.version_id))
-            .where(col(Version.bot_id) == col(Follow.bot_id))
+            .join(BotIdentity, col(BotIdentity.id) == col(Version.bot_id))
+            .where(_IS_OF_FOLLOWED)
         )
         ended = (
             select(col(Tournament.finished_at), col(Tournament.name), col(Tournament.id), col(Tournament.state))
@@ -186,18 +190,24 @@ def _subject(user_id: int) -> str:
 
 
 class Follows:
-    """Followed bots and tournaments by user."""
+    """Followed bots, tournaments and people by user."""
 
     def __init__(self, sessions: Sessions) -> None:
         self._sessions = sessions
 
     def of(self, user_id: int) -> list[FollowedItem]:
-        """Return what a user follows: bots by name, then tournaments, the newest first."""
+        """Return what a user follows: bots and people by name, then tournaments, the newest first."""
         bots = (
             select(col(BotIdentity.name))
             .join(Follow, col(Follow.bot_id) == col(BotIdentity.id))
             .where(col(Follow.user_id) == user_id)
             .order_by(col(BotIdentity.name))
+        )
+        people = (
+            select(col(User.name))
+            .join(Follow, col(Follow.person_id) == col(User.id))
+            .where(col(Follow.user_id) == user_id)
+            .order_by(col(User.name))
         )
         tournaments = (
             select(col(Tournament.name), col(Tournament.id))
@@ -209,27 +219,34 @@ class Follows:
             followed = [FollowedItem("bot", name, name) for name in session.scalars(bots)]
             return [
                 *followed,
+                *(FollowedItem("user", name, name) for name in session.scalars(people)),
                 *(FollowedItem("tournament", name, str(key)) for name, key in fetch(session, tournaments)),
             ]
 
     def count(self, user_id: int) -> int:
-        """Return how many bots and tournaments a user follows."""
+        """Return how many bots, tournaments and people a user follows."""
         with self._sessions.reading() as session:
             return session.scalar(select(func.count()).where(col(Follow.user_id) == user_id)) or 0
 
     def has(self, user_id: int, kind: FollowedKind, subject_id: int) -> bool:
-        """Return whether a user follows a bot or a tournament."""
+        """Return whether a user follows a bot, a tournament or a person."""
         query = select(col(Follow.id)).where(col(Follow.user_id) == user_id, _SUBJECT[kind] == subject_id)
         with self._sessions.reading() as session:
             return session.scalar(query) is not None
 
     def add(self, user_id: int, kind: FollowedKind, subject_id: int) -> None:
-        """Let a user follow a bot or a tournament. Following it twice changes nothing."""
+        """Let a user follow a bot, a tournament or a person. Following it twice changes nothing."""
         with suppress(IntegrityError), self._sessions.writing() as session:
-            bot, tournament = (subject_id, None) if kind == "bot" else (None, subject_id)
-            session.add(Follow(user_id=user_id, bot_id=bot, tournament_id=tournament))
+            followed = Follow(user_id=user_id)
+            if kind == "bot":
+                followed.bot_id = subject_id
+            elif kind == "tournament":
+                followed.tournament_id = subject_id
+            else:
+                followed.person_id = subject_id
+            session.add(followed)
 
     def remove(self, user_id: int, kind: FollowedKind, subject_id: int) -> None:
-        """Stop following a bot or a tournament; does nothing if the user does not follow it."""
+        """Stop following a bot, a tournament or a person; does nothing if the user does not follow it."""
         with self._sessions.writing() as session:
             session.execute(delete(Follow).where(col(Follow.user_id) == user_id, _SUBJECT[kind] == subject_id))

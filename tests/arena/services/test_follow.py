@@ -39,19 +39,19 @@ def test_change_with_wrong_values_raises(
     arena: Arena, field: Field, person: Person, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     eve = person("eve")
-    with pytest.raises(BadValueError, match="invalid kind 'user'"):
-        follow.change(arena, "user", "zoe", eve, is_followed=True)
-    for kind, key in (("bot", "nobody"), ("tournament", "99"), ("tournament", "x" * 30)):
+    with pytest.raises(BadValueError, match="invalid kind 'people'"):
+        follow.change(arena, "people", "zoe", eve, is_followed=True)
+    for kind, key in (("bot", "nobody"), ("tournament", "99"), ("tournament", "x" * 30), ("user", "nobody")):
         with pytest.raises(NotFoundError):
             follow.change(arena, kind, key, eve, is_followed=True)
     monkeypatch.setattr(follow, "MAX_FOLLOWED", 1)
     follow.change(arena, "bot", "ada", eve, is_followed=True)
-    with pytest.raises(QuotaError, match="you follow 1 bots and tournaments"):
+    with pytest.raises(QuotaError, match="you follow 1 bots, tournaments and people"):
         follow.change(arena, "bot", "bob", eve, is_followed=True)
     follow.change(arena, "bot", "ada", eve, is_followed=False)
 
 
-@pytest.mark.parametrize(("kind", "key"), [("bot", "ada"), ("tournament", "1")])
+@pytest.mark.parametrize(("kind", "key"), [("bot", "ada"), ("tournament", "1"), ("user", "zoe")])
 def test_the_end_of_a_tournament_is_news_of_what_is_followed(
     arena: Arena, field: Field, person: Person, kind: str, key: str
 ) -> None:
@@ -85,6 +85,24 @@ def test_a_new_version_is_news_of_a_followed_bot(arena: Arena, field: Field, per
         store.checks.conclude(version.id or 0, report={}, variants={"loa": []}, capabilities={}, problem=problem)
     (notice,) = account.details(arena, eve).notices
     assert (notice.kind, notice.name, notice.what) == ("version", "ada v2", "active")
+
+
+def test_a_new_version_of_any_bot_is_news_of_a_followed_person(arena: Arena, field: Field, person: Person) -> None:
+    eve, otto, store = person("eve"), person("otto"), arena.store
+    follow.change(arena, "user", arena.store.users.get(field.user_id).name, eve, is_followed=True)
+    assert [(followed.kind, followed.key) for followed in follow.read(arena, eve)] == [("user", "zoe")]
+    assert follow.has(arena, "user", field.user_id, eve)
+    assert not follow.has(arena, "user", otto.user_id, eve)
+    for owner, name in ((field.user_id, "newcomer"), (otto.user_id, "other")):
+        store.versions.add(store.bots.add(name, owner).id, BotFile(("./bot",), families=("loa",)), bundle="ab" * 32)
+        checked = store.checks.claim()
+        assert checked is not None
+        store.checks.conclude(checked.id or 0, report={}, variants={"loa": []}, capabilities={}, problem="")
+    assert [(notice.kind, notice.name) for notice in account.details(arena, eve).notices] == [
+        ("version", "newcomer v1")
+    ]
+    follow.change(arena, "user", "zoe", eve, is_followed=False)
+    assert account.details(arena, eve).notices == []
 
 
 def test_an_owner_who_follows_gets_each_notice_once(arena: Arena, field: Field) -> None:
