@@ -18,6 +18,7 @@ from aiohttp import web
 from markupsafe import Markup
 
 from arena import feature, services
+from arena.clock import now
 from arena.errors import StoreError
 from arena.http.identity import session_of
 from arena.http.request_context import CONTEXT
@@ -243,7 +244,8 @@ def _ply_mark(request: web.Request) -> Hashable:
 
 
 def _news_mark(request: web.Request) -> Hashable:
-    return request.app[CONTEXT].live.news_mark
+    # The front page has problems of the day, which change although nothing is stored.
+    return request.app[CONTEXT].live.news_mark, now().date()
 
 
 _FILTERS = (

@@ -16,6 +16,7 @@ from arena.documents.account import Identity
 from arena.documents.query import PageResponse
 from arena.errors import BadValueError, ConflictError, ForbiddenError, NotFoundError
 from arena.features.problems.attempts import Attempts
+from arena.features.problems.days import Days, today
 from arena.features.problems.documents import (
     AttemptResponse,
     FirstAttempt,
@@ -138,6 +139,22 @@ def of_months(arena: Arena, limit: int = 12) -> list[WinProblemItem]:
     return Problems(arena.store.sessions).of_months(limit)
 
 
+def of_day(arena: Arena, family: str) -> WinProblemItem | None:
+    """Return the problem of the present day of a family; None if the family has no problem."""
+    number = Days(arena.store.sessions).problem(family, today())
+    return None if number is None else Problems(arena.store.sessions).get(number)
+
+
+def of_today(arena: Arena) -> list[WinProblemItem]:
+    """Return the problem of the present day of each family that has one."""
+    return [problem for family in families() if (problem := of_day(arena, family)) is not None]
+
+
+def streak(arena: Arena, family: str, by: Identity | None) -> int:
+    """Return on how many days in a row the caller has solved the problem of the day, until today or yesterday."""
+    return Days(arena.store.sessions).streak(by.user_id, family, today()) if by else 0
+
+
 def may_remove(problem: WinProblemItem, by: Identity | None) -> bool:
     """Return whether the caller may remove a problem: its author, organisers, and the operator (None)."""
     return by is None or by.user_id == problem.created_by or "organise" in by.scopes
@@ -209,6 +226,9 @@ def attempt(arena: Arena, number: int, moves: Sequence[str], by: Identity | None
         raise BadValueError("the line does not end with a move of yours", field="moves", hint="add your move")
     line = follow(problem, moves)
     decided: FirstAttempt | None = problem.attempt
+    days, day = Days(arena.store.sessions), today()
+    if line.is_solved and by is not None and days.problem(problem.family, day) == number:
+        days.note(by.user_id, problem.family, day, number)
     if (line.wrong or line.is_solved) and decided is None:
         decided = _decide(arena, problem, by, is_solved=line.is_solved)
     return AttemptResponse(

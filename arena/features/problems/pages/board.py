@@ -36,6 +36,7 @@ from arena.pages.page import (
 )
 from arena.pages.session import checked_form, own_form
 from arena.pages.viewer import grid, legal_as_json, piece_key
+from arena.services.arena import Arena
 from referee.errors import ArenaError
 from referee.rules.position import Position
 from referee.solver.tree import Tree
@@ -76,6 +77,15 @@ async def next_(request: web.Request) -> web.Response:
     except NotFoundError:
         return redirect(f"/{rules.family}/problems?tried=all")
     return redirect(f"/problems/{problem.id}")
+
+
+@routes.get("/{family}/problems/daily")
+@allow_parameters()
+async def daily(request: web.Request) -> web.Response:
+    """Redirect to the problem of the day."""
+    rules = path_family(request)
+    problem = await run(service.of_day, arena_of(request), rules.family)
+    return redirect(f"/problems/{problem.id}" if problem else f"/{rules.family}/problems")
 
 
 def _tried(request: web.Request) -> list[int]:
@@ -155,8 +165,15 @@ async def _render(request: web.Request, view: _View, status: int = 200) -> web.R
         grid=grid(rules, scene),
         piece_key=piece_key(rules),
         solution=await run_use_case(_solution, problem) if view.shows and problem.is_open else None,
+        is_daily=await run_use_case(_is_daily, arena_of(request), problem),
+        streak=await run_use_case(service.streak, arena_of(request), rules.family, identity),
         may_remove=identity is not None and service.may_remove(problem, identity),
     )
+
+
+def _is_daily(arena: Arena, problem: WinProblemResponse) -> bool:
+    daily = service.of_day(arena, problem.family)
+    return daily is not None and daily.id == problem.id
 
 
 def _solution(problem: WinProblemResponse) -> dict[str, Any]:

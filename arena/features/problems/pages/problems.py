@@ -21,6 +21,7 @@ from arena.pages.html_table import HtmlTable, choice
 from arena.pages.page import Card, allow_parameters, arena_of, in_a_language, path_family, render, run
 from arena.pages.query_form import NOT_IN_FORMS, form_names, read_form
 from arena.pages.routes import booklet
+from arena.services.arena import Arena
 from referee.rules import load
 from referee.rules.rules import Rules
 
@@ -61,7 +62,8 @@ async def _list(request: web.Request, rules: Rules | None = None) -> web.Respons
     arena, identity = arena_of(request), await session_of(request)
     page = await run(service.search, arena, form.query)
     month = None if rules else await run(service.of_month, arena)
-    shown = [*page.items, *([month] if month else [])]
+    days = await run(_of_today, arena, rules)
+    shown = [*page.items, *([month] if month else []), *days]
     solvers = await run(service.solvers, arena, SolverQuery(family=rules.family, limit=10)) if rules else None
     return render(
         request,
@@ -70,6 +72,8 @@ async def _list(request: web.Request, rules: Rules | None = None) -> web.Respons
         form=form,
         found=page,
         month=month,
+        days=days,
+        streaks={day.family: await run(service.streak, arena, day.family, identity) for day in days},
         are_all_tried=choice(request.query, "tried", ("all",)) == "all",
         drawings=await run(lambda: {problem.id: drawing(problem) for problem in shown}),
         sentences={problem.id: sentence(problem) for problem in shown},
@@ -79,6 +83,14 @@ async def _list(request: web.Request, rules: Rules | None = None) -> web.Respons
         rating=await run(service.rating, arena, rules.family, identity) if rules and identity else None,
         sprites=board.sprites(load(name) for name in sorted({problem.family for problem in shown})),
     )
+
+
+def _of_today(arena: Arena, rules: Rules | None) -> list[WinProblemItem]:
+    """Return the problems of the present day, of one family or of all."""
+    if rules is None:
+        return service.of_today(arena)
+    problem = service.of_day(arena, rules.family)
+    return [problem] if problem else []
 
 
 def drawing(problem: WinProblemItem) -> Markup:
@@ -146,10 +158,16 @@ async def of_problems(request: web.Request) -> web.Response:
 
 
 async def card(request: web.Request) -> Card | None:
-    """Return the problem of the month as a card of the front page."""
-    problem = await run(service.of_month, arena_of(request))
-    if problem is None:
+    """Return the problems of the day, and that of the month, as a card of the front page."""
+    days, month = await run(lambda: (service.of_today(arena_of(request)), service.of_month(arena_of(request))))
+    if not days:
         return None
-    given = {"problem": problem, "drawing": await run(drawing, problem), "question": sentence(problem)}
+    shown = [*days, *([month] if month else [])]
+    given = {
+        "days": days,
+        "month": month,
+        "drawings": await run(lambda: {problem.id: drawing(problem) for problem in shown}),
+        "sentences": {problem.id: sentence(problem) for problem in shown},
+    }
     html = Markup(aiohttp_jinja2.render_string("problems/card.html", request, given))  # noqa: S704 - of a template
-    return Card(html, (problem.family,))
+    return Card(html, {problem.family for problem in shown})

@@ -76,7 +76,7 @@ async function tried() {
   try {
     const answer = await fetch(place, { headers: { Accept: "text/html" }, cache: "no-store" });
     const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
-    for (const part of ["rated", "strength"]) $(part).replaceChildren(...fresh.getElementById(part).childNodes);
+    for (const part of ["daily", "rated", "strength"]) $(part)?.replaceChildren(...fresh.getElementById(part).childNodes);
   } catch { /* reloading the page shows it */ }
 }
 

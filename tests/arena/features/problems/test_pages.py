@@ -70,6 +70,13 @@ def test_lists_show_the_problem_with_its_question(server: Server, number: int) -
     assert "No problems." in server.get("/loa/problems?level=hard").body.decode()
     assert f'href="/problems/{number}"><svg' in server.get("/").body.decode()
     assert 'class="piece' in server.get("/").body.decode()
+    for path in ("/", "/problems"):
+        assert "Problems of the day" in server.get(path).body.decode()
+    assert "Problem of the day" in server.get("/loa/problems").body.decode()
+    assert "Problem of the day" not in server.get("/tablut/problems").body.decode()
+    assert server.get("/loa/problems/daily").headers["Location"] == f"/problems/{number}"
+    assert server.get("/tablut/problems/daily").headers["Location"] == "/tablut/problems"
+    assert "Problem of the day." in server.get(f"/problems/{number}").body.decode()
     feed = server.get("/problems/feed.atom").body.decode()
     assert "Lines of Action, Black to move wins in 3" in feed
     assert server.get("/loa/problems/next").headers["Location"] == f"/problems/{number}"
@@ -255,6 +262,24 @@ def test_a_wrong_problem_is_explained_above_its_form(server: Server) -> None:
     assert "Log in</a> to set a" in text
     assert server.get("/problems/999").status == 404
     assert server.get("/nonsuch/problems").status == 404
+
+
+def test_a_streak_is_told_as_soon_as_the_problem_of_the_day_is_solved(
+    server: Server, browser: Any, number: int
+) -> None:
+    server.store.users.add("daily", "author", hash_password(PASSWORD, "daily"))
+    moves = solving(server, number)
+    with window(browser, is_apart=True) as page:
+        _log_in(page, server, "daily", f"/problems/{number}")
+        assert "Solve it every day for a streak." in page.inner_text("#daily")
+        page.wait_for_selector("#solve[data-ready]")
+        page.click("summary:text-is('Type a move')")
+        for move in moves[::2]:
+            type_move(page, move)
+        page.wait_for_selector("#solve[data-state=solved]")
+        reads(page, "#daily", "Problem of the day. Solved on 1 day in a row.")
+        page.goto(f"{server.url}/problems")
+        assert "Solved on 1 day in a row." in page.inner_text("main")
 
 
 def test_an_author_removes_a_problem_after_a_confirmation(server: Server, browser: Any) -> None:
