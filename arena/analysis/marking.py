@@ -188,11 +188,12 @@ def summarise(
         accuracy.append(_accuracy([move.loss for move in mine if move.loss is not None]))
         stood_won = any(move.winning_chances is not None and move.winning_chances >= DECIDED for move in mine)
         blown_win.append(stood_won and winner is not None and winner != side)
-    turning_points = sum(_is_turning_point(move) for move in analysed)
+    turning_points = sum(is_turning_point(move) for move in analysed)
     return Blunders(*blunders), Accuracy(*accuracy), turning_points, BlownWin(*blown_win)
 
 
-def _is_turning_point(one: AnalysedMove) -> bool:
+def is_turning_point(one: AnalysedMove) -> bool:
+    """Return whether a move leads from a winning position to one that is even at best."""
     return (
         bool(one.mark)
         and one.winning_chances is not None

@@ -6,11 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
+from arena.analysis.marking import is_turning_point
+from arena.documents.analysis import AnalysedMove
 from arena.documents.bot import BotItem
 from arena.documents.game import GameItem, GameQuery
 from arena.documents.rating import LeaderboardLine, PoolItem
 from arena.documents.tournament import ScheduleItem, TournamentItem, TournamentQuery
-from arena.services import leaderboard
+from arena.services import analysis, leaderboard
 from arena.services.arena import Arena
 from arena.store import Store
 from referee.game.record import GameRecord
@@ -51,6 +53,8 @@ class FrontPage:
     schedules: list[ScheduleItem]
     recent: list[GameItem]
     of_the_day: tuple[GameItem, GameRecord] | None
+    turning_point: AnalysedMove | None
+    """The costliest turning point of the game of the day; None without one, or without an analysis."""
 
 
 def read(arena: Arena) -> FrontPage:
@@ -77,7 +81,13 @@ def read(arena: Arena) -> FrontPage:
         schedules=[schedule for _, schedule in sorted(schedules, key=lambda pair: pair[0])],
         recent=[game for game in latest if _is_of_bots(game)][:8],
         of_the_day=(chosen, store.games.record(chosen.id)) if chosen else None,
+        turning_point=_turning_point(arena, chosen.id) if chosen else None,
     )
+
+
+def _turning_point(arena: Arena, game_id: str) -> AnalysedMove | None:
+    moves = [move for move in analysis.read(arena, game_id).plies if is_turning_point(move)]
+    return max(moves, key=lambda move: move.loss or 0, default=None)
 
 
 def leaders(arena: Arena, limit: int) -> dict[str, tuple[int, Sequence[LeaderboardLine]]]:

@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from typing import Any
 
 from aiohttp import web
 
 from arena import feature, services
+from arena.documents.analysis import AnalysedMove
 from arena.documents.game import GameItem
 from arena.http.request_context import CONTEXT
 from arena.log import logger
-from arena.pages import html_table
+from arena.pages import html_table, language
 from arena.pages.drawing import board
 from arena.pages.drawing.replay import Replay
+from arena.pages.filters import ending, plain
 from arena.pages.page import FEATURES, REPLAYS, Card, allow_parameters, arena_of, render, run
 from arena.pages.routes.game import drawn, live_board
 from arena.services.front_page import Ratings
 from referee.rules import load
 from referee.rules.core import SIDES
+from referee.rules.position import Position
 
 _logger = logger("pages")
 routes = web.RouteTableDef()
@@ -46,6 +50,42 @@ def _players(game: GameItem, replay: Replay, ratings: Ratings) -> list[dict[str,
             }
         )
     return players
+
+
+def _story(game: GameItem, replay: Replay, turning_point: AnalysedMove | None) -> list[str]:
+    """Tell in two sentences how a game went: where it turned, and how it ended."""
+    names = {"first": plain(game.first, 60), "second": plain(game.second, 60)}
+    if game.winner == "draw" or game.winner is None:
+        end = language.text("The game was drawn at ply %(ply)s: %(ending)s.")
+        winner, loser = "", ""
+    else:
+        end = language.text("%(winner)s won at ply %(ply)s: %(ending)s.")
+        winner, loser = names[game.winner], names["second" if game.winner == "first" else "first"]
+    told = {"winner": winner, "ply": replay.last, "ending": ending(game.termination, loser)}
+    return [sentence for sentence in (_turn(game, replay, names, turning_point), end % told) if sentence]
+
+
+def _turn(game: GameItem, replay: Replay, names: Mapping[str, str], turning_point: AnalysedMove | None) -> str:
+    """Tell where a game turned: by its analysis, else by the scores of the bots; empty if they say nothing."""
+    if turning_point is not None and replay.ruleset is not None and turning_point.number <= replay.last:
+        number = turning_point.number
+        values = {"name": names[turning_point.side], "ply": number, "move": replay.scenes[number].move}
+        if not turning_point.best:
+            return language.text("%(name)s had a won game until ply %(ply)s, %(move)s.") % values
+        before = Position.start(replay.ruleset, replay.scenes[number - 1].position)
+        values["best"] = before.display(before.read(turning_point.best))
+        text = language.text("%(name)s had a won game until ply %(ply)s, %(move)s; the engine preferred %(best)s.")
+        return text % values
+    if game.winner not in SIDES:
+        return ""
+    sign = 1 if game.winner == "first" else -1
+    scores = [(number, score) for number in range(1, replay.last + 1) if (score := replay.score(number)) is not None]
+    behind = max((number for number, score in scores if sign * score <= 0), default=0)
+    ahead = min((number for number, _ in scores if number > behind), default=0)
+    if not ahead:
+        return ""
+    values = {"name": names[game.winner], "ply": ahead}
+    return language.text("By the scores of both bots, %(name)s was ahead from ply %(ply)s on.") % values
 
 
 async def _cards(request: web.Request) -> list[Card]:
@@ -94,6 +134,9 @@ async def show(request: web.Request) -> web.Response:
         players=await run(_players, on_air["game"], on_air["replay"], front.ratings) if on_air else (),
         max_moves=LAST_MOVES,
         last_moves=on_air["replay"].scenes[1:][-LAST_MOVES:] if on_air else (),
+        story=await run(_story, front.of_the_day[0], on_air["replay"], front.turning_point)
+        if on_air and front.of_the_day
+        else (),
         boards=boards[1:],
         cards=cards,
         families=[{"rules": load(name), "games": games, "top": top} for name, (games, top) in front.leaders.items()],

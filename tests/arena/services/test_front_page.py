@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from arena.analysis.storage import save
+from arena.documents.analysis import Accuracy, AnalysedMove, BlownWin, Blunders, GameAnalysis
 from arena.documents.game import GameQuery
 from arena.documents.human_game import PlayRequest
 from arena.services import Arena, front_page, game, people
@@ -57,3 +59,15 @@ def test_games_of_guests_are_not_featured_and_their_losses_are_no_errors(arena: 
     assert [line.id for line in game.search(arena, GameQuery(errors=True)).items] == [won], (
         "only the bot's own loss on time"
     )
+
+
+def test_the_costliest_turning_point_is_told(arena: Arena) -> None:
+    (record,) = Field(arena.store).play(1)
+    assert front_page._turning_point(arena, record.id) is None
+    costs = {1: 0.9, 2: 1.4, 3: 1.2, 4: 0.4}
+    plies = [AnalysedMove(n, "first", "b1b3", 300, 0.9, "c1c3", loss, "??", "") for n, loss in costs.items()]
+    figures = (Blunders(4, 0), Accuracy(50.0, 50.0), 3, BlownWin(first=True, second=False))
+    save(arena.store, GameAnalysis(record.id, "loa", "champion", 100, "shipped 1", plies, *figures))
+    point = front_page._turning_point(arena, record.id)
+    assert point is not None
+    assert point.number == 2
