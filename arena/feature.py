@@ -39,8 +39,8 @@ ROOM_VALUES: Mapping[Room, frozenset[str]] = {
 }
 """The values that an address of a `Place` in each room may have in braces."""
 State = Literal["on", "off", "failed"]
-Part = Literal["tables", "api", "pages", "card", "background", "tasks", "ratings"]
-WEB: tuple[Part, ...] = ("tables", "api", "pages", "card")
+Part = Literal["tables", "api", "pages", "card", "profile", "background", "tasks", "ratings"]
+WEB: tuple[Part, ...] = ("tables", "api", "pages", "card", "profile")
 """Parts that a web process uses."""
 COORDINATOR: tuple[Part, ...] = ("tables", "background", "tasks")
 """Parts that a coordinator uses."""
@@ -97,6 +97,8 @@ class Feature:
     """Modules with `routes` of pages."""
     card: str = ""
     """Coroutine function that gets a request and returns the card of the front page, a `Card`, or None."""
+    profile: str = ""
+    """Coroutine function that gets a request and a `UserItem`, and returns HTML for the page of the user, or None."""
     background: str = ""
     """Function that gets the context of a coordinator and its conditions, and returns background work."""
     tasks: str = ""

@@ -16,13 +16,15 @@ from aiohttp import web
 from markupsafe import Markup
 from pydantic import ValidationError
 
+from arena import feature
 from arena.documents.words import FORMS
 from arena.errors import BadValueError
-from arena.feature import Installed, Place, Room
+from arena.feature import Installed, Part, Place, Room
 from arena.http.identity import cookie_name
 from arena.http.middleware import is_data
 from arena.http.problem import Problem, not_found, quoted
 from arena.http.request_context import CONTEXT
+from arena.log import logger
 from arena.pages import language
 from arena.pages.drawing.replay import Replays
 from arena.pages.drawing.scene import AnalysisLines
@@ -32,6 +34,7 @@ from referee.rules import families, family_named, load
 from referee.rules.rules import Rules
 from referee.validation import Model, adapter_of, misfits
 
+_logger = logger("pages")
 P = ParamSpec("P")
 T = TypeVar("T")
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
@@ -106,6 +109,21 @@ class Card:
 
     html: Markup
     families: Collection[str] = ()
+
+
+async def contributions(request: web.Request, part: Part, *values: object) -> list[Any]:
+    """Return what the features bring to a page, such as cards. What fails is left out: the page is of the core."""
+    made = await asyncio.gather(*(_contribution(request, entry, part, values) for entry in request.app[FEATURES]))
+    return [content for content in made if content is not None]
+
+
+async def _contribution(request: web.Request, entry: Installed, part: Part, values: Sequence[object]) -> Any:
+    try:
+        for make in feature.loaded([entry], part):
+            return await make(request, *values)
+    except Exception as error:
+        _logger.error("a part of a page fails", feature=entry.name, part=part, exc_info=error)
+    return None
 
 
 def navigation(app: web.Application) -> dict[str, Any]:

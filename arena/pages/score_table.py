@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
 from markupsafe import Markup
@@ -42,7 +42,7 @@ def score_tables(lines: Sequence[Tally], mine: set[int]) -> ScoreTables:
     return tables
 
 
-def timeline(games: Sequence[GameItem], mine: set[int]) -> list[tuple[str, str, str]]:
+def timeline(games: Sequence[GameItem], mine: Collection[int]) -> list[tuple[str, str, str]]:
     """Return the results, oldest first: (letter, game, description)."""
     results = []
     for game in reversed(games):

@@ -129,15 +129,17 @@ def results(arena: Arena, name: str, number: str = "", family: str = "") -> BotR
     )
 
 
-def level(arena: Arena, rating: PoolRating) -> int | None:
-    """Return the highest level of the champion that is rated no higher in the pool; 0 below all levels.
+def levels(arena: Arena, ratings: Sequence[PoolRating]) -> dict[str, int]:
+    """Return by pool the highest level of the champion that is rated no higher than a version; 0 below all levels.
 
-    None for a provisional rating, for a level itself, and where too few levels are rated to say.
+    Left out are provisional ratings, those of a level itself, and pools in which fewer than two levels have a rank.
     """
-    levels = arena.store.ratings.of_levels(rating.pool)
-    if rating.is_provisional or len(levels) < 2 or rating.name.partition(" ")[0] in LEVELS:
-        return None
-    return max((number for number, mu in levels.items() if mu <= rating.mu), default=0)
+    known = arena.store.ratings.of_levels()
+    return {
+        line.pool: max((level for level, mu in known[line.pool].items() if mu <= line.mu), default=0)
+        for line in ratings
+        if not line.is_provisional and len(known.get(line.pool, ())) > 1 and line.name.partition(" ")[0] not in LEVELS
+    }
 
 
 def version(arena: Arena, name: str, number: int, by: Identity | None) -> SubmissionResponse:

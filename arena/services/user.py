@@ -5,7 +5,7 @@ Passwords and tokens are stored only as hashes: a token is shown once, when it i
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -13,13 +13,20 @@ from arena.clock import now
 from arena.credentials import SCOPES, digest_of, hash_password, new_password, new_token, scopes_of
 from arena.documents.account import Identity, NewToken, TokenItem, UserItem
 from arena.documents.bot import BotItem
+from arena.documents.game import GameItem, GameQuery
 from arena.documents.query import PageQuery, PageResponse
-from arena.documents.rating import PoolRating
+from arena.documents.rating import ChangeItem, PoolRating
 from arena.documents.tournament import TournamentItem, TournamentQuery
 from arena.errors import BadValueError, ForbiddenError
+from arena.services import leaderboard
 from arena.services.arena import Arena
+from referee.rules.core import SIDES
 
 MAX_NAME = 80
+MAX_SEARCHED = 500
+"""Latest games among which the best wins are searched."""
+MAX_GAMES, MAX_WINS = 10, 5
+"""Latest games and best wins of a profile."""
 MAX_BOTS = 100
 """Bots on one page of a profile."""
 TOKEN_DAYS = 90
@@ -40,8 +47,9 @@ def find(arena: Arena, name: str) -> UserItem:
 
 @dataclass(frozen=True, slots=True)
 class UserProfile:
-    """The public profile of a user: bots, best rating of each pool, organised tournaments, and whether they have played
-    against bots.
+    """The public profile of a user: bots, best rating of each pool with its changes, organised tournaments, and whether
+    they have played against bots. `games` are the latest of their bots and of themselves; `wins` are those against the
+    strongest opponents, each with the opponent's rating.
     """
 
     user: UserItem
@@ -49,6 +57,10 @@ class UserProfile:
     best: Sequence[PoolRating]
     tournaments: Sequence[TournamentItem]
     has_played: bool
+    changes: Mapping[str, Sequence[ChangeItem]]
+    games: Sequence[GameItem]
+    wins: Sequence[tuple[GameItem, float]]
+    versions: frozenset[int]
 
 
 def profile(arena: Arena, name: str, after: str | None = None) -> UserProfile:
@@ -57,13 +69,36 @@ def profile(arena: Arena, name: str, after: str | None = None) -> UserProfile:
     Raises NotFoundError, BadValueError for an invalid cursor.
     """
     store, user = arena.store, find(arena, name)
+    best, versions = store.ratings.best_of_owner(user.id), store.versions.of_owner(user.id)
+    curves = leaderboard.curves(arena, [line.version_id for line in best], [line.pool for line in best])
+    games = store.games.latest(GameQuery(limit=MAX_SEARCHED), versions=versions).items if versions else []
     return UserProfile(
         user,
         store.bots.page(owner_id=user.id, with_retired=True, limit=MAX_BOTS, after=after),
-        store.ratings.best_of_owner(user.id),
+        best,
         store.tournaments.page(TournamentQuery(limit=20), created_by=user.id).items,
         store.people.has_played(user.name),
+        {line.pool: curves.get((line.version_id, line.pool), ()) for line in best},
+        games[:MAX_GAMES],
+        _best_wins(arena, games, set(versions)),
+        frozenset(versions),
     )
+
+
+def _best_wins(arena: Arena, games: Sequence[GameItem], mine: Collection[int]) -> list[tuple[GameItem, float]]:
+    """Return the wins against the strongest opponents by their present ratings, one for each opponent."""
+    wins: dict[tuple[str, int], GameItem] = {}
+    for game in games:
+        winner, loser = (game.first_id, game.second_id) if game.winner == "first" else (game.second_id, game.first_id)
+        if game.winner in SIDES and winner in mine and loser not in mine:
+            wins.setdefault((game.pool, loser), game)
+    ratings = {
+        (line.pool, line.version_id): line.conservative
+        for line in arena.store.ratings.of_versions(sorted({loser for _, loser in wins}))
+        if not line.is_provisional
+    }
+    rated = [(game, ratings[key]) for key, game in wins.items() if key in ratings]
+    return sorted(rated, key=lambda win: -win[1])[:MAX_WINS]
 
 
 def add(arena: Arena, name: str, role: str, password: str | None, by: Identity | None = None) -> UserItem:

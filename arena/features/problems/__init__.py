@@ -49,6 +49,7 @@ FEATURE = Feature(
         "arena.features.problems.pages.form",
     ),
     card="arena.features.problems.pages.problems:card",
+    profile="arena.features.problems.pages.problems:profile",
     background="arena.features.problems.prover:background",
     tasks="arena.features.problems.prover:tasks",
     ratings="arena.features.problems.attempts",

@@ -88,6 +88,13 @@ class Attempts:
             row = session.get(SolverRating, (pool_of_problems(family), user_id))
             return _line_of(row).rating if row else TrueSkillRating()
 
+    def of_user(self, user_id: int) -> dict[str, tuple[int, int, float]]:
+        """Return by family how many problems a user has tried, how many at once solved, and the strength (mu)."""
+        query = select(SolverRating).where(col(SolverRating.user_id) == user_id).order_by(col(SolverRating.pool))
+        with self._sessions.reading() as session:
+            rows = session.scalars(query).all()
+        return {row.pool.partition("/")[0]: (row.games, row.wins, row.mu) for row in rows}
+
     def solvers(self, query: SolverQuery) -> PageResponse[SolverLine]:
         """Return the solvers of a family, best first by mu - 3 sigma."""
         limit = bounded(query.limit)

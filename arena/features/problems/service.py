@@ -141,18 +141,21 @@ def of_months(arena: Arena, limit: int = 12) -> list[WinProblemItem]:
 
 def of_day(arena: Arena, family: str) -> WinProblemItem | None:
     """Return the problem of the present day of a family; None if the family has no problem."""
-    number = Days(arena.store.sessions).problem(family, today())
-    return None if number is None else Problems(arena.store.sessions).get(number)
+    return next(iter(of_today(arena, family)), None)
 
 
-def of_today(arena: Arena) -> list[WinProblemItem]:
-    """Return the problem of the present day of each family that has one."""
-    return [problem for family in families() if (problem := of_day(arena, family)) is not None]
+def of_today(arena: Arena, family: str | None = None) -> list[WinProblemItem]:
+    """Return the problem of the present day of each family that has one, or of one family."""
+    numbers = Days(arena.store.sessions).problems(today(), family)
+    return Problems(arena.store.sessions).of_numbers(list(numbers.values()))
 
 
-def streak(arena: Arena, family: str, by: Identity | None) -> int:
-    """Return on how many days in a row the caller has solved the problem of the day, until today or yesterday."""
-    return Days(arena.store.sessions).streak(by.user_id, family, today()) if by else 0
+def streaks(arena: Arena, by: Identity | None) -> dict[str, int]:
+    """Return by family on how many days in a row until today or yesterday the caller solved the problem of the day.
+
+    Families without a streak are left out.
+    """
+    return Days(arena.store.sessions).streaks(by.user_id, today()) if by else {}
 
 
 def may_remove(problem: WinProblemItem, by: Identity | None) -> bool:
@@ -227,7 +230,7 @@ def attempt(arena: Arena, number: int, moves: Sequence[str], by: Identity | None
     line = follow(problem, moves)
     decided: FirstAttempt | None = problem.attempt
     days, day = Days(arena.store.sessions), today()
-    if line.is_solved and by is not None and days.problem(problem.family, day) == number:
+    if line.is_solved and by is not None and number in days.problems(day, problem.family).values():
         days.note(by.user_id, problem.family, day, number)
     if (line.wrong or line.is_solved) and decided is None:
         decided = _decide(arena, problem, by, is_solved=line.is_solved)
@@ -299,6 +302,27 @@ def solvers(arena: Arena, query: SolverQuery) -> PageResponse[SolverLine]:
 def rating(arena: Arena, family: str, by: Identity | None) -> TrueSkillRating:
     """Return the caller's rating against the problems of a family; the default one without an account."""
     return Attempts(arena.store.sessions).rating(family, by.user_id) if by else TrueSkillRating()
+
+
+@dataclass(frozen=True, slots=True)
+class SolverProfile:
+    """What a user has solved in a family: problems tried and solved at the first attempt, strength, days in a row."""
+
+    family: str
+    tried: int
+    solved: int
+    mu: float
+    streak: int
+
+
+def profile(arena: Arena, user_id: int) -> list[SolverProfile]:
+    """Return what a user has solved, by family; families without a rated attempt are left out."""
+    streaks = Days(arena.store.sessions).streaks(user_id, today())
+    attempts = Attempts(arena.store.sessions).of_user(user_id)
+    return [
+        SolverProfile(family, tried, solved, mu, streaks.get(family, 0))
+        for family, (tried, solved, mu) in attempts.items()
+    ]
 
 
 def next_problem(arena: Arena, family: str, by: Identity | None, tried: Collection[int] = ()) -> WinProblemResponse:

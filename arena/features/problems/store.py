@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -119,6 +119,10 @@ class Problems:
         """Return the problems of the latest months, latest first."""
         rows = _rows.where(col(StoredProblem.month).is_not(None)).order_by(col(StoredProblem.month).desc())
         return self._items(rows.limit(limit))
+
+    def of_numbers(self, numbers: Sequence[int]) -> list[WinProblemItem]:
+        """Return the problems with these numbers, by family."""
+        return self._items(_rows.where(_number.in_(numbers)).order_by(col(StoredProblem.family))) if numbers else []
 
     def choose(self, number: int, month: str) -> None:
         """Make a problem the problem of a month, replacing any other. Raises NotFoundError, ConflictError."""

@@ -21,7 +21,16 @@ from arena.http.request_context import IDENTITY
 from arena.pages import html_table
 from arena.pages.drawing import plot
 from arena.pages.html_table import choice, sorted_table
-from arena.pages.page import allow_parameters, arena_of, redirect, redirect_permanently, render, run, run_use_case
+from arena.pages.page import (
+    allow_parameters,
+    arena_of,
+    contributions,
+    redirect,
+    redirect_permanently,
+    render,
+    run,
+    run_use_case,
+)
 from arena.pages.query_form import form_names, read_form
 from arena.pages.rating_plot import RatingPlot, rating_plot
 from arena.pages.score_table import score_tables, timeline
@@ -151,11 +160,12 @@ def _first_game(arena: Arena, found: services.bot.BotResults) -> QueuePlace | No
 def _tiles(arena: Arena, results: services.bot.BotResults) -> list[tuple[Rules, PoolRating, int | None, Markup]]:
     """Return for each pool the rating and the level of the newest version, and a small curve of all versions."""
     newest = {line.pool: line for line in sorted(results.ratings, key=lambda line: line.version_id)}
+    levels = services.bot.levels(arena, list(newest.values()))
     return [
         (
             load(line.family),
             line,
-            services.bot.level(arena, line),
+            levels.get(pool),
             plot.spark(
                 [change.mu - 3 * change.sigma for changes in results.curves[pool].values() for change in changes]
             ),
@@ -250,5 +260,11 @@ async def show_user(request: web.Request) -> web.Response:
         now=datetime.now(UTC),
         found=profile,
         user=profile.user,
+        sparks={
+            pool: plot.spark([change.mu - 3 * change.sigma for change in changes])
+            for pool, changes in profile.changes.items()
+        },
+        results=timeline(profile.games, profile.versions),
+        contributed=await contributions(request, "profile", profile.user),
         is_followed=await run(services.follow.has, arena, "user", profile.user.id, identity),
     )

@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping
 from typing import Any
 
 from aiohttp import web
 
-from arena import feature, services
+from arena import services
 from arena.documents.analysis import AnalysedMove
 from arena.documents.game import GameItem
 from arena.http.request_context import CONTEXT
-from arena.log import logger
 from arena.pages import html_table, language
 from arena.pages.drawing import board
 from arena.pages.drawing.replay import Replay
 from arena.pages.filters import ending, plain
-from arena.pages.page import FEATURES, REPLAYS, Card, allow_parameters, arena_of, render, run
+from arena.pages.page import REPLAYS, allow_parameters, arena_of, contributions, render, run
 from arena.pages.routes.game import drawn, live_board
 from arena.services.front_page import Ratings
 from referee.rules import load
 from referee.rules.core import SIDES
 from referee.rules.position import Position
 
-_logger = logger("pages")
 routes = web.RouteTableDef()
 LAST_MOVES = 12
 """Number of latest moves next to the large board."""
@@ -88,23 +85,6 @@ def _turn(game: GameItem, replay: Replay, names: Mapping[str, str], turning_poin
     return language.text("By the scores of both bots, %(name)s was ahead from ply %(ply)s on.") % values
 
 
-async def _cards(request: web.Request) -> list[Card]:
-    """Return the cards of the features."""
-    cards = await asyncio.gather(*(_card(request, entry) for entry in request.app[FEATURES]))
-    return [card for card in cards if card is not None]
-
-
-async def _card(request: web.Request, entry: feature.Installed) -> Card | None:
-    """Return the card of a feature, None without one. One that fails is left out: the page is not the feature's."""
-    try:
-        for make in feature.loaded([entry], "card"):
-            card: Card | None = await make(request)
-            return card
-    except Exception as error:
-        _logger.error("a card fails", feature=entry.name, exc_info=error)
-    return None
-
-
 @routes.get("/")
 @allow_parameters("games")
 async def show(request: web.Request) -> web.Response:
@@ -118,7 +98,7 @@ async def show(request: web.Request) -> web.Response:
         replay = await run(request.app[REPLAYS].of_record, record, line.attempt)
         boards.append({**drawn(line, replay), "moved_at": None, "event": record.event})
     on_air = boards[0] if boards else None
-    cards = await _cards(request)
+    cards = await contributions(request, "card")
     rules = {shown["rules"].family: shown["rules"] for shown in boards}
     rules |= {name: load(name) for card in cards for name in card.families}
     preparation = request.app[CONTEXT].preparation
@@ -129,6 +109,7 @@ async def show(request: web.Request) -> web.Response:
         keep="private, no-cache" if is_preparing else "no-cache",
         preparation=preparation if is_preparing else None,
         found=front,
+        next_start=front.next_start,
         on_air=on_air,
         is_live=bool(front.running),
         players=await run(_players, on_air["game"], on_air["replay"], front.ratings) if on_air else (),

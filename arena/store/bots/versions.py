@@ -135,6 +135,17 @@ class Versions:
         """Return all versions of a bot, newest first."""
         return self._items(col(Version.bot_id) == bot_id, order=(col(Version.number).desc(),))
 
+    def of_owner(self, user_id: int) -> list[int]:
+        """Return the ids of all versions of a user's bots, and of the user as a player, the oldest first."""
+        query = (
+            select(col(Version.id))
+            .join(BotIdentity, col(BotIdentity.id) == col(Version.bot_id))
+            .where(col(BotIdentity.owner_id) == user_id)
+            .order_by(col(Version.id))
+        )
+        with self._sessions.reading() as session:
+            return list(session.scalars(query))
+
     def of_bot_named(self, bot: str) -> list[VersionItem]:
         """Return all versions of the bot of that name, newest first; none if there is no such bot."""
         return self._items(col(BotIdentity.name) == bot, order=(col(Version.number).desc(),))

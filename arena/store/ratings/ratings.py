@@ -123,15 +123,14 @@ class Ratings:
         best = select(numbered.c.pool, numbered.c.version_id).where(numbered.c.place == 1)
         return self._where(tuple_(col(VersionRating.pool), col(VersionRating.version_id)).in_(best))
 
-    def of_levels(self, pool: str) -> dict[int, float]:
-        """Return the mu of the levels of the champion in a pool; provisional ratings are omitted."""
+    def of_levels(self) -> dict[str, dict[int, float]]:
+        """Return the mu of the levels of the champion, by pool and level; provisional ratings are omitted."""
         query = (
-            select(col(BotIdentity.name), col(VersionRating.mu))
+            select(col(VersionRating.pool), col(BotIdentity.name), col(VersionRating.mu))
             .join(Version, col(Version.bot_id) == col(BotIdentity.id))
             .join(VersionRating, col(VersionRating.version_id) == col(Version.id))
             .join(User, col(User.id) == col(BotIdentity.owner_id))
             .where(
-                col(VersionRating.pool) == pool,
                 col(VersionRating.games) >= PROVISIONAL_GAMES,
                 col(VersionRating.sigma) <= PROVISIONAL_SIGMA,
                 col(User.name) == OWNER,
@@ -139,8 +138,11 @@ class Ratings:
             )
             .order_by(col(Version.number))
         )
+        levels: dict[str, dict[int, float]] = {}
         with self._sessions.reading() as session:
-            return {LEVELS[name]: mu for name, mu in fetch(session, query)}
+            for pool, name, mu in fetch(session, query):
+                levels.setdefault(pool, {})[LEVELS[name]] = mu
+        return levels
 
     def _where(self, condition: Any) -> list[PoolRating]:
         query = (

@@ -216,7 +216,10 @@ def test_a_fault_of_a_feature_is_one_of_its_own_page(
         assert site.server.get("/").status == 200
         assert site.server.get("/broken").status == 500
     faults = [line for line in lines if line["log_level"] == "error"]
-    assert [(line["event"], line.get("feature")) for line in faults] == [("a card fails", "broken"), ("fault", None)]
+    assert [(line["event"], line.get("feature")) for line in faults] == [
+        ("a part of a page fails", "broken"),
+        ("fault", None),
+    ]
     assert "no_such_template.html" in str(faults[1]["exc_info"].__cause__)
     sys.modules.pop("broken", None)
 

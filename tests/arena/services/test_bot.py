@@ -65,9 +65,10 @@ def test_a_bot_is_at_the_highest_level_rated_no_higher(arena: Arena, ada: Identi
     zeta = arena.store.versions.find("zeta", 2)
     rate(arena, {levels["level-1"].id: 20.0, levels["level-2"].id: 25.0, levels["level-4"].id: 30.0, zeta.id: mu})
     line = arena.store.ratings.of_versions([zeta.id or 0])[0]
-    assert bot.level(arena, line) == level
-    assert bot.level(arena, replace(line, is_provisional=True)) is None
-    assert bot.level(arena, arena.store.ratings.of_versions([levels["level-1"].id or 0])[0]) is None
+    assert bot.levels(arena, [line]) == {"loa": level}
+    assert bot.levels(arena, [replace(line, is_provisional=True)]) == {}
+    assert bot.levels(arena, [replace(line, pool="loa/people")]) == {}
+    assert bot.levels(arena, arena.store.ratings.of_versions([levels["level-1"].id or 0])) == {}
 
 
 def test_no_level_is_told_where_fewer_than_two_are_rated(arena: Arena, ada: Identity) -> None:
@@ -75,7 +76,7 @@ def test_no_level_is_told_where_fewer_than_two_are_rated(arena: Arena, ada: Iden
     levels = arena.store.samples.ensure({"level-1": "bots.samples.champion"}, {"loa": ("standard",)})
     zeta = arena.store.versions.find("zeta", 2)
     rate(arena, {levels["level-1"].id: 20.0, zeta.id: 30.0})
-    assert bot.level(arena, arena.store.ratings.of_versions([zeta.id or 0])[0]) is None
+    assert bot.levels(arena, arena.store.ratings.of_versions([zeta.id or 0])) == {}
 
 
 def rate(arena: Arena, strengths: Mapping[int | None, float]) -> None:
@@ -83,7 +84,7 @@ def rate(arena: Arena, strengths: Mapping[int | None, float]) -> None:
     with arena.store.writing() as session:
         for number, mu in strengths.items():
             counts = {"games": PROVISIONAL_GAMES, "wins": 0, "draws": 0, "losses": PROVISIONAL_GAMES, "forfeits": 0}
-            session.add(VersionRating(pool="loa", version_id=number, mu=mu, sigma=1.0, conservative=mu - 3, **counts))
+            session.merge(VersionRating(pool="loa", version_id=number, mu=mu, sigma=1.0, conservative=mu - 3, **counts))
 
 
 def test_results_are_those_of_a_version_and_a_family(arena: Arena) -> None:

@@ -166,7 +166,7 @@ async def _render(request: web.Request, view: _View, status: int = 200) -> web.R
         piece_key=piece_key(rules),
         solution=await run_use_case(_solution, problem) if view.shows and problem.is_open else None,
         is_daily=await run_use_case(_is_daily, arena_of(request), problem),
-        streak=await run_use_case(service.streak, arena_of(request), rules.family, identity),
+        streak=(await run_use_case(service.streaks, arena_of(request), identity)).get(rules.family, 0),
         may_remove=identity is not None and service.may_remove(problem, identity),
     )
 

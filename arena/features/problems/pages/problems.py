@@ -8,6 +8,7 @@ import aiohttp_jinja2
 from aiohttp import web
 from markupsafe import Markup
 
+from arena.documents.account import UserItem
 from arena.documents.table import Column, text_column
 from arena.features.problems import service
 from arena.features.problems.documents import SolverLine, SolverQuery, WinProblemItem, WinProblemQuery
@@ -21,7 +22,6 @@ from arena.pages.html_table import HtmlTable, choice
 from arena.pages.page import Card, allow_parameters, arena_of, in_a_language, path_family, render, run
 from arena.pages.query_form import NOT_IN_FORMS, form_names, read_form
 from arena.pages.routes import booklet
-from arena.services.arena import Arena
 from referee.rules import load
 from referee.rules.rules import Rules
 
@@ -62,7 +62,7 @@ async def _list(request: web.Request, rules: Rules | None = None) -> web.Respons
     arena, identity = arena_of(request), await session_of(request)
     page = await run(service.search, arena, form.query)
     month = None if rules else await run(service.of_month, arena)
-    days = await run(_of_today, arena, rules)
+    days = await run(service.of_today, arena, rules.family if rules else None)
     shown = [*page.items, *([month] if month else []), *days]
     solvers = await run(service.solvers, arena, SolverQuery(family=rules.family, limit=10)) if rules else None
     return render(
@@ -73,7 +73,7 @@ async def _list(request: web.Request, rules: Rules | None = None) -> web.Respons
         found=page,
         month=month,
         days=days,
-        streaks={day.family: await run(service.streak, arena, day.family, identity) for day in days},
+        streaks=await run(service.streaks, arena, identity) if days else {},
         are_all_tried=choice(request.query, "tried", ("all",)) == "all",
         drawings=await run(lambda: {problem.id: drawing(problem) for problem in shown}),
         sentences={problem.id: sentence(problem) for problem in shown},
@@ -83,14 +83,6 @@ async def _list(request: web.Request, rules: Rules | None = None) -> web.Respons
         rating=await run(service.rating, arena, rules.family, identity) if rules and identity else None,
         sprites=board.sprites(load(name) for name in sorted({problem.family for problem in shown})),
     )
-
-
-def _of_today(arena: Arena, rules: Rules | None) -> list[WinProblemItem]:
-    """Return the problems of the present day, of one family or of all."""
-    if rules is None:
-        return service.of_today(arena)
-    problem = service.of_day(arena, rules.family)
-    return [problem] if problem else []
 
 
 def drawing(problem: WinProblemItem) -> Markup:
@@ -171,3 +163,12 @@ async def card(request: web.Request) -> Card | None:
     }
     html = Markup(aiohttp_jinja2.render_string("problems/card.html", request, given))  # noqa: S704 - of a template
     return Card(html, {problem.family for problem in shown})
+
+
+async def profile(request: web.Request, user: UserItem) -> Markup | None:
+    """Return what a user has solved, for the page of the user."""
+    families = await run(service.profile, arena_of(request), user.id)
+    if not families:
+        return None
+    given = {"families": families}
+    return Markup(aiohttp_jinja2.render_string("problems/profile.html", request, given))  # noqa: S704 - of a template

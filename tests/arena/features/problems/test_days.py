@@ -38,27 +38,28 @@ def old(store: Store, count: int) -> list[int]:
 
 def test_problems_change_from_day_to_day_and_all_have_their_turn(store: Store) -> None:
     numbers, days = old(store, 6), Days(store.sessions)
-    chosen = [days.problem("loa", DAY + timedelta(days=day)) for day in range(60)]
+    chosen = [days.problems(DAY + timedelta(days=day))["loa"] for day in range(60)]
     assert set(chosen) == set(numbers)
-    assert chosen == [days.problem("loa", DAY + timedelta(days=day)) for day in range(60)]
-    assert days.problem("tablut", DAY) is None
+    assert chosen == [days.problems(DAY + timedelta(days=day))["loa"] for day in range(60)]
+    assert days.problems(DAY) == days.problems(DAY, "loa") == {"loa": chosen[0]}
+    assert days.problems(DAY, "tablut") == {}
 
 
 def test_the_problem_of_a_day_stays_although_others_come_and_go(store: Store) -> None:
     numbers, days = old(store, 6), Days(store.sessions)
-    chosen = days.problem("loa", DAY)
+    chosen = days.problems(DAY)["loa"]
     for name in range(20):
         at(store, accepted(store, f"new {name}"), datetime(2026, 11, 30, tzinfo=UTC))
     for number in numbers:
         if number != chosen:
             Problems(store.sessions).remove(number)
-    assert days.problem("loa", DAY) == chosen
+    assert days.problems(DAY)["loa"] == chosen
 
 
 def test_the_first_problems_of_an_arena_need_not_wait_for_the_next_day(store: Store) -> None:
     first = accepted(store, "first")
     accepted(store, "second")
-    assert Days(store.sessions).problem("loa", module.today()) == first
+    assert Days(store.sessions).problems(module.today()) == {"loa": first}
 
 
 @pytest.mark.parametrize(
@@ -72,7 +73,8 @@ def test_a_streak_are_the_days_in_a_row_until_today_or_yesterday(store: Store, s
             days.note(ada, "loa", DAY - timedelta(days=back), number)
     days.note(ada, "tablut", DAY, number)
     days.note(user(store, "bob"), "loa", DAY, number)
-    assert days.streak(ada, "loa", DAY) == streak
+    assert days.streaks(ada, DAY).get("loa", 0) == streak
+    assert days.streaks(ada, DAY)["tablut"] == 1
 
 
 def test_who_solves_the_problem_of_the_day_has_a_streak(arena: Arena, person: Person) -> None:
@@ -81,7 +83,7 @@ def test_who_solves_the_problem_of_the_day_has_a_streak(arena: Arena, person: Pe
     assert [problem.id for problem in service.of_today(arena)] == [1]
 
     def streaks(*people: Identity | None) -> list[int]:
-        return [service.streak(arena, "loa", by) for by in people]
+        return [service.streaks(arena, by).get("loa", 0) for by in people]
 
     service.attempt(arena, 1, ["d2c1"], eve)
     assert streaks(ada, eve, None) == [0, 0, 0]

@@ -1,0 +1,55 @@
+"""The public page of a user: the latest games, rating changes, and the wins against the strongest opponents."""
+
+from __future__ import annotations
+
+import pytest
+from sqlalchemy import update
+from sqlmodel import col
+
+from arena.services import Arena, user
+from arena.store.base.models import BotIdentity
+from tests.arena.field import Field, record_of
+from tests.arena.services.test_bot import rate
+
+
+@pytest.fixture
+def field(arena: Arena) -> Field:
+    """Games that the first side has won; the bot ada belongs to eve, the others to zoe."""
+    field, store = Field(arena.store), arena.store
+    eve = store.users.add("eve", "author").id
+    with store.writing() as session:
+        session.execute(update(BotIdentity).where(col(BotIdentity.name) == "ada").values(owner_id=eve))
+    for game in field.plan(24):
+        store.results.commit(record_of(game, winner="first"))
+    return field
+
+
+def test_a_profile_has_the_latest_games_and_the_rating_changes(arena: Arena, field: Field) -> None:
+    profile = user.profile(arena, "eve")
+    assert profile.versions == {field.versions[0].id}
+    assert len(profile.games) == user.MAX_GAMES
+    assert all(field.versions[0].id in (game.first_id, game.second_id) for game in profile.games)
+    numbers = [game.commit_number or 0 for game in profile.games]
+    assert numbers == sorted(numbers, reverse=True)
+    assert [change.number for change in profile.changes["loa"]] == list(range(1, 13))
+
+
+def test_best_wins_are_one_each_against_the_strongest_opponents(arena: Arena, field: Field) -> None:
+    ids = {version.name.partition(" ")[0]: version.id for version in field.versions}
+    assert user.profile(arena, "eve").wins == [], "no opponent has a rank"
+    rate(arena, {ids["bob"]: 20.0, ids["cleo"]: 30.0})
+    wins = user.profile(arena, "eve").wins
+    assert [(game.second, rating) for game, rating in wins] == [("cleo v1", 27.0), ("bob v1", 17.0)]
+    assert all((game.first, game.winner) == ("ada v1", "first") for game, _ in wins)
+
+
+def test_wins_against_own_bots_and_losses_are_no_best_wins(arena: Arena, field: Field) -> None:
+    ids = {version.name.partition(" ")[0]: version.id for version in field.versions}
+    rate(arena, {ids["bob"]: 20.0, ids["cleo"]: 30.0, ids["dan"]: 25.0, ids["ada"]: 40.0})
+    assert {game.second for game, _ in user.profile(arena, "zoe").wins} == {"ada v1"}
+
+
+def test_who_has_no_bots_has_an_empty_profile(arena: Arena, field: Field) -> None:
+    arena.store.users.add("otto", "author")
+    profile = user.profile(arena, "otto")
+    assert (profile.games, profile.wins, profile.changes) == ([], [], {})
