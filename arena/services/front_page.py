@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from arena.analysis.marking import is_turning_point
 from arena.documents.analysis import AnalysedMove
@@ -55,6 +55,15 @@ class FrontPage:
     of_the_day: tuple[GameItem, GameRecord] | None
     turning_point: AnalysedMove | None
     """The costliest turning point of the game of the day; None without one, or without an analysis."""
+
+    @property
+    def next_start(self) -> TournamentItem | ScheduleItem | None:
+        """What begins next: an announced tournament, or one that a schedule will create."""
+        coming: list[tuple[datetime, TournamentItem | ScheduleItem]] = [
+            (tournament.start_time, tournament) for tournament in self.tournaments if tournament.state == "scheduled"
+        ]
+        coming += [(schedule.next_fire, schedule) for schedule in self.schedules if schedule.next_fire]
+        return min(coming, key=lambda pair: pair[0])[1] if coming else None
 
 
 def read(arena: Arena) -> FrontPage:

@@ -75,6 +75,7 @@ globalThis.arenaTexts = {
 "{cell}: select a piece first": "{cell} : choisissez d’abord une pièce",
 "{cell}: this piece has no legal move": "{cell} : cette pièce n’a aucun coup légal",
 "{cell}: {picked} has no legal move there": "{cell} : {picked} n’y a aucun coup légal",
+"{days} d {rest}": "{days} j {rest}",
 "{engine}, depth {depth}:": "{engine}, profondeur {depth} :",
 "{engine}:": "{engine} :",
 "{move} is not the engine’s move. Try again.": "{move} n’est pas le coup du moteur. Essayez encore.",

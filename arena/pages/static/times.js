@@ -47,12 +47,24 @@ function arrange(calendar) {
   }
 }
 
+// Days and a clock that runs down; the page itself tells that the time has come when it is exchanged.
+function countDown() {
+  for (const time of document.querySelectorAll("time[data-countdown]")) {
+    const left = Math.max(0, Math.ceil(Number(time.dataset.countdown) - Date.now() / 1000));
+    const rest = [Math.floor(left / 3600) % 24, Math.floor(left / 60) % 60, left % 60].map(pad).join(":");
+    const days = Math.floor(left / 86400);
+    time.textContent = days ? message("{days} d {rest}", { days, rest }) : rest;
+  }
+}
+
 document.addEventListener("click", (event) => {
-  const time = event.target.closest("time[datetime]");
+  const time = event.target.closest("time[datetime]:not([data-countdown])");
   if (time && !event.target.closest("a, button, summary")) time.textContent = written(time);
 });
 document.addEventListener("exchanged", show);
 for (const place of document.querySelectorAll("[data-local]")) place.textContent = place.dataset.local.replace("{zone}", timeZone);
 for (const calendar of document.querySelectorAll(".calendar")) arrange(calendar);
 show();
+countDown();
+if (document.querySelector("time[data-countdown]")) setInterval(countDown, 1000);
 for (const place of document.querySelectorAll("[data-site]:empty")) place.textContent = location.origin;

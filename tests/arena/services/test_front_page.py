@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
+from sqlalchemy import update
+from sqlmodel import col
+
 from arena.analysis.storage import save
 from arena.documents.analysis import Accuracy, AnalysedMove, BlownWin, Blunders, GameAnalysis
 from arena.documents.game import GameQuery
 from arena.documents.human_game import PlayRequest
 from arena.services import Arena, front_page, game, people
 from arena.services.people import Visitor
+from arena.store.base.models import Schedule, Tournament
 from referee.game.spec import PlannedGame
 from referee.rules import families
 from referee.rules.core import Termination
@@ -71,3 +77,25 @@ def test_the_costliest_turning_point_is_told(arena: Arena) -> None:
     point = front_page._turning_point(arena, record.id)
     assert point is not None
     assert point.number == 2
+
+
+def test_what_begins_next_is_an_announced_tournament_or_a_schedule(arena: Arena) -> None:
+    store, at = arena.store, datetime(2027, 1, 1, tzinfo=UTC)
+    assert front_page.read(arena).next_start is None
+    field = Field(store)  # its tournament runs
+    assert front_page.read(arena).next_start is None
+    for name, hour, enabled in (("late", 3, True), ("early", 1, True), ("off", 0, False)):
+        row = Schedule(name=name, cron="0 0 * * *", timezone="UTC", created_by=field.user_id)
+        row.next_fire, row.is_enabled = at.replace(hour=hour), enabled
+        with store.writing() as session:
+            session.add(row)
+    chosen = front_page.read(arena).next_start
+    assert chosen is not None
+    assert chosen.name == "early"
+    tournament = field.add_tournament(start_time=at)
+    with store.writing() as session:
+        session.execute(update(Tournament).where(col(Tournament.id) == tournament.id).values(state="scheduled"))
+    chosen = front_page.read(arena).next_start
+    assert chosen is not None
+    assert chosen.id == tournament.id
+    assert chosen.name == "cup"
