@@ -192,14 +192,14 @@ def summarise(
     return Blunders(*blunders), Accuracy(*accuracy), turning_points, BlownWin(*blown_win)
 
 
-def is_turning_point(one: AnalysedMove) -> bool:
+def is_turning_point(move: AnalysedMove) -> bool:
     """Return whether a move leads from a winning position to one that is even at best."""
     return (
-        bool(one.mark)
-        and one.winning_chances is not None
-        and one.loss is not None
-        and one.winning_chances >= WON
-        and one.winning_chances - one.loss <= EVEN
+        bool(move.mark)
+        and move.winning_chances is not None
+        and move.loss is not None
+        and move.winning_chances >= WON
+        and move.winning_chances - move.loss <= EVEN
     )
 
 

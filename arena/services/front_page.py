@@ -58,7 +58,7 @@ class FrontPage:
 
     @property
     def next_start(self) -> TournamentItem | ScheduleItem | None:
-        """What begins next: an announced tournament, or one that a schedule will create."""
+        """The next start: an announced tournament, or the schedule that will create one; None without any."""
         coming: list[tuple[datetime, TournamentItem | ScheduleItem]] = [
             (tournament.start_time, tournament) for tournament in self.tournaments if tournament.state == "scheduled"
         ]

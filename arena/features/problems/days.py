@@ -64,7 +64,7 @@ class Days:
     def streaks(self, user_id: int, day: date) -> dict[str, int]:
         """Return by family on how many days in a row until this one a user has solved the problem of the day.
 
-        A streak goes on while the problem of this day is not solved yet. Families without a streak are left out.
+        A streak continues while the problem of this day is not solved yet. Families without a streak are left out.
         """
         query = (
             select(col(DailySolution.family), col(DailySolution.day))

@@ -306,7 +306,7 @@ def rating(arena: Arena, family: str, by: Identity | None) -> TrueSkillRating:
 
 @dataclass(frozen=True, slots=True)
 class SolverProfile:
-    """What a user has solved in a family: problems tried and solved at the first attempt, strength, days in a row."""
+    """The problems of a family that a user has tried, and solved at the first attempt; strength, and days in a row."""
 
     family: str
     tried: int
@@ -316,13 +316,14 @@ class SolverProfile:
 
 
 def profile(arena: Arena, user_id: int) -> list[SolverProfile]:
-    """Return what a user has solved, by family; families without a rated attempt are left out."""
+    """Return what a user has solved, the longest streak first; families without a rated attempt are left out."""
     streaks = Days(arena.store.sessions).streaks(user_id, today())
     attempts = Attempts(arena.store.sessions).of_user(user_id)
-    return [
+    profiles = [
         SolverProfile(family, tried, solved, mu, streaks.get(family, 0))
         for family, (tried, solved, mu) in attempts.items()
     ]
+    return sorted(profiles, key=lambda profile: (-profile.streak, profile.family))
 
 
 def next_problem(arena: Arena, family: str, by: Identity | None, tried: Collection[int] = ()) -> WinProblemResponse:

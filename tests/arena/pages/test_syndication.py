@@ -179,12 +179,12 @@ def test_one_address_is_the_page_s_own(server: Server) -> None:
 def test_the_site_map_has_absolute_addresses_of_pages_that_exist(server: Server) -> None:
     reply = server.get("/sitemap.xml")
     assert reply.headers["Content-Type"].startswith("application/xml")
-    found = [place.text or "" for place in ET.fromstring(reply.body).iter() if place.tag.endswith("loc")]
-    assert len(set(found)) == len(found)
+    addresses = [place.text or "" for place in ET.fromstring(reply.body).iter() if place.tag.endswith("loc")]
+    assert len(set(addresses)) == len(addresses)
     assert {f"http://arena.example{path}" for path in ("/", "/loa", "/loa/board", "/bots/ada", "/tournaments/1")} <= {
-        *found
+        *addresses
     }
-    for address in found:
+    for address in addresses:
         path = address.removeprefix("http://arena.example")
         assert path == "/docs/" or server.get(path).status == 200, path
 

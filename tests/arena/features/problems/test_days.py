@@ -11,6 +11,7 @@ from sqlmodel import col
 from arena.documents.account import Identity
 from arena.features.problems import days as module
 from arena.features.problems import service
+from arena.features.problems.attempts import Attempts
 from arena.features.problems.days import Days
 from arena.features.problems.store import Problems
 from arena.features.problems.tables import StoredProblem
@@ -93,3 +94,23 @@ def test_who_solves_the_problem_of_the_day_has_a_streak(arena: Arena, person: Pe
     set_problem(arena.store, ada.user_id, "2", title="another")
     service.attempt(arena, 2, ["d2c3"], ada)
     assert streaks(ada) == [0]
+
+
+def test_a_profile_has_tries_solutions_and_streaks_the_longest_first(arena: Arena, person: Person) -> None:
+    ada, eve, store = person("ada"), person("eve"), arena.store
+    assert service.profile(arena, eve.user_id) == []
+    for digest, family in (("1", "loa"), ("2", "loa"), ("3", "abalone")):
+        set_problem(store, ada.user_id, digest, title=digest)
+        with store.writing() as session:
+            session.execute(update(StoredProblem).where(col(StoredProblem.digest) == digest).values(family=family))
+    attempts, days = Attempts(store.sessions), Days(store.sessions)
+    for number in (1, 2, 3):
+        attempts.decide(number, eve.user_id, is_solved=number == 1)
+    for back in range(2):
+        days.note(eve.user_id, "loa", module.today() - timedelta(days=back), 1)
+    profiles = service.profile(arena, eve.user_id)
+    assert [(line.family, line.tried, line.solved, line.streak) for line in profiles] == [
+        ("loa", 2, 1, 2),
+        ("abalone", 1, 0, 0),
+    ]
+    assert profiles[0].mu == attempts.rating("loa", eve.user_id).mu
