@@ -10,11 +10,11 @@ from collections.abc import Mapping
 
 LEVELS = 8
 STRENGTHS: Mapping[str, tuple[int, ...]] = {
-    "abalone": (0, 4, 8, 12, 16, 20, 24, 28),
-    "baroque": (0, 8, 16, 24, 32, 40, 48, 56),
-    "loa": (0, 12, 18, 23, 32, 38, 46, 54),
-    "pijersi": (0, 8, 15, 22, 34, 42, 49, 56),
-    "tablut": (0, 8, 16, 24, 32, 40, 48, 56),
+    "abalone": (0, 4, 8, 15, 26, 30, 33, 36),
+    "baroque": (0, 9, 14, 21, 26, 31, 36, 40),
+    "loa": (12, 17, 22, 30, 38, 46, 53, 61),
+    "pijersi": (0, 8, 13, 20, 37, 42, 49, 56),
+    "tablut": (0, 10, 22, 29, 36, 43, 49, 56),
 }
 _OTHERS = (0, 8, 16, 24, 32, 40, 48, 56)
 """For families that were not measured."""
