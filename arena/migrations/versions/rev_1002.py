@@ -1,5 +1,5 @@
-"""The file of a bot as it was uploaded, in one column, games whose opponents were chosen by a player, and imported
-games without a reason for their result.
+"""The file of a bot as it was uploaded, in one column, games whose opponents were chosen by a player, imported games
+without a reason for their result, followed people, and the days on which users solved the problem of the day.
 """
 
 from __future__ import annotations
@@ -36,6 +36,19 @@ def upgrade() -> None:
     op.add_column("games", sa.Column("anchor", sa.String(length=8), nullable=True))
     op.add_column("ratings", sa.Column("credit", sa.Float(), server_default="0", nullable=False))
     op.execute(sa.text("UPDATE tournaments SET is_challenge = true WHERE state = 'open'"))
+    op.create_table(
+        "problem_days",
+        sa.Column("user_id", sa.Integer(), nullable=False),
+        sa.Column("family", sa.String(length=32), nullable=False),
+        sa.Column("day", sa.String(length=10), nullable=False),
+        sa.Column("problem_id", sa.Integer(), nullable=False),
+        sa.ForeignKeyConstraint(["problem_id"], ["problems.id"], name=op.f("fk_problem_days_problem_id_problems")),
+        sa.ForeignKeyConstraint(["user_id"], ["users.id"], name=op.f("fk_problem_days_user_id_users")),
+        sa.PrimaryKeyConstraint("user_id", "family", "day", name=op.f("pk_problem_days")),
+    )
+    op.add_column("follows", sa.Column("person_id", sa.Integer(), nullable=True))
+    op.create_index(op.f("ix_follows_person_id"), "follows", ["person_id"])
+    op.create_index("ix_follows_user_id_person_id", "follows", ["user_id", "person_id"], unique=True)
     _forget_reasons(connection)
 
 
