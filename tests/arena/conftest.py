@@ -93,6 +93,15 @@ def sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
+def data_folder(tmp_path: Path, sqlite_template: Path) -> Path:
+    """The data folder of an arena in which nothing is."""
+    folder = tmp_path / "data"
+    folder.mkdir()
+    shutil.copy(sqlite_template, folder / "arena.sqlite3")
+    return folder
+
+
+@pytest.fixture
 def sqlite_store(tmp_path: Path, sqlite_template: Path) -> Iterator[Store]:
     """An empty store in SQLite."""
     shutil.copy(sqlite_template, tmp_path / "arena.sqlite3")

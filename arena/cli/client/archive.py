@@ -146,7 +146,7 @@ def _import(arguments: ImportArguments) -> int:
     ruleset = arguments.settle()
     # All are read before anything is stored.
     files = [GameFile(name, text_input.read_text(name), ruleset, arguments.notation) for name in arguments.files]
-    with open_source(arguments, creates=True) as source:
+    with open_source(arguments) as source:
         reports = source.import_files(files)
 
     def show() -> None:
@@ -231,7 +231,7 @@ def _index(arguments: IndexArguments) -> int:
     from arena.cli.source.source import open_folder
     from arena.collections import following
 
-    with open_folder(arguments, creates=False) as folder:
+    with open_folder(arguments) as folder:
         store = folder.arena.store
         count = following.rebuild(store, lambda done: output.progress(f"{done} games"))
         taken = following.follow(store)

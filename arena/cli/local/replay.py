@@ -121,7 +121,6 @@ def pick(records: list[GameRecord], name: str | None) -> GameRecord:
 
 
 def _verify(records: list[GameRecord]) -> int:
-    from referee.game.record import RecordError
     from referee.verify.verification import verify
 
     wrong = 0
@@ -130,8 +129,7 @@ def _verify(records: list[GameRecord]) -> int:
             verify(record)
         except ValueError as error:  # RecordError, and names or texts that the rules do not know
             wrong += 1
-            prefix = "" if isinstance(error, RecordError) else f"game {record.id}: "
-            output.error(f"{prefix}{error}")
+            output.error(f"game {record.id}: {error}")
     output.text(f"{len(records)} games verified, {wrong} wrong")
     return Exit.FAILED if wrong else Exit.DONE
 

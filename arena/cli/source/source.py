@@ -13,7 +13,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Protocol
 
 from arena.cli.source import remote
-from arena.cli.source.database import DatabaseArguments, file_of, open_new
+from arena.cli.source.database import DatabaseArguments, open_store
 from arena.cli.source.remote import ServerArguments
 from arena.cli.terminal import output
 from arena.cli.terminal.exit import CommandError, Exit
@@ -80,10 +80,10 @@ class SourceArguments(DatabaseArguments, ServerArguments):
 
 
 @contextlib.contextmanager
-def open_source(arguments: SourceArguments, *, creates: bool = False) -> Iterator[Source]:
+def open_source(arguments: SourceArguments) -> Iterator[Source]:
     """Open the arena that the arguments choose: the data folder unless `--server` is given.
 
-    With `creates` a missing database is created. Raises CommandError if both are chosen or there is no database.
+    Raises CommandError if both are chosen or there is no database.
     """
     if arguments.server:
         for name in ("data", "config", "database"):
@@ -93,30 +93,17 @@ def open_source(arguments: SourceArguments, *, creates: bool = False) -> Iterato
         return
     if arguments.token:
         raise CommandError("--token is for a server; choose it with --server")
-    with open_folder(arguments, creates=creates) as source:
+    with open_folder(arguments) as source:
         yield source
 
 
 @contextlib.contextmanager
-def open_folder(arguments: DatabaseArguments, *, creates: bool) -> Iterator[FolderSource]:
-    """Open the database that the arguments choose; with `creates` it need not exist yet. Raises CommandError."""
-    from arena.data_folder import make_folder
+def open_folder(arguments: DatabaseArguments) -> Iterator[FolderSource]:
+    """Open the database that the arguments choose. Raises CommandError if there is none."""
     from arena.services.arena import Arena
-    from arena.store.base import schema
 
     settings = arguments.read()
-    file = file_of(settings)
-    if not creates and file is not None and not file.exists():
-        raise CommandError(
-            f"no arena in {settings.data}; `arena init{settings.as_options}` makes one, "
-            f"`arena archive import FILE --family FAMILY{settings.as_options}` an archive alone",
-            Exit.NOT_FOUND,
-        )
-    make_folder(settings.data, is_passage=True)
-    with contextlib.closing(open_new(settings)) as store:
-        if schema.is_fresh(store.engine):
-            store.upgrade()
-        store.require()
+    with contextlib.closing(open_store(settings)) as store:
         yield FolderSource(Arena(store, settings))
 
 

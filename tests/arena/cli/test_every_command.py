@@ -297,7 +297,7 @@ def test_command_is_legible_on_every_terminal(
 
 WITHOUT_ARENA = {
     *("analyse", "book make", "doctor", "scheduler", "worker"),  # need none
-    *("archive import", "db load", "db restore", "demo", "init", "problems add"),  # make one
+    *("db load", "db restore", "demo", "init"),  # make one
 }
 
 

@@ -6,6 +6,7 @@ import contextlib
 import io
 import json
 import random
+import shutil
 import subprocess
 import sys
 from dataclasses import replace
@@ -323,9 +324,11 @@ def test_the_same_game_is_the_same_in_every_notation(family: str, archive: Archi
 
 @pytest.mark.parametrize("family", families())
 def test_archive_export_writes_a_game_imported_as_a_record_as_text(
-    family: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    family: str, tmp_path: Path, data_folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    game, data = vectors(family)[0], ["--data", str(tmp_path / "data")]
+    game, data = vectors(family)[0], ["--data", str(data_folder)]
+    again = ["--data", str(tmp_path / "again")]
+    shutil.copytree(data_folder, tmp_path / "again")
     played = load(family).settle(game["variant"], game["options"])
     file = tmp_path / "games.ndjson"
     file.write_text(RECORD.write(game_text(game, played, First="one", Second="two", Number="17"), played))
@@ -338,7 +341,6 @@ def test_archive_export_writes_a_game_imported_as_a_record_as_text(
     file.write_text(text)
     assert "known already" in arena(capsys, "import", str(file), "--family", family, "--notation", form.name, *data)
     file.write_text(arena(capsys, "export", "-o", "ndjson", *data))
-    again = ["--data", str(tmp_path / "again")]
     assert "1 game imported" in arena(capsys, "import", str(file), "--family", family, *again)
     (listed,) = json.loads(arena(capsys, "search", "--json", *again))["games"]
     (other,) = json.loads(arena(capsys, "search", "--json", *data))["games"]
@@ -360,9 +362,9 @@ def arena(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> str
 
 
 def test_the_command_from_import_to_replay(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, data_folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    file, data = tmp_path / "migs.txt", ["--data", str(tmp_path / "data")]
+    file, data = tmp_path / "migs.txt", ["--data", str(data_folder)]
     file.write_text(text_427() + "\n1.a1b2 a1b2\n", encoding="utf-8")
     out = json.loads(arena(capsys, "import", str(file), "--family", "abalone", "--json", *data, code=1))
     (read,) = out["files"]
@@ -391,7 +393,7 @@ def test_the_command_from_import_to_replay(
 @pytest.mark.parametrize(
     ("words", "code", "message"),
     [
-        (["search"], 3, "no arena in"),
+        (["search", "--data", "nowhere"], 3, "no arena in"),
         (["import", "/no/such/file", "--family", "loa"], 3, "no such file"),
         (["import", __file__ + "c", "--family", "lao"], 2, "did you mean loa"),
         (["import", "EMPTY", "--family", "loa"], 2, "contains no game"),
@@ -400,11 +402,11 @@ def test_the_command_from_import_to_replay(
     ],
 )
 def test_archive_commands_report_invalid_input(
-    words: list[str], code: int, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    words: list[str], code: int, message: str, tmp_path: Path, data_folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "empty").write_text("\n")
     words = [str(tmp_path / "empty") if word == "EMPTY" else word for word in words]
-    assert run(["archive", *words, "--data", str(tmp_path / "data")]) == code
+    assert run(["archive", words[0], "--data", str(data_folder), *words[1:]]) == code
     assert message in capsys.readouterr().err
 
 
@@ -449,8 +451,10 @@ def test_a_long_text_is_read_in_the_notation_that_reads_most_of_it(bad: int | No
     assert (chosen.format, len(chosen.games), chosen.problems) == (best.format, len(best.games), best.problems)
 
 
-def test_import_counts_the_variations_that_became_comments(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    file, data = tmp_path / "games.txt", ["--data", str(tmp_path / "data")]
+def test_import_counts_the_variations_that_became_comments(
+    tmp_path: Path, data_folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file, data = tmp_path / "games.txt", ["--data", str(data_folder)]
     file.write_text("1. b1-b3 h4-f2 (1... h3-f3) (1... h3-f5) 2. d1xa4 *\n")
     told = arena(capsys, "import", str(file), "--family", "loa", *data)
     assert "1 variation could not be read: kept as comment\n" in told

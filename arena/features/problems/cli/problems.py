@@ -291,7 +291,7 @@ def _add(arguments: AddProblemArguments) -> int:
         )
         requests = [problem]
     added: list[dict[str, Any]] = []
-    with open_problems(arguments, creates=True) as source:
+    with open_problems(arguments) as source:
         for number, request in enumerate(requests, 1):
             output.progress(f"problem {number} of {len(requests)}")
             try:

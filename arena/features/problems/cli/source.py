@@ -42,9 +42,9 @@ class ProblemSource(Protocol):
 
 
 @contextlib.contextmanager
-def open_problems(arguments: SourceArguments, *, creates: bool = False) -> Iterator[ProblemSource]:
-    """Open the problems of the arena that the arguments choose; with `creates` a missing database is created."""
-    with open_source(arguments, creates=creates) as source:
+def open_problems(arguments: SourceArguments) -> Iterator[ProblemSource]:
+    """Open the problems of the arena that the arguments choose."""
+    with open_source(arguments) as source:
         if isinstance(source, FolderSource):
             yield FolderProblems(source.arena)
         else:

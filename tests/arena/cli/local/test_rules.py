@@ -400,7 +400,7 @@ def test_replay_verifies_every_game(capsys, tmp_path):
     assert out == "4 games verified, 3 wrong\n"
     assert "game lie: claims first by repetition, but the rules give draw by repetition in 1bbbbbb1/" in err
     assert "game late: over before ply 9 (b1b3)" in err
-    assert "game illegal, ply 1: illegal move 'b1b4' in 1bbbbbb1/" in err
+    assert "game illegal: ply 1: illegal move 'b1b4' in 1bbbbbb1/" in err
     assert run(capsys, "replay", str(path), "--game", "1", "--verify")[0] == 0
     assert run(capsys, "replay", str(path), "--game", "lie", "--verify")[0] == 1
     assert run(capsys, "replay", str(path), "--game", "nobody")[0] == 3

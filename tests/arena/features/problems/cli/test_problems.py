@@ -25,13 +25,12 @@ def run(capsys, *words: str) -> tuple[int, str, str]:
 
 
 @pytest.fixture
-def folder(tmp_path: Path, capsys) -> str:
+def folder(data_folder: Path, capsys) -> str:
     """A data folder with the problem 1."""
-    code, out, _ = run(
-        capsys, "add", "loa", "--position", POSITION, "--in", "2", "--title", "Close up", "--data", str(tmp_path)
-    )
+    data = str(data_folder)
+    code, out, _ = run(capsys, "add", "loa", "--position", POSITION, "--in", "2", "--title", "Close up", "--data", data)
     assert (code, out.splitlines()[-1]) == (0, "problem 1: accepted")
-    return str(tmp_path)
+    return data
 
 
 def test_a_problem_of_the_folder_is_listed_shown_and_chosen(folder, capsys):
@@ -65,10 +64,10 @@ def test_a_problem_is_solved_by_options_and_by_dialogue(folder, capsys, monkeypa
     assert run(capsys, "solve", "1", "--data", folder)[0] == 1
 
 
-def test_problems_found_in_the_archive_are_added(tmp_path, capsys):
+def test_problems_found_in_the_archive_are_added(tmp_path, data_folder, capsys):
     games = tmp_path / "games.txt"
     games.write_text(GAME, encoding="utf-8")
-    data = str(tmp_path / "data")
+    data = str(data_folder)
     assert main(["archive", "import", str(games), "--family", "loa", "--data", data]) == 0
     capsys.readouterr()
     code, printed, _ = run(capsys, "find", "loa", "--arena", "--data", data, "--in", "3", "--unique", "-o", "ndjson")
@@ -91,7 +90,8 @@ def test_problems_found_in_the_archive_are_added(tmp_path, capsys):
     assert booklet.read_bytes().startswith(b"%PDF")
 
 
-def test_a_problem_that_is_wrong_or_unreadable_is_refused(tmp_path, capsys):
+def test_a_problem_that_is_wrong_or_unreadable_is_refused(tmp_path, data_folder, capsys):
+    data = str(data_folder)
     words = [
         "add",
         "loa",
@@ -100,7 +100,7 @@ def test_a_problem_that_is_wrong_or_unreadable_is_refused(tmp_path, capsys):
         "--in",
         "1",
         "--data",
-        str(tmp_path),
+        data,
     ]
     code, out, _ = run(capsys, *words)
     assert code == 1
@@ -108,7 +108,7 @@ def test_a_problem_that_is_wrong_or_unreadable_is_refused(tmp_path, capsys):
     for text in ("no json\n", "[]\n"):
         file = tmp_path / "bad.ndjson"
         file.write_text(text, encoding="utf-8")
-        assert run(capsys, "add", "loa", "--file", str(file), "--data", str(tmp_path))[0] == 2
+        assert run(capsys, "add", "loa", "--file", str(file), "--data", data)[0] == 2
 
 
 def test_problems_of_a_server(arena: Arena, capsys, monkeypatch):
