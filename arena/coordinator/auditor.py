@@ -138,7 +138,7 @@ class ResultAuditor:
         if not problem:
             return
         self._log.error("worker quarantined", worker=worker, game=game.id, problem=problem)
-        self._suspect(worker, problem)
+        self._suspect(worker, f"game {game.id}: {problem}")
         self._unnoted.append((QUARANTINED, worker))
 
     def _time(self, worker: str, game: PlannedGame, record: GameRecord) -> None:

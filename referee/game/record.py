@@ -263,9 +263,9 @@ def positions(record: GameRecord) -> list[Position]:
     reached = [Position.start(ruleset, record.position)]
     for number, move in enumerate(record.moves, 1):
         if reached[-1].outcome is not None:
-            raise RecordError(f"game {record.id}: over before ply {number} ({move}) in {reached[-1]}")
+            raise RecordError(f"over before ply {number} ({move}) in {reached[-1]}")
         try:
             reached.append(reached[-1].play(move))
         except ValueError as error:
-            raise RecordError(f"game {record.id}, ply {number}: {error}") from None
+            raise RecordError(f"ply {number}: {error}") from None
     return reached

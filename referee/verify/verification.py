@@ -132,7 +132,7 @@ def _compare(record: GameRecord, spec: GameSpec, starts: _Starts) -> None:
     """Check that a record agrees with the spec of its game. Raises RecordError, UnknownNameError, ParseError."""
 
     def refuse(subject: str, claim: object, plan: object) -> None:
-        raise RecordError(f"game {record.id}: {subject} is {claim}, but the plan has {plan}")
+        raise RecordError(f"{subject} is {claim}, but the plan has {plan}")
 
     ruleset, _, start = starts.find(spec.family, spec.variant, spec.options, spec.position)
     for name in _PLANNED:
@@ -158,19 +158,17 @@ def _judge(record: GameRecord, outcome: Outcome | None, final: str) -> None:
     if record.kind is Kind.RULES and record.termination is not Termination.MAX_PLIES:
         if outcome is None or (outcome.winner, outcome.reason) != claim:
             verdict = f"{outcome.winner} by {outcome.reason}" if outcome else "no end of the game"
-            raise RecordError(
-                f"game {record.id}: claims {claim[0]} by {claim[1]}, but the rules give {verdict} in {final}"
-            )
+            raise RecordError(f"claims {claim[0]} by {claim[1]}, but the rules give {verdict} in {final}")
     elif outcome is not None and (outcome.winner, outcome.reason) != claim:
-        raise RecordError(f"game {record.id}: claims {claim[1]}, but the rules ended it by {outcome.reason} in {final}")
+        raise RecordError(f"claims {claim[1]}, but the rules ended it by {outcome.reason} in {final}")
     if record.final_position and record.final_position != final:
-        raise RecordError(f"game {record.id}: final position {final}, but the record has {record.final_position}")
+        raise RecordError(f"final position {final}, but the record has {record.final_position}")
 
 
 def _blame(record: GameRecord, mover: Side) -> None:
     """Check that a side that lost by its move, its time or resignation was to move. Raises RecordError."""
     if record.termination in _BY_THE_MOVER and record.loser != mover:
-        raise RecordError(f"game {record.id}: {record.loser} lost by {record.termination} when it was not to move")
+        raise RecordError(f"{record.loser} lost by {record.termination} when it was not to move")
 
 
 def _adjudication_of(record: GameRecord, spec: GameSpec | None) -> Adjudication | None:
@@ -182,7 +180,7 @@ def _adjudication_of(record: GameRecord, spec: GameSpec | None) -> Adjudication 
     try:
         return Adjudication(**record.adjudication)  # type: ignore[arg-type]
     except TypeError:
-        raise RecordError(f"game {record.id}: unknown adjudication settings {dict(record.adjudication)}") from None
+        raise RecordError(f"unknown adjudication settings {dict(record.adjudication)}") from None
 
 
 def _adjudicate(
@@ -201,10 +199,7 @@ def _adjudicate(
     count = len(record.plies) if is_asked else 0
     for number, (side, ply) in enumerate(zip(sides, record.plies[:count], strict=False), 1):
         if verdict is not None:
-            raise RecordError(
-                f"game {record.id}: adjudication ends it by {verdict.reason} after ply {number - 1}, "
-                "the record continues"
-            )
+            raise RecordError(f"adjudication ends it by {verdict.reason} after ply {number - 1}, the record continues")
         is_last = outcome is not None and number == count
         if not is_last and not ply.book and not (passed and passed[number - 1]):
             judged[side] = number
@@ -212,18 +207,16 @@ def _adjudicate(
     claim = (record.winner, record.termination)
     if record.termination is Termination.DRAW_AGREED:
         if not rule.draw_agreement or record.winner != "draw":
-            raise RecordError(f"game {record.id}: claims {claim[0]} by {claim[1]}, which adjudication forbids")
+            raise RecordError(f"claims {claim[0]} by {claim[1]}, which adjudication forbids")
         if len(judged) < len(SIDES) or max(judged.values()) < len(record.moves):
-            raise RecordError(f"game {record.id}: claims a draw agreed, but not with moves of both bots")
+            raise RecordError(f"claims a draw agreed, but not with moves of both bots")
     elif record.termination in _BY_SCORE_OR_LENGTH and outcome is None:
         if verdict is None or (verdict.winner, verdict.reason) != claim:
             said = f"{verdict.winner} by {verdict.reason}" if verdict else "no end of the game"
             plies = len(record.moves)
-            raise RecordError(
-                f"game {record.id}: claims {claim[0]} by {claim[1]}, but adjudication gives {said} after {plies} plies"
-            )
+            raise RecordError(f"claims {claim[0]} by {claim[1]}, but adjudication gives {said} after {plies} plies")
     elif verdict is not None:
-        raise RecordError(f"game {record.id}: claims {claim[1]}, but adjudication ends it by {verdict.reason}")
+        raise RecordError(f"claims {claim[1]}, but adjudication ends it by {verdict.reason}")
 
 
 def _is_passed(before: Position, after: Position, ms: float) -> bool:

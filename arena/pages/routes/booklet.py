@@ -63,7 +63,7 @@ async def respond(
         try:
             await run(positions, game.record)  # an error in the other process would be one of the program
         except RecordError as error:
-            raise Problem("invalid", str(error)) from None
+            raise Problem("invalid", f"game {game.record.id}: {error}") from None
     cost = count / FRAMES_PER_TOKEN
     body = await kept_file(request, cost, _print, tuple(games), tuple(problems), layout, in_language)
     headers = {"Content-Disposition": f'attachment; filename="{name}.pdf"', "Cache-Control": "no-cache"}

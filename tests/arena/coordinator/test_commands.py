@@ -86,6 +86,9 @@ def test_verify_names_each_wrong_game(folder: Path, sqlite_store: Store, capsys:
         connection.execute(
             text("UPDATE records SET data = :data WHERE game_id = :id"), {"data": pack(wrong), "id": first}
         )
+    assert run(["verify", "--all", *where]) == 1
+    (fault,) = [line for line in capsys.readouterr().err.splitlines() if "final position" in line]
+    assert fault.count(first) == 1
     verdict = said(capsys, 1, "verify", "--all", *where)
     assert [failure["game"] for failure in verdict["failures"]] == [first]
     assert said(capsys, 1, "verify", "--all", "--void", *where)["failed"] == 1
