@@ -108,13 +108,15 @@ find no kernels in the cache.
 """
 
 
-def environment() -> dict[str, str]:
-    """Build the environment of a sandboxed bot: of the arena's variables it has only those about compiled kernels.
+def search_path(*folders: str) -> str:
+    """Return the PATH of a bot: the folder of this Python first, so that a bot in Python finds the arena's packages."""
+    return os.pathsep.join((os.path.dirname(sys.executable), *folders))
 
-    The folder of this Python is first in PATH, so that a bot written in Python finds the arena's packages.
-    """
+
+def environment() -> dict[str, str]:
+    """Build the environment of a sandboxed bot: of the arena's variables it has only those about compiled kernels."""
     return {
-        "PATH": os.pathsep.join((os.path.dirname(sys.executable), "/usr/local/bin", "/usr/bin", "/bin")),
+        "PATH": search_path("/usr/local/bin", "/usr/bin", "/bin"),
         "HOME": "/tmp",  # noqa: S108 - private to the bot under bubblewrap
         "TMPDIR": "/tmp",  # noqa: S108
         "LANG": "C.UTF-8",

@@ -26,7 +26,7 @@ from referee.game.spec import BotLimits
 from referee.sandbox import bwrap, landlock, rlimits
 from referee.sandbox.cgroup import CgroupParent, find_cgroup_parent
 from referee.sandbox.child import Child
-from referee.sandbox.launch import ONE_THREAD, Launch, Request, supervised
+from referee.sandbox.launch import ONE_THREAD, Launch, Request, search_path, supervised
 from referee.sandbox.privilege import is_root, is_shared, may_read_all, pick_user
 from referee.sandbox.reaper import descendants
 from referee.sandbox.watchdog import Watchdog
@@ -51,7 +51,7 @@ Wrap = Callable[[Request], Launch]
 def _plain(request: Request) -> Launch:
     # The arena's own variables contain passwords and tokens, which a bot must not get.
     known = {name: value for name, value in os.environ.items() if not name.startswith("ARENA_")}
-    return supervised(request, {}, {**ONE_THREAD, **known})
+    return supervised(request, {}, {**ONE_THREAD, **known, "PATH": search_path(os.environ.get("PATH", os.defpath))})
 
 
 _WRAPS: dict[str, Wrap] = {

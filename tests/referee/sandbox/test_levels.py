@@ -174,6 +174,19 @@ def test_every_level_plays_and_is_on_record(open_folder: Path) -> None:
         assert record.sandbox == name
 
 
+def test_bot_finds_the_python_of_the_arena_first_at_every_level(
+    open_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    others = open_folder / "others"
+    others.mkdir()
+    (others / "python3").symlink_to("/bin/false")
+    monkeypatch.setenv("PATH", os.pathsep.join((str(others), os.defpath)))
+    for name in LEVELS:
+        environment = Sandbox(name).confine(("python3", "bot.py"), None, LIMITS).environment
+        assert environment
+        assert environment["PATH"].split(os.pathsep)[0] == str(Path(sys.executable).parent), name
+
+
 def test_a_bot_sees_the_folders_its_command_names_and_no_home(
     open_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
