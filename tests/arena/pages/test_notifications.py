@@ -69,6 +69,17 @@ def test_a_browser_notifies_of_notices_that_come_after_it_was_asked_to(browser: 
         assert page.evaluate("localStorage.getItem('arena-notified-until')") is None
 
 
+def test_new_notice_appears_in_the_open_list(browser: Chromium, server: Server) -> None:
+    cookie = _member(server, "nadia")
+    with window(browser) as page:
+        _visit(page, server, cookie, "/account")
+        assert page.locator("#notices tbody tr").count() == 0
+        version = _checked(server, "nadia", "fresh")
+        page.clock.fast_forward(30_000)
+        page.locator(f"#notices a[href='/submissions/{version}']").wait_for()
+        assert page.locator("#notices strong").inner_text() == "Unread: 1."
+
+
 def test_a_browser_that_blocks_notifications_says_so_on_the_switch(browser: Chromium, server: Server) -> None:
     cookie = _member(server, "otto")
     with window(browser, is_apart=True) as page:
