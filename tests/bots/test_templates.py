@@ -51,7 +51,9 @@ def bot(folder: Path, language: str, interpreted: None) -> Iterator[Driver]:
 
 
 def test_template_passes_its_own_test(folder: Path, language: str) -> None:
-    (line,) = re.findall(r"^\tarena (.*)$", (folder / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
+    makefile = (folder / "Makefile").read_text(encoding="utf-8")
+    assert "\nARENA ?= arena\n" in makefile
+    (line,) = re.findall(r"^\t\$\(ARENA\) (.*)$", makefile, re.MULTILINE)
     words = shlex.split(line.replace("$(FAMILY)", FAMILY_OF[language]))
     done = arena([*words, "--transcript"], INTERPRETED, folder)
     assert done.returncode == 0, done.stdout + done.stderr
