@@ -78,7 +78,7 @@ def document(routes: Iterable[Route]) -> dict[str, Any]:
     paths: dict[str, dict[str, Any]] = {}
     for route in table:
         paths.setdefault(PREFIX + route.path, {})[route.method.lower()] = _operation(route, schemas, definitions)
-    return {
+    whole: dict[str, Any] = {
         "openapi": "3.1.0",
         "info": {
             "title": "Bot arena",
@@ -100,6 +100,28 @@ def document(routes: Iterable[Route]) -> dict[str, Any]:
             },
         },
     }
+    return {key: _in_sentences(part) for key, part in whole.items()}
+
+
+def _in_sentences(part: Any) -> Any:
+    """Return a part of the document whose descriptions are sentences.
+
+    Settings and documents are described by sentences already, fields and parameters by phrases: `arena --help` shows
+    those of parameters as well.
+    """
+    if isinstance(part, Mapping):
+        return {
+            key: _sentence(value) if key == "description" and isinstance(value, str) else _in_sentences(value)
+            for key, value in part.items()
+        }
+    return [*map(_in_sentences, part)] if isinstance(part, list) else part
+
+
+def _sentence(text: str) -> str:
+    """Return a phrase as a sentence; a text of several lines as it is."""
+    if not text or "\n" in text:
+        return text
+    return f"{text[0].upper()}{text[1:]}{'' if text.endswith(('.', ':')) else '.'}"
 
 
 _Schemas = Mapping[tuple[Model, JsonSchemaMode], Mapping[str, Any]]

@@ -47,25 +47,25 @@ OBJECTS = """\
 # Objects of the JSON interface
 
 Bodies and answers of the [operations](json-interface.md). In an answer every field is present; in a body those marked
-*required* must be.
+*Required* must be.
 
 These fields mean the same in all objects, unless an object says otherwise:
 
 | field | meaning |
 |---|---|
-| `family`, `variant` | names of a [family and of one of its variants](variants.md), such as `loa` and `standard` |
-| `pool` | a set of comparable ratings: the family, then its unusual rules and players, as in `loa/zen`, `loa/remote` |
-| `bot` | name of a bot; `zeta v3` is the full name of its version 3 |
-| `first`, `second` | the side that moves first, and the other one; as text, the name of its player |
-| `move`, `moves` | moves in the canonical notation of the family |
-| `position` | position in the notation of the family, as its [rules](rules.md) define it |
-| `plies` | number of moves of both sides together |
-| `games`, `wins`, `draws`, `losses` | numbers of single games, not of pairs |
-| `mu`, `sigma` | [strength](../explanation/ratings.md) and its standard error; new bots have 25 and 8.33 |
-| `conservative` | mu - 3 sigma: the bot is at least that strong with 99.9 % confidence |
-| `is_provisional` | true: too few games or too large a sigma for a rank |
-| `termination` | reason of the end of a game, one of the [terminations](terminations.md) |
-| a time | UTC, as in `2027-01-31T20:00:00Z`; `null` if it has not happened |
+| `family`, `variant` | Names of a [family and of one of its variants](variants.md), such as `loa` and `standard`. |
+| `pool` | A set of comparable ratings: the family, then its unusual rules and players, as in `loa/zen`, `loa/remote`. |
+| `bot` | Name of a bot; `zeta v3` is the full name of its version 3. |
+| `first`, `second` | The side that moves first, and the other one; as text, the name of its player. |
+| `move`, `moves` | Moves in the canonical notation of the family. |
+| `position` | Position in the notation of the family, as its [rules](rules.md) define it. |
+| `plies` | Number of moves of both sides together. |
+| `games`, `wins`, `draws`, `losses` | Numbers of single games, not of pairs. |
+| `mu`, `sigma` | [Strength](../explanation/ratings.md) and its standard error; new bots have 25 and 8.33. |
+| `conservative` | The bound mu - 3 sigma: the bot is at least that strong with 99.9 % confidence. |
+| `is_provisional` | True: too few games or too large a sigma for a rank. |
+| `termination` | Reason of the end of a game, one of the [terminations](terminations.md). |
+| a time | UTC, as in `2027-01-31T20:00:00Z`; `null` if it has not happened. |
 
 {objects}
 """
@@ -168,7 +168,7 @@ def _object(name: str, schema: Mapping[str, Any], *, is_answer: bool) -> Iterato
         (
             field,
             _kind(content),
-            ". ".join(filter(None, ("*required*" * (field in required), cell(content.get("description", ""))))),
+            " ".join(filter(None, ("*Required.*" * (field in required), cell(content.get("description", ""))))),
         )
         for field, content in schema.get("properties", {}).items()
     ]

@@ -91,6 +91,20 @@ def _may_be_known(name: str, value: Any) -> bool:
     return 0 < value < 2**31 if isinstance(value, int) else re.fullmatch(r"[a-z0-9]{1,32}", value) is not None
 
 
+def _descriptions(part: Any) -> Iterator[str]:
+    if isinstance(part, dict):
+        for key, value in part.items():
+            yield from [value] if key == "description" and isinstance(value, str) else _descriptions(value)
+    for value in part if isinstance(part, list) else ():
+        yield from _descriptions(value)
+
+
+def test_every_description_is_a_sentence() -> None:
+    texts = [text for text in _descriptions(made()) if text]
+    assert len(texts) > 1000
+    assert not [text for text in texts if text[0].islower() or not text.endswith((".", ":")) and "\n" not in text]
+
+
 def test_it_is_valid() -> None:
     from openapi_spec_validator import validate
 
