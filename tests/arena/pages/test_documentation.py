@@ -101,6 +101,16 @@ def test_page_of_the_site_is_accessible_and_fits_a_phone(site: Site, page: Any, 
     assert not [*found, *too_wide(page, path)]
 
 
+@pytest.mark.parametrize("path", ["reference/protocol/", "reference/rules/pijersi/"])
+def test_positions_are_whole_on_a_phone(site: Site, page: Any, path: str) -> None:
+    page.set_viewport_size(PHONE)
+    page.goto(f"{site.url}/docs/{path}")
+    assert page.locator("main pre").count()
+    assert not page.evaluate(
+        "[...document.querySelectorAll('main pre')].filter((pre) => pre.scrollWidth > pre.clientWidth + 1).length"
+    )
+
+
 def test_a_folder_without_slash_redirects_to_its_page(site: Site) -> None:
     assert fetch(site, "/docs/tutorials/first-bot")[::2] == (308, "/docs/tutorials/first-bot/")
 
