@@ -195,7 +195,7 @@ class ApiClient:
         except (ValueError, KeyError, TypeError, OSError, http.client.HTTPException):
             detail, hint, errors = f"{response.status} {response.reason}", "is this an arena server?", []
         if response.status == 401 and self.token is None:
-            hint = f"log in: arena login --server {self.server}"
+            hint = f"log in: `arena login --server {self.server}`"
         wait = response.headers.get("Retry-After")
         if response.status == 429 and wait and wait not in detail:
             hint = f"try again in {wait} s"

@@ -245,7 +245,7 @@ def _index(arguments: IndexArguments) -> int:
 # show, export
 
 
-_NO_MATCH = "no game of the archive matches; look with: arena archive search"
+_NO_MATCH = "no game of the archive matches; `arena archive search` shows all"
 
 
 def _show(arguments: ArchivedGameArguments) -> int:
@@ -338,4 +338,6 @@ def _show_moves(explored: Mapping[str, Any]) -> None:
     output.table(MOVES, [*(read_document(PlayedMoveItem, move) for move in explored["moves"]), total])
     if not explored["total_exact"]:
         output.note(f"figures of the latest {explored['games']:,} games; more had this position")
-    output.note("score and rating (mean mu today): of the side to move; see a game with arena archive show --number N")
+    output.note(
+        "score and rating (mean mu today): of the side to move; see a game with `arena archive show --number N`"
+    )

@@ -52,7 +52,7 @@ _COMMANDS = (
         query=BotQuery,
         item=BotItem,
         columns=BOTS,
-        empty='no bots yet; "arena bot submit --help" shows how',
+        empty="no bots yet; `arena bot submit --help` shows how",
         limit=0,
     ),
 )
@@ -135,7 +135,7 @@ def _submit(arguments: SubmitArguments) -> int:
     problem = f"  {submission['problem']}" if submission["problem"] else ""
     Printer(arguments).result(submission, lambda: output.text(f"{submission['name']}  {submission['state']}{problem}"))
     if submission["state"] in _UNCHECKED:
-        output.note(f'it is being checked; "arena bot show {name} --version {submission["number"]}" shows the progress')
+        output.note(f"it is being checked; `arena bot show {name} --version {submission['number']}` shows the progress")
     return Exit.FAILED if submission["state"] == "failed" else Exit.DONE
 
 
@@ -286,5 +286,5 @@ challenge = RouteCommand(
     body=Challenge,
     options={"bot": "your bot, which must be connected"},
     show=_print_match,
-    note=lambda match: f"follow it with: arena tournament watch {match['id']}",
+    note=lambda match: f"follow it with `arena tournament watch {match['id']}`",
 )

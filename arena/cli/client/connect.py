@@ -77,7 +77,7 @@ def run(arguments: ConnectArguments) -> int:
 
     client = remote.client(arguments)
     if client.token is None:
-        raise CommandError("connecting needs a token: --token, ARENA_TOKEN or arena login", Exit.REFUSED)
+        raise CommandError("connecting needs a token: --token, ARENA_TOKEN or `arena login`", Exit.REFUSED)
     try:
         spec = read_bot(arguments.bot, arguments.family[0])
     except ValueError as error:

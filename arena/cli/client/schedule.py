@@ -77,7 +77,7 @@ def _show_preview(coming: dict[str, Any]) -> None:
     output.text(*(f"not eligible: {row['name']}: {row['reason']}" for row in coming["refused"]))
     output.note(*coming["problems"])
     if not coming["is_enabled"]:
-        output.note(f'schedule {coming["id"]} is disabled; "arena schedule enable {coming["id"]}" enables it')
+        output.note(f"schedule {coming['id']} is disabled; `arena schedule enable {coming['id']}` enables it")
 
 
 def _state(schedule: dict[str, Any]) -> str:
@@ -93,7 +93,7 @@ _COMMANDS = (
         ("arena schedule list",),
         item=ScheduleItem,
         columns=_COLUMNS,
-        empty='no schedules; "arena tournament create FILE.toml" with a [schedule] in the file makes one',
+        empty="no schedules; `arena tournament create FILE.toml` with a [schedule] in the file makes one",
     ),
     RouteCommand(
         "show",

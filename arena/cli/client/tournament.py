@@ -124,7 +124,7 @@ def _create(arguments: CreateArguments) -> int:
         output.text(example(arguments.example).rstrip("\n"))
         return Exit.DONE
     if arguments.file is None:
-        raise CommandError('no FILE.toml given; "arena tournament create --example FORMAT > FILE.toml" makes one')
+        raise CommandError("no FILE.toml given; `arena tournament create --example FORMAT > FILE.toml` makes one")
     document = _read(arguments.file)
     if arguments.check:
         return _check(arguments, document)
@@ -144,7 +144,7 @@ def _create(arguments: CreateArguments) -> int:
         printer.result(
             created, lambda: output.text(f"schedule {created['id']}: {created['name']}, next at {created['next_fire']}")
         )
-        output.note('"arena schedule list" shows all schedules, "arena tournament list" the tournaments they create')
+        output.note("`arena schedule list` shows all schedules, `arena tournament list` the tournaments they create")
     elif arguments.watch:
         if printer.is_for_people:
             _show_created(created)
@@ -152,7 +152,7 @@ def _create(arguments: CreateArguments) -> int:
         printer.result(final)
     else:
         printer.result(created, lambda: _show_created(created))
-        output.note(f'"arena tournament watch {created["id"]}" follows it')
+        output.note(f"`arena tournament watch {created['id']}` follows it")
     return Exit.DONE
 
 
@@ -312,7 +312,7 @@ _COMMANDS = (
         query=TournamentQuery,
         item=TournamentItem,
         columns=TOURNAMENTS,
-        empty='no tournaments; "arena tournament create --help" shows how',
+        empty="no tournaments; `arena tournament create --help` shows how",
         limit=50,
     ),
     RouteCommand(

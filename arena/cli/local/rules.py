@@ -228,7 +228,9 @@ def _report(report: VectorReport, family: str) -> None:
             variant = f" --variant {failure.variant}" if failure.variant else ""
             position = f' --position "{failure.position}"' if failure.position else ""
             depth = failure.problem.removeprefix("perft ").partition(":")[0]
-            output.text(f"    to locate it: arena perft {family}{variant}{options}{position} --divide --depth {depth}")
+            output.text(
+                f"    to locate it: `arena perft {family}{variant}{options}{position} --divide --depth {depth}`"
+            )
 
 
 def _vectors(arguments: VectorsArguments) -> int:
@@ -315,7 +317,7 @@ def _setup(arguments: SetupArguments) -> int:
 
     rules = load(arguments.family)
     if rules.setups is None:
-        raise CommandError(f"{rules.family} has no numbered setups; try: arena rules list {rules.family}")
+        raise CommandError(f"{rules.family} has no numbered setups; try `arena rules list {rules.family}`")
     ruleset = rules.settle(arguments.name)
     state = ruleset.read(arguments.position)
     position = ruleset.write(state)

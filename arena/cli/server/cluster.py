@@ -95,7 +95,7 @@ def _init_tls(folder: Path) -> int:
     output.text("Copy ca.pem and ROLE.pem, ROLE.key to the machines of each role, and set there:")
     output.text(f"  cluster_ca = {str(folder / 'ca.pem')!r}")
     output.text("  cluster_cert = 'ROLE.pem'\n  cluster_key = 'ROLE.key'")
-    output.text("Then start `arena scheduler --tls`, and use tls://HOST:8786 for referee and workers.")
+    output.note("Then start `arena scheduler --tls`, and use tls://HOST:8786 for referee and workers.")
     return Exit.DONE
 
 

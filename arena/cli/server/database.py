@@ -41,6 +41,8 @@ def init(arguments: InitArguments) -> int:
     settings = arguments.read()
     variants = {name: tuple(variant.name for variant in load(name).variants) for name in families()}
     make_folder(settings.data, is_passage=True)
+    if not settings.bundles:
+        make_folder(Path(settings.bundles_url))  # a backup copies it, also before the first upload
     named = named_file(arguments.config)
     file = named or settings.data / FILE
     is_written = not named and _write_settings(file)

@@ -132,11 +132,11 @@ def kernels() -> Diagnosis:
             "numba cache",
             "weak",
             f"{folder} cannot be written ({error.strerror}): every process compiles again what is not in it",
-            "set NUMBA_CACHE_DIR to a folder that the arena, and no bot, may write; then arena warmup",
+            "set NUMBA_CACHE_DIR to a folder that the arena, and no bot, may write; then `arena warmup`",
         )
     kept = sum(1 for path in folder.iterdir() if path.is_dir())
     if not kept:
-        return Diagnosis("numba cache", "weak", f"{folder}, empty", "arena warmup")
+        return Diagnosis("numba cache", "weak", f"{folder}, empty", "`arena warmup`")
     return Diagnosis("numba cache", "ok", f"{folder}, code of {kept} sets of sources")
 
 

@@ -214,7 +214,7 @@ def _list(arguments: DumpsArguments) -> int:
     except OSError as error:
         raise CommandError(f"{dumps.folder}: {error.strerror or error}", Exit.FAILED) from None
     for problem in problems:
-        output.error(f"{problem}; write it again with: arena dump update --rebuild", is_fault=False)
+        output.error(f"{problem}; write it again with `arena dump update --rebuild`", is_fault=False)
     return Exit.FAILED if problems else Exit.DONE
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import re
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
@@ -77,7 +76,7 @@ class ArenaCommand(Generic[R]):
             with closing(open_store(settings)) as store:
                 return self.act(Arena(store, settings), given)
         except NotFoundError as error:
-            hint = error.hint or f"`arena {self.listing(error, arguments)}{settings.as_options}` shows all"
+            hint = error.hint or f"`arena {self.listing(error, arguments)}` shows all"
             raise CommandError(f"{error}; {hint}", error.exit) from None
 
 
@@ -98,7 +97,6 @@ def open_store(settings: Settings, *, any_schema: bool = False) -> Store:
 
     Raises CommandError if there is no database, SchemaError for another schema, and StoreUnavailableError.
     """
-    from arena.errors import SchemaError
     from arena.store import Store
 
     file = file_of(settings)
@@ -109,12 +107,6 @@ def open_store(settings: Settings, *, any_schema: bool = False) -> Store:
     try:
         if not any_schema:
             store.require()
-    except SchemaError as error:
-        store.close()
-        # The store knows no command line: its commands get the options that lead to this database.
-        options = settings.as_options
-        message = re.sub(r"`arena (init|db upgrade)`", lambda command: f"`arena {command[1]}{options}`", str(error))
-        raise type(error)(message, hint=error.hint) from None
     except Exception:
         store.close()
         raise

@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import IO, Any, Literal, TypeAlias, TypeVar
 
+from arena.cli.terminal.printed_command import PrintedCommands
 from arena.documents.table import Column
 from arena.plain_text import UNSAFE
 
@@ -41,6 +42,7 @@ _STYLE = re.compile(r"\x1b\[[0-9;]*m")
 
 _quiet = False
 _is_plain = False
+_commands = PrintedCommands({})
 _is_line_open = False
 """True while a line of progress is on the terminal."""
 
@@ -55,6 +57,12 @@ def be_plain(is_plain: bool) -> None:
     """Print plain text from now on, also on a terminal: no colour, and tables as in files."""
     global _is_plain  # noqa: PLW0603 - one process is one command
     _is_plain = is_plain
+
+
+def name_place(chosen: Mapping[str, str]) -> None:
+    """Complete the commands in notes and errors by these options from now on."""
+    global _commands  # noqa: PLW0603 - one process is one command
+    _commands = PrintedCommands(chosen)
 
 
 def has_colour(stream: IO[str]) -> bool:
@@ -126,7 +134,7 @@ def note(*lines: str) -> None:
     """Print lines on stderr; nothing with `--quiet`."""
     if not _quiet:
         _take_line_away()
-        for line in lines:
+        for line in map(_commands.completed, lines):
             print(_wrapped(_shown(line, sys.stderr), sys.stderr), file=sys.stderr, flush=True)
 
 
@@ -134,7 +142,7 @@ def error(message: str, *, is_fault: bool = True) -> None:
     """Print an error on stderr, in one line unless a terminal is narrower: what is wrong, where, and what to do."""
     _take_line_away()
     head = "error: " if is_fault else ""
-    lines = _wrapped(f"{head}{_shown(message, sys.stderr)}", sys.stderr)
+    lines = _wrapped(f"{head}{_shown(_commands.completed(message), sys.stderr)}", sys.stderr)
     shown = styled(head.strip(), "bold", "red", stream=sys.stderr) + lines.removeprefix(head.strip())
     print(shown if is_fault else lines, file=sys.stderr, flush=True)
 

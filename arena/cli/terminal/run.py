@@ -13,6 +13,7 @@ from typing import IO
 from arena.cli.terminal import output
 from arena.cli.terminal.exit import CommandError, Exit
 from arena.cli.terminal.parser import build, find, overview
+from arena.cli.terminal.printed_command import PLACES
 from referee.errors import ArenaError, did_you_mean
 
 MAX_MESSAGE = 1000
@@ -117,7 +118,7 @@ def _sentence(error: ArenaError) -> str:
     if len(faults) > 1:
         return "; ".join(f"{fault['field']}: {fault['message']}" for fault in faults)
     listed = _LISTED.match(str(error))
-    hint = error.hint or (f'"arena {listed[1]} list" lists all' if listed else _HINTS.get(error.exit, ""))
+    hint = error.hint or (f"`arena {listed[1]} list` lists all" if listed else _HINTS.get(error.exit, ""))
     return f"{error}; {hint}" if hint else str(error)
 
 
@@ -160,6 +161,7 @@ def _of_system(error: OSError) -> tuple[Exit, str] | None:
 
 
 def _run(words: list[str]) -> int:
+    output.name_place({})
     parser = build()
     name = next((word for word in words if not word.startswith("-")), None)
     command = None if name is None else find(name)
@@ -172,6 +174,7 @@ def _run(words: list[str]) -> int:
         advice = f'{near} See "{prog} --help"' if near else f'see "{prog} --help"'
         raise CommandError(f"unrecognized arguments: {' '.join(others)}; {advice}")
     output.be_quiet(getattr(arguments, "quiet", False))
+    output.name_place({name: str(value) for name in PLACES if (value := getattr(arguments, name, None))})
     if arguments.version:
         output.text(_version())
         return Exit.DONE

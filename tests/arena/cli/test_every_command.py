@@ -16,9 +16,11 @@ import pytest
 from rich.cells import cell_len
 
 from arena.cli.terminal.exit import Exit
+from arena.cli.terminal.printed_command import options_of
 from arena.cli.terminal.table import Table
 from arena.documents.table import Column
 from tests.arena.cli.place import Look, Place, command_of, commands, empty, lines_of, rich
+from tests.arena.cli.printed import fault_of, printed
 from tests.conftest import INTERPRETED
 
 __all__ = ["empty", "rich"]
@@ -255,6 +257,15 @@ def check(case: Case, look: Look, shown: str, tables: Sequence[Table]) -> None:
         assert any(all(title in line for title in titles) for line in lines), titles
 
 
+def check_commands(shown: str, words: Sequence[str]) -> None:
+    """Check that the parser takes the commands in an output, and that they name the arena of the one that ran."""
+    for line in printed(shown):
+        assert not fault_of(line)
+        for place in ("--server", "--data"):
+            if place in words and place in options_of(line.split()):
+                assert place in line.split() or "--help" in line.split(), line
+
+
 def leaves_empty(case: Case) -> bool:
     """Return whether a command uses an arena, and leaves an empty one as it is."""
     uses_one = bool({"--server", "--data"} & {*commands()[command_of(case.line)]._option_string_actions})
@@ -293,6 +304,7 @@ def test_command_is_legible_on_every_terminal(
         print(f"--- {line}, {name}: {code}\n{shown}")
         assert code == wanted
         check(case, look, shown, tables)
+        check_commands(shown, place.words(line))
 
 
 WITHOUT_ARENA = {

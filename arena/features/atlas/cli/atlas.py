@@ -79,7 +79,7 @@ def _run(arguments: RunArguments) -> int:
         argument.refuse_concurrency(slots)
         with programs(slots) as executor:
             run(plan, arguments.out, executor, lambda: slots, _show_progress)
-    output.note(f"all games are in {arguments.out}; evaluate them with: arena atlas report {arguments.out}")
+    output.note(f"all games are in {arguments.out}; evaluate them with `arena atlas report {arguments.out}`")
     return Exit.DONE
 
 
@@ -114,7 +114,8 @@ def _show(arguments: AtlasArguments) -> int:
     starts = published(arguments.family)
     if not starts:
         raise CommandError(
-            f"no published atlas of {arguments.family}; measure one with: arena atlas run", Exit.NOT_FOUND
+            f"no published atlas of {arguments.family}; measure one with `arena atlas run PLAN.toml --out DIR`",
+            Exit.NOT_FOUND,
         )
     Printer(arguments).result(
         {"starts": [asdict(start) for start in starts]}, lambda: _table(starts, arguments.limit), "starts"

@@ -79,7 +79,8 @@ def run(arguments: DatagenArguments) -> int:
                 return Exit.INTERRUPTED
     count, games = generation.count, generation.shard_count * arguments.games_per_shard
     Printer(arguments).result(generation.schema, lambda: output.text(f"{count:,} positions of {games:,} games"))
-    output.note(f"stored in {arguments.out}; fit an evaluation to them with: arena train")
+    train = f"arena train --family {arguments.family} {arguments.out} --output-file FILE"
+    output.note(f"stored in {arguments.out}; fit an evaluation to them with `{train}`")
     return Exit.DONE
 
 

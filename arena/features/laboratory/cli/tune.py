@@ -230,7 +230,7 @@ def _show(result: dict[str, Any], folder: Path | None) -> None:
     )
     if folder:
         output.note(f"curves are in {folder / CURVES}")
-    output.note("verify the improvement by a match: arena play NEW OLD --sprt elo0=0,elo1=10 …")
+    output.note("verify the improvement by a match: `arena play NEW OLD --family FAMILY --sprt elo0=0,elo1=10`")
 
 
 def _draw(folder: Any, bot: str, parameters: list[Parameter], spsa: Spsa) -> None:

@@ -336,7 +336,7 @@ _COLUMNS: tuple[Column[WinProblemItem], ...] = (
 def _list(arguments: ProblemsArguments) -> int:
     with open_problems(arguments) as source:
         items = source.problems(WinProblemQuery(**arguments.filters))
-    empty = "no problem matches; find some with: arena problems find"
+    empty = "no problem matches; find some with `arena problems find FAMILY --arena`"
     Printer(arguments).rows(items, _COLUMNS, WinProblemItem, empty=empty)
     return Exit.DONE
 

@@ -46,6 +46,7 @@ def test_a_new_arena(run: Run, tmp_path: Path) -> None:
     assert "admin" in identity.scopes
     names = {line.name for line in store.bots.page().items}
     assert names == {"random", "greedy", "alphabeta", "mcts", "champion", *LEVELS}
+    assert (tmp_path / "data" / "bundles").is_dir()
     assert admin["token"] not in (tmp_path / "data" / "arena.toml").read_text()
     (tmp_path / "data" / "arena.toml").write_text("port = 9000\n")
     again = run("init", "--json")
