@@ -166,6 +166,10 @@ class Settings(BaseSettings):
     quota_bytes: int = Field(
         2**30, ge=0, description="Size limit of all bundles of a user, not counting retired versions."
     )
+    version_tests: int = Field(
+        2, ge=0, le=100, description="Limit on open tests of two versions per author (`arena test`); 0: none."
+    )
+    version_test_games: int = Field(4000, ge=2, le=1_000_000, description="Limit on games of a test of two versions.")
     bundle_cache_max_bytes: int = Field(
         4 * 2**30, ge=0, description="Size limit of the unpacked bundles cached on this machine."
     )

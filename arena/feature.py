@@ -28,10 +28,11 @@ BUILT_IN = "arena.features"
 ALL = "all"
 """A setting that turns off every feature."""
 VARIABLE = "ARENA_DISABLED_FEATURES"
-Room = Literal["menu", "explore", "family", "game", "bot", "board"]
+Room = Literal["menu", "explore", "account", "family", "game", "bot", "board"]
 ROOM_VALUES: Mapping[Room, frozenset[str]] = {
     "menu": frozenset(),
     "explore": frozenset(),
+    "account": frozenset(),
     "family": frozenset({"family"}),
     "game": frozenset({"game"}),
     "bot": frozenset({"bot"}),

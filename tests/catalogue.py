@@ -46,6 +46,7 @@ _ERRORS = (
     "arena/tournaments",
     "arena/submission",
     "arena/features/problems",
+    "arena/features/versiontests",
     "referee/tournament",
 )
 """Folders whose errors pages show."""

@@ -140,7 +140,7 @@ def challenge(
         raise ChallengeError(f"invalid number of games {games}: expected 1 to {MAX_CHALLENGE_GAMES}")
     is_remote = mine.place == "remote"
     if not is_remote:
-        _require_short(time)
+        require_short(time)
     rival = arena.store.bots.get(other.bot_id)
     is_own = rival.owner_id == by.user_id
     is_open = _is_open(arena, other) if is_remote else rival.plays_people and other.place == ""
@@ -167,7 +167,7 @@ def challenge(
     return row
 
 
-def _require_short(time: str) -> None:
+def require_short(time: str) -> None:
     """Raise ChallengeError for a time control with which a test game might take long."""
     try:
         control = read_time_control(time)

@@ -102,7 +102,7 @@ def _descriptions(part: Any) -> Iterator[str]:
 def test_every_description_is_a_sentence() -> None:
     texts = [text for text in _descriptions(made()) if text]
     assert len(texts) > 1000
-    assert not [text for text in texts if text[0].islower() or not text.endswith((".", ":")) and "\n" not in text]
+    assert not [text for text in texts if text[0].islower() or (not text.endswith((".", ":")) and "\n" not in text)]
 
 
 def test_it_is_valid() -> None:

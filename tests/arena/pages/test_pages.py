@@ -21,6 +21,7 @@ from tests.arena.pages.addresses import MORE, examples, filled, kinds, pages, pa
 from tests.arena.pages.conftest import Site
 from tests.arena.pages.stage import HOSTILE, NAMES, PASSWORD
 from tests.conftest import EFFORT
+from tests.with_features import is_on
 
 AXE = Path(__file__).parents[2] / "data" / "axe" / "axe.min.js"
 PARTS = 8
@@ -133,6 +134,7 @@ def test_every_page_is_visited_for_every_family(site: Site) -> None:
     replays = {f"/games/{game}" for game in site.stage.finished.values()}
     assert fixed | of_family | replays | {"/bots/ada", "/bots/ada/v/1", "/bots/ada/vs/bob"} <= visited
     forms = {"/account", "/tournaments/new", "/tournaments/1/edit", "/schedules/1/edit"}
+    forms |= {"/tests"} if is_on("versiontests") else set()
     assert set(private(site)) == forms | {f"/{name}/board/questions/1" for name in families()}
     titles = {path: re.search("<title>(.*?)</title>", known(site, path)[1], re.DOTALL)[1] for path in visited}  # type: ignore[index]
     assert all(titles.values())
@@ -472,7 +474,7 @@ def test_a_parameter_that_a_page_does_not_have_is_named(site: Site) -> None:
     assert "allowed: " in fetch(site, "/loa/leaderboard?xyzzy=1")[1]
 
 
-NO_PAGES = ("/account", "/dumps/nothing.sha256")
+NO_PAGES = ("/account", "/tests", "/dumps/nothing.sha256")
 """Addresses that require a log-in, and files."""
 PRIVATE = ("/tournaments/{tournament}/edit", "/schedules/{schedule}/edit")
 """Addresses that require a log-in before they reveal whether the subject exists."""
