@@ -209,7 +209,7 @@ def _adjudicate(
         if not rule.draw_agreement or record.winner != "draw":
             raise RecordError(f"claims {claim[0]} by {claim[1]}, which adjudication forbids")
         if len(judged) < len(SIDES) or max(judged.values()) < len(record.moves):
-            raise RecordError(f"claims a draw agreed, but not with moves of both bots")
+            raise RecordError("claims a draw agreed, but not with moves of both bots")
     elif record.termination in _BY_SCORE_OR_LENGTH and outcome is None:
         if verdict is None or (verdict.winner, verdict.reason) != claim:
             said = f"{verdict.winner} by {verdict.reason}" if verdict else "no end of the game"
