@@ -121,7 +121,7 @@ def _operation(path: str, method: str, operation: Mapping[str, Any], shared: set
             kinds = [_content(kind, media["schema"]) for kind, media in answer.get("content", {}).items()]
             yield f"- Answer {code}: {'; or '.join(kinds) or 'no body'}"
         elif code not in shared:
-            others.append(f"{code} {answer['description']}")
+            others.append(f"{code} {answer['description'].rstrip('.')}")
     if others:
         yield f"- Errors: {', '.join(others)}"
     yield ""
