@@ -1,6 +1,6 @@
 """The commands that notes and errors name, completed so that they work as they are copied: with the arena of this one.
 
-Whoever words a message, deep in the store or in an answer of a server, knows no command line.
+A message is worded deep in the store, or by a server: neither knows the command line that runs.
 """
 
 from __future__ import annotations

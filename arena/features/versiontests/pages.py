@@ -46,6 +46,7 @@ async def mine(request: web.Request) -> web.Response:
         keep="no-store",
         tests=sorted_table(request, TESTS, tests.items),
         found=tests,
+        max_open=tests.max_open,
         bots=(await run(services.bot.page, arena_of(request), BotQuery(owner=identity.name, limit=100))).items,
     )
 
@@ -95,6 +96,7 @@ async def _show(request: web.Request, given: Mapping[str, str], problem: str = "
         bot=bot,
         tests=sorted_table(request, TESTS, tests.items),
         found=tests,
+        max_open=tests.max_open,
         versions=[version.name for version in versions],
         plays=sorted({name for version in versions for name in version.families}),
         is_own=identity is not None and identity.name == bot.owner and "submit" in identity.scopes,

@@ -75,7 +75,7 @@ def of_bot(arena: Arena, bot: str) -> VersionTests:
 def stop(arena: Arena, tournament: int, by: Identity) -> VersionTestItem:
     """Cancel the games of a test that are still to be played. Its author and organisers may.
 
-    Raises NotFoundError, ForbiddenError, BadValueError if the tournament is no test, ConflictError if it is over.
+    Raises NotFoundError, ForbiddenError, BadValueError for another tournament, ConflictError if it is over.
     """
     row = arena.store.tournaments.get(tournament)
     if not _is_test(row):
