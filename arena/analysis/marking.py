@@ -98,8 +98,6 @@ def _compare(
     `chances` are those of the positions before and after the move; `chosen` is the position after the engine's choice.
     """
     best, later = chances
-    if at.depths and not at.wins_now:
-        best = _mean(at, win_model)
     if chosen is not None and (pair := _level(after, later, chosen, win_model)):
         later, other = pair
         other = other if chosen.side == at.side else -other
@@ -124,7 +122,7 @@ def _level(
     A search favours the side that moves last in it, and a deeper search sees more. So each position counts with
     the mean of its last two depths up to the one that both searches reached. Chances of ±1 need no such correction.
     """
-    chosen_chance = _own(chosen, win_model)
+    chosen_chance = own_chances(chosen, win_model)
     if chosen_chance is None:
         return None
     if after.choices == 1 or _is_ended(after) or _is_ended(chosen) or not (after.depths and chosen.depths):
@@ -148,13 +146,16 @@ def _is_ended(at: EvaluatedPosition) -> bool:
     return at.result is not None or at.wins_now
 
 
-def _own(at: EvaluatedPosition, win_model: WinModel) -> float | None:
+def own_chances(at: EvaluatedPosition, win_model: WinModel) -> float | None:
     """Return the chances of a position from its own result or score; None without a score."""
     if at.result is not None:
         return float(at.result)
     if at.wins_now:
         return CERTAIN
-    return None if at.score is None else win_model.winning_chances(at.score)
+    if at.score is None:
+        return None
+    # Scores of odd and even depths differ, so those of consecutive plies would alternate.
+    return _mean(at, win_model) if at.depths else win_model.winning_chances(at.score)
 
 
 def _chances(scored: Sequence[EvaluatedPosition], moves: Sequence[str], win_model: WinModel) -> list[float | None]:
@@ -162,7 +163,7 @@ def _chances(scored: Sequence[EvaluatedPosition], moves: Sequence[str], win_mode
     chances: list[float | None] = []
     for place in range(len(moves), -1, -1):
         at = scored[place]
-        chance = _own(at, win_model)
+        chance = own_chances(at, win_model)
         if not _is_ended(at) and at.choices == 1 and chances and (then := chances[-1]) is not None:
             chance = then if scored[place + 1].side == at.side else -then
         chances.append(chance)

@@ -15,7 +15,7 @@ from arena import feature
 from arena.clock import now
 from arena.cluster.game_runner import BundlePlace
 from arena.cluster.spool import Spool
-from arena.coordinator.analyst import Analyst
+from arena.coordinator.analyst import Analyst, RequestAnalyst
 from arena.coordinator.archivist import POLL_INTERVAL_S, ArchiveImporter, ArchiveIndexer
 from arena.coordinator.auditor import ResultAuditor, VerifierProcess
 from arena.coordinator.background import Background, Conditions, OutageLog
@@ -152,7 +152,7 @@ def _background(
         maintenance.tasks += [task for tasks in feature.loaded(chosen, "tasks") for task in tasks(store)]
     return (
         _following(store, conditions),
-        _analysing(context, conditions),
+        *_analysing(context, conditions),
         _importing(store, conditions),
         _maintaining(context, maintenance, conditions),
         *(work for works in feature.loaded(chosen, "background") for work in works(context, conditions)),
@@ -164,14 +164,30 @@ def _following(store: Store, conditions: Conditions) -> Background:
     return Background("archive", POLL_INTERVAL_S, follower.work, conditions, close=follower.process.close)
 
 
-def _analysing(context: CoordinatorContext, conditions: Conditions) -> Background:
-    settings, jobs = context.settings, context.in_flight.jobs
+def _analysing(context: CoordinatorContext, conditions: Conditions) -> tuple[Background, Background]:
+    """Return the analyses that people request, and those of the latest results."""
+    settings, jobs, store = context.settings, context.in_flight.jobs, context.store
     plays_here = not settings.is_clustered
+    requests = RequestAnalyst(store)
     budget, nodes = settings.analysis_games_per_day, settings.analysis_nodes_per_position
-    analyst = Analyst(context.store, lambda: plays_here and bool(jobs), budget=budget, nodes=nodes)
-    process = analyst.process
-    return Background(
-        "analysis", TICK_INTERVAL_S, analyst.work, conditions, interrupt=process.interrupt, close=process.close
+    analyst = Analyst(store, lambda: requests.is_working or (plays_here and bool(jobs)), budget=budget, nodes=nodes)
+    return (
+        Background(
+            "requests",
+            TICK_INTERVAL_S,
+            requests.work,
+            conditions,
+            interrupt=requests.process.interrupt,
+            close=requests.close,
+        ),
+        Background(
+            "analysis",
+            TICK_INTERVAL_S,
+            analyst.work,
+            conditions,
+            interrupt=analyst.process.interrupt,
+            close=analyst.process.close,
+        ),
     )
 
 

@@ -161,12 +161,22 @@ class AnalysisResponse:
         metadata=meaning("version of the model that converted scores into winning chances, such as `shipped 1`"),
     )
     plies: Sequence[AnalysedMove] = field(
-        default=(), metadata=meaning("the first 1,000 moves in order; empty until `state` is `done`")
+        default=(),
+        metadata=meaning(
+            "the first 1,000 moves in order; while `state` is `waiting`, those evaluated so far, without marks"
+        ),
     )
     blunders: Blunders | None = None
     accuracy: Accuracy | None = None
     turning_points: int | None = None
     blown_win: BlownWin | None = None
+    ahead: int | None = field(
+        default=None, metadata=meaning("the requester's own requests that are served before; null unless `waiting`")
+    )
+    share: float | None = field(
+        default=None, metadata=meaning("estimated part of the work that is done, 0 to 1; null until it begins")
+    )
+    seconds_left: int | None = field(default=None, metadata=meaning("estimated; null until the work begins"))
 
     @property
     def by_ply(self) -> dict[int, AnalysedMove]:
@@ -219,12 +229,14 @@ class PositionEvaluation:
 
 @dataclass(frozen=True, slots=True)
 class PositionResponse:
-    """A requested position and, once `is_done`, its evaluation in `answer`; `problem` says why it failed."""
+    """A requested position with its evaluation so far; `problem` says why it failed."""
 
     id: int = field(metadata=meaning("number of the request, with which to poll its answer"))
     is_done: bool = field(metadata=meaning("stays false if the analysis fails, so read `problem` too"))
     problem: str = field(metadata=meaning("empty unless the analysis failed"))
-    answer: PositionEvaluation | None = field(metadata=meaning("null until `is_done`"))
+    answer: PositionEvaluation | None = field(
+        metadata=meaning("null until there is one; until `is_done` of a shorter search, see `nodes`")
+    )
     record: str = field(metadata=HIDDEN)
     """The line that leads to the position, as a game record."""
     user_id: int | None = field(metadata=HIDDEN)

@@ -41,7 +41,12 @@ def _read(arena: Arena, game_id: str) -> AnalysisResponse:
     request = arena.store.analyses.request_of(game_id)
     if request is None:
         return AnalysisResponse(game_id, "none")
-    return AnalysisResponse(game_id, "failed" if request.problem else "waiting", request.problem)
+    if request.problem:
+        return AnalysisResponse(game_id, "failed", request.problem)
+    waiting: AnalysisResponse = adapter_of(AnalysisResponse).validate_python(
+        {"game": game_id, "state": "waiting", "ahead": arena.store.analyses.ahead(request), **request.answer}
+    )
+    return waiting
 
 
 def figures(arena: Arena, game_ids: Sequence[str]) -> dict[str, AnalysisFigures]:
@@ -50,7 +55,7 @@ def figures(arena: Arena, game_ids: Sequence[str]) -> dict[str, AnalysisFigures]
 
 
 def ask(arena: Arena, game_id: str, by: Identity, nodes: int | None = None) -> AnalysisResponse:
-    """Request the analysis of a game, to be done when no games wait. It replaces an analysis with other `nodes`.
+    """Request the analysis of a game, which begins within seconds. It replaces an analysis with other `nodes`.
 
     Raises NotFoundError, BadValueError, QuotaError, and ConflictError if the game is not over.
     """
@@ -81,7 +86,7 @@ def read_question(question: PositionRequest) -> study.Study:
 
 
 def ask_position(arena: Arena, line: study.Study, by: Identity, nodes: int | None = None) -> PositionResponse:
-    """Request the analysis of the last position of a line, to be done when no games wait.
+    """Request the analysis of the last position of a line, which begins within seconds.
 
     Raises QuotaError, and BadValueError for bad `nodes` or if the game is over in that position.
     """

@@ -25,8 +25,8 @@ async def show(call: RequestContext, game: GameId) -> RouteResult[AnalysisRespon
     problems=("not-found", "conflict", "invalid", "forbidden"),
 )
 async def ask(call: RequestContext, game: GameId, body: AnalysisRequest) -> RouteResult[AnalysisResponse]:
-    """Queue the game for analysis, before games that are analysed automatically. The engine runs while no game is
-    played.
+    """Queue the game for analysis, which begins within seconds at the lowest priority, whatever is played. Requests of
+    several users share the engine, one at a time for each.
     """
     found = await call.run(services.analysis.ask, call.arena, game, call.user, body.nodes)
     return RouteResult(found, keep="never", is_private=True)
@@ -42,7 +42,7 @@ async def ask(call: RequestContext, game: GameId, body: AnalysisRequest) -> Rout
     example="""/api/v1/analysis/positions -d '{"family": "loa", "moves": "b1b3 h4f2"}'""",
 )
 async def ask_position(call: RequestContext, body: PositionRequest) -> RouteResult[PositionResponse]:
-    """Queue a position for the engine, which runs while no game is played. Read the result again until `is_done`."""
+    """Queue a position for the engine. Read the result again until `is_done`; shorter searches answer first."""
     line = await call.run(services.analysis.read_question, body)
     found = await call.run(services.analysis.ask_position, call.arena, line, call.user, body.nodes)
     headers = {"Location": f"{PREFIX}/analysis/positions/{found.id}"}

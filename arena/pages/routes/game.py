@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from aiohttp import web
@@ -12,6 +13,7 @@ from markupsafe import Markup
 from arena import services
 from arena.documents.archive import ArchiveItem
 from arena.documents.game import EARLY_PLIES, GameItem
+from arena.errors import NotFoundError
 from arena.events.messages import Subject
 from arena.http.identity import session_of
 from arena.http.problem import as_json, not_found
@@ -33,7 +35,7 @@ from arena.pages.page import (
     run_use_case,
 )
 from arena.pages.session import checked_form
-from arena.pages.viewer import chances_of, charts_of, gauge, is_first_light, ply_of, scenes_body, viewer_context
+from arena.pages.viewer import Chart, chances_of, charts_of, gauge, is_first_light, ply_of, scenes_body, viewer_context
 from arena.services.game import GameDetails
 from referee.game.record import Ply
 from referee.game.spec import GameSpec
@@ -208,9 +210,22 @@ def _result(line: GameItem) -> str:
     )
 
 
+@routes.get("/games/{game}/analysis")
+@allow_parameters()
+async def analysing(request: web.Request) -> web.Response:
+    """Render only the state of an analysis, with the curve so far of a game that was played here."""
+    name = request.match_info["game"]
+    analysis = await run(services.analysis.read, arena_of(request), name)
+    charts: list[Chart] = []
+    if analysis.plies:
+        with suppress(NotFoundError):  # an imported game: its page shows the curve at the end
+            charts = charts_of((await replay_of(request))[0], analysis)
+    return render(request, "analysing.html", keep="no-store", analysis=analysis, charts=charts)
+
+
 @routes.post("/games/{game}/analysis")
 async def analyse(request: web.Request) -> web.Response:
-    """Request an analysis of a game, played here or imported. It runs when the arena is idle."""
+    """Request an analysis of a game, played here or imported. It begins within seconds."""
     fields = await checked_form(request)
     name = request.match_info["game"]
     await run_use_case(services.analysis.ask, arena_of(request), name, request[IDENTITY])

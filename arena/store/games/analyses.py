@@ -1,6 +1,6 @@
 """Stored analyses of games, with the figures used for searching, and the queue of analyses to make.
 
-Requested analyses come first. Otherwise the latest results are analysed, up to a daily limit.
+Requests of people are served in turn. Otherwise the latest results are analysed, up to a daily limit.
 """
 
 from __future__ import annotations
@@ -31,12 +31,16 @@ MAX_WAITING_PER_USER = 10
 
 @dataclass(frozen=True, slots=True)
 class AnalysisTask:
-    """A game to analyse, or a position given by `question`. `request` is None for a game without a request."""
+    """A game to analyse, or a position given by `question`. `request` is None for a game without a request.
+
+    `user` is 0 for a request of nobody in particular.
+    """
 
     request: int | None
     game_id: str | None
     question: Mapping[str, Any]
     nodes: int
+    user: int = 0
 
 
 def conditions(query: AnalysedGamesQuery) -> list[ColumnElement[bool]]:
@@ -121,7 +125,8 @@ class Analyses:
             if game_id is not None:
                 there = session.scalar(select(col(QueuedAnalysis.id)).where(col(QueuedAnalysis.game_id) == game_id))
                 if there is not None:
-                    session.execute(update(QueuedAnalysis).where(col(QueuedAnalysis.id) == there).values(problem=""))
+                    again = update(QueuedAnalysis).where(col(QueuedAnalysis.id) == there)
+                    session.execute(again.values(problem="", answer={}))
                     return there
             mine = _waiting().where(col(QueuedAnalysis.user_id) == user_id)
             for waiting, most, whose in ((mine, MAX_WAITING_PER_USER, "of yours "), (_waiting(), MAX_WAITING, "")):
@@ -138,7 +143,7 @@ class Analyses:
             row = session.get(QueuedAnalysis, number)
             if row is None or row.game_id is not None:
                 raise NotFoundError("question", number)
-            answer = PositionEvaluation(**row.answer) if row.is_done else None
+            answer = PositionEvaluation(**row.answer) if row.answer else None
             line = str(row.question["record"])
             return PositionResponse(number, row.is_done, row.problem, answer, line, row.user_id)
 
@@ -150,17 +155,28 @@ class Analyses:
                 session.expunge(row)
             return row
 
-    def next(self) -> AnalysisTask | None:
-        """Return the next waiting request: positions first because they are quick, then the oldest."""
+    def next(self, after: int = -1) -> AnalysisTask | None:
+        """Return the waiting request of the user with the next number after `after`, so that all have their turn.
+
+        Of one user's requests, positions come first because they are quick, then the oldest.
+        """
         query = (
             select(QueuedAnalysis)
             .where(*_WAITS)
-            .order_by(col(QueuedAnalysis.game_id).is_not(None), col(QueuedAnalysis.id))
+            .order_by(_user <= after, _user, col(QueuedAnalysis.game_id).is_not(None), col(QueuedAnalysis.id))
             .limit(1)
         )
         with self._sessions.reading() as session:
             row = session.scalar(query)
-            return None if row is None else AnalysisTask(row.id, row.game_id, row.question, row.nodes)
+            if row is None:
+                return None
+            return AnalysisTask(row.id, row.game_id, row.question, row.nodes, row.user_id or 0)
+
+    def ahead(self, request: QueuedAnalysis) -> int:
+        """Return how many waiting requests of the same user are served before this one, a game."""
+        earlier = (col(QueuedAnalysis.id) < request.id) | col(QueuedAnalysis.game_id).is_(None)
+        with self._sessions.reading() as session:
+            return session.scalar(_waiting().where(_user == (request.user_id or 0), earlier)) or 0
 
     def next_unasked(self, nodes: int, since: datetime, most: int) -> AnalysisTask | None:
         """Return the latest unanalysed result; None if at least `most` games were analysed after `since`."""
@@ -181,13 +197,13 @@ class Analyses:
             game_id = session.scalar(query)
         return None if game_id is None else AnalysisTask(None, game_id, {}, nodes)
 
-    def answer(self, request: int, answer: Mapping[str, Any]) -> None:
-        """Store the answer to a request for a position."""
+    def answer(self, request: int, answer: Mapping[str, Any], *, is_done: bool = True) -> None:
+        """Store the answer to a request, or what is known of it so far."""
         with self._sessions.writing() as session:
             session.execute(
                 update(QueuedAnalysis)
                 .where(col(QueuedAnalysis.id) == request)
-                .values(answer=dict(answer), is_done=True)
+                .values(answer=dict(answer), is_done=is_done)
             )
 
     def fail(self, task: AnalysisTask, problem: str) -> None:
@@ -224,6 +240,7 @@ class Analyses:
             return row
 
 
+_user = func.coalesce(col(QueuedAnalysis.user_id), 0)
 _WAITS = (col(QueuedAnalysis.problem) == "", col(QueuedAnalysis.is_done).is_(False))
 
 

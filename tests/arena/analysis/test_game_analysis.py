@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
 
-from arena.analysis.engine import AnalysisEngine, EngineError, NotAGameError
-from arena.analysis.game_analysis import analyse, annotated, evaluate_position, first_pass_nodes, second_pass_nodes
+from arena.analysis.engine import AnalysisEngine, EngineError, Evaluations, NotAGameError, PositionRef
+from arena.analysis.game_analysis import (
+    BATCH_NODES,
+    analyse,
+    analysis_steps,
+    annotated,
+    evaluate_position,
+    first_pass_nodes,
+    second_pass_nodes,
+)
+from arena.analysis.marking import EvaluatedPosition
 from arena.analysis.win_model import WinModel
 from arena.documents.analysis import GameAnalysis
 from referee.game.record import GameRecord
@@ -196,3 +205,43 @@ def test_a_blunder_has_the_legal_part_of_the_engines_line_as_a_variation() -> No
     assert marked.variations == (Variation(3, (other,)),)
     by_people = replace(record, variations=(Variation(1, (other,)),))
     assert annotated(by_people, {"plies": plies}) == by_people
+
+
+def test_steps_show_the_whole_curve_first_and_marks_at_the_end() -> None:
+    record = game_of(load("loa").settle(), 6)
+    asked: list[tuple[int, int]] = []
+
+    def ask(spots: Sequence[PositionRef], nodes: int) -> Evaluations:
+        asked.append((len(spots), nodes))
+        sides = ("first", "second")
+        return Evaluations("fake", [EvaluatedPosition(sides[ply % 2], 50, "", "", 9) for ply, _ in spots])  # type: ignore[arg-type]
+
+    nodes = BATCH_NODES // 8 // 3  # three positions in a batch of the first pass
+    first, *more, last = analysis_steps(record, ask, nodes=nodes, win_model=WIN_MODEL, has_preview=True)
+    assert asked[0] == (7, nodes // 10), "a quick look at every position comes first"
+    assert asked[1] == (3, 8 * nodes)
+    assert all(count == 1 for count, budget in asked if budget == 100 * nodes)
+    assert [len(step.plies) for step in (first, *more)] == [6] * (1 + len(more))
+    assert {ply.mark for step in (first, *more) for ply in step.plies} == {""}
+    assert [ply.mark for ply in last.plies] == ["??"] * 6
+    assert last.analysis is not None
+    assert last.analysis.plies == last.plies
+    shares = [step.share for step in (first, *more, last)]
+    assert shares == sorted(shares)
+    assert 0 < shares[0] < shares[-1] == 1
+
+
+def test_steps_without_a_preview_show_the_beginning_first() -> None:
+    def ask(spots: Sequence[PositionRef], nodes: int) -> Evaluations:
+        return Evaluations("fake", [EvaluatedPosition("first", 0, "", "", 9) for _ in spots])
+
+    steps = analysis_steps(game_of(load("loa").settle(), 6), ask, nodes=BATCH_NODES // 8 // 3, win_model=WIN_MODEL)
+    assert [len(step.plies) for step in steps] == [2, 5, 6, 6]
+
+
+def test_game_without_moves_is_analysed_in_one_step() -> None:
+    def ask(spots: Sequence[PositionRef], nodes: int) -> Evaluations:
+        return Evaluations("fake", [EvaluatedPosition("first", 0, "", "", 9) for _ in spots])
+
+    *_, last = analysis_steps(game_of(load("loa").settle(), 0), ask, nodes=10, win_model=WIN_MODEL)
+    assert (last.share, last.plies) == (1, [])

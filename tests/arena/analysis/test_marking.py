@@ -123,6 +123,15 @@ def test_positions_are_compared_at_a_common_depth(
     assert (found.loss, found.mark) == (pytest.approx(loss, abs=1e-3), mark), name
 
 
+@pytest.mark.parametrize(
+    ("depths", "chances"),
+    [((), 0.762), (((1, 0), (2, 200), (3, 0)), 0.381), (((2, 100), (3, WIN_IN_3)), 1.0), (((1, 100),), 0.462)],
+)
+def test_chances_are_the_mean_of_an_odd_and_an_even_depth(depths: tuple[tuple[int, int], ...], chances: float) -> None:
+    """A search favours the side that moves last in it, so one depth alone would make the curve alternate by ply."""
+    assert one(at(200, depths=depths), at(0, "second")).winning_chances == pytest.approx(chances, abs=1e-3)
+
+
 def test_choice_that_turns_out_lost_is_not_the_best_move() -> None:
     """The move loses as well. It is a blunder only if another move did not lose."""
     lost = at(WIN_IN_3, "second")

@@ -125,7 +125,7 @@ def test_who_is_logged_in_asks(server: Server, games: list[GameRecord]) -> None:
     name = games[0].id
     reply = post(server, cookie, f"/games/{name}", f"/games/{name}/analysis")
     assert reply.status == 303  # type: ignore[attr-defined]
-    assert "Queued: analysis starts when no game is running." in words(server.get(f"/games/{name}").body.decode())
+    assert "Begins in a few seconds." in words(server.get(f"/games/{name}").body.decode())
     assert server.store.analyses.next().game_id == name  # type: ignore[union-attr]
     board = "/loa/board?moves=b1b3"
     reply = post(server, cookie, board, "/loa/board/question?moves=b1b3")

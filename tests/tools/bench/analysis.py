@@ -13,6 +13,7 @@ import argparse
 import random
 import sys
 import time
+from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -102,9 +103,9 @@ def analysed(engine: AnalysisEngine, record: GameRecord, nodes: int, *, is_plain
         return engine.evaluate_all([(before + place, move) for place, move in spots], nodes)
 
     evaluations = _GameEvaluations(evaluate_there, record.moves[-1:], ())
-    evaluations.evaluate(nodes if is_plain else first_pass_nodes(nodes))
+    deque(evaluations.evaluate(nodes if is_plain else first_pass_nodes(nodes)), 0)
     if not is_plain and evaluations.borderline(win_model):
-        evaluations.evaluate(second_pass_nodes(nodes))
+        deque(evaluations.evaluate(second_pass_nodes(nodes)), 0)
     return evaluations.analysed(win_model)[0]
 
 

@@ -54,7 +54,7 @@ def test_next_returns_requests_first_and_positions_before_games(store: Store) ->
     assert store.analyses.ask(user, 100, game_id="g1") == first
     store.analyses.ask(user, 100, game_id="g2")
     question = store.analyses.ask(user, 500, question={"record": "a"})
-    assert store.analyses.next() == AnalysisTask(question, None, {"record": "a"}, 500)
+    assert store.analyses.next() == AnalysisTask(question, None, {"record": "a"}, 500, user)
     answer = PositionEvaluation("loa", "first", "alphabeta", 500, "test", 3, 0.1, "b1b3", ["b1b3"])
     store.analyses.answer(question, asdict(answer))
     request = store.analyses.request(question)
@@ -68,7 +68,36 @@ def test_next_returns_requests_first_and_positions_before_games(store: Store) ->
     assert after.game_id == "g2"
     assert store.analyses.request_of("g1").problem == "no such thing"  # type: ignore[union-attr]
     store.analyses.ask(user, 100, game_id="g1")
-    assert store.analyses.next() == AnalysisTask(first, "g1", {}, 100)
+    assert store.analyses.next() == AnalysisTask(first, "g1", {}, 100, user)
+
+
+def test_next_serves_users_in_turn(sqlite_store: Store) -> None:
+    analyses, ada, eve = sqlite_store.analyses, sqlite_store.users.add("ada").id, sqlite_store.users.add("eve").id
+    games = [analyses.ask(user, 100, game_id=f"g{number}") for number, user in enumerate((ada, ada, eve, None))]
+    served, after = [], -1
+    for _ in range(4):
+        task = analyses.next(after)
+        assert task is not None
+        after = task.user
+        served.append(task.request)
+    assert served == [games[3], games[0], games[2], games[3]]
+
+
+def test_ahead_counts_requests_of_the_same_user(sqlite_store: Store) -> None:
+    analyses, ada, eve = sqlite_store.analyses, sqlite_store.users.add("ada").id, sqlite_store.users.add("eve").id
+    for name, user in (("e1", eve), ("a1", ada), ("a2", ada), ("a3", ada)):
+        analyses.ask(user, 100, game_id=name)
+    done = analyses.ask(ada, 100, question={"record": "a"})
+    analyses.answer(done, {})
+
+    def ahead(name: str) -> int:
+        request = analyses.request_of(name)
+        assert request is not None
+        return analyses.ahead(request)
+
+    assert [ahead(name) for name in ("e1", "a1", "a3")] == [0, 0, 2]
+    analyses.ask(ada, 100, question={"record": "b"})
+    assert ahead("a1") == 1, "positions are quick, and come first"
 
 
 def test_ask_over_limit_raises_quota_error(sqlite_store: Store) -> None:
