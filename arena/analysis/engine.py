@@ -13,7 +13,8 @@ import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from arena.analysis.marking import EvaluatedPosition
+from arena.analysis.marking import EvaluatedPosition, own_chances
+from arena.analysis.win_model import FORCED_WIN, WinModel
 from arena.offload import OffloadProcess, yield_to_games
 from protocol.errors import ProtocolError
 from protocol.messages import Info
@@ -25,7 +26,7 @@ from referee.errors import ArenaError
 from referee.game.failure import BotError, SandboxError
 from referee.game.history import GameHistory
 from referee.game.record import GameRecord, Ply, read_record
-from referee.game.score import centipawns, kept_variation
+from referee.game.score import WIN_SCORE, centipawns, kept_variation
 from referee.game.spec import BotLimits, BotSpec, GameSpec
 from referee.machine.pool import JobError, WorkerLostError
 from referee.play import slot
@@ -44,6 +45,10 @@ MAX_WAITING = 4
 """Maximum of positions that wait for the engine of the analysis board. A thread of the web process waits with each, so
 further visitors get an error.
 """
+MAX_CANDIDATES = 300
+"""Most legal moves that are looked at for further lines; there are more in a few positions of Pijersi only."""
+SCAN_SHARE, MIN_SCAN_NODES = 0.25, 30
+"""Share of the nodes for a first look at all other moves, and fewest nodes of each."""
 MAX_PLIES = 1000
 """Plies of a game that are sent to the engine of the analysis board: setting up a position replays all of them."""
 
@@ -70,6 +75,30 @@ class Evaluations:
 
     engine: str
     scored: list[EvaluatedPosition]
+
+
+@dataclass(frozen=True, slots=True)
+class CandidateLine:
+    """A move with the position after it, and the view of it for the side that moves it: 1, or -1 for the other side."""
+
+    move: str
+    after: EvaluatedPosition
+    sign: int
+
+    @property
+    def score(self) -> int | None:
+        """The score for the side that makes the move. A win is a ply further than after the move."""
+        if self.after.result is not None:
+            return self.sign * self.after.result * (WIN_SCORE - 1)
+        if self.after.score is None:
+            return None
+        score = self.sign * self.after.score
+        return score if abs(score) < FORCED_WIN else score - 1 if score > 0 else score + 1
+
+    def chances(self, win_model: WinModel) -> float | None:
+        """Return the winning chances of the side that makes the move."""
+        chances = own_chances(self.after, win_model)
+        return None if chances is None else self.sign * chances
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +173,26 @@ class AnalysisEngine:
         line = kept_variation(info.pv) if info else ""
         best = _canonical(searched.position, thought.move or "")
         return replace(scored, score=score, best=best, line=line, depths=_depths(thought.lines))
+
+    def candidates(self, spot: PositionRef, best: str, nodes: int, count: int) -> list[CandidateLine]:
+        """Return the best moves besides `best`: all are looked at with few nodes, then `count` with `nodes` together.
+
+        The moves are compared by the positions after them, all of one parity, so any bot will do.
+        """
+        place, move = spot
+        position = (self._places[place].after(move) if move else self._places[place]).position
+        others = [text for text in position.texts if text != best]
+        if move or not 0 < len(others) <= MAX_CANDIDATES or count < 1:
+            return []
+        few = max(MIN_SCAN_NODES, int(SCAN_SHARE * nodes) // len(others))
+        known = [self._candidate(place, other, few) for other in others]
+        chosen = sorted(known, key=lambda line: -(line.chances(WinModel()) or 0.0))[:count]
+        deeper = [self._candidate(place, line.move, nodes // count) for line in chosen]
+        return sorted(deeper, key=lambda line: -(line.chances(WinModel()) or 0.0))
+
+    def _candidate(self, place: int, move: str, nodes: int) -> CandidateLine:
+        after = self.evaluate((place, move), nodes)
+        return CandidateLine(move, after, 1 if after.side == self._places[place].position.side else -1)
 
     def evaluate_all(self, spots: Sequence[PositionRef], nodes: int) -> Evaluations:
         """Evaluate several positions."""
@@ -242,6 +291,23 @@ def evaluate_in_background(record: bytes, spots: Sequence[PositionRef], nodes: i
         return engine.evaluate_all(spots, nodes)
 
 
+def evaluate_lines_in_background(
+    record: bytes, nodes: int, count: int, max_plies: int
+) -> tuple[Evaluations, list[CandidateLine]]:
+    """Evaluate the last position of a game, and the next best moves up to `count` lines, as a job of a slot.
+
+    Raises EngineError, NotAGameError, Stopped.
+    """
+    yield_to_games()
+    game = read_record(record)
+    moves = game.moves[:max_plies]
+    with AnalysisEngine(sample_engine(game.family), slot.roster(), game, moves) as engine:
+        found = engine.evaluate_all([(len(moves), "")], nodes)
+        (at,) = found.scored
+        lines = engine.candidates((len(moves), ""), at.best, nodes, count - 1) if at.best else []
+        return found, lines
+
+
 class EngineBusyError(ArenaError):
     """The engine is busy with positions of other visitors, or cannot start."""
 
@@ -256,13 +322,14 @@ class BoardEngine:
         self._turn = threading.Lock()
         self._room = threading.BoundedSemaphore(MAX_WAITING)
 
-    def evaluate(self, record: GameRecord, spots: Sequence[PositionRef], nodes: int) -> Evaluations:
-        """Evaluate positions of a game by the sample engine. Raises EngineBusyError."""
+    def evaluate(self, record: GameRecord, nodes: int, lines: int) -> tuple[Evaluations, list[CandidateLine]]:
+        """Evaluate the last position of a game, with the next best moves. Raises EngineBusyError."""
         if not self._room.acquire(blocking=False):
             raise EngineBusyError("the engine of the analysis board is busy", hint="try again in a few seconds")
         try:
             with self._turn:
-                return self._process.call(evaluate_in_background, record.line().encode(), spots, nodes, MAX_PLIES)
+                text = record.line().encode()
+                return self._process.call(evaluate_lines_in_background, text, nodes, lines, MAX_PLIES)
         except (JobError, WorkerLostError) as error:
             raise EngineBusyError(f"the engine did not evaluate the position: {error}") from None
         finally:

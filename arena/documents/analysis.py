@@ -228,6 +228,15 @@ class PositionEvaluation:
 
 
 @dataclass(frozen=True, slots=True)
+class FurtherLine:
+    """A move that is not the engine's choice, with what follows, from the view of the side that makes it."""
+
+    score: int | None
+    winning_chances: float | None
+    line: list[str]
+
+
+@dataclass(frozen=True, slots=True)
 class PositionResponse:
     """A requested position with its evaluation so far; `problem` says why it failed."""
 

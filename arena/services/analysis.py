@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 
 from arena.analysis import game_analysis
 from arena.analysis.storage import win_model_of
@@ -11,6 +10,7 @@ from arena.documents.account import Identity
 from arena.documents.analysis import (
     AnalysisFigures,
     AnalysisResponse,
+    FurtherLine,
     PositionEvaluation,
     PositionRequest,
     PositionResponse,
@@ -96,8 +96,10 @@ def ask_position(arena: Arena, line: study.Study, by: Identity, nodes: int | Non
     return arena.store.analyses.request(number)
 
 
-def evaluate_now(arena: Arena, line: study.Study, nodes: int) -> PositionEvaluation:
-    """Evaluate the last position of a line with a small number of nodes, at once.
+def evaluate_now(
+    arena: Arena, line: study.Study, nodes: int, lines: int = 1
+) -> tuple[PositionEvaluation, list[FurtherLine]]:
+    """Evaluate the last position of a line with a small number of nodes, at once, with the next best moves.
 
     Raises EngineBusyError, and BadValueError if the game is over in that position or if `nodes` is not between 100 and
     `analysis_board_nodes` (0 allows no evaluation).
@@ -106,12 +108,14 @@ def evaluate_now(arena: Arena, line: study.Study, nodes: int) -> PositionEvaluat
     if not 100 <= nodes <= most:
         raise BadValueError(f"invalid nodes {nodes}: expected 100 to {most}", field="nodes")
     record = _record_of(line)
-    engine = partial(arena.board_engine.evaluate, record)
-    evaluated = game_analysis.evaluate_position(
-        record, engine, nodes=nodes, win_model=win_model_of(arena.store, record.family)
-    )
+    win_model = win_model_of(arena.store, record.family)
+    found, others = arena.board_engine.evaluate(record, nodes, lines)
+    evaluated = game_analysis.evaluate_position(record, lambda *_: found, nodes=nodes, win_model=win_model)
     evaluation: PositionEvaluation = adapter_of(PositionEvaluation).validate_python(evaluated)
-    return evaluation
+    further = [
+        FurtherLine(other.score, other.chances(win_model), [other.move, *other.after.line.split()]) for other in others
+    ]
+    return evaluation, further
 
 
 def _record_of(line: study.Study) -> GameRecord:

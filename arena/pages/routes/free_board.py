@@ -55,6 +55,7 @@ _PLIES_PER_TOKEN = 20
 _FIRST_NODES, _MAX_NODES = 2_000, 10_000_000
 _NODES_PER_TOKEN = 100_000
 """Nodes of an evaluation that count as one request."""
+_MAX_LINES = 5
 _SHOWN_LINE = 8
 """Number of moves of an evaluation's variation."""
 _LETTERS_PER_TOKEN = 5_000
@@ -341,29 +342,39 @@ async def scenes(request: web.Request) -> web.Response:
 
 
 @routes.get("/{family}/board/evaluation.json")
-@allow_parameters(*_ADDRESS, "nodes")
+@allow_parameters(*_ADDRESS, "nodes", "lines")
 async def evaluate(request: web.Request) -> web.Response:
-    """Evaluate the end of the line with `?nodes=`; winning chances and score are those of the first side.
+    """Evaluate the end of the line with `?nodes=`, and with up to `?lines=` moves, the best first.
+
+    Winning chances and scores are those of the first side.
 
     The answer is `{"is_busy": true}` if the engine has no time now, and empty if the game is over.
     """
     line = await _read(request, path_family(request))
     nodes = number(request.query, "nodes", _FIRST_NODES, low=0, high=_MAX_NODES)
-    await charge(request, nodes / _NODES_PER_TOKEN)
-    if line.study.end.outcome is not None:
+    count = number(request.query, "lines", 1, low=1, high=_MAX_LINES)
+    # The further lines together take about as long as the first.
+    await charge(request, (nodes if count == 1 else 2 * nodes) / _NODES_PER_TOKEN)
+    end = line.study.end
+    if end.outcome is not None:
         return web.json_response({}, headers={"Cache-Control": "no-store"})
     try:
-        evaluation = await run_use_case(services.analysis.evaluate_now, arena_of(request), line.study, nodes)
+        best, others = await run_use_case(services.analysis.evaluate_now, arena_of(request), line.study, nodes, count)
     except EngineBusyError:
         return web.json_response({"is_busy": True}, headers={"Cache-Control": "no-store"})
-    sign = 1 if evaluation.side == "first" else -1
-    moves = await run_use_case(_displayed, line.study.end, evaluation.line or [evaluation.best])
+    sign = 1 if best.side == "first" else -1
+    lines = [(best.score, best.line or [best.best]), *((other.score, other.line) for other in others)]
     body = {
-        "depth": evaluation.depth,
-        "chance": None if evaluation.winning_chances is None else sign * evaluation.winning_chances,
-        "score": filters.score(None if evaluation.score is None else sign * evaluation.score),
-        "engine": evaluation.engine,
-        "line": moves,
+        "depth": best.depth,
+        "chance": None if best.winning_chances is None else sign * best.winning_chances,
+        "engine": best.engine,
+        "lines": [
+            {
+                "score": filters.score(None if score is None else sign * score),
+                "moves": await run_use_case(_displayed, end, moves),
+            }
+            for score, moves in lines
+        ],
     }
     return web.json_response(body, dumps=as_json, headers={"Cache-Control": "no-store"})
 

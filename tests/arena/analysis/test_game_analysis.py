@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.analysis.engine import AnalysisEngine, EngineError, Evaluations, NotAGameError, PositionRef
+from arena.analysis.engine import AnalysisEngine, CandidateLine, EngineError, Evaluations, NotAGameError, PositionRef
 from arena.analysis.game_analysis import (
     BATCH_NODES,
     analyse,
@@ -245,3 +245,32 @@ def test_game_without_moves_is_analysed_in_one_step() -> None:
 
     *_, last = analysis_steps(game_of(load("loa").settle(), 0), ask, nodes=10, win_model=WIN_MODEL)
     assert (last.share, last.plies) == (1, [])
+
+
+@pytest.mark.parametrize(
+    ("after", "sign", "score"),
+    [
+        (EvaluatedPosition("second", 40), -1, -40),
+        (EvaluatedPosition("first", 40), 1, 40),
+        (EvaluatedPosition("second", -29_997), -1, 29_996),
+        (EvaluatedPosition("second", 29_998), -1, -29_997),
+        (EvaluatedPosition("second", result=-1), -1, 29_999),
+        (EvaluatedPosition("second", result=0), -1, 0),
+        (EvaluatedPosition("second", None), -1, None),
+    ],
+)
+def test_score_of_a_candidate_is_that_of_the_mover(after: EvaluatedPosition, sign: int, score: int | None) -> None:
+    assert CandidateLine("move", after, sign).score == score
+
+
+def test_candidates_are_the_best_other_moves_with_the_best_first(tmp_path: Path, roster: Roster) -> None:
+    """The engine finds every move bad for the side that makes it, but two."""
+    start = Position.start(load("loa").settle())
+    best, good, better, *_ = start.texts
+    scores = f"{{{good!r}: 10, {better!r}: -20}}.get(move, 300)"
+    with AnalysisEngine(scripted(tmp_path, scores), roster, game_of(load("loa").settle(), 0), ()) as engine:
+        found = engine.candidates((0, ""), best, 1000, 2)
+        assert engine.candidates((0, ""), best, 1000, 0) == []
+    assert [line.move for line in found] == [better, good]
+    assert [round(line.chances(WIN_MODEL) or 0, 3) for line in found] == [0.1, -0.05]
+    assert [line.after.line for line in found] == ["a b", "a b"]

@@ -298,14 +298,19 @@ def test_a_position_is_evaluated_at_once_and_then_deeper(browser: Any, tmp_path:
             page.on("response", lambda response: answers.append(response) if after.search(response.url) else None)
             # An answer on the start position may still come: only those after the move count.
             with page.expect_response(
-                lambda response: bool(after.search(response.url)) and response.url.endswith("nodes=20000")
+                lambda response: bool(after.search(response.url)) and "nodes=8000&lines=3" in response.url
             ):
                 type_move(page, "b1b3")
             reads(page, "#ply", "1")
-            reads(page, "#evaluation", re.compile(r"^[+−].*, depth \d+: "))
-            assert [re.findall(r"nodes=(\d+)", response.url)[0] for response in answers] == ["2000", "20000"]
+            reads(page, "#evaluation small", re.compile(r", depth \d+:$"))
+            page.locator("#evaluation li:nth-child(3) button").wait_for()
+            assert [re.findall(r"nodes=(\d+)", response.url)[0] for response in answers] == ["2000", "8000"]
+            firsts = page.locator("#evaluation li button").all_inner_texts()
+            assert len(set(firsts)) == 3, "three moves"
+            page.locator("#evaluation li:nth-child(2) button").click()
+            reads(page, "#ply", "2")
         over = "position=b6w/8/8/8/3w4/8/8/b7%20b%20-%201"
-        assert "line" in server.get(f"/loa/board/evaluation.json?{over}").json
+        assert len(server.get(f"/loa/board/evaluation.json?{over}").json["lines"]) == 1
         assert server.get("/loa/board/evaluation.json?position=8/8/8/3b4/3wb3/8/8/8%20b%20-%201").json == {}
         assert server.get("/loa/board/evaluation.json?nodes=20001").status == 422
     finally:
