@@ -25,6 +25,12 @@ export class Board {
 
   place(name) { return this.turned(this.chart.places[name]); }
 
+  // Whether two cells touch: no cell is much nearer to the first one than the second is.
+  areNeighbours(one, other) {
+    const far = (name) => Math.hypot(this.chart.places[name][0] - this.chart.places[one][0], this.chart.places[name][1] - this.chart.places[one][1]);
+    return far(other) < 1.5 * Math.min(...this.chart.rows.flat().filter((name) => name !== one).map(far));
+  }
+
   turned([x, y]) {
     const [a, b] = this.chart.middle;
     return this.isFlipped ? [2 * a - x, 2 * b - y] : [x, y];

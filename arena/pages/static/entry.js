@@ -11,8 +11,9 @@ const begins = (way, picked) => picked.every((cell, index) => way[index] === cel
 
 export class Entry {
   // `place` shows the selection and the choice of moves; `say` speaks to screen readers; `send` receives the move's text.
+  // While no move can be made, a click says `closed` (empty: nothing).
   constructor({ board, frame, place, say, send }) {
-    Object.assign(this, { board, frame, place, say, send, moves: [], picked: [], cursor: null, refusal: "" });
+    Object.assign(this, { board, frame, place, say, send, moves: [], picked: [], cursor: null, refusal: "", closed: "" });
     this.layer = element("g", { "data-layer": "entry" });
     board.svg.append(this.layer);
     this.rows = board.chart.rows;
@@ -53,13 +54,16 @@ export class Entry {
     return found.length === 1 ? found[0] : null;
   }
 
-  // The move to play without a question: the only one left, with all its cells selected. Two marbles alone may also mean a
-  // push that is not legal, so a move whose last cell is missing waits for it. Where pieces do not stack, whoever drops a
-  // piece on one of the same side pushes that side's row.
+  // The move to play without a question: the only one left, also if cells are missing that nothing else could follow. Two
+  // neighbouring pieces of one side alone may also mean a push that is not legal, so a move that needs one more cell waits
+  // for it. Where pieces do not stack, whoever drops a piece on one of the same side pushes that side's row.
   decided(isDropped) {
-    const whole = this.picked.length > 1 && setting("confirm") !== "on" ? this.whole() : [];
-    const isPush = isDropped && !this.board.chart.stacks && this.picked.length === 2 && this.scene.pieces[this.picked[1]];
-    return whole.length === 1 && (isPush || this.meant().length === 1) ? whole[0] : null;
+    if (this.picked.length < 2 || setting("confirm") === "on") return null;
+    const whole = this.whole();
+    const isPair = this.picked.length === 2 && !this.board.chart.stacks && this.scene.pieces[this.picked[1]];
+    if (whole.length === 1 && isPair && isDropped) return whole[0];
+    const left = this.meant();
+    return left.length === 1 && (whole.length || !isPair || !this.board.areNeighbours(...this.picked)) ? left[0] : null;
   }
 
   pick(cell, isDropped = false) {
@@ -88,6 +92,14 @@ export class Entry {
     else this.refusal = message("{cell}: not a piece of the side to move", words);
     this.show();
     this.say(this.refusal);
+  }
+
+  // Say why no move can be made now, to a click and to Enter.
+  tellClosed() {
+    if (!this.closed) return;
+    this.refusal = this.closed;
+    this.show();
+    this.say(this.closed);
   }
 
   back() {
@@ -183,7 +195,8 @@ export class Entry {
   // -- pointer --------------------------------------------------------------------------------------------------
 
   down(event) {
-    if (event.button || !event.isPrimary || !this.isOpen) return;
+    if (event.button || !event.isPrimary) return;
+    if (!this.isOpen) { this.tellClosed(); return; }
     const cell = this.board.cellAt(event);
     if (!cell) return;
     this.pressed = { cell, x: event.clientX, y: event.clientY, isDragged: false, piece: null };
@@ -230,6 +243,7 @@ export class Entry {
   // -- keys -----------------------------------------------------------------------------------------------------
 
   key(event) {
+    if (!this.isOpen && event.key === "Enter") this.tellClosed();
     if (!this.isOpen || event.ctrlKey || event.metaKey || event.altKey) return;
     if (event.key in ARROWS) this.step(ARROWS[event.key]);
     else if ((event.key === "Enter" || event.key === " ") && this.cursor) this.enter();

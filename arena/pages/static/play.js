@@ -19,6 +19,7 @@ function showProblem(problem) {
 // What the player waits for, or may do, above the board.
 function tellTurn(words) {
   $("turn").textContent = words;
+  if (entry) entry.closed = words;
 }
 
 const waitingWords = (ahead) => (ahead ? message("Waiting for a free slot; games before yours: {ahead}.", { ahead }) : message("Starting your game…"));
@@ -40,6 +41,7 @@ async function move(text) {
   const draw = $("write").elements.draw;
   const at = shown;
   const what = { do: "move", ply: shown.last, move: text };
+  if (entry) entry.closed = message("Your move is on its way.");
   if (draw.checked) what.draw = "yes";
   if (!draw.checked) $("offer").hidden = true;
   draw.checked = false;
@@ -80,6 +82,7 @@ async function offer(detail) {
   const mine = ++turn;
   detail.board.svg.classList.remove("pending");
   entry ||= new Entry({ board: detail.board, frame: $("frame"), place: $("entry"), say, send: move });
+  entry.closed = "";
   entry.offer([], detail.scene);
   $("take").hidden = true;
   $("write").hidden = detail.isOver;

@@ -172,6 +172,22 @@ def test_a_broadside_by_keyboard_says_where_it_may_go(site: Site, page: Any) -> 
     assert page.url.endswith("?moves=b1b2c1")
 
 
+@pytest.mark.parametrize("is_dragged", [False, True], ids=["clicked", "dragged"])
+def test_the_ends_of_a_row_move_it_where_one_broadside_is_left(site: Site, page: Any, is_dragged: bool) -> None:
+    _open(page, site, "/abalone/board?moves=a3b3+i6h6+c3c4")
+    chart = site.server.get("/abalone/board/scenes.json").json["chart"]
+    page.mouse.move(*place_of(page, chart, "f6"))
+    page.mouse.down()
+    if not is_dragged:
+        page.mouse.up()
+    page.mouse.move(*place_of(page, chart, "h8"), steps=4)
+    if not is_dragged:
+        page.mouse.down()
+    page.mouse.up()
+    reads(page, "#ply", "4")
+    assert page.url.endswith("f6h8e6")
+
+
 def test_a_line_is_whole_where_somebody_steps_back_before_a_move_is_answered(site: Site, page: Any) -> None:
     _open(page, site, "/loa/board?moves=b1b3+h4f2")
     held: list[Any] = []

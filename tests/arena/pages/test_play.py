@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import random
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ from arena.coordinator.leadership import LEASE
 from arena.documents.human_game import OpponentItem
 from arena.store import Store
 from referee.rules import families, load
-from referee.rules.move_input import legal_moves, ways_of
+from referee.rules.move_input import LegalMove, legal_moves, ways_of
 from referee.rules.position import Position
 from tests.arena.api.server import Server, settings_in
 from tests.arena.coordinator.humans import InstantBot, OfferingBot
@@ -180,13 +181,10 @@ def test_a_walk_enters_every_kind_of_move_without_a_needless_question(
             move = dice.choice(moves)
             way = dice.choice(move.ways)
             page.wait_for_selector(".hit", state="attached")
-            for cell in way:
+            picked = _decisive(chart, at, way, moves)
+            for cell in picked:
                 click(*place_of(page, chart, cell))
-            if [
-                other
-                for other in moves
-                if other is not move and any(longer[: len(way)] == way for longer in other.ways)
-            ]:
+            if len(_begun(picked, moves)) > 1:
                 choice = page.locator(f"#entry button.main:has-text('{move.shown}') >> nth=0")
                 _is_whole_beside_the_board(page, choice)
                 click(*_middle(choice))
@@ -196,6 +194,25 @@ def test_a_walk_enters_every_kind_of_move_without_a_needless_question(
             reads(page, "#last", str(plies))
             if at.outcome is not None:
                 break
+
+
+def _begun(picked: Sequence[str], moves: Sequence[LegalMove]) -> list[LegalMove]:
+    """Return the moves that begin with these cells."""
+    return [move for move in moves if any(tuple(way[: len(picked)]) == tuple(picked) for way in move.ways)]
+
+
+def _decisive(chart: Any, at: Position, way: Sequence[str], moves: Sequence[LegalMove]) -> Sequence[str]:
+    """Return the cells that leave one move; a pair of neighbours of one side may mean a push, and waits for a third."""
+    for count in range(2, len(way)):
+        is_pair = count == 2 and not chart["stacks"] and way[1] in at.board.pieces and _touch(chart, *way[:2])
+        if len(_begun(way[:count], moves)) == 1 and not is_pair:
+            return way[:count]
+    return way
+
+
+def _touch(chart: Any, cell: str, other: str) -> bool:
+    far = {name: math.dist(chart["places"][cell], place) for name, place in chart["places"].items() if name != cell}
+    return far[other] < 1.5 * min(far.values())
 
 
 def _middle(place: Any) -> tuple[float, float]:
@@ -243,6 +260,17 @@ def test_a_row_of_marbles_is_aimed_at_from_its_rear(
             page.click(f"#entry button.main:has-text('{move}')")
         reads(page, "#last", "2")
         assert page.inner_text("#moves tr:first-child td:nth-child(2)").startswith(move)
+
+
+def test_a_click_while_the_bot_thinks_says_so(browser: Any, store: Store, tmp_path: Path) -> None:
+    with window(browser) as page, _open(store, tmp_path) as server:
+        chart = _begin(page, server)
+        page.route("**/decide.json", lambda route: None)  # the move stays on its way
+        for cell in ("a1", "a2"):
+            page.mouse.click(*place_of(page, chart, cell))
+        _choose(page)
+        page.mouse.click(*place_of(page, chart, "d4"))
+        reads(page, "#entry .refusal", "Your move is on its way.")
 
 
 def test_a_click_where_nothing_can_go_says_why(browser: Any, store: Store, tmp_path: Path) -> None:
