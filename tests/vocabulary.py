@@ -50,7 +50,7 @@ OTHERS = (
     "{} except {}",
     "{} has waited for {} pairs",
     "most informative: {} apart, {} ± {}",
-    "in doubt: is {} ahead of {}? Evidence {} of {}",
+    "in doubt: is {} ahead of {}? {} % sure, decided at {} %",
     "every bot meets all others equally often",
     *("there is no win in {}", "there is no win in {} within {} moves of search", "the solver failed: {}"),
     "nothing is proved within {} moves of search",

@@ -50,6 +50,13 @@ class Race:
         return max(1, self.first * (players - self.first)) / self.error
 
 
+def certainty_of(wealth: float) -> float:
+    """Return how sure an order with this wealth is: by Ville's inequality a wrong one reaches it with probability
+    1 / `wealth` at most.
+    """
+    return max(0.0, 1 - 1 / wealth) if wealth > 0 else 0.0
+
+
 @dataclass(frozen=True, slots=True)
 class Doubt:
     """An undecided order: whether `one`, now among the first, is ahead of `two`. `wealth` is the evidence for that."""
@@ -57,6 +64,11 @@ class Doubt:
     one: int
     two: int
     wealth: float
+
+    @property
+    def certainty(self) -> float:
+        """How sure the order is, 0 to below 1."""
+        return certainty_of(self.wealth)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from arena.cli.terminal.printer import read_document
 from arena.documents.columns import standings
 from arena.documents.table import Column, text_column
 from arena.documents.tournament import RulesItem
+from referee.ratings.race import certainty_of
 from referee.tournament.formats import format_named
 from referee.tournament.formats.knockout import THIRD_PLACE, round_name
 from referee.tournament.overview import BracketMatch, BracketRound
@@ -42,8 +43,9 @@ def show_race(race: Mapping[str, Any], settings: Mapping[str, Any]) -> None:
         if race[key]:
             output.text(f"{heading}: " + ", ".join(f"{name} {100 * race['shares'][name]:.1f} %" for name in race[key]))
     for doubt in race["doubts"][:3]:
+        sure, needed = 100 * certainty_of(doubt["wealth"]), 100 * certainty_of(race["bound"])
         output.text(
-            f"in doubt: is {doubt['one']} ahead of {doubt['two']}? evidence {doubt['wealth']:.3g} of {race['bound']:g}"
+            f"in doubt: is {doubt['one']} ahead of {doubt['two']}? {sure:.1f} % sure, decided at {needed:.1f} %"
         )
 
 

@@ -14,8 +14,8 @@ from markupsafe import Markup
 
 from arena.pages import filters
 from arena.pages.drawing import plot
-from arena.pages.language import digits, marked, number, text, translated
-from referee.ratings.race import RaceState
+from arena.pages.language import marked, number, text, translated
+from referee.ratings.race import RaceState, certainty_of
 from referee.ratings.sprt import Sprt, SprtVerdict
 from referee.ratings.strength import elo_words
 from referee.tournament.formats.race import RaceSettings
@@ -190,9 +190,7 @@ class RaceSummary:
         """The distance of the race from its decision, in a few words; empty if no more games are played."""
         if self.is_over or not self.state.doubts:
             return ""
-        least, bound = self.state.doubts[0].wealth, self.state.bound
-        values = {"count": len(self.state.undecided), "wealth": digits(least, 3), "bound": digits(bound, 3)}
-        return text("undecided bots: %(count)s, least evidence %(wealth)s of the %(bound)s needed") % values
+        return text("undecided bots: %(count)s") % {"count": len(self.state.undecided)}
 
     @property
     def doubt(self) -> str:
@@ -201,6 +199,6 @@ class RaceSummary:
             return ""
         most = self.state.doubts[0]
         first, second = (filters.plain(self.names[seat], 60) for seat in (most.one, most.two))
-        form = text("Least certain: whether %(one)s is ahead of %(two)s (evidence %(wealth)s of the %(bound)s needed).")
-        values = {"wealth": digits(most.wealth, 3), "bound": digits(self.state.bound, 3)}
-        return form % {"one": first, "two": second, **values}
+        form = text("Least certain: whether %(one)s is ahead of %(two)s (%(sure)s sure, decided at %(needed)s).")
+        sure, needed = (f"{number(100 * share, 1)} %" for share in (most.certainty, certainty_of(self.state.bound)))
+        return form % {"one": first, "two": second, "sure": sure, "needed": needed}

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from pydantic import Field
 
-from referee.ratings.race import Pairing, Race, RaceState, evaluate_race
+from referee.ratings.race import Pairing, Race, RaceState, certainty_of, evaluate_race
 from referee.tournament.formats.format import AHEAD, DecisionState, EvidenceFormat, Marks
 from referee.tournament.match import NextStep, PlannedMatch, Seed, TournamentGame, finish
 from referee.tournament.overview import UPCOMING, TournamentOverview, UpcomingMatch, playing
@@ -167,7 +167,8 @@ class RaceFormat(EvidenceFormat[RaceSettings]):
             doubt = next(doubt for doubt in known.doubts if pair & {doubt.one, doubt.two})
             ahead, behind = (f"{names[seat]} ({100 * known.shares[seat]:.1f} %)" for seat in (doubt.one, doubt.two))
             own = "" if pair == {doubt.one, doubt.two} else "; every bot meets all others equally often"
-            reason = f"in doubt: is {ahead} ahead of {behind}? Evidence {doubt.wealth:.3g} of {known.bound:.3g}{own}"
+            sure, needed = 100 * doubt.certainty, 100 * certainty_of(known.bound)
+            reason = f"in doubt: is {ahead} ahead of {behind}? {sure:.1f} % sure, decided at {needed:.1f} %{own}"
             matches.append(UpcomingMatch(names[match.first], names[match.second], reason))
         return TournamentOverview(playing=playing(played, names), upcoming=tuple(matches))
 
