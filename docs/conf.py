@@ -30,7 +30,8 @@ exclude_patterns = ["fr", "theme", "extensions", "reference/bot-file-keys.md"]
 html_theme = "theme"
 html_title = html_short_title = "Documentation"
 html_theme_options = {"other_language": "fr", "other_name": "Français"}
-html_static_path = [str(HERE.parent / "arena" / "pages" / "static" / "icon.svg")]
+_PAGES = HERE.parent / "arena" / "pages" / "static"
+html_static_path = [str(_PAGES / name) for name in ("icon.svg", "figtree.woff2", "theme.js")]
 html_theme_path = [str(HERE)]
 html_search_scorer = str(HERE / "theme" / "scorer.js")
 html_copy_source = False

@@ -175,7 +175,7 @@ class AnalysisEngine:
         return replace(scored, score=score, best=best, line=line, depths=_depths(thought.lines))
 
     def candidates(self, spot: PositionRef, best: str, nodes: int, count: int) -> list[CandidateLine]:
-        """Return the best moves besides `best`: all are looked at with few nodes, then `count` with `nodes` together.
+        """Return the best moves other than `best`: all are looked at with few nodes, then `count` with `nodes` together.
 
         The moves are compared by the positions after them, all of one parity, so any bot will do.
         """
@@ -302,10 +302,10 @@ def evaluate_lines_in_background(
     game = read_record(record)
     moves = game.moves[:max_plies]
     with AnalysisEngine(sample_engine(game.family), slot.roster(), game, moves) as engine:
-        found = engine.evaluate_all([(len(moves), "")], nodes)
-        (at,) = found.scored
+        evaluations = engine.evaluate_all([(len(moves), "")], nodes)
+        (at,) = evaluations.scored
         lines = engine.candidates((len(moves), ""), at.best, nodes, count - 1) if at.best else []
-        return found, lines
+        return evaluations, lines
 
 
 class EngineBusyError(ArenaError):

@@ -91,7 +91,7 @@ def analysis_steps(
     for _ in passes:
         yield AnalysisStep(min(0.99, evaluations.searched / (expected or 1)), evaluations.preview(win_model))
     if borderline := evaluations.borderline(win_model):
-        # From here on the work is known; the share goes on from where the estimate was.
+        # From here on the work is known; the share continues from the estimate.
         before, done = min(0.99, evaluations.searched / expected), evaluations.searched
         left = 3 * second * len(borderline)
         for _ in evaluations.evaluate(second, borderline):
@@ -148,8 +148,8 @@ class _GameEvaluations:
             self._instead.pop(number, None)
         for batch in _batches([number for number in numbers if self._differs(number)], nodes):
             spots = [(number - 1, self._scored[number - 1].best) for number in batch]
-            found = self._evaluate_positions(spots, nodes)
-            self._instead.update(zip(batch, found.scored, strict=True))
+            evaluations = self._evaluate_positions(spots, nodes)
+            self._instead.update(zip(batch, evaluations.scored, strict=True))
             self.searched += nodes * len(batch)
             yield
 

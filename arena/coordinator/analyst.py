@@ -59,7 +59,7 @@ class _Request:
 
 
 class RequestAnalyst:
-    """Analyses what people request: one batch of positions for each person in turn, so that nobody waits for others.
+    """Analyses what people request: one batch of positions for each person in turn, so that none waits for another.
 
     `ask` calls the engine (None: the engine runs in a helper process).
     """

@@ -232,7 +232,6 @@ class FurtherLine:
     """A move that is not the engine's choice, with what follows, from the view of the side that makes it."""
 
     score: int | None
-    winning_chances: float | None
     line: list[str]
 
 

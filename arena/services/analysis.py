@@ -109,12 +109,10 @@ def evaluate_now(
         raise BadValueError(f"invalid nodes {nodes}: expected 100 to {most}", field="nodes")
     record = _record_of(line)
     win_model = win_model_of(arena.store, record.family)
-    found, others = arena.board_engine.evaluate(record, nodes, lines)
-    evaluated = game_analysis.evaluate_position(record, lambda *_: found, nodes=nodes, win_model=win_model)
+    evaluations, others = arena.board_engine.evaluate(record, nodes, lines)
+    evaluated = game_analysis.evaluate_position(record, lambda *_: evaluations, nodes=nodes, win_model=win_model)
     evaluation: PositionEvaluation = adapter_of(PositionEvaluation).validate_python(evaluated)
-    further = [
-        FurtherLine(other.score, other.chances(win_model), [other.move, *other.after.line.split()]) for other in others
-    ]
+    further = [FurtherLine(other.score, [other.move, *other.after.line.split()]) for other in others]
     return evaluation, further
 
 

@@ -17,4 +17,11 @@ html_theme_options = {
     "go": "OK",
     "other_language": "en",
     "other_name": "English",
+    "watch": "Regarder",
+    "play": "Jouer",
+    "tournaments": "Tournois",
+    "rankings": "Classements",
+    "explore": "Explorer",
+    "docs": "Docs",
+    "main": "Principal",
 }

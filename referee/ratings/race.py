@@ -67,7 +67,7 @@ class Doubt:
 
     @property
     def certainty(self) -> float:
-        """How sure the order is, 0 to below 1."""
+        """The certainty of the order, from 0 to below 1."""
         return certainty_of(self.wealth)
 
 

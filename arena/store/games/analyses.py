@@ -33,7 +33,7 @@ MAX_WAITING_PER_USER = 10
 class AnalysisTask:
     """A game to analyse, or a position given by `question`. `request` is None for a game without a request.
 
-    `user` is 0 for a request of nobody in particular.
+    `user` is 0 for a request of the administrator.
     """
 
     request: int | None

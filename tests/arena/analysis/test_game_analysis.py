@@ -269,8 +269,8 @@ def test_candidates_are_the_best_other_moves_with_the_best_first(tmp_path: Path,
     best, good, better, *_ = start.texts
     scores = f"{{{good!r}: 10, {better!r}: -20}}.get(move, 300)"
     with AnalysisEngine(scripted(tmp_path, scores), roster, game_of(load("loa").settle(), 0), ()) as engine:
-        found = engine.candidates((0, ""), best, 1000, 2)
+        candidates = engine.candidates((0, ""), best, 1000, 2)
         assert engine.candidates((0, ""), best, 1000, 0) == []
-    assert [line.move for line in found] == [better, good]
-    assert [round(line.chances(WIN_MODEL) or 0, 3) for line in found] == [0.1, -0.05]
-    assert [line.after.line for line in found] == ["a b", "a b"]
+    assert [line.move for line in candidates] == [better, good]
+    assert [round(line.chances(WIN_MODEL) or 0, 3) for line in candidates] == [0.1, -0.05]
+    assert [line.after.line for line in candidates] == ["a b", "a b"]

@@ -1,0 +1,6 @@
+// The colours of code follow the theme that was chosen on the arena's pages, as the style sheet's own colours do.
+(() => {
+  const chosen = document.documentElement.dataset.theme;
+  const dark = document.getElementById("pygments_dark_css");
+  if (dark && chosen) dark.media = chosen === "dark" ? "all" : "not all";
+})();
