@@ -175,7 +175,7 @@ class AnalysisEngine:
         return replace(scored, score=score, best=best, line=line, depths=_depths(thought.lines))
 
     def candidates(self, spot: PositionRef, best: str, nodes: int, count: int) -> list[CandidateLine]:
-        """Return the best moves other than `best`: all are looked at with few nodes, then `count` with `nodes` together.
+        """Return the best moves other than `best`: all get few nodes, then `count` share `nodes`.
 
         The moves are compared by the positions after them, all of one parity, so any bot will do.
         """
