@@ -41,6 +41,9 @@ FRAME_BYTES = 16 * 1024
 _RELAYED_BYTES = 2**20
 """Maximum size of a message to a bot: a position with all moves of a long game."""
 _CLOSE_TIMEOUT_S = 2.0
+_REASON_BYTES = 123
+"""Maximum length of the reason in a close frame (RFC 6455, 5.5)."""
+_MESSAGES = "the messages of remote bots in the protocol's specification"
 POLL_INTERVAL_S = 15.0
 """Seconds between checks whether the token is still valid."""
 
@@ -167,6 +170,7 @@ async def _attend(call: RequestContext, lobby: Lobby, query: ConnectQuery) -> we
                     lobby.receive(name, wire, message.data)
                 except (ValueError, KeyError, TypeError, AttributeError):
                     _logger.info("invalid message", bot=name)
+                    await socket.send_json({"problem": f"invalid message {message.data[:60]!r}; see {_MESSAGES}"})
                     return
             elif message.type is WSMsgType.PING:
                 await socket.pong(message.data)
@@ -204,10 +208,16 @@ async def _admitted(
         announced = None if is_known else await introduced(socket)
         version = await call.run(services.remote.admit, call.arena, query.bot, query.family, call.user, announced)
     except ArenaError as error:
-        if error.kind != "unavailable":
+        if error.kind == "unavailable":
+            reason = str(error).encode("ascii", "replace")[:_REASON_BYTES]
+            await socket.close(code=aiohttp.WSCloseCode.TRY_AGAIN_LATER, message=reason)
+        else:
             await socket.send_json({"problem": f"{error}; {error.hint}" if error.hint else str(error)})
         return None
-    except (ConnectionError, ValueError):  # it has disconnected or sends malformed messages
+    except ConnectionError:  # it has disconnected
+        return None
+    except ValueError:
+        await socket.send_json({"problem": f"invalid message during the handshake; see {_MESSAGES}"})
         return None
     if not is_known:
         lobby.runs[query.bot] = secrets.token_hex(8)
@@ -245,7 +255,7 @@ async def _relayed(call: RequestContext, referees: str, games: int) -> web.Strea
                 continue
             here = web.WebSocketResponse(autoping=False, max_msg_size=FRAME_BYTES, timeout=_CLOSE_TIMEOUT_S)
             await here.prepare(request)
-            passing = (_pass(_messages(here, games), there), _pass(there, here))
+            passing = (_pass(_messages(here, games), there), _pass(_all(there), here))
             ways = [asyncio.ensure_future(way) for way in (*passing, closing.wait())]
             try:
                 await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
@@ -279,6 +289,15 @@ async def _places(referees: str) -> list[str]:
     return list(dict.fromkeys(places))
 
 
+async def _all(socket: aiohttp.ClientWebSocketResponse) -> AsyncIterator[aiohttp.WSMessage]:
+    """Yield the messages of the coordinator until its connection ends, and last the one that ends it."""
+    while True:
+        message = await socket.receive()
+        yield message
+        if message.type not in (WSMsgType.TEXT, WSMsgType.PING, WSMsgType.PONG):
+            return
+
+
 _Socketed = web.WebSocketResponse | aiohttp.ClientWebSocketResponse
 
 
@@ -294,5 +313,8 @@ async def _pass(source: AsyncIterable[aiohttp.WSMessage], target: _Socketed) -> 
                 await target.ping(bytes(message.data))
             case WSMsgType.PONG:
                 await target.pong(bytes(message.data))
+            case WSMsgType.CLOSE:
+                await target.close(code=message.data, message=str(message.extra or "").encode())
+                return
             case _:
                 return

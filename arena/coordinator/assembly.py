@@ -20,7 +20,7 @@ from arena.coordinator.archivist import POLL_INTERVAL_S, ArchiveImporter, Archiv
 from arena.coordinator.auditor import ResultAuditor, VerifierProcess
 from arena.coordinator.background import Background, Conditions, OutageLog
 from arena.coordinator.checks import SubmissionChecks, check_in_sandbox, measure_in_sandbox
-from arena.coordinator.context import CoordinatorContext
+from arena.coordinator.context import CoordinatorContext, Wakeup
 from arena.coordinator.control import EntrySuspender, TournamentControl
 from arena.coordinator.coordinator import GRACE_S, TICK_INTERVAL_S, Coordinator, CoordinatorParts
 from arena.coordinator.dispatcher import JobDispatcher
@@ -34,7 +34,7 @@ from arena.coordinator.remote_games import RemoteGames
 from arena.events.bus import EventBus
 from arena.metrics import CoordinatorMetrics
 from arena.store import Store
-from arena.store.bots.bots import REPORT_INTERVAL_S
+from arena.store.bots.bots import REPORT_INTERVAL_S, ConnectedBot
 
 if TYPE_CHECKING:
     from arena.config import Settings
@@ -107,7 +107,7 @@ def assemble(
         given.grace_s,
     )
     if given.lobby and presence:
-        given.lobby.on_change = partial(_note_presence, presence, coordinator)
+        given.lobby.on_change = partial(_note_presence, presence, context.wakeup)
     return coordinator
 
 
@@ -211,14 +211,25 @@ def _maintaining(context: CoordinatorContext, maintenance: Maintenance, conditio
 def _presence(context: CoordinatorContext, lobby: Lobby, conditions: Conditions) -> Background:
     """Return the work that stores the connected remote bots in the database, on change and periodically."""
 
-    def say(stop: threading.Event) -> None:
-        context.store.presences.report({bot.version_id: bot for bot in lobby.present.values()})
+    reported: dict[int, ConnectedBot] | None = None
+
+    def report(stop: threading.Event) -> bool:
+        nonlocal reported
+        present = {bot.version_id: bot for bot in lobby.present.values()}
+        context.store.presences.report(present, reported)
+        reported = present
         stop.wait(PRESENCE_BATCH_WINDOW_S)  # changes in this time are reported together
+        return True
 
-    return Background("presence", REPORT_INTERVAL_S, say, conditions)
+    def forget() -> None:
+        """Report everything the next time: this report has failed, or another process reports next."""
+        nonlocal reported
+        reported = None
+
+    return Background("presence", REPORT_INTERVAL_S, report, conditions, close=forget)
 
 
-def _note_presence(presence: Background, coordinator: Coordinator) -> None:
-    """Store the connected remote bots now, and dispatch the games that waited for them."""
+def _note_presence(presence: Background, wakeup: Wakeup) -> None:
+    """Store the connected remote bots, and dispatch the games that waited for them: soon, as many connect at once."""
     presence.wake()
-    coordinator.order(0)
+    wakeup.soon()

@@ -35,6 +35,10 @@ _OWN_DESCRIPTORS = 1000
 _logger = log.logger("web")
 
 
+BACKLOG = 4096
+"""Connections that may wait to be accepted: after a restart a thousand bots connect at the same moment."""
+
+
 class Runner(web.AppRunner):
     """Runner of an application: `setup`, `listen`, `cleanup`."""
 
@@ -42,7 +46,7 @@ class Runner(web.AppRunner):
         super().__init__(app, handle_signals=False, shutdown_timeout=shutdown_timeout)
         self._listening: list[asyncio.Server] = []
 
-    async def listen(self, host: str, port: int, *, backlog: int = 128) -> None:
+    async def listen(self, host: str, port: int) -> None:
         """Accept connections on an address. Raises OSError."""
         server = self.server
         assert server is not None, "call setup() first"
@@ -63,7 +67,7 @@ class Runner(web.AppRunner):
                 max_line_size=MAX_HEADER_BYTES,
             )
 
-        self._listening.append(await loop.create_server(connect, host, port, backlog=backlog))
+        self._listening.append(await loop.create_server(connect, host, port, backlog=BACKLOG))
 
     @property
     def addresses(self) -> list[Any]:

@@ -183,11 +183,15 @@ class Connection:
         return done.pop().result()
 
     async def _hear(self, socket: aiohttp.ClientWebSocketResponse) -> str:
+        from aiohttp import WSMsgType
+
         while True:
             try:
                 message = await socket.receive(_SILENT_S)
             except TimeoutError:
                 return "the server is silent"
+            if message.type is WSMsgType.CLOSE and message.extra:
+                return f"the server takes no bots now: {message.extra}"
             if not isinstance(message.data, str):
                 return "the connection is lost"
             await self._do(json.loads(message.data), socket)

@@ -169,6 +169,8 @@ class Sessions:
             self.reader = engine.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
         self.writer = engine.execution_options(**{_WRITING: True})
         self.durable_writer = engine.execution_options(**{_WRITING: True, _DURABLE: True})
+        # SQLite's writers poll for their turn, and with many threads some never get it: here they queue for it.
+        self._turn = threading.Lock() if engine.dialect.name == "sqlite" else None
         self._fence: ContextVar[Callable[[Session], None] | None] = ContextVar("fence", default=None)
         self._commits = count(1)
         self.written = 0
@@ -189,7 +191,7 @@ class Sessions:
         """
         self.health.require_sound()
         writer = self.durable_writer if is_durable else self.writer
-        with self._translated(), Session(writer, expire_on_commit=False) as session:
+        with self._in_turn(), self._translated(), Session(writer, expire_on_commit=False) as session:
             if fence := self._fence.get():
                 fence(session)
             yield session
@@ -200,6 +202,16 @@ class Sessions:
         """Try to write. Raises StorageError for a read-only database, StoreUnavailableError for a locked one."""
         with self.writing() as session:
             session.execute(_NO_CHANGE)
+
+    @contextmanager
+    def _in_turn(self) -> Iterator[None]:
+        """Wait for the other writers of this process, `BUSY_MS` at most: then SQLite says that it is locked."""
+        has_turn = self._turn is not None and self._turn.acquire(timeout=BUSY_MS / 1000)
+        try:
+            yield
+        finally:
+            if has_turn and self._turn:
+                self._turn.release()
 
     @contextmanager
     def _translated(self) -> Iterator[None]:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import timedelta
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, select, update
+from sqlalchemy import ColumnElement, Select, delete, insert, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 from sqlmodel import col
@@ -18,7 +18,7 @@ from arena.documents.account import Usage
 from arena.documents.bot import BotItem, PresenceItem
 from arena.documents.query import PageResponse
 from arena.errors import BadValueError, NotFoundError, TakenError
-from arena.store.base.engine import Sessions, fetch
+from arena.store.base.engine import Sessions, batched, fetch, table_of
 from arena.store.base.models import BotIdentity, RemotePresence, User, Version, VersionFamily
 from arena.store.base.page import DEFAULT_LIMIT, bounded, cut, read_cursor
 from arena.store.bots.versions import Versions, families_of, usage_of
@@ -39,6 +39,7 @@ _BOTS = select(BotIdentity, col(User.name)).join(User, col(User.id) == col(BotId
 _IS_BOT = col(BotIdentity.name).not_like("@%")
 """Excludes people, who also have rows in `bots` (see `arena.store.tournaments.human_games`)."""
 _DESCRIPTION = "A sample bot of the arena."
+_PRESENCES = table_of(RemotePresence)
 _STALE = timedelta(seconds=3 * REPORT_INTERVAL_S)
 """Age after which a report is ignored: the reporting process is gone."""
 
@@ -250,19 +251,28 @@ class Presences:
     def __init__(self, sessions: Sessions) -> None:
         self._sessions = sessions
 
-    def report(self, present: Mapping[int, ConnectedBot]) -> None:
-        """Store that these versions, and no others, are connected."""
-        at = now()
+    def report(self, present: Mapping[int, ConnectedBot], before: Mapping[int, ConnectedBot] | None = None) -> None:
+        """Store that these versions, and no others, are connected.
+
+        `before` is the last report of this process, which is the only one to report: only differences are written.
+        None stands for an unknown one.
+        """
+        at, is_connected = now(), _PRESENCES.c.is_connected
+        changed = [bot for bot in present.values() if before is None or before.get(bot.version_id) != bot]
+        replaced = [bot.version_id for bot in changed]
+        gone = [version_id for version_id in before or () if version_id not in present]
+        leave = update(_PRESENCES).values(is_connected=False, games=0)
         with self._sessions.writing() as session:
-            known = {row.version_id: row for row in session.scalars(select(RemotePresence))}
-            for version_id, report in present.items():
-                row = known.pop(version_id, None) or RemotePresence(version_id=version_id, seen=at)
-                row.is_connected, row.seen, row.games, row.most_games = True, at, report.games, report.most_games
-                row.latency_ms, row.is_open = report.latency_ms, report.is_open
-                session.add(row)
-            for row in known.values():
-                if row.is_connected:
-                    row.is_connected, row.games = False, 0
+            if before is None:
+                session.execute(leave.where(is_connected))
+            for part in batched(gone):
+                session.execute(leave.where(_PRESENCES.c.version_id.in_(part)))
+            for part in batched(replaced):
+                session.execute(delete(_PRESENCES).where(_PRESENCES.c.version_id.in_(part)))
+            if changed:
+                rows = [{**asdict(bot), "is_connected": True, "seen": at} for bot in changed]
+                session.execute(insert(_PRESENCES), rows)
+            session.execute(update(_PRESENCES).where(is_connected).values(seen=at))
 
     def of(self, version_ids: Sequence[int]) -> dict[int, PresenceItem]:
         """Return the states of these versions; versions that never connected are omitted."""

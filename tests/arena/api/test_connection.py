@@ -12,12 +12,14 @@ from typing import Any
 import aiohttp
 import pytest
 
+from arena import services
 from arena.api import connection, introduction
 from arena.cli.client.connect import Connection, Pace, _refusal
 from arena.cli.terminal.exit import CommandError, Exit
 from arena.client import ApiClient
 from arena.coordinator.lobby import Lobby
 from arena.credentials import digest_of
+from arena.errors import StoreUnavailableError
 from arena.tournaments.entry import check_eligibility
 from referee.bot.remote.link import LinkAllowance
 from referee.game.spec import BotSpec
@@ -118,6 +120,43 @@ def test_a_refused_handshake_is_explained_by_the_server(
     with pytest.raises(CommandError, match=r"refuses the bot: bot: invalid value 'M'; write 1 to 40") as error:
         asyncio.run(_refusal(client, {"bot": "M", "family": ["loa"]}, 422))
     assert error.value.code is Exit.USAGE
+
+
+def test_a_bot_hears_why_it_is_not_taken_now(server: Server, lobby: Lobby, monkeypatch: pytest.MonkeyPatch) -> None:
+    def admit(*_: object) -> None:
+        raise StoreUnavailableError("the database cannot be used now: database is locked")
+
+    monkeypatch.setattr(services.remote, "admit", admit)
+    token = server.person("ada")
+    spec = BotSpec("bot", ("/bin/sh", "-c", f"read line; printf '{KNOWN}\n'; read line"))
+    url = f"{server.url}/api/v1/connect?bot=soon&family=loa&family=tablut"
+
+    async def come_once() -> str:
+        return await asyncio.wait_for(Connection(spec, asyncio.Event(), asyncio.Event()).last(url, token), 50)
+
+    told = "the server takes no bots now: the database cannot be used now: database is locked"
+    assert asyncio.run(come_once()) == told
+
+
+@pytest.mark.parametrize("text", ["no json", "[]"])
+@pytest.mark.parametrize(("lines", "told"), [((), "during the handshake"), (HANDSHAKE, "invalid message '")])
+def test_an_invalid_message_ends_the_connection_with_its_reason(
+    text: str, lines: tuple[str, ...], told: str, server: Server, lobby: Lobby
+) -> None:
+    async def scene() -> str:
+        headers = {"Authorization": f"Bearer {server.person('ada')}"}
+        async with (
+            aiohttp.ClientSession(headers=headers) as session,
+            session.ws_connect(f"{server.url}/api/v1/connect?bot=odd&family=loa") as socket,
+        ):
+            for line in lines:
+                await socket.send_json({"game": introduction.GAME, "line": line})
+            while lines and "run" not in await socket.receive_str():
+                pass
+            await socket.send_str(text)
+            return str([message.data async for message in socket][-1])
+
+    assert told in asyncio.run(scene())
 
 
 def test_a_token_that_is_revoked_ends_the_connection(

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
 from pathlib import Path
+from threading import Barrier
 
 import pytest
 from sqlalchemy import event
@@ -43,6 +44,23 @@ def test_locked_database_is_unavailable(impatient: Store, tmp_path: Path) -> Non
     other.close()
     done = [impatient.results.commit(record_of(game)) for game in (first, second)]
     assert [result.number for result in done if result] == [1, 2]
+
+
+def test_writers_of_one_process_queue_for_their_turn(sqlite_store: Store) -> None:
+    @event.listens_for(sqlite_store.engine, "connect")
+    def refuse_at_once(connection: sqlite3.Connection, _: object) -> None:
+        connection.execute("PRAGMA busy_timeout=0")
+
+    barrier = Barrier(8)
+
+    def write(number: int) -> None:
+        barrier.wait()
+        for step in range(10):
+            sqlite_store.users.add(f"user{number}x{step}")
+
+    with ThreadPoolExecutor(barrier.parties) as pool:
+        list(pool.map(write, range(barrier.parties)))
+    assert sqlite_store.users.find("user7x9")
 
 
 def test_full_disk_is_reported(sqlite_store: Store) -> None:

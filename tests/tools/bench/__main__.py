@@ -43,6 +43,7 @@ SECTIONS = {
     "live": "live",
     "people": "people",
     "visitors": "visitors",
+    "remote": "remote",
     "cluster": "cluster",
     "referees": "referees",
     "recovery": "recovery",

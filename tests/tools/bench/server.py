@@ -64,7 +64,7 @@ async def _bare_stream(request: web.Request) -> web.StreamResponse:
 async def _open(runner: web.AppRunner) -> int:
     await runner.setup()
     if isinstance(runner, Runner):
-        await runner.listen("127.0.0.1", 0, backlog=2048)
+        await runner.listen("127.0.0.1", 0)
     else:
         await web.TCPSite(runner, "127.0.0.1", 0, backlog=2048).start()
     return int(runner.addresses[0][1])

@@ -11,6 +11,7 @@ from arena.errors import BadValueError, ConflictError, NotFoundError, QuotaError
 from arena.store import Store
 from arena.store.base.models import Version
 from arena.store.bots import bots
+from arena.store.bots.bots import ConnectedBot
 from arena.store.bots.versions import bot_spec
 from referee.bot.argument import SAMPLES
 from referee.bot.file import BotFile
@@ -158,6 +159,29 @@ def test_page_filters_bots(store: Store, owner: int) -> None:
     assert len(store.bots.page(family="loa").items) == 5
     assert store.bots.page(family="tablut").items == []
     assert [line.number for line in store.versions.of_bot(line.id)] == [2, 1]
+
+
+def test_report_of_connected_bots_writes_differences_alone(store: Store, owner: int) -> None:
+    bot = store.bots.add("far", owner)
+    one, two, three = (upload(store, bot.id).id or 0 for _ in range(3))
+    first = {number: ConnectedBot(number, 0, 4, 20.0, True) for number in (one, two)}
+    store.presences.report(first)
+    before = store.presences.of([one, two, three])
+    assert {number for number, line in before.items() if line.is_connected} == {one, two}
+    second = {one: ConnectedBot(one, 3, 4, 20.0, True), three: ConnectedBot(three, 0, 1, None, False)}
+    store.presences.report(second, first)
+    lines = store.presences.of([one, two, three])
+    assert {number: (line.is_connected, line.games) for number, line in lines.items()} == {
+        one: (True, 3),
+        two: (False, 0),
+        three: (True, 0),
+    }
+    assert lines[two].seen == before[two].seen, "who has left was last seen before"
+    store.presences.report(second, second)
+    assert store.presences.of([one])[one].seen > lines[one].seen, "who is unchanged is seen again"
+    store.presences.report({two: first[two]})
+    lines = store.presences.of([one, two, three])
+    assert {number for number, line in lines.items() if line.is_connected} == {two}, "an unknown report is replaced"
 
 
 def test_ensure_samples_is_idempotent(store: Store) -> None:
