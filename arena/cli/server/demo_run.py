@@ -53,7 +53,7 @@ PREFIX = "demo "
 
 
 class Compiling:
-    """The compilation of the kernels of families: as many families at once as there are processors."""
+    """The compilation of the kernels of families: the first alone, then as many at once as there are processors."""
 
     def __init__(
         self, names: Sequence[str], begin: Callable[[str], Awaitable[None]], preparation: Preparation | None = None
@@ -66,7 +66,7 @@ class Compiling:
         """Call `begin` with each family as soon as it is compiled; end early if `stop` is set. Raises CommandError."""
         jobs = min(len(os.sched_getaffinity(0)), len(self._names))
         pool = ThreadPoolExecutor(jobs, "compiling")
-        group = asyncio.gather(*(self._one(pool, name) for name in self._names))
+        group = asyncio.create_task(self._all(pool))
         stopping = asyncio.create_task(stop.wait())
         try:
             either: list[asyncio.Future[Any]] = [group, stopping]
@@ -81,6 +81,12 @@ class Compiling:
             await asyncio.to_thread(pool.shutdown, cancel_futures=True)
             for end in (self._stopped, self._stop):
                 os.close(end)
+
+    async def _all(self, pool: ThreadPoolExecutor) -> None:
+        first, *others = self._names
+        # Alone: on a busy machine families at once share its time, and the first game comes when all are compiled.
+        await self._one(pool, first)
+        await asyncio.gather(*(self._one(pool, name) for name in others))
 
     async def _one(self, pool: ThreadPoolExecutor, name: str) -> None:
         problem, warmed, seconds = await asyncio.get_running_loop().run_in_executor(pool, self._make_ready, name)

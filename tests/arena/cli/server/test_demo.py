@@ -7,6 +7,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from threading import Barrier
 from types import SimpleNamespace
 from typing import Any
 
@@ -60,6 +61,8 @@ def test_each_family_begins_when_it_is_ready_though_others_still_compile(
 
 def test_a_family_that_cannot_be_compiled_ends_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
     def compile_all(family: str, stop_fd: int, tell: Any) -> str:
+        if family == "abalone":
+            return ""
         if family == "loa":
             return "no compiler"
         import select
@@ -71,11 +74,33 @@ def test_a_family_that_cannot_be_compiled_ends_the_others(monkeypatch: pytest.Mo
     monkeypatch.setattr(demo_run, "warm", lambda family: Warmed(family, 0, 7, 0.0))
 
     async def begin(family: str) -> None:
-        raise AssertionError(family)
+        assert family == "abalone"
 
     monkeypatch.setattr(demo_run.os, "sched_getaffinity", lambda of: {0, 1})
     with pytest.raises(CommandError, match="loa cannot be compiled: no compiler"):
-        asyncio.run(_compile(["loa", "tablut"], begin))
+        asyncio.run(_compile(["abalone", "loa", "tablut"], begin))
+
+
+def test_the_first_family_is_compiled_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    steps: list[str] = []
+    barrier = Barrier(2)
+
+    def compile_all(family: str, stop_fd: int, tell: Any) -> str:
+        steps.append(f"{family} begins")
+        if family != "loa":
+            barrier.wait(TIMEOUT_S)  # the others are compiled at the same time
+        steps.append(f"{family} ends")
+        return ""
+
+    async def begin(family: str) -> None:
+        steps.append(f"{family} is played")
+
+    monkeypatch.setattr(demo_run, "have_all_warm", compile_all)
+    monkeypatch.setattr(demo_run, "warm", lambda family: Warmed(family, 0, 7, 0.0))
+    monkeypatch.setattr(demo_run.os, "sched_getaffinity", lambda of: {0, 1})
+    asyncio.run(_compile(["loa", "tablut", "abalone"], begin))
+    assert steps[:3] == ["loa begins", "loa ends", "loa is played"]
+    assert len(steps) == 9
 
 
 async def _compile(names: list[str], begin: Any) -> None:
