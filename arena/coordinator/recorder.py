@@ -48,6 +48,8 @@ class Recorder:
         self._done: queue.SimpleQueue[Future[None]] = queue.SimpleQueue()
         self._started: queue.SimpleQueue[str] = queue.SimpleQueue()
         self._ended: queue.SimpleQueue[str] = queue.SimpleQueue()
+        self._rated: dict[str, RatingsChanged] = {}
+        """By pool: its last result of this turn."""
         self._waited: set[str] = set()
         """The names of the records that waited at the last review."""
         self._log = logger("coordinator")
@@ -90,7 +92,9 @@ class Recorder:
                 for game in job.games:
                     if in_flight.by_game.get(game.id) is job:  # not dispatched again meanwhile
                         del in_flight.by_game[game.id]
-        playing = [game_id for game_id in in_flight.started if game_id in in_flight.by_game]
+        # What has ended already need not be marked: its result is committed below.
+        over = {arrival.record.id for arrival, _ in in_flight.unrecorded if arrival.record.kind is not Kind.VOID}
+        playing = [game_id for game_id in in_flight.started if game_id in in_flight.by_game and game_id not in over]
         if playing:
             self._store.queue.start(*playing)
         in_flight.started.clear()
@@ -101,6 +105,10 @@ class Recorder:
         except StoreUnavailableError:
             self._spool.sync()  # the outage may be long: a power failure must not lose results
             raise
+        finally:
+            for event in self._rated.values():
+                self._bus.publish(event)
+            self._rated.clear()
         if in_flight.to_requeue:
             self._store.queue.give_back(lease_owner=self._owner, ids=sorted(in_flight.to_requeue))
             for game_id in in_flight.to_requeue:
@@ -325,7 +333,9 @@ class Recorder:
         if (seconds := _seconds(record)) is not None:
             self._metrics.game_seconds.observe(seconds)
         if committed.changes:
-            self._bus.publish(RatingsChanged(pool=committed.pool, game=record.id, commit_number=committed.number))
+            self._rated[committed.pool] = RatingsChanged(
+                pool=committed.pool, game=record.id, commit_number=committed.number
+            )
         return "finished", committed.number
 
     def _publish_end(self, record: GameRecord, tournament_id: int, state: EndState, commit_number: int | None) -> None:

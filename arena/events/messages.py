@@ -168,7 +168,7 @@ class GameEnded(BroadcastEvent):
 
     NOUNS = ("game", "tournament")
     TOPIC = Topic("tournaments/{tournament}/games", "every game that has ended", is_subject_in_payload=True)
-    COPIES = (Topic("games/{game}/result", "the result of the game", is_subject_in_payload=True),)
+    COPIES = (Topic("games/{game}/result", "the result of a watched game", is_subject_in_payload=True),)
     game: Name
     """The game."""
     tournament: Number
@@ -255,14 +255,14 @@ class EntrySuspended(BroadcastEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RatingsChanged(BroadcastEvent):
-    """The ratings of a pool have changed."""
+    """The ratings of a pool have changed by one or more results: the event names the last of them."""
 
     NOUNS = ("pool",)
     TOPIC = Topic("ratings/{pool}", "the latest result in a pool")
     pool: Name
     """The pool."""
     game: Name
-    """The game whose result changed the ratings."""
+    """The game whose result changed the ratings last."""
     commit_number: Number
     """Commit number of that result."""
 

@@ -145,8 +145,10 @@ class MqttOutbox:
 
     def messages(self, event: BroadcastEvent) -> list[Outgoing]:
         """Encode an event, for each of its topics. Raises PayloadError."""
-        payload = write_payload(event, self._sender)
-        return [Outgoing(topic, payload, event.TOPIC.is_retained) for topic in topics_of(event, self._sender)]
+        payload, topics = write_payload(event, self._sender), topics_of(event, self._sender)
+        if isinstance(event, GameEnded) and event.game not in self._watched:
+            topics = topics[-1:]  # without the copy for those who watch the game
+        return [Outgoing(topic, payload, event.TOPIC.is_retained) for topic in topics]
 
     def _queue_up(self, event: BroadcastEvent) -> None:
         try:

@@ -81,7 +81,7 @@ def test_a_game_that_nobody_watches_is_not_sent_but_its_result_is(desk: Desk) ->
     assert desk.outbox.put(ply(1))
     assert desk.sent() == [("snapshot", (1, 1))]
     desk.outbox.put(ended(OTHER))
-    assert desk.sent() == [("result", "finished"), ("games", "finished")]
+    assert desk.sent() == [("games", "finished")], "one message: the copy is for those who watch the game"
 
 
 def test_a_watcher_in_the_middle_of_a_game_gets_it_from_the_first_ply_on(desk: Desk) -> None:
