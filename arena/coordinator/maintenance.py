@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from arena.config import Settings
     from arena.submission.bundle_store import BundleStore
 
+PROGRESS_INTERVAL_S = 10.0
+"""Pause between two log lines of a long backup."""
 RETRY_INTERVAL_S = 3600.0
 """Pause before a failed task is tried again."""
 
@@ -100,6 +102,19 @@ class Maintenance:
                 log.error("task failed", task=task.name, error=f"{type(error).__name__}: {error}")
 
 
+def _log_progress(clock: Callable[[], float] = time.monotonic) -> Callable[[float], None]:
+    """Return a function that logs the share of a backup that is done, every ten seconds."""
+    log, logged = logger("maintenance"), clock()
+
+    def tell(share: float) -> None:
+        nonlocal logged
+        if clock() - logged >= PROGRESS_INTERVAL_S:
+            logged = clock()
+            log.info("backup", percent=int(100 * share))
+
+    return tell
+
+
 def _of_file(settings: Settings, store: Store, file: Path) -> list[Task]:
     """Return the tasks for a database that is a file: an integrity check, and backups if enabled."""
 
@@ -109,7 +124,7 @@ def _of_file(settings: Settings, store: Store, file: Path) -> list[Task]:
         return 1
 
     def backup(_: MustStop) -> int:
-        SqliteBackups(settings.backups_folder, settings.backup_days).make(file, now())
+        SqliteBackups(settings.backups_folder, settings.backup_days).make(file, now(), _log_progress())
         return 1
 
     tasks = [Task("check", 0, check, of_process=True)]

@@ -225,7 +225,8 @@ def _backup(arguments: DbArguments) -> int:
     settings = arguments.read()
     with closing(open_store(settings)):  # which refuses a database that is missing or of another version
         file = _sqlite_file(settings)
-        path = SqliteBackups(settings.backups_folder, settings.backup_days).make(file, now())
+        backups = SqliteBackups(settings.backups_folder, settings.backup_days)
+        path = backups.make(file, now(), lambda share: output.progress(f"copying the database: {share:.0%}"))
     size = path.stat().st_size
     Printer(arguments).result({"file": str(path), "bytes": size}, lambda: output.text(f"{path}: {size} bytes"))
     output.note(_WITHOUT_BOTS)

@@ -6,11 +6,13 @@ A backup is itself a SQLite database, named after the time of the copy. Database
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import re
 import shutil
 import sqlite3
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -20,11 +22,19 @@ from arena.store.base.health import is_damage, mark_of, problem_of
 from arena.store.games.commit import unpack_line
 from referee.bot.input_file import refuse_special
 
+COPY_BYTES_PER_S = 64 * 2**20
+"""Greatest rate at which a backup is written: games and pages share the disk and its cache with it."""
+_STEPS = 1000
+"""Steps of SQLite between two looks at what is written: about half a megabyte."""
 _NAME = re.compile(r"arena-([0-9]{8}-[0-9]{6})\.sqlite3")
 _STAMP = "%Y%m%d-%H%M%S"
 _PARTS = ("", "-wal", "-shm")
 """Suffixes of the files that make up a SQLite database in use."""
 _OPEN = "SELECT id FROM games WHERE state IN ('planned', 'queued', 'running')"
+
+
+def _nothing(share: float) -> None:
+    pass
 
 
 class SqliteBackups:
@@ -46,8 +56,10 @@ class SqliteBackups:
             raise NotFoundError("backup in", str(self.folder))
         return found[-1]
 
-    def make(self, file: Path, at: datetime) -> Path:
+    def make(self, file: Path, at: datetime, tell: Callable[[float], None] = _nothing) -> Path:
         """Copy a snapshot of the database, check the copy, and delete old backups; return the new path.
+
+        `tell` is called often with the share that is copied, from 0 to 1.
 
         Raises OSError, and StoreUnavailableError if the copy fails or the database is damaged.
         """
@@ -56,7 +68,7 @@ class SqliteBackups:
         with unfinished(path) as fresh:
             fresh.unlink(missing_ok=True)
             make_file(fresh)
-            _copy(file, fresh)
+            _copy(file, fresh, tell)
             if problem := problem_of(fresh):
                 raise StoreUnavailableError(f"the backup is not sound: {problem}")
             replace_durably(fresh, path)
@@ -120,9 +132,21 @@ def _has_schema(file: Path) -> bool:
         return connection.execute(query).fetchone() is not None
 
 
-def _copy(file: Path, target: Path) -> None:
+def _copy(file: Path, target: Path, tell: Callable[[float], None]) -> None:
+    begin, size = time.monotonic(), 0
+
+    def pace() -> int:
+        written = target.stat().st_size
+        tell(min(1.0, written / size))
+        if (early_s := written / COPY_BYTES_PER_S - (time.monotonic() - begin)) > 0:
+            time.sleep(early_s)
+        return 0  # go on
+
     try:
         with contextlib.closing(sqlite3.connect(file, timeout=30, isolation_level=None)) as connection:
+            # By the database, as the file lacks what is in its WAL.
+            size = math.prod(connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "page_size"))
+            connection.set_progress_handler(pace, _STEPS)
             # A copy of the file would lack what is only in its WAL; this reads one snapshot while others write.
             connection.execute("VACUUM INTO ?", (str(target),))
     except sqlite3.Error as error:

@@ -6,11 +6,13 @@ import sqlite3
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from arena.errors import BadValueError, ConflictError, NotFoundError, StoreUnavailableError
 from arena.store import Store, url_in
+from arena.store.operations import sqlite_backup
 from arena.store.operations.sqlite_backup import SqliteBackups, restore, salvage
 from referee.game.record import read_record
 from tests.arena.field import Field, record_of
@@ -33,6 +35,25 @@ def test_make_copies_a_snapshot_during_writes(sqlite_store: Store, tmp_path: Pat
     assert copy.results.last_commit() == 20
     assert copy.ratings.check() == []
     copy.close()
+
+
+def test_make_writes_at_a_bounded_rate_and_tells_its_progress(
+    sqlite_store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file, slept, shares = tmp_path / "arena.sqlite3", [0.0], list[float]()
+    with closing(sqlite3.connect(file)) as connection:  # more than SQLite keeps in memory
+        rows = "WITH RECURSIVE n(x) AS (VALUES (1) UNION ALL SELECT x + 1 FROM n WHERE x < 2000) SELECT x FROM n"
+        connection.execute(f"CREATE TABLE large AS SELECT x, randomblob(4000) FROM ({rows})")
+        connection.commit()
+    clock = SimpleNamespace(monotonic=lambda: slept[0], sleep=lambda seconds: slept.append(slept.pop() + seconds))
+    monkeypatch.setattr(sqlite_backup, "time", clock)
+    monkeypatch.setattr(sqlite_backup, "COPY_BYTES_PER_S", 1_000_000)
+    monkeypatch.setattr(sqlite_backup, "_STEPS", 10)
+    path = SqliteBackups(tmp_path / "backups", 7).make(file, AT, shares.append)
+    assert shares == sorted(shares)
+    assert 0.5 < shares[-1] <= 1
+    seconds = path.stat().st_size / 1_000_000
+    assert 0.5 * seconds < slept[0] <= seconds
 
 
 @pytest.mark.parametrize(("days", "left"), [(1, 2), (3, 4), (60, 10)])
