@@ -98,6 +98,8 @@ def main() -> int:
 
 def _line(figure: Figure) -> str:
     ratio = f"{figure.ratio:>9.3g} x {figure.baseline} ({figure.baseline_value:.3g})" if figure.ratio else ""
+    if figure.interval:
+        ratio += " [{:.3g} to {:.3g}]".format(*figure.interval)
     goal = f"goal {figure.goal}" if figure.goal else ""
     return f"{figure.section:<9} {figure.name:<58} {figure.value:>12,.2f} {figure.unit:<12} {goal:<17} {ratio}".rstrip()
 
