@@ -47,10 +47,7 @@ def test_locked_database_is_unavailable(impatient: Store, tmp_path: Path) -> Non
 
 
 def test_writers_of_one_process_queue_for_their_turn(sqlite_store: Store) -> None:
-    @event.listens_for(sqlite_store.engine, "connect")
-    def refuse_at_once(connection: sqlite3.Connection, _: object) -> None:
-        connection.execute("PRAGMA busy_timeout=0")
-
+    event.listen(sqlite_store.engine, "connect", lambda connection, _: connection.execute("PRAGMA busy_timeout=0"))
     barrier = Barrier(8)
 
     def write(number: int) -> None:
