@@ -140,7 +140,7 @@ def _copy(file: Path, target: Path, tell: Callable[[float], None]) -> None:
         tell(min(1.0, written / size))
         if (early_s := written / COPY_BYTES_PER_S - (time.monotonic() - begin)) > 0:
             time.sleep(early_s)
-        return 0  # go on
+        return 0  # continue
 
     try:
         with contextlib.closing(sqlite3.connect(file, timeout=30, isolation_level=None)) as connection:

@@ -163,25 +163,25 @@ def test_page_filters_bots(store: Store, owner: int) -> None:
 
 def test_report_of_connected_bots_writes_differences_alone(store: Store, owner: int) -> None:
     bot = store.bots.add("far", owner)
-    one, two, three = (upload(store, bot.id).id or 0 for _ in range(3))
-    first = {number: ConnectedBot(number, 0, 4, 20.0, True) for number in (one, two)}
+    ada, bob, eve = (upload(store, bot.id).id or 0 for _ in range(3))
+    first = {number: ConnectedBot(number, 0, 4, 20.0, True) for number in (ada, bob)}
     store.presences.report(first)
-    before = store.presences.of([one, two, three])
-    assert {number for number, line in before.items() if line.is_connected} == {one, two}
-    second = {one: ConnectedBot(one, 3, 4, 20.0, True), three: ConnectedBot(three, 0, 1, None, False)}
+    before = store.presences.of([ada, bob, eve])
+    assert {number for number, line in before.items() if line.is_connected} == {ada, bob}
+    second = {ada: ConnectedBot(ada, 3, 4, 20.0, True), eve: ConnectedBot(eve, 0, 1, None, False)}
     store.presences.report(second, first)
-    lines = store.presences.of([one, two, three])
+    lines = store.presences.of([ada, bob, eve])
     assert {number: (line.is_connected, line.games) for number, line in lines.items()} == {
-        one: (True, 3),
-        two: (False, 0),
-        three: (True, 0),
+        ada: (True, 3),
+        bob: (False, 0),
+        eve: (True, 0),
     }
-    assert lines[two].seen == before[two].seen, "who has left was last seen before"
+    assert lines[bob].seen == before[bob].seen, "who has left was last seen before"
     store.presences.report(second, second)
-    assert store.presences.of([one])[one].seen > lines[one].seen, "who is unchanged is seen again"
-    store.presences.report({two: first[two]})
-    lines = store.presences.of([one, two, three])
-    assert {number for number, line in lines.items() if line.is_connected} == {two}, "an unknown report is replaced"
+    assert store.presences.of([ada])[ada].seen > lines[ada].seen, "who is unchanged is seen again"
+    store.presences.report({bob: first[bob]})
+    lines = store.presences.of([ada, bob, eve])
+    assert {number for number, line in lines.items() if line.is_connected} == {bob}, "an unknown report is replaced"
 
 
 def test_ensure_samples_is_idempotent(store: Store) -> None:
