@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -113,12 +114,14 @@ def _escaped(json_text: str) -> str:
 
 def document(data: Mapping[str, Any]) -> None:
     """Print the JSON document of `--json` with its schema: indented on a terminal, else compact."""
+    _take_line_away()
     indent = 2 if sys.stdout.isatty() else None
     print(_escaped(json.dumps({"schema": SCHEMA, **data}, indent=indent, ensure_ascii=False)))
 
 
 def item(data: Any) -> None:
     """Print one line of NDJSON, flushed at once."""
+    _take_line_away()
     print(_escaped(json.dumps(data, separators=(",", ":"), ensure_ascii=False)), flush=True)
 
 
@@ -126,6 +129,7 @@ def csv(items: Iterable[Mapping[str, Any]], columns: Sequence[str] = ()) -> None
     """Print items as CSV with a column for each key of the first one, or for each of `columns`."""
     from referee.csv_text import lines as csv_lines
 
+    _take_line_away()
     for line in csv_lines(items, columns):
         print(_shown(line.removesuffix("\r\n")), end="\r\n")
 
@@ -133,14 +137,14 @@ def csv(items: Iterable[Mapping[str, Any]], columns: Sequence[str] = ()) -> None
 def note(*lines: str) -> None:
     """Print lines on stderr; nothing with `--quiet`."""
     if not _quiet:
-        _take_line_away()
+        _begin_line()
         for line in map(_commands.completed, lines):
             print(_wrapped(_shown(line, sys.stderr), sys.stderr), file=sys.stderr, flush=True)
 
 
 def error(message: str, *, is_fault: bool = True) -> None:
     """Print an error on stderr, in one line unless a terminal is narrower: what is wrong, where, and what to do."""
-    _take_line_away()
+    _begin_line()
     head = "error: " if is_fault else ""
     lines = _wrapped(f"{head}{_shown(_commands.completed(message), sys.stderr)}", sys.stderr)
     shown = styled(head.strip(), "bold", "red", stream=sys.stderr) + lines.removeprefix(head.strip())
@@ -173,6 +177,14 @@ def _take_line_away() -> None:
     if _is_line_open:
         print("\r\x1b[K", end="", file=sys.stderr, flush=True)
         _is_line_open = False
+
+
+def _begin_line() -> None:
+    """Get ready for a line on stderr."""
+    # In a file of both streams it would stand in the middle of a line, wherever the buffer of stdout was last full.
+    with contextlib.suppress(OSError):  # a full disk or a reader who has gone is reported at the end
+        sys.stdout.flush()
+    _take_line_away()
 
 
 def width() -> int:

@@ -10,7 +10,7 @@ FEATURE = Feature(
     commands=(
         Command(
             "test",
-            "test on a server whether a version of your bot is stronger than another",
+            "test two versions of your bot against each other",
             (
                 'arena test begin "mybot v3" "mybot v2" --family loa --tc 2+0.05 --elo0 0 --elo1 10',
                 "arena test list mybot",

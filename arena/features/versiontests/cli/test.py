@@ -1,4 +1,4 @@
-"""`arena test begin|list|stop`: test on a server whether a version of your bot is stronger than another."""
+"""`arena test begin|list|stop`: test two versions of your bot against each other."""
 
 from __future__ import annotations
 

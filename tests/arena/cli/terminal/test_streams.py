@@ -90,3 +90,19 @@ def test_streams_that_are_open_stay_as_they_are() -> None:
     before = (sys.stdin, sys.stdout, sys.stderr), os.listdir("/proc/self/fd")
     hold_streams()
     assert ((sys.stdin, sys.stdout, sys.stderr), os.listdir("/proc/self/fd")) == before
+
+
+def test_lines_of_both_streams_in_one_file_stand_whole_and_in_order(tmp_path: Path) -> None:
+    script = (
+        "from arena.cli.terminal import output\n"
+        "for number in range(9):\n"
+        "    output.text(f'{number} ' + 'x' * 3_000)\n"  # more than the buffer of stdout in a few lines
+        "    output.note(f'note {number}')\n"
+    )
+    with (tmp_path / "log").open("w") as file:
+        buffered = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+        command = [sys.executable, "-c", script]
+        subprocess.run(command, stdout=file, stderr=file, check=True, timeout=TIMEOUT_S, env=buffered)
+    lines = (tmp_path / "log").read_text().splitlines()
+    assert lines[1::2] == [f"note {number}" for number in range(9)]
+    assert lines[::2] == [f"{number} " + "x" * 3_000 for number in range(9)]
