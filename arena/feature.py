@@ -40,7 +40,7 @@ ROOM_VALUES: Mapping[Room, frozenset[str]] = {
 }
 """The values that an address of a `Place` in each room may have in braces."""
 State = Literal["on", "off", "failed"]
-Part = Literal["tables", "api", "pages", "card", "profile", "background", "tasks", "ratings"]
+Part = Literal["tables", "api", "pages", "card", "profile", "background", "tasks", "ratings", "furnish"]
 WEB: tuple[Part, ...] = ("tables", "api", "pages", "card", "profile")
 """Parts that a web process uses."""
 COORDINATOR: tuple[Part, ...] = ("tables", "background", "tasks")
@@ -104,6 +104,8 @@ class Feature:
     """Function that gets the context of a coordinator and its conditions, and returns background work."""
     tasks: str = ""
     """Function that gets the store and returns daily tasks."""
+    furnish: str = ""
+    """Function that gets an `Arena` and names of families, and adds to the arena of a demo what there is to look at."""
     ratings: str = ""
     """Module with ratings that follow from stored results: `rebuild(store)` returns what it did in words or an empty
     text, `check(store)` the stored numbers that differ.

@@ -14,6 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from arena import feature
 from arena.app import build, context_of
 from arena.cli.server.referee import act, unable_to_serve
 from arena.cli.terminal import output
@@ -155,7 +156,7 @@ async def _run(settings: Settings, store: Store, names: Sequence[str], arguments
         address = ""
         if not arguments.once:
             address = await stack.enter_async_context(_pages(context, arguments.bind, arguments.port))
-        versions = await asyncio.to_thread(_furnish, store, names)
+        versions = await asyncio.to_thread(_prepare, store, names[0])
         pool = await asyncio.to_thread(_slots, versions[0].bot_file.spec(names[0], sys.executable), context, arguments)
         stack.push_async_callback(asyncio.to_thread, pool.shutdown, cancel_futures=True)
         interrupts = stack.enter_context(heard(stop))
@@ -255,7 +256,7 @@ class Demo:
             await self._stop.wait()
 
     async def _begin(self, family: str) -> None:
-        await asyncio.to_thread(_import, self._arena, family)
+        await asyncio.to_thread(_furnish, self._arena, family)
         tournament = await asyncio.to_thread(self._tournament_of, family)
         self._progress.add(tournament, await asyncio.to_thread(self._store.results.last_commit_of, tournament.id))
         self._arena.wake()
@@ -289,7 +290,7 @@ class Demo:
         )
 
 
-def _furnish(store: Store, names: Sequence[str]) -> list[Version]:
+def _prepare(store: Store, family: str) -> list[Version]:
     """Add the sample bots and the champion's levels, and to a new arena a weekly cup. Return the players."""
     variants = {name: tuple(variant.name for variant in load(name).variants) for name in families()}
     made = store.samples.ensure_all(variants)
@@ -297,7 +298,7 @@ def _furnish(store: Store, names: Sequence[str]) -> list[Version]:
     if not store.schedules.all():
         document = {
             "name": f"{CUP} {{date}}",
-            "family": names[0],
+            "family": family,
             "format": "knockout",
             "games": 2,
             "time_control": "1+0.05",
@@ -308,8 +309,10 @@ def _furnish(store: Store, names: Sequence[str]) -> list[Version]:
     return [made[name] for name in SAMPLES if name in made]
 
 
-def _import(arena: Arena, family: str) -> None:
-    """Add the games of a family to the archive; those that it has are not added again."""
+def _furnish(arena: Arena, family: str) -> None:
+    """Add a collection of games, and what the features bring. Nothing is added twice."""
+    for furnish in feature.loaded(feature.enabled(arena.settings.disabled_features, "furnish"), "furnish"):
+        furnish(arena, [family])
     file = GAMES / f"{family}.txt"
     if file.exists():  # a family that a package adds has none
         rules = load(family)

@@ -53,4 +53,5 @@ FEATURE = Feature(
     background="arena.features.problems.prover:background",
     tasks="arena.features.problems.prover:tasks",
     ratings="arena.features.problems.attempts",
+    furnish="arena.features.problems.shipped:furnish",
 )

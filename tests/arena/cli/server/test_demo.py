@@ -126,7 +126,7 @@ def test_the_summary_of_a_family_is_one_small_table(tmp_path: Path, capsys: Any)
 def test_a_new_demo_has_a_cup_to_look_forward_to(tmp_path: Path) -> None:
     store = Store.in_folder(tmp_path)
     for _ in range(2):  # again changes nothing
-        players = demo_run._furnish(store, ["loa", "tablut"])
+        players = demo_run._prepare(store, "loa")
         (cup,) = store.schedules.all()
     assert [version.name for version in players] == [f"{name} v1" for name in demo_run.SAMPLES]
     assert (cup.name, cup.is_enabled) == ("Sunday cup {date}", True)
@@ -138,7 +138,7 @@ def test_the_archive_of_a_demo_has_a_collection(tmp_path: Path, family: str) -> 
     store = Store.in_folder(tmp_path)
     arena = context_of(store, settings_in(tmp_path), Bus()).arena
     for _ in range(2):  # again adds nothing
-        demo_run._import(arena, family)
+        demo_run._furnish(arena, family)
         (source,) = store.archive.sources()
         assert (source.source, source.games) == ("champion against alphabeta", 4)
     store.close()
@@ -147,7 +147,7 @@ def test_the_archive_of_a_demo_has_a_collection(tmp_path: Path, family: str) -> 
 def test_a_demo_that_ended_early_continues_its_tournament(tmp_path: Path) -> None:
     store = Store.in_folder(tmp_path)
     context = context_of(store, settings_in(tmp_path), Bus())
-    players = demo_run._furnish(store, ["loa"])
+    players = demo_run._prepare(store, "loa")
     arguments = DemoArguments(data=tmp_path, tc="nodes:9")
     first = demo_run.Demo(context, ["loa"], players, arguments, "")._tournament_of("loa")
     again = demo_run.Demo(context, ["loa"], players, arguments, "")
