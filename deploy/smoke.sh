@@ -326,7 +326,7 @@ print(found["finished_games"])')
     echo "smoke: $FINISHED games with a result, $GAMES were to be played" >&2
     exit 1
 }
-has_heard() { [ "$(grep -c '^arena/v1/games/.*/result$' "$WORK/heard")" -ge "$GAMES" ] && grep -q "^arena/v1/tournaments/$CUP/state$" "$WORK/heard"; }
+has_heard() { [ "$(grep -c "^arena/v1/tournaments/$CUP/games$" "$WORK/heard")" -ge "$GAMES" ] && grep -q "^arena/v1/tournaments/$CUP/state$" "$WORK/heard"; }
 await 60 "news of all results over the broker" has_heard
 arena ratings rebuild --check "${CONFIG[@]}" >"$WORK/ratings"
 arena verify --all "${CONFIG[@]}" >"$WORK/verified"
@@ -372,7 +372,7 @@ echo
 printf '%s\n' \
     "games       $FINISHED of $GAMES in $PLAYED s, $(tail -n 1 "$WORK/verified")" \
     "ratings     $(tail -n 1 "$WORK/ratings")" \
-    "news        $(wc -l <"$WORK/heard") messages heard, $(grep -c '/result$' "$WORK/heard") of them results" \
+    "news        $(wc -l <"$WORK/heard") messages heard, $(grep -c '/games$' "$WORK/heard") of them results" \
     "backup      $(rows "$WORK/dumped") rows, $(stat -c %s "$WORK/arena.ndjson.zst") bytes by arena db dump, $(stat -c %s "$WORK/arena.pgdump") by pg_dump" \
     "proxy       ${NGINX:-none}"
 

@@ -46,7 +46,7 @@ MAX_WAITING = 4
 further visitors get an error.
 """
 MAX_CANDIDATES = 300
-"""Most legal moves that are looked at for further lines; there are more in a few positions of Pijersi only."""
+"""Most legal moves that are looked at for further lines; few positions have more."""
 SCAN_SHARE, MIN_SCAN_NODES = 0.25, 30
 """Share of the nodes for a first look at all other moves, and fewest nodes of each."""
 MAX_PLIES = 1000

@@ -1,7 +1,7 @@
 """The strongest bot here: alpha-beta with a learned evaluation and with pruning, reductions and quiescence search.
 
 The file of weights says which of these are switched on for a family (see `bots.search.net`). The option `Strength`
-weakens the bot, and `Level` sets it from a table of measured values (see `bots.samples.levels`). With a limit of nodes
+weakens the bot, and `Level` sets it to a measured value of the family (`Rules.level_strengths`). With a limit of nodes
 or depth the move depends only on the game so far, the limit and the options, and one thread searches. With a time
 limit, `Threads` threads share a transposition table (lazy SMP).
 """
@@ -14,7 +14,6 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from bots.samples.alphabeta import AlphaBeta
-from bots.samples.levels import LEVELS, strength_at
 from bots.samples.seeded_random import draw_bits
 from bots.sdk import Clock, OptionDecl, run
 
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
     from referee.rules.position import Position
     from referee.rules.rules import Config
 
+LEVELS = 8
 STRENGTH = OptionDecl("Strength", "spin", "100", 0, 100)
 LEVEL = OptionDecl("Level", "spin", "0", 0, LEVELS)
 """Sets the strength to that of a level, in every family; at 0 the strength is that of `Strength`."""
@@ -111,7 +111,7 @@ class Champion(AlphaBeta):
     def strength(self, position: Position) -> int:
         """Return the strength that the options set for the family of `position`."""
         level = self.number(LEVEL.name)
-        return strength_at(level, position.ruleset.rules.family) if level else self.number(STRENGTH.name)
+        return position.ruleset.rules.level_strengths[level - 1] if level else self.number(STRENGTH.name)
 
     def start_search(self, position: Position, earlier: NDArray[np.uint64], side: int) -> None:
         """Set up the search of `position`."""

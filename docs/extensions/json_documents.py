@@ -18,7 +18,7 @@ PINNED: Mapping[str, tuple[str, str]] = {
     "database._check": ("db check", "revision differences damage"),
     "database._backup": ("db backup", "file bytes"),
     "database._restore": ("db restore", "file aside salvaged waiting"),
-    "database._tell": ("db dump, db load", "file rows bytes"),
+    "database._show_dump": ("db dump, db load", "file rows bytes"),
     "doctor.run": ("doctor", "parts"),
     "family_package._conformance": ("rules conformance", "family seed laws broken"),
     "recorded_games.verify": ("verify", "checked failed failures"),

@@ -603,6 +603,11 @@ class Rules:
     """The usual number of moves of one side in a game between strong bots. It decides how bots that know no clocks
     spread their time.
     """
+    level_strengths: tuple[int, ...] = (0, 8, 16, 24, 32, 40, 48, 56)
+    """The champion's `Strength` at levels 1 to 8, each of which beats the one below about two to one: measured values
+    (`docs/reports/2026-11-30-levels.md`). After a change raise the champion's revision in `arena/store/bots/bots.py`.
+    The default is for families that were not measured.
+    """
     summary: str = ""
     move_input: Callable[[int, State], tuple[tuple[str, ...], ...]] | None = None
     """Return the cell sequences that enter a legal move; None: the cells that its canonical text names, in order."""

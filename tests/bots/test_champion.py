@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 from bots.samples.alphabeta import AlphaBeta
-from bots.samples.champion import Champion, nodes_at
-from bots.samples.levels import LEVELS, STRENGTHS, strength_at
+from bots.samples.champion import LEVELS, Champion, nodes_at
 from bots.sdk import Clock, families
 from bots.search import search
 from bots.search.net import (
@@ -69,7 +68,7 @@ def test_a_weaker_one_looks_at_less_and_errs_more() -> None:
 def test_levels_are_the_measured_strengths_of_the_family() -> None:
     bot = Champion()
     for family in families():
-        strengths = STRENGTHS[family]
+        strengths = load(family).level_strengths
         assert len(strengths) == LEVELS
         assert sorted(set(strengths)) == list(strengths)
         assert strengths[0] >= 0
@@ -82,16 +81,11 @@ def test_levels_are_the_measured_strengths_of_the_family() -> None:
             assert bot.strength(position) == strength
 
 
-def test_a_family_without_measured_levels_has_eight() -> None:
-    others = [strength_at(level, "othello") for level in range(1, LEVELS + 1)]
-    assert sorted(set(others)) == others
-
-
 def test_a_level_limits_what_is_searched() -> None:
     position, bot = Position.start(load("loa").settle()), Champion()
     bot._values["Level"] = "3"
     choose(bot, position, 100_000)
-    assert int(bot._search_state.work[bot._search.NODES]) <= nodes_at(STRENGTHS["loa"][2])
+    assert int(bot._search_state.work[bot._search.NODES]) <= nodes_at(load("loa").level_strengths[2])
 
 
 def test_it_is_sure_when_it_finds_the_same_again() -> None:

@@ -24,7 +24,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from bots.samples.levels import LEVELS
+from bots.samples.champion import LEVELS
 from bots.sdk import families
 from referee.ratings.strength import elo_words, estimate
 from tests.bots.runs import UNEXPECTED, command, run, warm

@@ -254,7 +254,8 @@ def _tell(tournament: dict[str, Any]) -> None:
         f"{tournament['state']}, {tournament['finished_games']}{whole} games"
         + (f", priority {tournament['priority']}" if tournament.get("priority") else "")
     )
-    if words := format_named(tournament["format"]).seeding_words(tournament["settings"]):
+    # A stream of news has no settings.
+    if words := format_named(tournament["format"]).seeding_words(tournament.get("settings", {})):
         output.text(f"seeding: {words}")
     if tournament["problem"]:
         output.text(tournament["problem"])

@@ -217,7 +217,7 @@ class Demo:
         """True once every game of all tournaments is over."""
         self._arena, self._stop = context.arena, context.stopping
         self._store = context.arena.store
-        self._versions, self._arguments, self._address = versions, arguments, address
+        self._names, self._versions, self._arguments, self._address = names, versions, arguments, address
         self._compiling = Compiling(names, self._begin, context.preparation)
         self._event = f"{PREFIX}{datetime.now(UTC):%Y-%m-%d %H:%M:%S}"
         self._progress = _Progress(self._store)
@@ -284,7 +284,7 @@ class Demo:
         output.note(
             f"all games are played; this process plays what is asked for until Ctrl-C; pages: {address}",
             f"play against a bot:    {address}/play",
-            "write a bot:           arena new-bot python loa mybot",
+            f"write a bot:           arena new-bot python {self._names[0]} mybot",
             f"read on:               {address}/docs/",
             f"to continue later:     arena serve --data {data}",
         )

@@ -74,6 +74,7 @@ RULES: Final = Rules(
     symmetry=SYMMETRY,
     features=FEATURES,
     game_moves=100,
+    level_strengths=(0, 4, 8, 15, 26, 30, 33, 36),
     kernel_module="referee.rules.abalone.kernel",
     reasons=REASONS,
     resolve=resolve,

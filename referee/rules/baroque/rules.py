@@ -97,6 +97,7 @@ RULES = Rules(
     symmetry=SYMMETRY,
     features=FEATURES,
     game_moves=75,
+    level_strengths=(0, 9, 14, 21, 26, 31, 36, 40),
     kernel_module="referee.rules.baroque.kernel",
     reasons=REASONS,
     resolve=resolve,

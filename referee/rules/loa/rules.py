@@ -81,6 +81,7 @@ RULES = Rules(
     symmetry=SYMMETRY,
     features=FEATURES,
     game_moves=19,
+    level_strengths=(12, 17, 22, 30, 38, 46, 53, 61),
     kernel_module="referee.rules.loa.kernel",
     reasons=REASONS,
     formats=FORMATS,

@@ -64,6 +64,7 @@ RULES = Rules(
     symmetry=SYMMETRY,
     features=FEATURES,
     game_moves=9,
+    level_strengths=(0, 8, 13, 20, 37, 42, 49, 56),
     kernel_module="referee.rules.pijersi.kernel",
     reasons=REASONS,
     resolve=resolve,

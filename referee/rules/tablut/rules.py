@@ -169,6 +169,7 @@ RULES = Rules(
     symmetry=SYMMETRY,
     features=FEATURES,
     game_moves=22,
+    level_strengths=(0, 10, 22, 29, 36, 43, 49, 56),
     kernel_module="referee.rules.tablut.kernel",
     reasons=REASONS,
     resolve=resolve,

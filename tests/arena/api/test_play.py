@@ -40,7 +40,7 @@ def server(hall: Hall, tmp_path: Path) -> Iterator[Server]:
 def test_a_whole_game_by_the_interface(hall: Hall, server: Server) -> None:
     ann, zoe = server.person("ann"), server.person("zoe")
     offered = server.get(f"{PREFIX}/opponents?family=loa").json["items"]
-    assert offered == [{"bot": "first", "version": "first v1", "rating": None}]
+    assert offered == [{"bot": "first", "version": "first v1", "rating": None, "level": None}]
     wish = {"family": "loa", "bot": "first", "side": "first", "time": "600+5"}
     assert server.post(f"{PREFIX}/play", body=wish).status == 401
     refused = server.post(f"{PREFIX}/play", token=ann, body={**wish, "bot": "deep"})

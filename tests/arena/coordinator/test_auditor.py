@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from concurrent.futures import Future
 from dataclasses import replace
@@ -88,11 +89,17 @@ def check_truth(stage: Stage, number: int, games: int) -> None:
     assert sum(stage.store.results.sides("loa").values()) == games
 
 
+def assert_refused(cluster: Cluster) -> None:
+    """Check that the worker `bad`, and no other, is refused for its lie in a game that is named."""
+    assert cluster.refused.keys() == {"bad"}
+    assert re.fullmatch(rf"game [0-9a-f]+: {LIE}", cluster.refused["bad"])
+
+
 def test_a_share_of_one_verifies_every_record(stage: Stage) -> None:
     number = stage.create(games=2)
     cluster, reader = Cluster(), Reader()
     play(stage, coordinator(stage, cluster, 1.0, reader), number)
-    assert cluster.refused == {"bad": LIE}
+    assert_refused(cluster)
     check_truth(stage, number, 12)
     assert len(reader.read) >= 12
     voids = stage.store.voids.page().items
@@ -117,7 +124,7 @@ def test_earlier_wrong_results_of_a_quarantined_worker_are_voided(
     again = stage.create(games=2)
     monkeypatch.setattr("random.random", lambda: 0.0)
     play(stage, first, again)
-    assert cluster.refused == {"bad": LIE}
+    assert_refused(cluster)
     play(stage, first, number)
     check_records = {record["id"] for record in records_of(stage, number)}
     assert {record["id"] for record in lies} <= check_records
@@ -143,11 +150,11 @@ def test_the_next_coordinator_continues_the_audit_of_a_worker(stage: Stage, monk
     first = coordinator(stage, cluster, 1.0)
     first.turn()
     first.turn()
-    assert cluster.refused == {"bad": LIE}
+    assert_refused(cluster)
     assert [line for line in records_of(stage, number) if line["detail"] == LIE], "some are left"
     other = Cluster()
     second = coordinator(stage, other, 1e-12)
-    assert other.refused == {"bad": LIE}
+    assert_refused(other)
     play(stage, second, number)
     play(stage, second, again)
     for tournament in (number, again):

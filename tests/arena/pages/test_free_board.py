@@ -308,7 +308,7 @@ def test_a_position_is_evaluated_at_once_and_then_deeper(browser: Any, tmp_path:
         with window(browser) as page:
             page.goto(f"{server.url}/loa/board")
             # The engine starts in a process that waits for an idle processor.
-            page.locator("#evaluation strong").wait_for(timeout=300_000)
+            page.locator("#evaluation strong").first.wait_for(timeout=300_000)
             answers: list[Any] = []
             after = re.compile(r"evaluation\.json\?.*b1b3")
             page.on("response", lambda response: answers.append(response) if after.search(response.url) else None)

@@ -24,7 +24,7 @@ OTHERS: dict[tuple[type[SQLModel], type[Any]], set[str]] = {
     (models.Analysis, AnalysisFigures): set(),
     (models.Audit, AuditItem): {"user"},
     (models.BotIdentity, BotItem): {"owner", "families", "versions", "newest", "newest_state"},
-    (models.Entry, EntryItem): {"name", "bot", "version"},
+    (models.Entry, EntryItem): {"name", "bot", "version", "owner_id"},
     (models.Game, GameItem): set(),
     (models.RatingChange, ChangeItem): {"number", "finished_at", "opponent", "points"},
     (models.RemotePresence, PresenceItem): set(),
