@@ -27,6 +27,8 @@ MAX_SEARCHED = 500
 """Latest games among which the best wins are searched."""
 MAX_GAMES, MAX_WINS = 10, 5
 """Latest games and best wins of a profile."""
+MAX_VERSIONS = 100
+"""Newest versions of a user whose games are searched: each is two parts of the query, which SQLite limits to 500."""
 MAX_BOTS = 100
 """Bots on one page of a profile."""
 TOKEN_DAYS = 90
@@ -71,7 +73,8 @@ def profile(arena: Arena, name: str, after: str | None = None) -> UserProfile:
     store, user = arena.store, find(arena, name)
     best, versions = store.ratings.best_of_owner(user.id), store.versions.of_owner(user.id)
     curves = leaderboard.curves(arena, [line.version_id for line in best], [line.pool for line in best])
-    games = store.games.latest(GameQuery(limit=MAX_SEARCHED), versions=versions).items if versions else []
+    newest = versions[-MAX_VERSIONS:]
+    games = store.games.latest(GameQuery(limit=MAX_SEARCHED), versions=newest).items if newest else []
     return UserProfile(
         user,
         store.bots.page(owner_id=user.id, with_retired=True, limit=MAX_BOTS, after=after),
