@@ -9,6 +9,13 @@ const SWIPE = 8;
 
 const begins = (way, picked) => picked.every((cell, index) => way[index] === cell);
 
+// Send the typed move. What is written while it is on its way stays; a refused move comes back to be mended.
+export async function sendTyped(field, send) {
+  const move = field.value.trim();
+  field.value = "";
+  if (move && !await send(move)) field.value ||= move;
+}
+
 export class Entry {
   // `place` shows the selection and the choice of moves; `say` speaks to screen readers; `send` receives the move's text.
   // While no move can be made, a click says `closed` (empty: nothing).

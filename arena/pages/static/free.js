@@ -2,7 +2,7 @@
 // lists the legal moves.
 import { Board, legend } from "./board.js";
 import { toggle } from "./display.js";
-import { Entry } from "./entry.js";
+import { Entry, sendTyped } from "./entry.js";
 import { Palette } from "./palette.js";
 import { Sketch } from "./sketch.js";
 import { soundOf } from "./sound.js";
@@ -231,11 +231,10 @@ root.addEventListener("explore-move", (event) => {
   play(event.detail);
 });
 
-$("write").addEventListener("submit", async (event) => {
+$("write").addEventListener("submit", (event) => {
   if (!entry) return;
   event.preventDefault();
-  const field = $("write").elements.move;
-  if (await play(field.value.trim())) field.value = "";
+  sendTyped($("write").elements.move, play);
 });
 
 // Setting up by hand starts from the shown position and does not change the line.

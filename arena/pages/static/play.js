@@ -1,5 +1,5 @@
 // A game of a human player: the viewer shows it, and its board accepts moves on their turn.
-import { Entry } from "./entry.js";
+import { Entry, sendTyped } from "./entry.js";
 import { message } from "./text.js";
 
 const $ = (id) => document.getElementById(id);
@@ -113,12 +113,11 @@ async function offer(detail) {
 
 $("viewer").addEventListener("arena:position", (event) => offer(event.detail));
 
-$("write").addEventListener("submit", async (event) => {
+$("write").addEventListener("submit", (event) => {
   const what = event.submitter?.value || "move";
   if (!shown && (what === "move" || what === "draw")) return; // no position yet: submit the plain form
   event.preventDefault();
-  const field = $("write").elements.move;
-  if (what === "move") { if (field.value.trim() && await move(field.value.trim())) field.value = ""; }
+  if (what === "move") sendTyped($("write").elements.move, move);
   else if (what === "back") decide({ do: "back" });
   else if (what === "draw") decide({ do: "draw", ply: shown.last });
   else if (confirm(message("Resign this game?"))) decide({ do: "resign" });

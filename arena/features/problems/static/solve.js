@@ -1,6 +1,6 @@
 // A problem: moves on the board are checked by the server, which replies with the best defence.
 import { Board, legend } from "../board.js";
-import { Entry } from "../entry.js";
+import { Entry, sendTyped } from "../entry.js";
 import { message } from "../text.js";
 
 const root = document.getElementById("solve");
@@ -11,6 +11,7 @@ let board = null;
 let entry = null;
 let chart = null;
 let scene = null;
+let turn = Promise.resolve();
 
 const say = (words) => { $("spoken").textContent = words; };
 
@@ -44,7 +45,13 @@ function draw(scenes) {
   }));
 }
 
-async function play(move) {
+// A move waits for the answer to the one before: whoever types ahead means the position after the reply.
+function play(move) {
+  turn = turn.then(() => check(move));
+  return turn;
+}
+
+async function check(move) {
   try {
     const answer = await fetch(`${place}/move.json`, { method: "POST", body: new URLSearchParams({ line, move }) });
     const data = await answer.json();
@@ -80,11 +87,10 @@ async function tried() {
   } catch { /* reloading the page shows it */ }
 }
 
-$("write").addEventListener("submit", async (event) => {
+$("write").addEventListener("submit", (event) => {
   if (!entry || (event.submitter?.value || "move") !== "move") return;
   event.preventDefault();
-  const field = $("write").elements.move;
-  if (field.value.trim() && await play(field.value.trim())) field.value = "";
+  sendTyped($("write").elements.move, play);
 });
 
 async function load() {
