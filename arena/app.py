@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import gc
+import sys
 from collections.abc import AsyncIterator
 from contextlib import suppress
 
@@ -10,6 +12,7 @@ from aiohttp import web
 
 from arena.api import connection, handle, openapi, routes
 from arena.config import Settings, read_settings
+from arena.errors import StoreError
 from arena.events.bus import Bus, EventBus
 from arena.events.live import Live
 from arena.http import health
@@ -20,8 +23,12 @@ from arena.http.server import headers_middleware
 from arena.metrics import Metrics
 from arena.pages import session, site
 from arena.pages.routes import problem
+from arena.services import leaderboard
 from arena.services.arena import Arena
 from arena.store import Store
+
+SWITCH_S = 0.001
+"""How long a thread computes while another one waits."""
 
 
 def context_of(
@@ -53,6 +60,17 @@ def build(context: WebContext) -> web.Application:
     app.cleanup_ctx.append(_listening)
     app.on_shutdown.append(_close_streams)
     return app
+
+
+def prepare(app: web.Application) -> None:
+    """Prepare pages and leaderboards, so that the first visitor does not wait, and this process for many visitors."""
+    site.warm_up(app)
+    with suppress(StoreError):  # the first request reads it, or reports the error
+        leaderboard.read_ahead(app[CONTEXT].arena)
+    gc.collect()
+    gc.freeze()  # what is loaded by now stays: no collection has to look through it
+    # While threads compute, the event loop waits for each of them in turn (5 ms by default), several times a request.
+    sys.setswitchinterval(SWITCH_S)
 
 
 def build_door(context: WebContext) -> web.Application:

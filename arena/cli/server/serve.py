@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import gc
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -36,7 +35,6 @@ if TYPE_CHECKING:
     from arena.events.bus import EventBus
     from arena.http.server import Runner
     from arena.metrics import Metrics
-    from arena.services import Arena
     from arena.store import Store
 
 THREADS = 16
@@ -99,7 +97,7 @@ async def _with_bus(settings: Settings, store: Store, bus: EventBus, metrics: Me
         with heard(context.stopping) as interrupts:
             await _listen(runner, settings)
             settled = asyncio.Event()
-            reading = asyncio.create_task(_read_ahead(context.arena, app, settled))
+            reading = asyncio.create_task(_read_ahead(app, settled))
             stack.push_async_callback(asyncio.wait, [reading])
             stack.callback(settled.set)
             output.note("first Ctrl-C ends in good order, the second at once")
@@ -126,23 +124,12 @@ async def _with_bus(settings: Settings, store: Store, bus: EventBus, metrics: Me
     return Exit.DONE
 
 
-async def _read_ahead(arena: Arena, app: web.Application, settled: asyncio.Event) -> None:
+async def _read_ahead(app: web.Application, settled: asyncio.Event) -> None:
     """Prepare pages once the coordinator has settled: both at once would delay the first game by seconds."""
+    from arena.app import prepare
+
     await settled.wait()
-    await asyncio.to_thread(_prepare, arena, app)
-
-
-def _prepare(arena: Arena, app: web.Application) -> None:
-    """Prepare pages and leaderboards, so that the first visitor does not wait."""
-    from arena.errors import StoreError
-    from arena.pages import site
-    from arena.services import leaderboard
-
-    site.warm_up(app)
-    with contextlib.suppress(StoreError):  # the first request reads it, or reports the error
-        leaderboard.read_ahead(arena)
-    gc.collect()
-    gc.freeze()  # what is loaded by now stays: no collection has to look through it
+    await asyncio.to_thread(prepare, app)
 
 
 async def _until(stop: asyncio.Event, store: Store) -> None:

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import gc
 import json
 import logging
 import os
@@ -27,15 +26,13 @@ from typing import Any
 from aiohttp import web
 
 from arena import log
-from arena.app import build, context_of
+from arena.app import build, context_of, prepare
 from arena.config import read_settings
 from arena.events.bus import Bus
 from arena.events.messages import GamePly, GameStarted
 from arena.http.rate_limit import ConcurrencyLimiter, Rate, RateLimiter
 from arena.http.response_cache import ResponseCache
 from arena.http.server import Runner
-from arena.pages import site
-from arena.services import leaderboard
 from arena.services.standings_cache import StandingsCache
 from arena.store import Store
 from referee.game.record import Ply
@@ -103,14 +100,11 @@ async def _serve(url: str) -> None:
         settings = read_settings(None, data=Path(name), connections_per_address=100_000)
         store = Store(url)
         context = context_of(store, settings, bus)
-        leaderboard.read_ahead(context.arena)  # as `arena serve` does
         context.streams = ConcurrencyLimiter(100_000, 100_000)
         for kind in context.limiters:
             context.limiters[kind] = RateLimiter(Rate(1e9, 10**9))
         app = build(context)
-        site.warm_up(app)
-        gc.collect()
-        gc.freeze()
+        prepare(app)  # as `arena serve` does
         runner = Runner(app, shutdown_timeout=0.1)
         port = await _open(runner)
         bare = web.Application()
