@@ -23,12 +23,12 @@ from arena.services.arena import Arena
 from referee.rules.core import SIDES
 
 MAX_NAME = 80
-MAX_SEARCHED = 500
+MAX_SEARCHED = 200
 """Latest games among which the best wins are searched."""
 MAX_GAMES, MAX_WINS = 10, 5
 """Latest games and best wins of a profile."""
-MAX_VERSIONS = 100
-"""Newest versions of a user whose games are searched: each is two parts of the query, which SQLite limits to 500."""
+MAX_VERSIONS = 20
+"""Versions of a user whose games are searched, those of the latest games: each is two parts of the query."""
 MAX_BOTS = 100
 """Bots on one page of a profile."""
 TOKEN_DAYS = 90
@@ -73,8 +73,7 @@ def profile(arena: Arena, name: str, after: str | None = None) -> UserProfile:
     store, user = arena.store, find(arena, name)
     best, versions = store.ratings.best_of_owner(user.id), store.versions.of_owner(user.id)
     curves = leaderboard.curves(arena, [line.version_id for line in best], [line.pool for line in best])
-    newest = versions[-MAX_VERSIONS:]
-    games = store.games.latest(GameQuery(limit=MAX_SEARCHED), versions=newest).items if newest else []
+    games = store.games.latest(GameQuery(limit=MAX_SEARCHED), versions=versions[:MAX_VERSIONS]).items
     return UserProfile(
         user,
         store.bots.page(owner_id=user.id, with_retired=True, limit=MAX_BOTS, after=after),

@@ -15,7 +15,7 @@ from arena.documents.account import Usage
 from arena.documents.bot import VersionItem
 from arena.errors import ConflictError, NotFoundError
 from arena.store.base.engine import Sessions, fetch
-from arena.store.base.models import BotIdentity, User, Version, VersionFamily
+from arena.store.base.models import BotIdentity, User, Version, VersionFamily, VersionRating
 from arena.store.bots.checks import FIT_AGAIN_MS, LOAD
 from referee.bot.file import BotFile
 from referee.game.spec import BotSpec
@@ -136,12 +136,16 @@ class Versions:
         return self._items(col(Version.bot_id) == bot_id, order=(col(Version.number).desc(),))
 
     def of_owner(self, user_id: int) -> list[int]:
-        """Return the ids of all versions of a user's bots, and of the user as a player, the oldest first."""
+        """Return the ids of all versions of a user's bots, and of the user as a player: those of the latest
+        rated games first, then the newest.
+        """
         query = (
             select(col(Version.id))
             .join(BotIdentity, col(BotIdentity.id) == col(Version.bot_id))
+            .outerjoin(VersionRating, col(VersionRating.version_id) == col(Version.id))
             .where(col(BotIdentity.owner_id) == user_id)
-            .order_by(col(Version.id))
+            .group_by(col(Version.id))
+            .order_by(func.coalesce(func.max(col(VersionRating.last)), 0).desc(), col(Version.id).desc())
         )
         with self._sessions.reading() as session:
             return list(session.scalars(query))

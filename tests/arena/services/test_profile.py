@@ -7,7 +7,7 @@ from sqlalchemy import update
 from sqlmodel import col
 
 from arena.services import Arena, user
-from arena.store.base.models import BotIdentity
+from arena.store.base.models import BotIdentity, Game, Version
 from tests.arena.field import Field, record_of
 from tests.arena.services.test_bot import rate
 
@@ -53,3 +53,22 @@ def test_who_has_no_bots_has_an_empty_profile(arena: Arena, field: Field) -> Non
     arena.store.users.add("otto", "author")
     profile = user.profile(arena, "otto")
     assert (profile.games, profile.wins, profile.changes) == ([], [], {})
+
+
+@pytest.mark.parametrize("is_newest", [True, False])
+def test_of_many_versions_those_of_the_latest_games_are_searched(arena: Arena, field: Field, is_newest: bool) -> None:
+    """600 versions more; the games are of the newest one, which has no rating, or of the oldest one, which has one."""
+    player = arena.store.versions.of_bot_named("ada")[0].id
+    with arena.store.writing() as session:
+        template = session.get_one(Version, player).model_dump(exclude={"id"})
+        made = [Version(**template | {"number": number, "name": f"ada v{number}"}) for number in range(2, 602)]
+        session.add_all(made)
+        session.flush()
+        if is_newest:
+            oldest, player = player, max(version.id or 0 for version in made)
+            for side in (Game.first_id, Game.second_id):
+                session.execute(update(Game).where(col(side) == oldest).values({side: player}))
+    profile = user.profile(arena, "eve")
+    assert len(profile.versions) == 601
+    assert len(profile.games) == user.MAX_GAMES
+    assert all(player in (game.first_id, game.second_id) for game in profile.games)
