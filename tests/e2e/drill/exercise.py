@@ -110,7 +110,7 @@ def _gone(stage: Stage, report: Report) -> Check:
     problems += [problem for hit in report.hits if (problem := hit.problem and f"{hit.fault.label}: {hit.problem}")]
     stage.shut()
     problems += [f"left behind at the end: {line}" for line in strays(set(), _STRAY_S)]
-    return Check("everything stopped as told, no process is left", tuple(problems), f"{len(services)} services")
+    return Check("everything stopped, no process is left", tuple(problems), f"{len(services)} services")
 
 
 def _await(stage: Stage, is_done: Callable[[], bool], complaint: str) -> None:

@@ -232,16 +232,16 @@ def _damage(stage: Stage, target: str, seconds: float, dice: random.Random) -> s
 
 
 def _lie(stage: Stage, target: str, seconds: float, dice: random.Random) -> str:
-    """A worker whose rules are others joins and says that they are ours: it is shut out by what it brings."""
+    """A worker whose rules are others joins and says that they are ours: it is excluded by what it brings."""
     assert isinstance(stage, Scaled)
     name = f"liar-{dice.randrange(10**6)}"
     service = stage.start_liar(name)
-    _until(lambda: service.process is None, f"{name} is not shut out")
+    _until(lambda: service.process is None, f"{name} is not excluded")
     log = stage.log(name)
     _dismiss(stage, name)
     if "has quarantined this worker" not in log:
         raise AssertionError(f"{name} ended for another reason: {log[-500:]}")
-    return f"{name}, for which the first side wins draws, was shut out"
+    return f"{name}, for which the first side wins draws, was excluded"
 
 
 @contextlib.contextmanager

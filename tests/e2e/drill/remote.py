@@ -155,7 +155,7 @@ class RemoteReport:
             ("lost by the network's doing", str(self.blamed)),
             ("ends", ", ".join(f"{word} {count}" for word, count in sorted(self.terminations.items()))),
             ("connections cut", str(self.cuts)),
-            ("seats that lost theirs, in so many games", f"{self.losses}, {self.games_with_losses}"),
+            ("seats cut off, games with one", f"{self.losses}, {self.games_with_losses}"),
             ("attempts played again", ", ".join(f"{word} {count}" for word, count in self.voids.items()) or "none"),
             ("killed and started again", ", ".join(f"{name} {count}" for name, count in self.restarts.items())),
             ("latency there and back, allowed in all", f"{self.latency_ms:.0f} ms, {self.allowed_ms / 1000:.0f} s"),

@@ -18,7 +18,7 @@ from tests.e2e.drill.machine import Timeout
 RESTART_S = 1.0
 """How long after its end a program is started again (`RestartSec`)."""
 STOP_S = 90.0
-"""How long a program may take to end when told to."""
+"""How long a program may take to end after its stop signal."""
 _POLL_INTERVAL_S = 0.05
 
 
@@ -131,9 +131,9 @@ class Supervisor:
             if code is None:
                 process.kill()
                 process.wait()
-                problems.append(f"{name} did not end within {STOP_S:g} s when told to")
+                problems.append(f"{name} did not end within {STOP_S:g} s after its stop signal")
             elif code not in (0, -service.stop_signal):
-                problems.append(f"{name} ended with {code} when told to")
+                problems.append(f"{name} ended with {code} after its stop signal")
         return problems
 
     def close(self) -> None:
