@@ -57,6 +57,8 @@ def main() -> int:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # and so everything is cleaned up
     if arguments.remote:
         return _far_away(arguments, [])
+    if arguments.report:
+        arguments.report.mkdir(parents=True, exist_ok=True)  # now, not after ten minutes
     can_mount = prepare()
     reports = []
     texts: list[str] = []
