@@ -53,6 +53,11 @@ def template_files(language: str, family: str = "") -> dict[str, bytes]:
     return {name: _FAMILY_LINE.sub(rb"\g<1>" + family.encode(), data) for name, data in files.items()}
 
 
+def mode_of(data: bytes) -> int:
+    """Return the permissions of a file of a template: a script with a `#!` line can be run."""
+    return 0o755 if data.startswith(b"#!") else 0o644
+
+
 @cache
 def python_source() -> str:
     """Return the source of the template in Python."""
@@ -72,9 +77,11 @@ def python_bundle(source: str) -> bytes:
 
 
 def _zipped(files: Mapping[str, bytes]) -> bytes:
-    found = io.BytesIO()
-    with zipfile.ZipFile(found, "w", zipfile.ZIP_DEFLATED) as archive:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, data in files.items():
             # All files get the same fixed time, so that the same files give the same archive.
-            archive.writestr(zipfile.ZipInfo(name, (2020, 1, 1, 0, 0, 0)), data, zipfile.ZIP_DEFLATED)
-    return found.getvalue()
+            entry = zipfile.ZipInfo(name, (2020, 1, 1, 0, 0, 0))
+            entry.external_attr = mode_of(data) << 16  # the upper half has the permissions of Unix
+            archive.writestr(entry, data, zipfile.ZIP_DEFLATED)
+    return buffer.getvalue()

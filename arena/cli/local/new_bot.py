@@ -9,7 +9,7 @@ from pathlib import Path
 from arena.cli.terminal import argument, output
 from arena.cli.terminal.exit import CommandError, Exit
 from arena.cli.terminal.fields import positional
-from arena.submission.template import LANGUAGES, template_files
+from arena.submission.template import LANGUAGES, mode_of, template_files
 from referee.rules import families, load
 
 
@@ -27,12 +27,14 @@ def run(arguments: NewBotArguments) -> int:
         raise CommandError(f"{folder} is not empty; choose another folder")
     folder.mkdir(parents=True, exist_ok=True)
     for name, data in template_files(arguments.language, family).items():
-        (folder / name).write_bytes(data)
-    path = shlex.quote(str(folder))
+        path = folder / name
+        path.write_bytes(data)
+        path.chmod(mode_of(data))
+    words = shlex.quote(str(folder))
     output.text(
         f"created {folder}: a bot in {LANGUAGES[arguments.language]} that plays {load(family).title}; next:",
-        f"  make -C {path} test",
-        f"  arena play {path} sample:random --family {family} --games 2",
+        f"  make -C {words} test",
+        f"  arena play {words} sample:random --family {family} --games 2",
         "the counts for a move generator of your own:",
         f"  arena perft {family} --depth 3 --divide",
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from pathlib import Path
 
@@ -30,6 +31,7 @@ def test_new_bot_writes_a_bot_of_the_family(language: str, tmp_path: Path) -> No
         lines = source.read_text(encoding="utf-8").splitlines()
         assert 10 < len(lines) <= 70
         assert max(map(len, lines)) <= 120
+        assert os.access(source, os.X_OK) == (lines[0].startswith("#!"))
 
 
 def test_new_bot_into_an_empty_folder_is_written_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
