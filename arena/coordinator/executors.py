@@ -17,7 +17,7 @@ from arena.cluster.game_runner import get_ready
 from arena.cluster.spool import Spool
 from arena.data_folder import disk_state
 from arena.events.bus import EventBus
-from arena.events.messages import CoordinatorWorkers, GamePly, SlotFinished, SlotStarted, WorkerPayload
+from arena.events.messages import CoordinatorWorkers, GameMoved, SlotFinished, SlotStarted, WorkerPayload
 from arena.log import logger
 from referee.errors import ArenaError
 from referee.game.record import Ply, RecordError
@@ -90,12 +90,11 @@ def publisher(bus: EventBus, spool: Spool) -> Callable[[dict[str, Any]], None]:
     def publish(event: dict[str, Any]) -> None:
         match event["event"]:
             case "plies":
-                for number, (move, thought) in enumerate(
-                    zip(event["moves"], event["plies"], strict=True), event["number"]
-                ):
-                    ms, lag_ms, score, depth, nodes, pv = thought
-                    ply = Ply(ms, lag_ms=lag_ms, score=score, depth=depth, nodes=nodes, pv=pv, move=move)
-                    bus.publish(GamePly(game=event["game"], number=number, ply=ply))
+                plies = tuple(
+                    Ply(ms, lag_ms=lag_ms, score=score, depth=depth, nodes=nodes, pv=pv, move=move)
+                    for move, (ms, lag_ms, score, depth, nodes, pv) in zip(event["moves"], event["plies"], strict=True)
+                )
+                bus.publish(GameMoved(game=event["game"], first=event["number"], plies=plies))
             case "start":
                 bus.publish(SlotStarted(game=event["game"]))
             case "finish":

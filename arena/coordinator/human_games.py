@@ -23,7 +23,7 @@ from arena.coordinator.background import Background, Conditions
 from arena.documents.human_game import HumanGame
 from arena.errors import ConflictError
 from arena.events.bus import EventBus
-from arena.events.messages import GameAborted, GamePly, GameStarted
+from arena.events.messages import GameAborted, GameMoved, GameStarted
 from arena.log import logger
 from arena.store import Store
 from arena.store.tournaments.human_games import DRAW, MAX_TAKEN_BACK, PendingAction, is_draw_offered
@@ -226,8 +226,8 @@ class HumanGames:
         """Play from the current position to the end, or until the game is interrupted."""
         hand, played = state.hand, [ply_of(kept) for kept in state.plies]
         self._bus.publish(GameStarted(game=game.id, attempt=attempt))
-        for number, (move, ply) in enumerate(played, 1):
-            self._bus.publish(GamePly(game=game.id, number=number, ply=replace(ply, move=move)))
+        if plies := tuple(replace(ply, move=move) for move, ply in played):
+            self._bus.publish(GameMoved(game=game.id, first=1, plies=plies))
 
         def watch(number: int, move: str, ply: Ply) -> None:
             is_mine = (number - 1) % 2 == mine
@@ -235,7 +235,7 @@ class HumanGames:
             state.plies.append(kept_of(move, ply, offers_draw=offers_draw))
             # Stored before it is published: after a crash the game continues from the last ply that people have seen.
             self._store.people.keep(game.id, state.plies, is_done=is_mine)
-            self._bus.publish(GamePly(game=game.id, number=number, ply=replace(ply, move=move)))
+            self._bus.publish(GameMoved(game=game.id, first=number, plies=(replace(ply, move=move),)))
 
         hand.is_offered = is_draw_offered(state.plies, SIDES[mine])
         roster.elsewhere |= self.elsewhere

@@ -43,10 +43,8 @@ class Subscription(Generic[E]):
         self._kinds = kinds
         self._subject = tuple(subject.items())
         self._loop = asyncio.get_running_loop()
-        # Without a size of its own: the mark of the end must find room in a full queue.
-        self._events: asyncio.Queue[E | None] = asyncio.Queue()
-        self._arrived: deque[E] = deque()
-        """Events that the loop has not seen yet."""
+        self._waiting: deque[E] = deque()
+        self._news = asyncio.Event()
         self._is_woken = False
         self._size = size
         self._is_closed = False
@@ -57,42 +55,41 @@ class Subscription(Generic[E]):
             return
         if any(getattr(event, name) != value for name, value in self._subject):
             return
-        self._arrived.append(event)
+        if len(self._waiting) < self._size:
+            self._waiting.append(event)
+        else:
+            self._end()
         if self._is_woken:
             return
         # One call for all events that arrive before it runs: each call writes a byte to the pipe that wakes the loop.
         self._is_woken = True
         try:
-            self._loop.call_soon_threadsafe(self._put_all)
+            self._loop.call_soon_threadsafe(self._wake)
         except RuntimeError:  # the loop of this subscriber has ended
-            self.close()
+            self._end()
 
-    def _put_all(self) -> None:
-        self._is_woken = False  # before the queue is read: an event that arrives now wakes the loop again
-        while self._arrived:
-            self._put(self._arrived.popleft())
+    def _wake(self) -> None:
+        self._is_woken = False  # before events are taken: one that arrives now wakes the loop again
+        self._news.set()
 
-    def _put(self, event: E) -> None:
-        if self._is_closed:
-            return
-        if self._events.qsize() >= self._size:
-            self.close()
-            return
-        self._events.put_nowait(event)
+    def _end(self) -> None:
+        self._is_closed = True
+        self._bus.remove(self)
 
     def close(self) -> None:
-        """End the subscription; queued events are still delivered."""
-        if not self._is_closed:
-            self._is_closed = True
-            self._bus.remove(self)
-            self._events.put_nowait(None)
+        """End the subscription; queued events are still delivered. Call it in the subscriber's loop."""
+        self._end()
+        self._news.set()
 
     async def get(self) -> E | None:
         """Return the next event; None once the subscription has ended."""
-        event = await self._events.get()
-        if event is None:
-            self._events.put_nowait(None)  # for further calls
-        return event
+        while not self._waiting:
+            if self._is_closed:
+                return None
+            self._news.clear()
+            if not self._waiting and not self._is_closed:  # another thread may have added one meanwhile
+                await self._news.wait()
+        return self._waiting.popleft()
 
     def __aiter__(self) -> AsyncIterator[E]:
         return self

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Protocol
@@ -25,8 +25,8 @@ from arena.events.messages import (
     GameAborted,
     GameEnded,
     GameEvent,
+    GameMoved,
     GamePlies,
-    GamePly,
     GameSnapshot,
     GameStarted,
     GameWatched,
@@ -74,8 +74,8 @@ class RunningGames:
     def take(self, event: GameEvent) -> None:
         """Apply an event of a game."""
         match event:
-            case GamePly():
-                self._add(event.game, event.number, event.ply)
+            case GameMoved():
+                self._add(event.game, event.first, event.plies)
             case GamePlies():
                 self._extend(event)
             case GameStarted():
@@ -91,17 +91,17 @@ class RunningGames:
         self.games.pop(game, None)
         self._early.pop(game, None)
 
-    def _add(self, name: str, number: int, ply: Ply) -> None:
-        """Append a ply. After a gap nothing is appended until a snapshot fills it or the game ends."""
+    def _add(self, name: str, first: int, plies: Sequence[Ply]) -> None:
+        """Append plies. After a gap nothing is appended until a snapshot fills it or the game ends."""
         game = self.games.get(name)
-        if game is not None and number == len(game.plies) + 1:
-            game.plies.append(ply)
+        if game is not None and first == len(game.plies) + 1:
+            game.plies.extend(plies)
             game.moved_at = time.time()
         # A first ply of a game that has plies belongs to its next attempt, whose start has not been heard of yet.
-        elif number == 1 and (game is None or game.plies):
-            self._early[name] = [ply]
-        elif (early := self._early.get(name)) is not None and number == len(early) + 1:
-            early.append(ply)
+        elif first == 1 and (game is None or game.plies):
+            self._early[name] = list(plies)
+        elif (early := self._early.get(name)) is not None and first == len(early) + 1:
+            early.extend(plies)
 
     def _extend(self, batch: GamePlies) -> None:
         """Append the new plies of a batch; after a gap nothing is appended."""
@@ -128,7 +128,7 @@ MAX_CHECKS, MAX_STEPS = 100, 300
 _OPEN = ("planned", "queued", "running")
 """The states of games that may have plies to come."""
 _KINDS = (
-    *(GameStarted, GamePly, GamePlies, GameSnapshot, GameEnded, GameAborted),
+    *(GameStarted, GameMoved, GamePlies, GameSnapshot, GameEnded, GameAborted),
     *(TournamentChanged, TournamentPlanned),
     *(VersionChanged, VersionStep, CoordinatorWorkers, BrokerConnected),
 )
@@ -226,7 +226,7 @@ class Live:
             return
         self._revision += 1
         match event:
-            case GameStarted() | GamePly() | GamePlies() | GameSnapshot() | GameEnded() | GameAborted():
+            case GameStarted() | GameMoved() | GamePlies() | GameSnapshot() | GameEnded() | GameAborted():
                 self._running.take(event)
             case VersionStep():
                 self._take_step(event)
@@ -237,8 +237,9 @@ class Live:
                 self._watched.clear()
                 self._bus.publish(SnapshotRequest())
                 self._notify_all()
-        for subject in event.subjects:
-            self._notify(subject)
+        if self._listeners:
+            for subject in event.subjects:
+                self._notify(subject)
 
     def _take_step(self, event: VersionStep) -> None:
         steps = self.steps.setdefault(event.version, [])

@@ -107,16 +107,16 @@ class GameStarted(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GamePly(Event):
-    """A ply of a running game. Other processes receive it in a batch or a snapshot."""
+class GameMoved(Event):
+    """Plies of a running game, as its slot has sent them together. Other processes receive those of watched games."""
 
     NOUNS = ("game",)
     game: Name
     """The game."""
-    number: int
-    """Number of the ply; the first is 1."""
-    ply: Ply
-    """The ply."""
+    first: int
+    """Number of the first of these plies; that of the game is 1."""
+    plies: tuple[Ply, ...]
+    """The plies, in order."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -204,7 +204,7 @@ class GameAborted(BroadcastEvent):
     """The game."""
 
 
-GameEvent: TypeAlias = GameStarted | GamePly | GamePlies | GameSnapshot | GameEnded | GameAborted
+GameEvent: TypeAlias = GameStarted | GameMoved | GamePlies | GameSnapshot | GameEnded | GameAborted
 """The events of one game."""
 
 

@@ -27,8 +27,8 @@ from arena.events.messages import (
     Event,
     GameAborted,
     GameEnded,
+    GameMoved,
     GamePlies,
-    GamePly,
     GameSnapshot,
     GameStarted,
     GameWatched,
@@ -73,7 +73,7 @@ class MqttOutbox:
     def put(self, event: Event) -> bool:
         """Queue an event; return False if there is nothing to send to other processes."""
         match event:
-            case GameStarted() | GamePly():
+            case GameStarted() | GameMoved():
                 self.running.take(event)
                 if isinstance(event, GameStarted):
                     self._sent.pop(event.game, None)

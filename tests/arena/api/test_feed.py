@@ -12,7 +12,7 @@ import pytest
 
 from arena import tournaments
 from arena.clock import now
-from arena.events.messages import GamePly, GameStarted, Subject
+from arena.events.messages import GameMoved, GameStarted, Subject
 from arena.http import broadcast
 from arena.http.problem import PREFIX
 from referee.game.record import Ply
@@ -51,7 +51,7 @@ def roomy(arena: Arena) -> Iterator[None]:
 
 
 def ply(arena: Arena, game: str, number: int, move: str = "") -> None:
-    publish(arena, GamePly(game=game, number=number, ply=Ply(1.0, move=move or f"a1a{number}")))
+    publish(arena, GameMoved(game=game, first=number, plies=(Ply(1.0, move=move or f"a1a{number}"),)))
 
 
 def end(arena: Arena, game: str) -> None:

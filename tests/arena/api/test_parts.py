@@ -18,8 +18,8 @@ from arena.events.messages import (
     Event,
     GameAborted,
     GameEnded,
+    GameMoved,
     GamePlies,
-    GamePly,
     GameSnapshot,
     GameStarted,
     GameWatched,
@@ -111,8 +111,8 @@ class Model(BaseModel):
 # -- live games --------------------------------------------------------------------------------------------------------
 
 
-def ply(number: int, move: str) -> GamePly:
-    return GamePly(game="ab", number=number, ply=Ply(move=move))
+def ply(number: int, move: str) -> GameMoved:
+    return GameMoved(game="ab", first=number, plies=(Ply(move=move),))
 
 
 def ended() -> GameEnded:

@@ -17,7 +17,7 @@ from arena.events.messages import (
     Event,
     GameAborted,
     GameEnded,
-    GamePly,
+    GameMoved,
     GameStarted,
     TournamentChanged,
 )
@@ -65,8 +65,8 @@ def publish(arena: Arena, event: Event) -> None:
     arena.server.context.arena.bus.publish(event)
 
 
-def ply(game: str, number: int, move: str, ms: float = 0, score: int | None = None) -> GamePly:
-    return GamePly(game=game, number=number, ply=Ply(ms, score=score, move=move))
+def ply(game: str, number: int, move: str, ms: float = 0, score: int | None = None) -> GameMoved:
+    return GameMoved(game=game, first=number, plies=(Ply(ms, score=score, move=move),))
 
 
 def ended(game: str) -> GameEnded:

@@ -15,7 +15,7 @@ from arena.coordinator.human_games import HumanGames
 from arena.coordinator.leadership import LEASE
 from arena.documents.account import Identity
 from arena.documents.human_game import DecisionRequest, HumanGame, PlayRequest
-from arena.events.messages import Event, GamePly, HumanActed
+from arena.events.messages import Event, GameMoved, HumanActed
 from arena.services import people
 from arena.services.arena import Arena
 from arena.services.people import Visitor
@@ -81,7 +81,7 @@ class Told:
         self._listening[game] = event
 
     def publish(self, event: Event) -> None:
-        if isinstance(event, GamePly) and (listening := self._listening.get(event.game)):
+        if isinstance(event, GameMoved) and (listening := self._listening.get(event.game)):
             listening.set()
         if isinstance(event, HumanActed) and self.games:
             self.games.wake()

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from arena.events.messages import GameAborted, GamePly, GameStarted
+from arena.events.messages import GameAborted, GameMoved, GameStarted
 from referee.game.record import Ply
 from referee.rules import families, load
 from referee.rules.position import Position
@@ -296,7 +296,7 @@ def test_a_live_game_is_followed_across_a_cut(site: Site, page: Any, witness: Wi
     def publish(first: int, last: int) -> None:
         for number in range(first, last + 1):
             ply = Ply(10.0 + number, score=number, move=moves[number - 1])
-            bus.publish(GamePly(game=game.id, number=number, ply=ply))
+            bus.publish(GameMoved(game=game.id, first=number, plies=(ply,)))
 
     bus.publish(GameStarted(game=game.id, tournament=1))
     publish(1, 4)
@@ -355,7 +355,7 @@ def test_a_live_game_shows_the_clocks_that_its_record_will_have(site: Site, page
     moves = random_moves(load("loa").settle(game.spec.variant), 2, seed=7)
     bus.publish(GameStarted(game=game.id, tournament=1))
     for number, move in enumerate(moves, 1):
-        bus.publish(GamePly(game=game.id, number=number, ply=Ply(59_000.0, lag_ms=49_000.0, move=move)))
+        bus.publish(GameMoved(game=game.id, first=number, plies=(Ply(59_000.0, lag_ms=49_000.0, move=move),)))
     site.server.call(_think(site, game.id, 2, 0))
     visit(page, site, f"/games/{game.id}")
     reads(page, "#ply", "2")
@@ -450,7 +450,7 @@ def test_the_front_page_shows_one_game_large_and_follows_it(site: Site, page: An
     assert page.locator("#now .board").count() == 5
     moves = random_moves(load(game.spec.family).settle(game.spec.variant), 2, seed=5)
     bus.publish(GameStarted(game=game.id, tournament=1))
-    bus.publish(GamePly(game=game.id, number=1, ply=Ply(10.0, move=moves[0])))
+    bus.publish(GameMoved(game=game.id, first=1, plies=(Ply(10.0, move=moves[0]),)))
     reads(page, "#featured .at", "1")
     reads(page, "#featured .player[data-turn=yes] .clock", re.compile(r"^\d\d\.\d s$"))  # 60 s without an increment yet
     bus.publish(GameAborted(game=game.id))

@@ -29,7 +29,7 @@ from arena import log
 from arena.app import build, context_of, prepare
 from arena.config import read_settings
 from arena.events.bus import Bus
-from arena.events.messages import GamePly, GameStarted
+from arena.events.messages import GameMoved, GameStarted
 from arena.http.rate_limit import ConcurrencyLimiter, Rate, RateLimiter
 from arena.http.response_cache import ResponseCache
 from arena.http.server import Runner
@@ -72,7 +72,7 @@ async def _plies(bus: Bus, game: str) -> None:
     number = 0
     async for _ in _beats():
         number += 1
-        bus.publish(GamePly(game=game, number=number, ply=Ply(12.34, score=25, move="c1c3")))
+        bus.publish(GameMoved(game=game, first=number, plies=(Ply(12.34, score=25, move="c1c3"),)))
 
 
 async def _broadcast(listeners: set[web.StreamResponse]) -> None:

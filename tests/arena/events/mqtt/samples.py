@@ -13,8 +13,8 @@ from arena.events.messages import (
     EntrySuspended,
     GameAborted,
     GameEnded,
+    GameMoved,
     GamePlies,
-    GamePly,
     GameSnapshot,
     GameWatched,
     HumanActed,
@@ -80,6 +80,6 @@ def ended(game: str = GAME, **more: Any) -> GameEnded:
     return replace(ENDED, game=game, **more)
 
 
-def ply(number: int, game: str = GAME) -> GamePly:
+def ply(number: int, game: str = GAME) -> GameMoved:
     """Return a ply as a game slot sends it."""
-    return GamePly(game=game, number=number, ply=Ply(1.0, move=f"a1a{number}"))
+    return GameMoved(game=game, first=number, plies=(Ply(1.0, move=f"a1a{number}"),))

@@ -33,7 +33,7 @@ def test_every_event_is_documented() -> None:
 def test_every_field_is_documented() -> None:
     events = [value for value in vars(messages).values() if getattr(value, "__module__", "") == messages.__name__]
     events = [value for value in events if dataclasses.is_dataclass(value)]
-    assert messages.GamePly in events
+    assert messages.GameMoved in events
     for event in events:
         described: set[str] = set()
         for base in event.__mro__:  # type: ignore[union-attr]

@@ -23,8 +23,8 @@ from arena.events.messages import (
     CoordinatorWakeup,
     GameAborted,
     GameEnded,
+    GameMoved,
     GamePlies,
-    GamePly,
     GameSnapshot,
     GameStarted,
     RatingsChanged,
@@ -487,7 +487,7 @@ def test_another_service_at_the_brokers_address_is_reported(monkeypatch: pytest.
 
 def test_without_a_broker_the_bus_stays_in_the_process() -> None:
     async def main() -> None:
-        async with open_bus(Settings()) as bus, bus.subscribe(GamePly) as events:
+        async with open_bus(Settings()) as bus, bus.subscribe(GameMoved) as events:
             bus.publish(ply(1))
             assert await following(events) == ply(1)
 
