@@ -3,8 +3,8 @@
 Every search has principal variation search, iterative deepening, a two-bucket transposition table with aging, killer
 moves, the history heuristic and late move reductions. The search features of its weights (`bots.search.net`) switch on
 the rest: the countermove heuristic, a learned evaluation (`bots.search.evaluation`), quiescence search, null-move
-pruning, reverse futility pruning, razoring, futility pruning, other reductions, aspiration windows. The sample
-`alphabeta` has none of them: with countermoves it is weaker in one family.
+pruning, reverse futility pruning, razoring, futility pruning. The sample `alphabeta` has none of them: with
+countermoves it is weaker in one family.
 
 Several threads may search the same position with one transposition table (lazy SMP), each with a state of its own
 (`new_helper_state`, `copy_root`). Entries are read and written without locks; KEY is the digest XOR the rest, so an
@@ -31,15 +31,12 @@ import numpy.typing as npt
 
 from bots.search import search
 from bots.search.net import (
-    ASPIRATION,
     EVAL_MARGIN,
     FIRST_PIECE_VALUE,
     FRONTIER_FUTILITY,
     FUTILITY,
     HIDDEN,
     LINEAR_EVAL,
-    LMR,
-    LMR_EVEN_PLIES,
     LMR_FIRST_MOVE,
     MOVER,
     MOVER_BIT,
@@ -143,11 +140,6 @@ Q_ALPHA, Q_BETA, STAND_PAT, Q_BEST, Q_CAPTURES, Q_TRIED = range(CHILD_EVALS, CHI
 """Columns of `plies` in `quiescence`: alpha and beta, the stand-pat score, the best score, the number of captures and
 how many of them were tried.
 """
-_depths, _numbers = np.ogrid[: MAX_DEPTH + 2, :256]
-LMR_REDUCTIONS = (np.log(np.maximum(_depths, 1)) * np.log(np.maximum(_numbers, 1)) / 2.2).astype(np.int64)
-"""[depth, number of the move]: late move reduction in plies. No shipped weights use this table: where it was measured,
-reductions of one ply were better (docs/reports/2026-11-24-champion.md).
-"""
 MAX_PRUNING_DEPTH = 4
 """Greatest depth for reverse futility pruning and futility pruning."""
 MAX_QUIESCENCE_PLIES = 4
@@ -162,7 +154,7 @@ RAZOR_MARGIN, MAX_RAZOR_DEPTH = 150, 2
 """Razoring: up to this depth, a position that is below alpha by the margin per ply goes straight to quiescence search.
 """
 LMR_SECOND_PLY_FROM = 16
-"""Moves from this number on are reduced by two plies in searches with quiescence and without the LMR table."""
+"""Moves from this number on are reduced by two plies in searches with quiescence."""
 
 
 class SearchState(NamedTuple):
@@ -608,14 +600,7 @@ def negamax(  # noqa: C901, PLR0911, PLR0912, PLR0915 - a kernel: compiled as on
         ):
             break  # moves come in the order of their static evaluation: no later one exceeds alpha
         reduction = 0
-        if features & (LMR | LMR_EVEN_PLIES) != 0 and depth >= 3 and i >= st.maps[0, LMR_FIRST_MOVE] and forced == 0:
-            reduction = LMR_REDUCTIONS[depth, min(i, 255)]
-            if is_pv:
-                reduction -= 1
-            if features & LMR_EVEN_PLIES != 0:
-                reduction &= ~1
-            reduction = max(min(reduction, depth - 2), 0)
-        elif features & (LMR | LMR_EVEN_PLIES) == 0 and depth >= 3 and i >= st.maps[0, LMR_FIRST_MOVE]:
+        if depth >= 3 and i >= st.maps[0, LMR_FIRST_MOVE]:
             reduction = 2 if uses_quiescence and depth >= 4 and i >= LMR_SECOND_PLY_FROM and not is_pv else 1
         extension = forced_extension
         play(st.states[ply], config, move, st.states[ply + 1])
@@ -658,9 +643,7 @@ def negamax(  # noqa: C901, PLR0911, PLR0912, PLR0915 - a kernel: compiled as on
             score += noise
         if score > best:
             best, best_move = score, move
-            # A score at or below alpha is a bound only and names no best move; until one is found, the first move
-            # stands in.
-            if ply == 0 and (score > original_alpha or i == 0):
+            if ply == 0:
                 work[BEST_MOVE], work[SCORE] = move, score
         alpha = max(alpha, score)
         if best == WIN - ply - 1:  # no move is better than an immediate win
@@ -707,25 +690,10 @@ def start_search(st: SearchState, earlier: npt.NDArray[np.uint64], root: State, 
 def search_iteration(st: SearchState, config: Config, depth: int) -> None:
     """Run one iteration of iterative deepening; `work` holds its BEST_MOVE and SCORE, and ABORTED if it was cut short.
 
-    From depth 4 on it begins with an aspiration window around the last score. Not compiled: see STATE_SIZE.
+    Not compiled: see STATE_SIZE.
     """
-    work = st.work
-    work[ITERATION] = depth
-    middle, width = int(work[SCORE]), 2 * int(st.maps[0, EVAL_MARGIN])
-    low, high = -INFINITY, INFINITY
-    # With noise, the scores of root moves differ from those of their positions, which a narrow window would cut off.
-    if depth >= 4 and abs(middle) < PROVEN_WIN and st.maps[0, SEARCH_FEATURES] & ASPIRATION and not work[NOISE]:
-        low, high = middle - width, middle + width
-    while True:
-        score = negamax(st, config, 0, depth, low, high, 0)
-        if work[ABORTED] or low < score < high:
-            return
-        width *= 4
-        if score <= low:
-            # A proven score may be far from the last one: then the window is opened at once.
-            low = score - width if abs(score) < PROVEN_WIN else -INFINITY
-        else:
-            high = score + width if abs(score) < PROVEN_WIN else INFINITY
+    st.work[ITERATION] = depth
+    negamax(st, config, 0, depth, -INFINITY, INFINITY, 0)
 
 
 def principal_variation(st: SearchState, config: Config, max_moves: int) -> list[int]:

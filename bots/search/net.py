@@ -48,26 +48,13 @@ typical error of a static score, the unit of pruning margins. LMR_FIRST_MOVE: nu
 reduced. SEEN_FROM, STRIDE: element that holds the anchor of anchored planes, and how many rows each of its values
 takes. From FIRST_PIECE_VALUE on: the piece values of quiescence search (`referee.rules.rules.Tactics`).
 """
-LMR, LMR_EVEN_PLIES, NULL_MOVE, REVERSE_FUTILITY, FUTILITY, ASPIRATION, NET, RAZORING, FRONTIER_FUTILITY, QUIESCENCE = (
-    1,
-    2,
-    4,
-    8,
-    16,
-    32,
-    64,
-    128,
-    256,
-    512,
-)
+NULL_MOVE, REVERSE_FUTILITY, FUTILITY, NET, RAZORING, FRONTIER_FUTILITY, QUIESCENCE = 4, 8, 16, 64, 128, 256, 512
 LINEAR_EVAL, TUNED_PIECE_VALUES, NO_COUNTERMOVES = 1024, 2048, 4096
 """Search features, as bits.
 
-- LMR: late move reductions that grow with depth and move number; LMR_EVEN_PLIES rounds them down to even numbers
 - NULL_MOVE: null-move pruning
 - REVERSE_FUTILITY: near the leaves, return the static score if it exceeds beta by a margin
 - FUTILITY: near the leaves, skip the remaining moves if their static scores are below alpha by a margin
-- ASPIRATION: begin iterations with a window around the last score
 - NET: correct the static score by the net
 - RAZORING: at depth 1, return the static score if it is below alpha by a margin
 - FRONTIER_FUTILITY: at depth 1, return the static score if it exceeds beta by a margin; if it is below alpha by a
