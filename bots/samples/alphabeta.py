@@ -69,7 +69,7 @@ class AlphaBeta(Bot):
             self._search_state.work[self._search.GENERATION] = 1
             self._search_state.work[self._search.CONTEMPT] = self.number(CONTEMPT.name)
         side = 0 if position.side == "first" else 1
-        self.start_search(position, earlier_keys(position, self._search), side)
+        self.start_search(position, earlier_keys(position), side)
 
     def new_search_state(self, position: Position) -> Any:
         """Allocate the search state for games under the rules of `position`."""

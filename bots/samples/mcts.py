@@ -67,7 +67,7 @@ class MonteCarlo(Bot):
         self._tree.rng[0] = np.uint64(draw_bits(position, self.number("Seed")))
         self._tree.work[self._search.PLAYOUT_PLIES] = self.number("PlayoutPlies")
         side = 0 if position.side == "first" else 1
-        self._search.start_search(self._tree, earlier_keys(position, self._search), position.state, side)
+        self._search.start_search(self._tree, earlier_keys(position), position.state, side)
 
     def choose(self, position: Position, clock: Clock) -> int:
         """Return a move that is proven to win, else the most visited one."""

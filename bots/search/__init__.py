@@ -12,6 +12,7 @@ from types import ModuleType
 import numpy as np
 import numpy.typing as npt
 
+from bots.search.repetition import MAX_GAME_PLIES, key_of
 from referee.rules.per_family import loaded
 from referee.rules.position import Position
 
@@ -21,11 +22,12 @@ def search(name: str, family: str) -> ModuleType:
     return loaded(__name__, name, family)
 
 
-def earlier_keys(position: Position, module: ModuleType) -> npt.NDArray[np.uint64]:
+def earlier_keys(position: Position) -> npt.NDArray[np.uint64]:
     """Return the digests of the positions before `position`, oldest first, at most MAX_GAME_PLIES of them."""
     keys: list[int] = []
+    key_size = position.ruleset.rules.kernel.KEY_SIZE
     earlier = position.previous
-    while earlier is not None and len(keys) < module.MAX_GAME_PLIES:
-        keys.append(int(module.key_of(earlier.state)))
+    while earlier is not None and len(keys) < MAX_GAME_PLIES:
+        keys.append(int(key_of(earlier.state, key_size)))
         earlier = earlier.previous
     return np.array(keys[::-1], dtype=np.uint64)

@@ -23,8 +23,7 @@ function.
 # ruff: noqa: PLR0917 - the compiled functions call each other by position alone
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -50,14 +49,12 @@ from bots.search.net import (
     TUNED_PIECE_VALUES,
     Net,
 )
-from bots.search.repetition import digest, repetition_count
-from referee.rules.jit import jit, prefetch
+from bots.search.repetition import MAX_GAME_PLIES, digest, key_of, repetition_count
+from referee.rules.jit import prefetch
 from referee.rules.per_family import family_of, kernel_for
 from referee.rules.rules import Config, LinearFeatures, State, Tactics
 
-F = TypeVar("F", bound=Callable[..., Any])
-
-_kernel, _folder = kernel_for(__name__)
+_kernel, compiled = kernel_for(__name__)
 _evaluation = search("evaluation", family_of(__name__))
 legal, play, result = _kernel.legal, _kernel.play, _kernel.result
 evaluate, static_eval, quiet_eval = _evaluation.evaluate, _evaluation.static_eval, _evaluation.quiet_eval
@@ -70,21 +67,6 @@ HAS_TACTICS, HAS_LINEAR_FEATURES = _evaluation.HAS_TACTICS, _evaluation.HAS_LINE
 MAX_DEPTH, WIN_IN_ONE, UNKNOWN = _evaluation.MAX_DEPTH, _evaluation.WIN_IN_ONE, _evaluation.UNKNOWN
 ZERO, ONCE = _evaluation.ZERO, _evaluation.ONCE
 
-
-def compiled(function: F) -> F:
-    """Apply `jit`; a change of the kernel invalidates the cached code."""
-    return jit(function, also=(_folder,), borrows=True)
-
-
-def inlined(function: F) -> F:
-    """Compile as `compiled` does, and inline the function into its callers. For functions that run in every position
-    and take the whole state.
-    """
-    return jit(function, also=(_folder,), borrows=True, inlined=True)
-
-
-MAX_GAME_PLIES = 4096
-"""Longest game, in plies, all of whose positions are compared for repetitions."""
 
 MANY_TIMES: Any = np.int64(1 << 30)
 KEY_SIZE: Any = np.int64(_kernel.KEY_SIZE)
@@ -239,7 +221,7 @@ def history_index(move: int) -> Any:
     return (np.uint64(move) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(52)
 
 
-@inlined
+@compiled.inlined
 def enter_position(st: SearchState, config: Config, ply: int, child_eval: int, will_search: bool) -> int:
     """Store the digests of the position `states[ply]`; return its result code, 0 while the game continues.
 
@@ -248,7 +230,7 @@ def enter_position(st: SearchState, config: Config, ply: int, child_eval: int, w
     """
     state = st.states[ply]
     at = st.work[ROOT_INDEX] + ply
-    st.game_keys[at] = digest(state, ZERO, KEY_SIZE, np.uint64(0))
+    st.game_keys[at] = key_of(state, KEY_SIZE)
     if will_search:
         st.keys[ply] = digest(state, KEY_SIZE, STATE_SIZE, st.game_keys[at])
         prefetch(st.table, np.int64(st.keys[ply] & np.uint64(st.table.shape[0] - 2)))
@@ -661,12 +643,6 @@ def negamax(  # noqa: C901, PLR0911, PLR0912, PLR0915 - a kernel: compiled as on
     return best
 
 
-@compiled
-def key_of(state: State) -> Any:
-    """Return the digest of a position, as it is stored in `game_keys`."""
-    return digest(state, ZERO, KEY_SIZE, np.uint64(0))
-
-
 def start_search(st: SearchState, earlier: npt.NDArray[np.uint64], root: State, side: int, first_move: int) -> None:
     """Set up a search of `root` with `side` (0 first, 1 second) to move; `first_move` is any legal move.
 
@@ -675,7 +651,7 @@ def start_search(st: SearchState, earlier: npt.NDArray[np.uint64], root: State, 
     work, last = st.work, len(earlier)
     st.states[0] = root
     st.game_keys[:last] = earlier
-    st.game_keys[last] = key_of(root)
+    st.game_keys[last] = key_of(root, KEY_SIZE)
     st.keys[0] = digest(root, KEY_SIZE, STATE_SIZE, st.game_keys[last])
     work[ROOT_INDEX], work[ROOT_SIDE] = last, side
     work[NODES], work[ABORTED], work[BEST_MOVE], work[SCORE] = 0, 0, first_move, 0
@@ -704,7 +680,7 @@ def principal_variation(st: SearchState, config: Config, max_moves: int) -> list
         after = np.zeros_like(state)
         play(state, config, line[-1], after)
         state = after
-        st.keys[1] = digest(state, KEY_SIZE, STATE_SIZE, np.uint64(key_of(state)))
+        st.keys[1] = digest(state, KEY_SIZE, STATE_SIZE, np.uint64(key_of(state, KEY_SIZE)))
         move, _, meta = probe(st, 1)
         count = legal(state, config, moves)
         if meta < 0 or move not in moves[:count]:  # no entry, or that of another position with the same key

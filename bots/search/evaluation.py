@@ -7,8 +7,7 @@ first layer of the net is updated incrementally from ply to ply.
 # ruff: noqa: PLR0917 - the compiled functions call each other by position alone
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeVar, cast
+from typing import Any, cast
 
 import numpy as np
 
@@ -32,26 +31,12 @@ from bots.search.net import (
     STRIDE,
     TEMPO,
 )
-from referee.rules.jit import ctz, jit
+from referee.rules.jit import ctz
 from referee.rules.per_family import kernel_for
 from referee.rules.rules import Config, LinearFeatures, State, Tactics
 
-F = TypeVar("F", bound=Callable[..., Any])
-
-_kernel, _folder = kernel_for(__name__)
+_kernel, compiled = kernel_for(__name__)
 kernel_evaluate = _kernel.evaluate
-
-
-def compiled(function: F) -> F:
-    """Apply `jit`; a change of the kernel invalidates the cached code."""
-    return jit(function, also=(_folder,), borrows=True)
-
-
-def inlined(function: F) -> F:
-    """Compile as `compiled` does, and inline the function into its callers. For functions that run in every position
-    and take the whole state.
-    """
-    return jit(function, also=(_folder,), borrows=True, inlined=True)
 
 
 @compiled
@@ -189,7 +174,7 @@ def apply_net(rows: Any, maps: Any, accumulators: Any, state: State, score: Any)
     return min(max(score, 1 - WIN_IN_ONE), WIN_IN_ONE - 1)
 
 
-@inlined
+@compiled.inlined
 def evaluate_linear(st: Any, ply: int, config: Config) -> Any:
     """Return the score of `states[ply]` by the linear features; WIN_IN_ONE if the side to move can win at once."""
     active = st.plies[LINEAR_ROW]
@@ -203,7 +188,7 @@ def evaluate_linear(st: Any, ply: int, config: Config) -> Any:
     return min(max(total >> LINEAR_SHIFT, 1 - WIN_IN_ONE), WIN_IN_ONE - 1)
 
 
-@inlined
+@compiled.inlined
 def static_eval(st: Any, ply: int, config: Config) -> Any:
     """Return the static score of `states[ply]`, without a net's correction."""
     if HAS_LINEAR_FEATURES and st.maps[0, SEARCH_FEATURES] & (LINEAR_EVAL | QUIESCENCE) == LINEAR_EVAL:
@@ -211,7 +196,7 @@ def static_eval(st: Any, ply: int, config: Config) -> Any:
     return kernel_evaluate(st.states[ply], config)
 
 
-@inlined
+@compiled.inlined
 def quiet_eval(st: Any, ply: int, config: Config) -> Any:
     """Return the stand-pat score of `states[ply]`: a static score that ignores possible captures."""
     if HAS_LINEAR_FEATURES and st.maps[0, SEARCH_FEATURES] & LINEAR_EVAL != 0:
@@ -219,7 +204,7 @@ def quiet_eval(st: Any, ply: int, config: Config) -> Any:
     return kernel_quiet_eval(st.states[ply], config, st.maps[0, FIRST_PIECE_VALUE:])
 
 
-@inlined
+@compiled.inlined
 def evaluate(st: Any, config: Config, ply: int, child_eval: int) -> Any:
     """Evaluate the position of `ply`, which is not over, and store the score in the column STATIC.
 

@@ -12,6 +12,9 @@ import numpy as np
 
 from referee.rules.jit import jit
 
+MAX_GAME_PLIES = 4096
+"""Longest game, in plies, all of whose positions are compared for repetitions."""
+_START: Any = np.int64(0)
 _FACTOR = np.uint64(0xD6E8FEB86659FD93)
 _HALF = np.uint64(32)
 _FACTORS = np.random.default_rng(1).integers(0, 1 << 63, 256, dtype=np.uint64) * np.uint64(2) + np.uint64(1)
@@ -31,6 +34,12 @@ def digest(state: Any, start: int, stop: int, before: Any) -> Any:
     # A sum of products has weak low bits, and the table is indexed by these.
     total = (total ^ (total >> _HALF)) * _FACTOR
     return total ^ (total >> _HALF)
+
+
+@jit
+def key_of(state: Any, key_size: int) -> Any:
+    """Return the digest of a position, as searches store it in `game_keys`; `key_size` is the kernel's `KEY_SIZE`."""
+    return digest(state, _START, key_size, np.uint64(0))
 
 
 @jit

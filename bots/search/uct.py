@@ -10,27 +10,18 @@ same side: 1 won, -1 lost, 2 drawn, 0 unknown.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from bots.search.repetition import digest, repetition_count
-from referee.rules.jit import jit
+from bots.search.repetition import MAX_GAME_PLIES, key_of, repetition_count
 from referee.rules.per_family import kernel_for
 from referee.rules.rules import Config, State
 
-F = TypeVar("F", bound=Callable[..., Any])
-
-_kernel, _folder = kernel_for(__name__)
+_kernel, compiled = kernel_for(__name__)
 legal, play, result, evaluate = _kernel.legal, _kernel.play, _kernel.result, _kernel.evaluate
 playout = _kernel.playout
-
-
-def compiled(function: F) -> F:
-    """Apply `jit`; a change of the kernel invalidates the cached code."""
-    return jit(function, also=(_folder,), borrows=True)
 
 
 ZERO: Any = np.int64(0)
@@ -38,8 +29,6 @@ KEY_SIZE: Any = np.int64(_kernel.KEY_SIZE)
 """Numbers as arguments: for a bare 0 numba would compile a version of the function for 0 alone."""
 
 MAX_DEPTH = 250
-MAX_GAME_PLIES = 4096
-"""Longest game, in plies, all of whose positions are compared for repetitions."""
 
 SIMULATIONS, SIMULATION_LIMIT, STOP, TREE_SIZE, ROOT_INDEX, ROOT_SIDE, PLAYOUT_PLIES, MAX_DEPTH_REACHED = range(8)
 """Indices of `work`: simulations so far and their limit; STOP is set by another thread to end the search; nodes in the
@@ -94,12 +83,6 @@ def new_tree(nodes: int) -> Tree:
 
 
 @compiled
-def key_of(state: State) -> Any:
-    """Return the digest of a position, as it is stored in `game_keys`."""
-    return digest(state, ZERO, KEY_SIZE, np.uint64(0))
-
-
-@compiled
 def win_probability(score: int) -> float:
     """Convert a static score to an expected result between 0 and 1."""
     return 0.5 + 0.5 * score / (abs(score) + HALF_SCORE)
@@ -139,7 +122,7 @@ def expand(tree: Tree, config: Config, node: int, depth: int) -> None:
     at = work[ROOT_INDEX] + depth + 1
     for i in range(count):
         play(state, config, tree.moves[i], after)
-        tree.game_keys[at] = key_of(after)
+        tree.game_keys[at] = key_of(after, KEY_SIZE)
         times, gap = repetition_count(tree.game_keys, at)
         proof = proof_of(result(after, config, times, gap), mover)
         prior = win_probability(-evaluate(after, config)) if proof == 0 else 0.5
@@ -229,7 +212,7 @@ def simulate(tree: Tree, config: Config) -> None:
             play(tree.states[depth], config, tree.move[node], tree.states[depth + 1])
             depth += 1
             tree.path[depth] = node
-            tree.game_keys[work[ROOT_INDEX] + depth] = key_of(tree.states[depth])
+            tree.game_keys[work[ROOT_INDEX] + depth] = key_of(tree.states[depth], KEY_SIZE)
         work[MAX_DEPTH_REACHED] = max(work[MAX_DEPTH_REACHED], depth)
         backpropagate(tree, depth, leaf_value(tree, config, node, depth))
         work[SIMULATIONS] += 1
@@ -242,7 +225,7 @@ def start_search(tree: Tree, earlier: npt.NDArray[np.uint64], root: State, side:
     work, last = tree.work, len(earlier)
     tree.states[0] = root
     tree.game_keys[:last] = earlier
-    tree.game_keys[last] = key_of(root)
+    tree.game_keys[last] = key_of(root, KEY_SIZE)
     work[ROOT_INDEX], work[ROOT_SIDE] = last, side
     work[SIMULATIONS], work[TREE_SIZE], work[MAX_DEPTH_REACHED] = 0, 1, 0
     for column in (tree.child, tree.children, tree.move, tree.visits, tree.value, tree.proof):

@@ -24,6 +24,7 @@ import numpy as np
 from bots.samples.alphabeta import MAX_DEPTH, AlphaBeta
 from bots.search import search
 from bots.search.net import PLAIN, empty_net
+from bots.search.repetition import MAX_GAME_PLIES, key_of
 from referee.rules import load
 from referee.rules.history import LineOfPlay
 from referee.rules.rules import Ruleset
@@ -66,13 +67,14 @@ class SelfPlay:
     def play(self, ruleset: Ruleset, nodes: int, plies: int, max_plies: int, seed: str) -> list[Any]:
         """Play one game and return `[result, plies, reason]`."""
         line = _random_opening(ruleset, plies, seed)
-        keys = np.zeros(max(max_plies, self._search.MAX_GAME_PLIES) + 1, dtype=np.uint64)
+        keys = np.zeros(max(max_plies, MAX_GAME_PLIES) + 1, dtype=np.uint64)
+        key_size = ruleset.rules.kernel.KEY_SIZE
         replayed = LineOfPlay(ruleset)
         for number, move in enumerate(line):
-            keys[number] = self._search.key_of(replayed.state)
+            keys[number] = key_of(replayed.state, key_size)
             replayed.push(move)
-        while replayed.outcome is None and replayed.plies < min(max_plies, self._search.MAX_GAME_PLIES):
-            keys[replayed.plies] = self._search.key_of(replayed.state)
+        while replayed.outcome is None and replayed.plies < min(max_plies, MAX_GAME_PLIES):
+            keys[replayed.plies] = key_of(replayed.state, key_size)
             replayed.push(self.choose(replayed, keys, nodes))
         outcome = replayed.outcome
         if outcome is None:

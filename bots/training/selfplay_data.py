@@ -22,6 +22,7 @@ import numpy.typing as npt
 from bots.samples.alphabeta import CONTEMPT
 from bots.search import search
 from bots.search.net import Net, load_named_net
+from bots.search.repetition import key_of
 from referee.rules import load
 from referee.rules.history import LineOfPlay
 from referee.rules.rules import Ruleset
@@ -61,7 +62,7 @@ class ChampionSelfPlay:
         columns: dict[str, list[Any]] = {name: [] for name in ("state", "side", "score", "game", "ply")}
         opening = rng.randint(*OPENING_PLIES)
         while line.outcome is None and line.plies < MAX_PLIES:
-            self._keys[line.plies] = self._search.key_of(line.state)
+            self._keys[line.plies] = key_of(line.state, self._ruleset.rules.kernel.KEY_SIZE)
             moves = line.legal()
             drawn = int(moves[rng.randrange(len(moves))])
             if line.plies < opening or rng.randrange(100) < self._settings.random_move_percent:

@@ -9,7 +9,7 @@ import numpy as np
 from referee.rules.jit import jit
 from referee.rules.per_family import kernel_for
 
-_kernel, _folder = kernel_for(__name__)
+_kernel, compiled = kernel_for(__name__)
 legal, play, count = _kernel.legal, _kernel.play, _kernel.count
 MAX_MOVES = _kernel.MAX_MOVES
 
@@ -26,4 +26,4 @@ def _leaves(state: Any, config: Any, depth: int) -> int:
     return total
 
 
-leaves = jit(_leaves, also=(_folder,))
+leaves = jit(_leaves, also=(compiled.folder,))

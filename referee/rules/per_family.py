@@ -9,12 +9,17 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import sys
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from types import ModuleType
+from typing import Any, TypeVar
 
 from referee.rules import load
 from referee.rules.rules import Kernel, Ruleset, State
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 _BETWEEN = "_for_"
 
@@ -42,11 +47,28 @@ def family_of(module_name: str) -> str:
     return family
 
 
-def kernel_for(module_name: str) -> tuple[Kernel, str]:
-    """Return the kernel that a module loaded under that name uses, and the folder of the kernel's sources."""
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """A decorator that applies `jit` to functions that borrow their arrays and call a family's kernel."""
+
+    folder: str
+    """The kernel's sources: a change of them invalidates the cached code."""
+
+    def __call__(self, function: F, *, inlined: bool = False) -> F:
+        from referee.rules.jit import jit
+
+        return jit(function, also=(self.folder,), borrows=True, inlined=inlined)
+
+    def inlined(self, function: F) -> F:
+        """Also inline the function into its callers: for one that runs in every position and takes the whole state."""
+        return self(function, inlined=True)
+
+
+def kernel_for(module_name: str) -> tuple[Kernel, Compiled]:
+    """Return the kernel that a module loaded under that name uses, and how it compiles its functions."""
     rules = load(family_of(module_name))
     module = sys.modules.get(rules.kernel_module) or importlib.import_module(rules.kernel_module)
-    return rules.kernel, str(Path(str(module.__file__)).parent)
+    return rules.kernel, Compiled(str(Path(str(module.__file__)).parent))
 
 
 def perft(ruleset: Ruleset, state: State, depth: int) -> int:

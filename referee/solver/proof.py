@@ -24,25 +24,16 @@ graph-history interaction problem, 2004). Three facts keep the proofs exact:
 # ruff: noqa: PLR0917 - the compiled functions call each other by position alone
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import numpy.typing as npt
 
-from referee.rules.jit import jit
 from referee.rules.per_family import kernel_for
 from referee.rules.rules import Config, Counters, Prospects, State
 
-F = TypeVar("F", bound=Callable[..., Any])
-
-_kernel, _folder = kernel_for(__name__)
+_kernel, compiled = kernel_for(__name__)
 legal, play, result, count = _kernel.legal, _kernel.play, _kernel.result, _kernel.count
-
-
-def compiled(function: F) -> F:
-    """Apply `jit`, so that a change of the family's kernel invalidates the cached code."""
-    return jit(function, also=(_folder,), borrows=True)
 
 
 @compiled

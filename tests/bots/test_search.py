@@ -11,7 +11,7 @@ from bots.sdk import families
 from bots.sdk.game_state import GameState
 from bots.search import earlier_keys, search
 from bots.search.net import empty_net
-from bots.search.repetition import digest, repetition_count
+from bots.search.repetition import digest, key_of, repetition_count
 from referee.rules import load
 from referee.rules.core import UnknownNameError
 from referee.rules.jit import cache_folder
@@ -54,17 +54,17 @@ def test_recurrence_counts_and_measures() -> None:
 @pytest.mark.parametrize("family", families())
 def test_digests_tell_positions_apart_as_their_keys_do(family: str) -> None:
     position = GameState(family).start()
-    module = search("alphabeta", family)
+    key_size = position.ruleset.rules.kernel.KEY_SIZE
     keys: dict[int, bytes] = {}
     for move in position.moves:
         after = position.play(move)
         for reply in after.moves[:20]:
             state = after.play(reply).state
-            key = state[: position.ruleset.rules.kernel.KEY_SIZE].tobytes()
-            assert keys.setdefault(int(module.key_of(state)), key) == key
+            key = state[:key_size].tobytes()
+            assert keys.setdefault(int(key_of(state, key_size)), key) == key
     assert len(keys) == len(set(keys.values())) > 300
     again = position.play(position.moves[0])
-    assert earlier_keys(again, module).tolist() == [int(module.key_of(position.state))]
+    assert earlier_keys(again).tolist() == [int(key_of(position.state, key_size))]
 
 
 def test_a_digest_depends_on_its_part_alone() -> None:

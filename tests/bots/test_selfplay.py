@@ -11,6 +11,7 @@ import pytest
 
 from bots.samples.alphabeta import AlphaBeta
 from bots.sdk.clock import Clock
+from bots.search.repetition import key_of
 from bots.training import selfplay
 from bots.training.selfplay import SelfPlay
 from protocol.messages import Go
@@ -26,7 +27,7 @@ def test_it_plays_what_the_sample_plays(family: str) -> None:
     player, bot = SelfPlay(family), AlphaBeta()
     keys = np.zeros(100, np.uint64)
     for ply in range(8):
-        keys[ply] = player._search.key_of(line.state)
+        keys[ply] = key_of(line.state, ruleset.rules.kernel.KEY_SIZE)
         move = player.choose(line, keys, 150)
         assert move == bot.choose(position, Clock(Go(nodes=150), 0))
         played = move if ply % 2 else rng.choice(position.moves)

@@ -10,7 +10,7 @@ import numpy as np
 from referee.rules.jit import jit
 from referee.rules.per_family import kernel_for
 
-_kernel, _folder = kernel_for(__name__)
+_kernel, compiled = kernel_for(__name__)
 legal, play, result = _kernel.legal, _kernel.play, _kernel.result
 MAX_MOVES: Any = np.int64(_kernel.MAX_MOVES)
 KEY_SIZE: Any = np.int64(_kernel.KEY_SIZE)
@@ -40,4 +40,4 @@ def _wins(states: Any, moves: Any, config: Any, ply: int, rest: int, is_attacker
     return not is_attacker
 
 
-wins = jit(_wins, also=(_folder,))
+wins = jit(_wins, also=(compiled.folder,))

@@ -53,7 +53,7 @@ def nodes_per_second(is_learned: bool, ruleset: Ruleset, sample: list[Position],
         total, seconds = 0, 0.0
         for position in some:
             side = 0 if position.side == "first" else 1
-            s.start_search(search_state, earlier_keys(position, s), position.state, side, position.moves[0])
+            s.start_search(search_state, earlier_keys(position), position.state, side, position.moves[0])
             search_state.work[s.GENERATION] += 1
             search_state.work[s.NODE_LIMIT] = limit
             begin, depth = time.thread_time(), 1
