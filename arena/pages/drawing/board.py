@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from functools import lru_cache
-from itertools import pairwise
-from math import hypot, sqrt
+from math import hypot
 from typing import Any
 
 from markupsafe import Markup
 
+from arena.pages.drawing.geometry import ALGEBRAIC, TROUGH, Geometry, coordinate, plan
 from arena.pages.drawing.piece_shapes import CELL, key, looks
 from arena.pages.drawing.scene import Scene, piece_names
 from arena.pages.language import text, translated
@@ -38,17 +37,11 @@ _MOTIFS: Mapping[str, str] = {
     "base": "M-13-13H-5M-13-13V-5M13 13H5M13 13V5",
     "goal": "M-3 0H3M0-3V3",
 }
-_MARGIN = 22.0
-_EDGE = 4.0
 _STACK = (4.6, 7.0)
 """Offset of the two pieces of a stack from the centre of their cell."""
 _STACK_SIZE = 0.84
 _BEYOND, _GHOST_SIZE = 0.62, 0.6
 """Distance past the last cell, and size, of a piece that was pushed off; in cells."""
-_RIM, _TROUGH = 38.0, 34.0
-"""Width of the rim around a hexagonal board, measured at its corners, and of the trough around the rim."""
-_SLOTS, _SLOT = 6, 31.0
-"""Number of pieces that a side of the trough holds, and their distance."""
 _LABEL = 0.7
 """Distance of a label on the rim from the centre of its cell; in cells."""
 _BADGE, _BADGE_SIZE = 13.0, 17.0
@@ -56,114 +49,6 @@ _BADGE, _BADGE_SIZE = 13.0, 17.0
 _BADGES = {"??": "blunder", "?": "mistake", "?!": "dubious", "!?": "interesting", "!": "good", "!!": "brilliant"}
 _SHORT = 13.0
 """Distance between the tip of an arrow and the centre of its cell."""
-_ALGEBRAIC = re.compile(r"([a-z]+)(\d+)", re.ASCII)
-
-
-def _number(value: float) -> str:
-    return f"{value:.1f}".rstrip("0").rstrip(".")
-
-
-class Geometry:
-    """Positions of the cells of a board on the drawing.
-
-    A hexagonal board whose cell numbers run along straight lines is rimmed: its labels are on a rim, and a trough
-    around the rim holds the pieces that left the board.
-    """
-
-    def __init__(self, board: Board) -> None:
-        self.board = board
-        self.is_hex = board.shape == "hex"
-        self.half_height = CELL / sqrt(3) if self.is_hex else CELL / 2
-        xs, ys = [cell.x for cell in board.cells], [cell.y for cell in board.cells]
-        self.lines = _numbered_lines(board) if self.is_hex else {}
-        self.is_rimmed = bool(self.lines)
-        self.rim = (max(xs) - min(xs)) * CELL / 2 + _RIM
-        """Distance of the rim's corners from the middle."""
-        self.is_edged = not self.is_hex and all(_ALGEBRAIC.fullmatch(cell.name) for cell in board.cells)
-        margin = _MARGIN if self.is_edged else _EDGE
-        across, down = (max(xs) - min(xs) + 1) * CELL, (max(ys) - min(ys)) * CELL + 2 * self.half_height
-        left, top = margin, _EDGE
-        self.width, self.height = margin + across + _EDGE, _EDGE + down + margin
-        if self.is_rimmed:
-            outer = self.rim + _TROUGH
-            self.width, self.height = 2 * outer + 2, outer * sqrt(3) + 2
-            left, top = (self.width - across) / 2, (self.height - down) / 2
-        self.left, self.top = left - min(xs) * CELL + CELL / 2, top + max(ys) * CELL + self.half_height
-        self.middle = (left + across / 2, top + down / 2)
-        self.places = {cell.name: (self.left + cell.x * CELL, self.top - cell.y * CELL) for cell in board.cells}
-
-    @property
-    def slots(self) -> dict[Side, list[tuple[float, float]]]:
-        """Places in the trough for the pieces of each side that left the board: at the opponent's edge."""
-        if not self.is_rimmed:
-            return {}
-        x, y = self.middle
-        far = (self.rim + _TROUGH / 2) * sqrt(3) / 2
-        row = [(x + (index - (_SLOTS - 1) / 2) * _SLOT, far) for index in range(_SLOTS)]
-        return {"first": [(a, y - b) for a, b in row], "second": [(a, y + b) for a, b in row]}
-
-    def hexagon(self, radius: float) -> str:
-        """Return the path of a hexagon around the middle of the board, with corners left and right."""
-        x, y = self.middle
-        r, h, d = _number(radius), _number(radius / 2), _number(radius * sqrt(3) / 2)
-        return f"M{_number(x - radius)} {_number(y)}l{h}-{d}h{r}l{h} {d}l-{h} {d}h-{r}z"
-
-    def frame(self, *, is_small: bool) -> tuple[float, float, float, float]:
-        """Return the visible part of the drawing: left, top, width, height. A small drawing has no labels or trough."""
-        if not is_small:
-            return 0, 0, self.width, self.height
-        if self.is_rimmed:
-            x, y = self.middle
-            height = self.rim * sqrt(3)
-            return x - self.rim, y - height / 2, 2 * self.rim, height
-        return 0, 0, self.width, self.height - _MARGIN + _EDGE if self.is_edged else self.height
-
-    def place(self, name: str, *, flip: bool) -> tuple[float, float]:
-        """Return the centre of a cell."""
-        x, y = self.places[name]
-        return (2 * self.middle[0] - x, 2 * self.middle[1] - y) if flip else (x, y)
-
-    def pit(self, cell: Cell, *, flip: bool) -> str:
-        """Return the path of a round pit that holds a piece."""
-        x, y = self.place(cell.name, flip=flip)
-        r = 17
-        return f"M{_number(x - r)} {_number(y)}a{r} {r} 0 1 0 {2 * r} 0a{r} {r} 0 1 0-{2 * r} 0z"
-
-    def outline(self, cell: Cell, *, flip: bool) -> str:
-        """Return the path around a cell."""
-        x, y = self.place(cell.name, flip=flip)
-        if not self.is_hex:
-            return f"M{_number(x - CELL / 2)} {_number(y - CELL / 2)}h{CELL}v{CELL}h-{CELL}z"
-        r = self.half_height
-        w, h = CELL // 2, _number(r / 2)
-        return f"M{_number(x)} {_number(y - r)}l{w} {h}v{_number(r)}l-{w} {h}l-{w}-{h}v-{_number(r)}z"
-
-
-def _numbered_lines(board: Board) -> dict[str, list[Cell]]:
-    """Return the cells by the number in their names, from the top down.
-
-    The result is empty if a name has no number, or if the cells of one number do not lie on a straight line.
-    """
-    lines: dict[str, list[Cell]] = {}
-    for cell in sorted(board.cells, key=lambda cell: -cell.y):
-        if (name := _ALGEBRAIC.fullmatch(cell.name)) is None:
-            return {}
-        lines.setdefault(name[2], []).append(cell)
-    for line in lines.values():
-        steps = {(round(b.x - a.x, 2), round(b.y - a.y, 2)) for a, b in pairwise(line)}
-        if len(steps) > 1:
-            return {}
-    return lines
-
-
-@lru_cache(maxsize=64)
-def _plan(shape: str, cells: tuple[Cell, ...]) -> Geometry:
-    return Geometry(Board(shape, cells, {}))  # type: ignore[arg-type]
-
-
-def plan(board: Board) -> Geometry:
-    """Return the geometry of a board."""
-    return _plan(board.shape, board.cells)
 
 
 def prefix(family: str) -> str:
@@ -211,7 +96,7 @@ def _shade(cell: Cell, *, is_hex: bool) -> str:
     return "odd" if not is_hex and round(cell.x + cell.y) % 2 else "plain"
 
 
-def _ground(where: Geometry, *, flip: bool, is_small: bool) -> Markup:
+def _ground(where: Geometry, *, is_small: bool) -> Markup:
     """Draw the cells and labels, which do not change during a game."""
     paths: dict[str, list[str]] = {}
     motifs = Markup("")
@@ -219,59 +104,57 @@ def _ground(where: Geometry, *, flip: bool, is_small: bool) -> Markup:
     if where.is_rimmed:
         tray = Markup('<path class="tray" d="{}"/>').format(where.hexagon(where.rim))
         if not is_small:
-            tray = Markup('<path class="trough" d="{}"/>{}').format(where.hexagon(where.rim + _TROUGH), tray)
+            tray = Markup('<path class="trough" d="{}"/>{}').format(where.hexagon(where.rim + TROUGH), tray)
     for cell in where.board.cells:
-        outline = where.pit(cell, flip=flip) if where.is_rimmed else where.outline(cell, flip=flip)
+        outline = where.pit(cell) if where.is_rimmed else where.outline(cell)
         paths.setdefault(_shade(cell, is_hex=where.is_hex), []).append(outline)
         if cell.kind in _MOTIFS and not where.is_hex:  # hexagons show their name instead
-            x, y = where.place(cell.name, flip=flip)
+            x, y = where.places[cell.name]
             motifs += Markup('<path class="motif" transform="translate({} {})" d="{}"/>').format(
-                _number(x), _number(y), _MOTIFS[cell.kind]
+                coordinate(x), coordinate(y), _MOTIFS[cell.kind]
             )
     cells = Markup("").join(
         Markup('<path class="cell cell-{}" d="{}"/>').format(shade, "".join(outlines))
         for shade, outlines in paths.items()
     )
     ground = Markup('<g data-layer="cells">{}{}{}</g>').format(tray, cells, motifs)
-    return ground if is_small else ground + _labels(where, flip=flip)
+    return ground if is_small else ground + _labels(where)
 
 
-def _rim_labels(where: Geometry, *, flip: bool) -> list[tuple[str, float, float, str]]:
+def _rim_labels(where: Geometry) -> list[tuple[str, float, float, str]]:
     """Return the labels on the rim: letters to the left of the rows, and numbers below the lines."""
     places: list[tuple[str, float, float]] = []
+    beside = (_LABEL if where.is_flipped else -_LABEL) * CELL
     for row in rows(where.board):
         x, y = where.places[row[0].name]
-        places.append((_ALGEBRAIC.fullmatch(row[0].name)[1], x - _LABEL * CELL, y))  # type: ignore[index]
+        places.append((ALGEBRAIC.fullmatch(row[0].name)[1], x + beside, y))  # type: ignore[index]
     for number, line in where.lines.items():
         (a, b), (x, y) = (where.places[cell.name] for cell in line[-2:])
         places.append((number, x + _LABEL * (x - a), y + _LABEL * (y - b)))
-    if flip:
-        a, b = where.middle
-        places = [(text, 2 * a - x, 2 * b - y) for text, x, y in places]
     return [(text, x, y + 4, "xy") for text, x, y in places]
 
 
-def _labels(where: Geometry, *, flip: bool) -> Markup:
+def _labels(where: Geometry) -> Markup:
     labels = []
     if where.is_rimmed:
-        labels = _rim_labels(where, flip=flip)
+        labels = _rim_labels(where)
     elif where.is_edged:
         base = where.height - 7
         lowest = min(cell.y for cell in where.board.cells)
         for cell in rows(where.board)[-1]:
             if cell.y == lowest:
-                x, _ = where.place(cell.name, flip=flip)
-                labels.append((_ALGEBRAIC.fullmatch(cell.name)[1], x, base, "x"))  # type: ignore[index]
+                x, _ = where.places[cell.name]
+                labels.append((ALGEBRAIC.fullmatch(cell.name)[1], x, base, "x"))  # type: ignore[index]
         for row in rows(where.board):
-            _, y = where.place(row[0].name, flip=flip)
-            labels.append((_ALGEBRAIC.fullmatch(row[0].name)[2], 10.0, y + 5, "y"))  # type: ignore[index]
+            _, y = where.places[row[0].name]
+            labels.append((ALGEBRAIC.fullmatch(row[0].name)[2], 10.0, y + 5, "y"))  # type: ignore[index]
     else:
         for cell in where.board.cells:
             if cell.kind != "hole":
-                x, y = where.place(cell.name, flip=flip)
+                x, y = where.places[cell.name]
                 labels.append((cell.name, x, y + 4, "xy"))
     drawn = Markup("").join(
-        Markup('<text x="{}" y="{}" data-axis="{}">{}</text>').format(_number(x), _number(y), axis, text)
+        Markup('<text x="{}" y="{}" data-axis="{}">{}</text>').format(coordinate(x), coordinate(y), axis, text)
         for text, x, y, axis in labels
     )
     size = 12 if where.is_edged else 11
@@ -282,14 +165,14 @@ def _labels(where: Geometry, *, flip: bool) -> Markup:
 
 def _use(target: str, x: float, y: float, size: float = CELL, name: str = "piece") -> Markup:
     return Markup('<use href="#{}" class="{}" x="{}" y="{}" width="{s}" height="{s}"/>').format(
-        target, name, _number(x - size / 2), _number(y - size / 2), s=_number(size)
+        target, name, coordinate(x - size / 2), coordinate(y - size / 2), s=coordinate(size)
     )
 
 
-def _pieces(scene: Scene, where: Geometry, start: str, *, flip: bool) -> Markup:
+def _pieces(scene: Scene, where: Geometry, start: str) -> Markup:
     drawn = []
     for name, symbols in scene.board.pieces.items():
-        x, y = where.place(name, flip=flip)
+        x, y = where.places[name]
         if len(symbols) == 1:
             drawn.append(_use(start + key(symbols), x, y))
             continue
@@ -301,16 +184,16 @@ def _pieces(scene: Scene, where: Geometry, start: str, *, flip: bool) -> Markup:
     return Markup("").join(drawn)
 
 
-def _trough(rules: Rules, scene: Scene, where: Geometry, *, flip: bool) -> Markup:
+def _trough(rules: Rules, scene: Scene, where: Geometry) -> Markup:
     """Draw the pieces that left a rimmed board, in the trough around it."""
     drawn = []
-    (a, b), start = where.middle, prefix(rules.family)
+    start = prefix(rules.family)
     free = {side: list(places) for side, places in where.slots.items()}
     owners = _owners(rules)
     for symbol, count in scene.gone.items():
         places = free.get(owners.get(symbol, "first"), [])
         for x, y in places[:count]:
-            drawn.append(_use(start + key(symbol), *((2 * a - x, 2 * b - y) if flip else (x, y)), CELL * _STACK_SIZE))
+            drawn.append(_use(start + key(symbol), x, y, CELL * _STACK_SIZE))
         del places[:count]
     return Markup("").join(drawn)
 
@@ -319,11 +202,11 @@ def _owners(rules: Rules) -> dict[str, Side]:
     return {piece.symbol: piece.side for piece in rules.pieces if piece.side}
 
 
-def _badge(scene: Scene, mark: str, where: Geometry, *, flip: bool) -> Markup:
+def _badge(scene: Scene, mark: str, where: Geometry) -> Markup:
     """Draw the mark of the move, such as `??`, on its last cell."""
     if mark not in _BADGES or not scene.trail:
         return Markup("")
-    x, y = where.place(scene.trail[-1][-1], flip=flip)
+    x, y = where.places[scene.trail[-1][-1]]
     return _use(f"badge-{_BADGES[mark]}", x + _BADGE, y - _BADGE, _BADGE_SIZE, "badge")
 
 
@@ -332,7 +215,7 @@ def _form(marks: Mapping[str, Mark], word: str) -> str:
     return marks[word].form if word in marks else "ring"
 
 
-def _marks(rules: Rules, scene: Scene, where: Geometry, *, flip: bool) -> Markup:
+def _marks(rules: Rules, scene: Scene, where: Geometry) -> Markup:
     drawn, known = [], {mark.name: mark for mark in rules.marks}
     optional = {mark.name for mark in rules.marks if mark.is_optional}
     for name, words in scene.board.marks.items():
@@ -340,48 +223,48 @@ def _marks(rules: Rules, scene: Scene, where: Geometry, *, flip: bool) -> Markup
             form = _form(known, word)
             if form != "none":
                 classes = f"mark mark-{re.sub('[^a-z-]', '-', word)}{' optional' if word in optional else ''}"
-                drawn.append(_use(f"mark-{form}", *where.place(name, flip=flip), name=classes))
+                drawn.append(_use(f"mark-{form}", *where.places[name], name=classes))
     return Markup("").join(drawn)
 
 
-def _line(where: Geometry, names: Iterable[str], *, flip: bool, short: float = 0.0) -> str:
+def _line(where: Geometry, names: Iterable[str], *, short: float = 0.0) -> str:
     """Return points through the centres of cells. The last point is moved back by `short`, so that an arrow leaves
     the piece there visible.
     """
-    points = [where.place(name, flip=flip) for name in names if name in where.places]
+    points = [where.places[name] for name in names if name in where.places]
     if short and len(points) > 1 and points[-1] != points[-2]:
         (a, b), (x, y) = points[-2:]
         part = short / hypot(x - a, y - b)
         points[-1] = (x - (x - a) * part, y - (y - b) * part)
-    return " ".join(f"{_number(x)},{_number(y)}" for x, y in points)
+    return " ".join(f"{coordinate(x)},{coordinate(y)}" for x, y in points)
 
 
-def _trail(scene: Scene, where: Geometry, *, flip: bool) -> Markup:
+def _trail(scene: Scene, where: Geometry) -> Markup:
     return Markup("").join(
-        Markup('<polyline points="{}" marker-end="url(#arrow)"/>').format(_line(where, line, flip=flip, short=_SHORT))
+        Markup('<polyline points="{}" marker-end="url(#arrow)"/>').format(_line(where, line, short=_SHORT))
         for line in scene.trail
         if len(line) > 1
     )
 
 
-def _lit(scene: Scene, where: Geometry, *, flip: bool) -> Markup:
+def _lit(scene: Scene, where: Geometry) -> Markup:
     cells = {cell.name: cell for cell in where.board.cells}
     names = dict.fromkeys(name for line in scene.trail for name in line if name in cells)
-    return Markup("").join(Markup('<path d="{}"/>').format(where.outline(cells[name], flip=flip)) for name in names)
+    return Markup("").join(Markup('<path d="{}"/>').format(where.outline(cells[name])) for name in names)
 
 
-def _ghost(rules: Rules, scene: Scene, where: Geometry, *, flip: bool) -> Markup:
+def _ghost(rules: Rules, scene: Scene, where: Geometry) -> Markup:
     """Draw the piece that was pushed off, half beyond the edge."""
     effect = scene.effect
     if not effect.ejected or len(effect.line) < 2:
         return Markup("")
-    (a, b), (x, y) = (where.place(name, flip=flip) for name in effect.line[-2:])
+    (a, b), (x, y) = (where.places[name] for name in effect.line[-2:])
     place = x + _BEYOND * (x - a), y + _BEYOND * (y - b)
     return _use(prefix(rules.family) + key(effect.ejected), *place, CELL * _GHOST_SIZE)
 
 
-def _polylines(pairs: Iterable[tuple[str, str]], where: Geometry, *, flip: bool) -> Markup:
-    return Markup("").join(Markup('<polyline points="{}"/>').format(_line(where, pair, flip=flip)) for pair in pairs)
+def _polylines(pairs: Iterable[tuple[str, str]], where: Geometry) -> Markup:
+    return Markup("").join(Markup('<polyline points="{}"/>').format(_line(where, pair)) for pair in pairs)
 
 
 def svg(
@@ -391,10 +274,10 @@ def svg(
 
     `mark` is the mark of the move, such as `??`.
     """
-    where = plan(scene.board)
+    where = plan(scene.board, is_flipped=flip)
     # On a cell that the capturing piece entered, the arrow shows the capture: a cross would hide that piece.
     struck = Markup("").join(
-        _use("mark-cross", *where.place(name, flip=flip), name="mark")
+        _use("mark-cross", *where.places[name], name="mark")
         for name in scene.struck
         if not scene.board.pieces.get(name)
     )
@@ -411,19 +294,19 @@ def svg(
         shape=scene.board.shape,
         rimmed=" board-rimmed" if where.is_rimmed else "",
         small=" board-small" if is_small else "",
-        **dict(zip("xywh", map(_number, where.frame(is_small=is_small)), strict=True)),
+        **dict(zip("xywh", map(coordinate, where.frame(is_small=is_small)), strict=True)),
         label=label,
-        ground=_ground(where, flip=flip, is_small=is_small),
-        lit=_lit(scene, where, flip=flip),
-        links=_polylines(scene.links, where, flip=flip),
-        between=_polylines(scene.effect.between, where, flip=flip),
-        ghost=_ghost(rules, scene, where, flip=flip),
-        pieces=_pieces(scene, where, prefix(rules.family), flip=flip),
-        marks=_marks(rules, scene, where, flip=flip),
+        ground=_ground(where, is_small=is_small),
+        lit=_lit(scene, where),
+        links=_polylines(scene.links, where),
+        between=_polylines(scene.effect.between, where),
+        ghost=_ghost(rules, scene, where),
+        pieces=_pieces(scene, where, prefix(rules.family)),
+        marks=_marks(rules, scene, where),
         struck=struck,
-        trail=_trail(scene, where, flip=flip),
-        trough=_trough(rules, scene, where, flip=flip),
-        badge=_badge(scene, mark, where, flip=flip),
+        trail=_trail(scene, where),
+        trough=_trough(rules, scene, where),
+        badge=_badge(scene, mark, where),
     )
 
 

@@ -16,6 +16,7 @@ from arena.documents.table import Column
 from arena.http.problem import Problem
 from arena.pages import filters, markdown
 from arena.pages.drawing import board, plot
+from arena.pages.drawing.geometry import plan
 from arena.pages.drawing.piece_shapes import EMBLEMS, looks
 from arena.pages.drawing.replay import Replays
 from arena.pages.drawing.scene import Scenes, piece_names
@@ -131,8 +132,8 @@ def test_a_push_shows_its_row_and_what_went_over_the_edge() -> None:
     assert "score" in thrown.said
     drawn = parsed(board.svg(rules, thrown, label=""))
     (ghost,) = layer(drawn, "ghost")
-    where = board.plan(thrown.board)
-    (a, _), (x, _) = (where.place(name, flip=False) for name in row[-2:])
+    where = plan(thrown.board)
+    (a, _), (x, _) = (where.places[name] for name in row[-2:])
     middle = float(ghost.get("x") or 0) + float(ghost.get("width") or 0) / 2
     assert middle == pytest.approx(x + 0.62 * (x - a), abs=0.2)
     assert len(layer(drawn, "lit")) >= len(row)
