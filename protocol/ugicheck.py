@@ -247,12 +247,13 @@ class Engine:
 
     def other_processes(self) -> list[int]:
         """List the living processes that the engine started, regardless of their present parent; Linux only."""
-        mark, found = f"{MARK}={id(self)}".encode(), []
+        mark, others = f"{MARK}={id(self)}".encode(), []
         for folder in Path("/proc").glob("[0-9]*"):
+            pid = int(folder.name)
             with contextlib.suppress(OSError):
-                if mark in (folder / "environ").read_bytes().split(b"\0") and _stat(int(folder.name)):
-                    found.append(int(folder.name))
-        return [one for one in found if one != self.process.pid]
+                if mark in (folder / "environ").read_bytes().split(b"\0") and _stat(pid) and pid != self.process.pid:
+                    others.append(pid)
+        return others
 
     def close(self) -> None:
         """Kill all processes of the engine, wait for its end, and close its pipes."""
@@ -311,6 +312,11 @@ class UgiReport:
             self.faults[name] = UgiFinding(name, seen, ADVICE[name])
             self.print_line(f"FAULT  {name}: {seen}\n       {ADVICE[name]}")
 
+    def stop(self, name: str, seen: str) -> StopError:
+        """Report a fault after which the process cannot be used further; return the error to raise."""
+        self.fault(name, seen)
+        return StopError()
+
     def note(self, name: str, seen: str, advice: str) -> None:
         """Report a note, only the first time it is seen."""
         if name not in self.notes:
@@ -356,8 +362,7 @@ class EngineSession:
             ("too-many-processes", count > MAX_PROCESSES, f"{count} processes and threads"),
         ):
             if is_so:
-                self.report.fault(name, seen)
-                raise StopError
+                raise self.report.stop(name, seen)
 
     def wait(self, verb: str, times: int = 1) -> Line:
         """Return the next line that begins with `verb`; check the lines before it. Raises as `receive`."""
@@ -389,8 +394,7 @@ class EngineSession:
             count += 1
             if text.split()[0] == "bestmove":
                 name = "two-bestmoves" if after == "bestmove" else "unasked-bestmove"
-                self.report.fault(name, f"`{text[:60]}` after `{after}`")
-                raise StopError
+                raise self.report.stop(name, f"`{text[:60]}` after `{after}`")
             if text.split()[0] in ("id", "option"):
                 self.report.fault("changes-itself", f"`{text[:60]}` after `{after}`")
         # A few late `info` lines do no harm: only a flood is a fault.
@@ -409,11 +413,9 @@ class EngineSession:
                 if len(said) > 20 * MAX_OPTIONS:
                     raise SilentError(f", but {len(said):,} lines")
         except SilentError as error:
-            self.report.fault("no-ugiok", f"no `ugiok` in {self.timeout_s:g} s{error}")
-            raise StopError from None
+            raise self.report.stop("no-ugiok", f"no `ugiok` in {self.timeout_s:g} s{error}") from None
         except EndedError as error:
-            self.report.fault("ends-at-start", f"before `ugiok`: {error}")
-            raise StopError from None
+            raise self.report.stop("ends-at-start", f"before `ugiok`: {error}") from None
         words = [text.split() for text in said]
         if not any(line[:2] == ["id", "name"] and line[2:] for line in words):
             self.report.fault("no-name", "no `id name` before `ugiok`")
@@ -449,11 +451,11 @@ class EngineSession:
             self.send("isready")
             self.wait("readyok", READY_TIMEOUT_FACTOR)
         except SilentError as error:
-            self.report.fault("no-readyok", f"no `readyok` in {READY_TIMEOUT_FACTOR * self.timeout_s:g} s{error}")
-            raise StopError from None
+            raise self.report.stop(
+                "no-readyok", f"no `readyok` in {READY_TIMEOUT_FACTOR * self.timeout_s:g} s{error}"
+            ) from None
         except EndedError as error:
-            self.report.fault("ends-at-isready", str(error))
-            raise StopError from None
+            raise self.report.stop("ends-at-isready", str(error)) from None
         self.quiet("readyok")
 
     def think(self, go: str, moves: Sequence[str] = ()) -> tuple[str, float]:
@@ -471,8 +473,7 @@ class EngineSession:
         elif not moves and self.legal and move not in self.legal | {"resign"}:
             name = "illegal-move"
         if name:
-            self.report.fault(name, f"{line.text[:60]!r} after `{go}`, {len(moves)} plies from the start")
-            raise StopError
+            raise self.report.stop(name, f"{line.text[:60]!r} after `{go}`, {len(moves)} plies from the start")
         return move, (line.at - begin) * 1000
 
 
@@ -494,14 +495,24 @@ class Checker:
         try:
             engine = Engine(self.command)
         except OSError as error:
-            self.report.fault("cannot-start", f"{self.command[0]}: {error.strerror}")
-            raise StopError from None
+            raise self.report.stop("cannot-start", f"{self.command[0]}: {error.strerror}") from None
         try:
             session = EngineSession(engine, self.report, self.given)
             session.introduce()
             yield session
         finally:
             engine.close()
+
+    @contextlib.contextmanager
+    def attempt(self, name: str, seen: str, advice: str) -> Iterator[EngineSession]:
+        """Start the engine for a step that a note ends if an answer is missing. Raises StopError."""
+        with self.session() as session:
+            session.ready()
+            try:
+                yield session
+            except (SilentError, EndedError):
+                self.report.note(name, seen, advice)
+                raise StopError from None
 
     def run(self) -> None:
         """Run all steps."""
@@ -541,14 +552,11 @@ class Checker:
                         break
                     moves.append(self.line[ply] if ply < len(self.line) else move)
             except SilentError as error:
-                self.report.fault("no-bestmove", f"`{go}`: nothing in {session.timeout_s:g} s{error}")
-                raise StopError from None
+                raise self.report.stop("no-bestmove", f"`{go}`: nothing in {session.timeout_s:g} s{error}") from None
             except EndedError as error:
                 is_alive = session.engine.process.poll() is None
-                self.report.fault(
-                    "closes-its-pipes" if is_alive else "ends-at-go", f"after {len(moves)} plies: {error}"
-                )
-                raise StopError from None
+                name = "closes-its-pipes" if is_alive else "ends-at-go"
+                raise self.report.stop(name, f"after {len(moves)} plies: {error}") from None
             least = min(over, default=0.0)
             if least > LATENESS_TOLERANCE_MS:
                 self.report.fault("late", f"`{go}` always took at least {least + MOVE_MS:.0f} ms")
@@ -667,37 +675,27 @@ class Checker:
 
     def infinite(self) -> None:
         """Check a search that `stop` ends, and a superfluous `stop`. Raises StopError."""
-        with self.session() as session:
-            session.ready()
-            try:
-                for line in ("uginewgame", "position startpos", "go infinite"):
-                    session.send(line)
-                # A `stop` that comes before the search has begun would test nothing.
-                time.sleep(0.03)
-                session.send("stop")
-                session.wait("bestmove")
-                session.send("stop")
-                if self.can_repeat:
-                    session.send("isready")
-                    session.wait("readyok")
-            except (SilentError, EndedError):
-                self.report.note("stop", "no move after `go infinite` and `stop`", "a referee may not send it")
-                return
+        with self.attempt("stop", "no move after `go infinite` and `stop`", "a referee may not send it") as session:
+            for line in ("uginewgame", "position startpos", "go infinite"):
+                session.send(line)
+            # A `stop` that comes before the search has begun would test nothing.
+            time.sleep(0.03)
+            session.send("stop")
+            session.wait("bestmove")
+            session.send("stop")
+            if self.can_repeat:
+                session.send("isready")
+                session.wait("readyok")
         self.report.ok("`stop`")
 
     def queries(self) -> None:
         """Check the answer to `query gameover`. Raises StopError."""
-        with self.session() as session:
-            session.ready()
-            try:
-                for line in ("uginewgame", "position startpos", "query gameover"):
-                    session.send(line)
-                # An answer needs no search, so a second is enough.
-                text = session.receive(min(1.0, session.timeout_s)).text
-            except (SilentError, EndedError):
-                advice = "optional: answer `response true` or `response false`; games do not need it"
-                self.report.note("query", "no answer to `query gameover`", advice)
-                return
+        advice = "optional: answer `response true` or `response false`; games do not need it"
+        with self.attempt("query", "no answer to `query gameover`", advice) as session:
+            for line in ("uginewgame", "position startpos", "query gameover"):
+                session.send(line)
+            # An answer needs no search, so a second is enough.
+            text = session.receive(min(1.0, session.timeout_s)).text
         words = text.lower().split()
         if words in (["response", "true"], ["response", "false"]):
             self.report.ok("answers `query`")
@@ -708,15 +706,11 @@ class Checker:
 
     def unknown(self) -> None:
         """Check that an unknown command is ignored. Raises StopError."""
-        with self.session() as session:
-            session.ready()
-            try:
-                session.send("ugicheck 1")
-                session.send("uginewgame")
-                session.think(f"go movetime {MOVE_MS}")
-            except (SilentError, EndedError):
-                self.report.note("unknown-command", "it fails after an unknown command", "ignore unknown commands")
-                return
+        seen = "it fails after an unknown command"
+        with self.attempt("unknown-command", seen, "ignore unknown commands") as session:
+            for line in ("ugicheck 1", "uginewgame"):
+                session.send(line)
+            session.think(f"go movetime {MOVE_MS}")
         self.report.ok("ignores unknown commands")
 
 
@@ -742,15 +736,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Checker(command, given, report).run()
     faults, notes = report.faults.values(), report.notes.values()
     if given.json:
-        print(
-            json.dumps(
-                {
-                    "faults": [finding._asdict() for finding in faults],
-                    "notes": [finding._asdict() for finding in notes],
-                },
-                indent=2,
-            )
-        )
+        findings = {"faults": [fault._asdict() for fault in faults], "notes": [note._asdict() for note in notes]}
+        print(json.dumps(findings, indent=2))
     else:
         print(f"{len(faults)} fault{'s' * (len(faults) != 1)}, {len(notes)} note{'s' * (len(notes) != 1)}")
     return 1 if faults else 0
