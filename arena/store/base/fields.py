@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import JSON, Column, DateTime, MetaData, String
+from sqlalchemy import JSON, Column, DateTime, LargeBinary, MetaData, String
 from sqlalchemy.types import TypeDecorator
 from sqlmodel import Field, SQLModel
 
@@ -56,9 +56,14 @@ def word(max_length: int, default: str | None = None, *, nullable: bool = False)
     return Field(default=default if default or nullable else ..., sa_type=String(max_length), nullable=nullable)
 
 
-def created() -> Any:
+def created(*, index: bool = False) -> Any:
     """Declare the time at which a row is made."""
-    return Field(default_factory=now, sa_type=Utc, nullable=False)
+    return Field(default_factory=now, sa_type=Utc, nullable=False, index=index)
+
+
+def blob(default: Any = ...) -> Any:
+    """Declare compressed data."""
+    return Field(default=default, sa_column=Column(LargeBinary, nullable=False))
 
 
 def document(default: Any) -> Any:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import JSON, Column, Index, LargeBinary, Text, UniqueConstraint
+from sqlalchemy import JSON, Column, Index, Text, UniqueConstraint
 from sqlmodel import Field, SQLModel
 
 from arena.clock import now
@@ -17,7 +17,7 @@ from arena.documents.account import MAX_ABOUT, MAX_EMAIL, MAX_LINK
 from arena.documents.game import GameState
 from arena.documents.tournament import CatchUp, TournamentState
 from arena.documents.words import Side, Winner
-from arena.store.base.fields import Utc, created, document, moment, number, word
+from arena.store.base.fields import blob, created, document, moment, number, word
 from referee.bot.file import BotFile
 from referee.validation import adapter_of
 
@@ -121,7 +121,7 @@ class BotIdentity(SQLModel, table=True):
     owner_id: int = Field(foreign_key="users.id", index=True)
     description: str = ""
     is_retired: bool = False
-    plays_people: bool = Field(default=False)
+    plays_people: bool = False
     """True if the owner lets people play against the bot."""
     created_at: datetime = created()
 
@@ -230,7 +230,7 @@ class Tournament(SQLModel, table=True):
     settings: dict[str, Any] = document(dict)
     pool: str = Field(max_length=200, index=True)
     is_rated: bool = True
-    is_challenge: bool = Field(default=False)
+    is_challenge: bool = False
     """True if a player chose the opponent: the rules of `fold` against farmed ratings apply to its games."""
     state: TournamentState = word(16, "scheduled")
     problem: str = ""
@@ -270,7 +270,7 @@ class Entry(SQLModel, table=True):
     seat: int
     eligibility: str = ""
     withdrawn: datetime | None = moment(nullable=True)
-    suspended: str = Field(default="")
+    suspended: str = ""
 
 
 class Follow(SQLModel, table=True):
@@ -337,7 +337,7 @@ class Game(SQLModel, table=True):
     second: str = Field(max_length=60)
     spec: dict[str, Any] = document(dict)
     is_rated: bool = True
-    meeting: int = Field(default=0)
+    meeting: int = 0
     """Which rated game of its two owners on that day it is, if one of them chose the opponent; else 0."""
     anchor: Side | None = word(8, nullable=True)
     """The side of the arena's own bot in such a game."""
@@ -360,7 +360,7 @@ class Record(SQLModel, table=True):
 
     __tablename__ = "records"
     game_id: str = Field(primary_key=True, foreign_key="games.id", max_length=32)
-    data: bytes = Field(sa_column=Column(LargeBinary, nullable=False))
+    data: bytes = blob()
 
 
 class StoredHumanGame(SQLModel, table=True):
@@ -394,7 +394,7 @@ class Void(SQLModel, table=True):
     termination: str = Field(max_length=32)
     detail: str = ""
     lease_owner: str = ""
-    voided_at: datetime = Field(default_factory=now, sa_type=Utc, nullable=False, index=True)
+    voided_at: datetime = created(index=True)
 
 
 class VersionRating(SQLModel, table=True):
@@ -417,7 +417,7 @@ class VersionRating(SQLModel, table=True):
     forfeits: int = 0
     opposition: float = 0.0
     last: int = 0
-    credit: float = Field(default=0.0)
+    credit: float = 0.0
     """Weight that chosen games against bots of other owners may still have (see `arena.store.ratings.fold`)."""
 
 
@@ -541,7 +541,7 @@ class ArchiveText(SQLModel, table=True):
 
     __tablename__ = "archive_texts"
     serial: int = Field(primary_key=True, foreign_key="archive_games.serial", sa_column_kwargs={"autoincrement": False})
-    data: bytes = Field(sa_column=Column(LargeBinary, nullable=False))
+    data: bytes = blob()
 
 
 class StoredImport(SQLModel, table=True):
@@ -559,7 +559,7 @@ class StoredImport(SQLModel, table=True):
     family: str = Field(max_length=32)
     variant: str = Field(max_length=120)
     notation: str = Field(default="", max_length=40)
-    text: bytes = Field(default=b"", sa_column=Column(LargeBinary, nullable=False))
+    text: bytes = blob(b"")
     state: str = Field(default="waiting", max_length=8, index=True)
     problem: str = ""
     lines: int
@@ -569,7 +569,7 @@ class StoredImport(SQLModel, table=True):
     rejected: int = 0
     bad: list[dict[str, Any]] = document(list)
     created_by: int | None = Field(default=None, foreign_key="users.id", index=True)
-    created_at: datetime = Field(default_factory=now, sa_type=Utc, nullable=False, index=True)
+    created_at: datetime = created(index=True)
 
 
 class ArchivePart(SQLModel, table=True):
@@ -591,7 +591,7 @@ class ArchivePosition(SQLModel, table=True):
     __tablename__ = "archive_positions"
     part_id: int = Field(primary_key=True, foreign_key="archive_parts.id")
     bucket: int = Field(primary_key=True, sa_column_kwargs={"autoincrement": False})
-    data: bytes = Field(sa_column=Column(LargeBinary, nullable=False))
+    data: bytes = blob()
 
 
 # -- analyses ----------------------------------------------------------------------------------------------------------
@@ -617,8 +617,8 @@ class Analysis(SQLModel, table=True):
     second_accuracy: float | None = None
     turning_points: int = Field(index=True)
     has_blown_win: bool = Field(index=True)
-    analysed_at: datetime = Field(default_factory=now, sa_type=Utc, nullable=False, index=True)
-    data: bytes = Field(sa_column=Column(LargeBinary, nullable=False))
+    analysed_at: datetime = created(index=True)
+    data: bytes = blob()
 
 
 class QueuedAnalysis(SQLModel, table=True):
@@ -637,7 +637,7 @@ class QueuedAnalysis(SQLModel, table=True):
     answer: dict[str, Any] = document(dict)
     is_done: bool = False
     problem: str = ""
-    requested_at: datetime = Field(default_factory=now, sa_type=Utc, nullable=False, index=True)
+    requested_at: datetime = created(index=True)
 
 
 class StoredWinModel(SQLModel, table=True):
@@ -678,7 +678,7 @@ class Audit(SQLModel, table=True):
 
     __tablename__ = "audit"
     id: int = number()
-    logged_at: datetime = Field(default_factory=now, sa_type=Utc, nullable=False, index=True)
+    logged_at: datetime = created(index=True)
     user_id: int | None = Field(default=None, foreign_key="users.id", index=True)
     action: str = Field(max_length=40)
     subject: str = Field(max_length=120, index=True)
@@ -695,4 +695,4 @@ class IdempotentResponse(SQLModel, table=True):
     digest: str = Field(max_length=64)
     status: int
     body: dict[str, Any] = document(dict)
-    created_at: datetime = Field(default_factory=now, sa_type=Utc, nullable=False, index=True)
+    created_at: datetime = created(index=True)
