@@ -1,4 +1,4 @@
-"""The archive: `arena archive` imports, searches, shows and exports games, `arena explore` shows the moves played.
+"""`arena archive`: import, search, show and export collections of games.
 
 The archive is that of this machine's data folder; with `--server`, that of a server.
 """
@@ -19,17 +19,9 @@ from arena.cli.terminal.exit import CommandError, Exit
 from arena.cli.terminal.fields import NOT_FILTERS, PAGING, Actions, filters, option, positional
 from arena.cli.terminal.game_view import show_record
 from arena.cli.terminal.printer import ListOutput, Output, Printer, output_form, read_document
-from arena.cli.terminal.rules_arguments import FAMILY, RulesArguments, family_option
-from arena.documents.archive import (
-    ArchiveItem,
-    ArchiveQuery,
-    ArchiveSource,
-    ExplorerQuery,
-    PlayedFigures,
-    PlayedMoveItem,
-    counted,
-)
-from arena.documents.columns import ARCHIVE, MOVES
+from arena.cli.terminal.rules_arguments import RulesArguments, family_option
+from arena.documents.archive import ArchiveItem, ArchiveQuery, ArchiveSource, counted
+from arena.documents.columns import ARCHIVE
 from arena.documents.table import Column, text_column
 
 _BOOKLET = "booklet (-o pdf)"
@@ -313,31 +305,3 @@ def _booklet(records: Sequence[str], arguments: ExportArguments) -> bytes:
     lines = text_input.read_text(arguments.problems).splitlines() if arguments.problems else []
     problems = [problem_of(json.loads(line)) for line in lines if line.strip()]
     return make_booklet(games, problems, title=arguments.title, layout=arguments.layout, language=arguments.language)
-
-
-@dataclass(frozen=True, kw_only=True)
-class ExploreArguments(SourceArguments, ListOutput):
-    family: str = positional(FAMILY, "FAMILY", type=argument.family)
-    filters: Mapping[str, Any] = filters(ExplorerQuery)
-
-
-def explore(arguments: ExploreArguments) -> int:
-    """Print the moves played in a position, the most played first."""
-    with open_source(arguments) as source:
-        explored = source.explore(arguments.family, ExplorerQuery(**arguments.filters))
-    Printer(arguments).result(explored, lambda: _show_moves(explored), "moves")
-    return Exit.DONE
-
-
-def _show_moves(explored: Mapping[str, Any]) -> None:
-    output.text(f"{explored['family']} {explored['variant']}, {explored['side']} to move: {explored['position']}")
-    if not explored["games"]:
-        output.note("no game of the archive had this position")
-        return
-    total = read_document(PlayedFigures, explored)
-    output.table(MOVES, [*(read_document(PlayedMoveItem, move) for move in explored["moves"]), total])
-    if not explored["total_exact"]:
-        output.note(f"figures of the latest {explored['games']:,} games; more had this position")
-    output.note(
-        "score and rating (mean mu today): of the side to move; see a game with `arena archive show --number N`"
-    )

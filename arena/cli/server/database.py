@@ -1,4 +1,4 @@
-"""The database of an arena: `arena init` creates it, with all that an arena needs; `arena db` looks after it."""
+"""`arena db`: upgrade, check, dump, load, back up and restore the database of an arena."""
 
 from __future__ import annotations
 
@@ -13,95 +13,13 @@ from typing import TYPE_CHECKING
 from arena.cli.source.database import DatabaseArguments, file_of, open_new, open_store, refuse_empty
 from arena.cli.terminal import output
 from arena.cli.terminal.exit import CommandError, Exit
-from arena.cli.terminal.fields import Actions, option, positional
+from arena.cli.terminal.fields import Actions, positional
 from arena.cli.terminal.printer import Output, Printer
 
 if TYPE_CHECKING:
     from arena.config import Settings
-    from arena.services.arena import Arena
 
 _WITHOUT_BOTS = "Bots are not in it: back up the store of bundles as well."
-
-
-@dataclass(frozen=True, kw_only=True)
-class InitArguments(DatabaseArguments, Output):
-    admin: str = option("name of the first administrator", metavar="NAME", default="admin")
-
-
-def init(arguments: InitArguments) -> int:
-    """Create what is missing. Password and token of the first administrator are printed once, and stored only as
-    hashes.
-    """
-    from arena.config import FILE, named_file
-    from arena.data_folder import make_folder
-    from arena.services.arena import Arena
-    from arena.services.user import TOKEN_DAYS
-    from referee.rules import families, load
-
-    settings = arguments.read()
-    variants = {name: tuple(variant.name for variant in load(name).variants) for name in families()}
-    make_folder(settings.data, is_passage=True)
-    if not settings.bundles:
-        make_folder(Path(settings.bundles_url))  # a backup copies it, also before the first upload
-    named = named_file(arguments.config)
-    file = named or settings.data / FILE
-    is_written = not named and _write_settings(file)
-    with closing(open_new(settings)) as store:
-        before, after = store.upgrade()
-        store.samples.ensure_all(variants)
-        made = _ensure_admin(Arena(store, settings), arguments.admin)
-
-    options = settings.as_options
-    # Without --server a login goes to the server of the latest login; port 0 is chosen by `arena serve`.
-    server = f" --server {settings.local_url}" if settings.port else " --server URL"
-
-    def show() -> None:
-        output.note(
-            f"settings: {file}{'' if is_written else ' (unchanged)'}",
-            f"database: schema {after}{'' if before != after else ' (unchanged)'}",
-        )
-        if made is None:
-            output.text("there is an administrator already; nothing was changed")
-            return
-        output.text(f"user      {arguments.admin}", f"password  {made[0]}", f"token     {made[1]}")
-        output.note(
-            f"Neither is shown again; the token expires after {TOKEN_DAYS} days.",
-            f"Next: `arena serve{options}`, and in another terminal `arena login --user {arguments.admin}{server}`.",
-            f"Add more users with `arena user add NAME{options}`.",
-        )
-
-    Printer(arguments).result(
-        {
-            "data": str(settings.data),
-            "settings": str(file),
-            "revision": after,
-            "admin": made and {"name": arguments.admin, "password": made[0], "token": made[1]},
-        },
-        show,
-    )
-    return Exit.DONE
-
-
-def _write_settings(file: Path) -> bool:
-    from arena.config import template
-
-    try:
-        with open(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as target:
-            target.write(template())
-    except FileExistsError:
-        return False
-    return True
-
-
-def _ensure_admin(arena: Arena, name: str) -> tuple[str, str] | None:
-    """Return password and token of a new administrator; None if there is one already."""
-    from arena import services
-    from arena.errors import ConflictError
-
-    try:
-        return services.user.ensure_admin(arena, name)
-    except ConflictError as error:
-        raise CommandError(f"{error}, who is not an administrator; choose another --admin", Exit.FAILED) from None
 
 
 @dataclass(frozen=True, kw_only=True)

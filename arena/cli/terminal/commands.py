@@ -124,7 +124,7 @@ CORE: tuple[Command, ...] = (
             "arena explore pijersi --bot ada --server http://127.0.0.1:8000",
         ),
         "local",
-        module="arena.cli.client.archive",
+        module="arena.cli.client.explore",
     ),
     Command(
         "book",
@@ -164,7 +164,7 @@ CORE: tuple[Command, ...] = (
         "create an arena: settings, database, sample bots, administrator",
         ("arena init", "arena init --data /var/lib/arena --admin zoe"),
         "server",
-        module="arena.cli.server.database",
+        module="arena.cli.server.init",
     ),
     Command(
         "db",
