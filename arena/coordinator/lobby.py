@@ -110,15 +110,10 @@ class Lobby:
     `on_change` is called in the event loop when the connected bots or their games change.
     """
 
-    def __init__(
-        self,
-        terms: LinkAllowance,
-        is_open: Callable[[], bool] = lambda: True,
-        on_change: Callable[[], None] = lambda: None,
-    ) -> None:
+    def __init__(self, terms: LinkAllowance) -> None:
         self.terms = terms
-        self.is_open = is_open
-        self.on_change = on_change
+        self.is_open: Callable[[], bool] = lambda: True
+        self.on_change: Callable[[], None] = lambda: None
         self.key = secrets.token_hex(16)
         """The secret that seats authenticate with."""
         self.place = ""

@@ -102,14 +102,14 @@ class Maintenance:
                 log.error("task failed", task=task.name, error=f"{type(error).__name__}: {error}")
 
 
-def _log_progress(clock: Callable[[], float] = time.monotonic) -> Callable[[float], None]:
+def _log_progress() -> Callable[[float], None]:
     """Return a function that logs the share of a backup that is done, every ten seconds."""
-    log, logged = logger("maintenance"), clock()
+    log, logged = logger("maintenance"), time.monotonic()
 
     def tell(share: float) -> None:
         nonlocal logged
-        if clock() - logged >= PROGRESS_INTERVAL_S:
-            logged = clock()
+        if time.monotonic() - logged >= PROGRESS_INTERVAL_S:
+            logged = time.monotonic()
             log.info("backup", percent=int(100 * share))
 
     return tell

@@ -64,11 +64,11 @@ class RunningGame:
 
 
 class RunningGames:
-    """Running games by their id; beyond `size` the game that started first is removed."""
+    """Running games by their id; beyond `MAX_GAMES` the game that started first is removed."""
 
-    def __init__(self, size: int = MAX_GAMES) -> None:
-        self.games: FIFOCache[str, RunningGame] = FIFOCache(size)
-        self._early: FIFOCache[str, list[Ply]] = FIFOCache(size)
+    def __init__(self) -> None:
+        self.games: FIFOCache[str, RunningGame] = FIFOCache(MAX_GAMES)
+        self._early: FIFOCache[str, list[Ply]] = FIFOCache(MAX_GAMES)
         """Plies that arrived before the start of their game: fast bots overtake the coordinator."""
 
     def take(self, event: GameEvent) -> None:

@@ -248,7 +248,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     if arguments.namespace == "auto":
         isolate("bots.bridges.bologna", words)
     name = arguments.name or f"{Path(arguments.client[0]).stem} (Bologna)"
-    console = Console(forces_exit=True)
+    console = Console()
     console.start()
     guarded(Bridge(console, arguments.client, arguments.seconds, name).run, "bologna bridge")
 

@@ -346,7 +346,7 @@ def run(bot: Bot, argv: Sequence[str] | None = None) -> NoReturn:
     standard error: a bot that continued would hide the error.
     """
     playable = _arguments(bot, argv)
-    console = Console(forces_exit=True)
+    console = Console()
     session = _Session(bot, console, playable)
     sys.stdout = sys.stderr
     console.start()

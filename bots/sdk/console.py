@@ -20,17 +20,15 @@ from protocol.parser import parse_referee_line
 LINE_BYTES = 2**20
 """Longest line accepted from a referee: a `position` with some hundred thousand moves."""
 CHUNK_BYTES = 65536
+_STDIN, _STDOUT = 0, 1
 QUIT_TIMEOUT_S = 2.0
 """Time a bot has to end after `quit`."""
 
 
 class Console:
-    """The input and output of a bot. With `forces_exit`, the process exits even if the bot does not end in time."""
+    """The input and output of a bot. The process exits even if the bot does not end in time."""
 
-    def __init__(self, source: int = 0, sink: int = 1, *, forces_exit: bool = False) -> None:
-        self._source = source
-        self._sink = sink
-        self._forces_exit = forces_exit
+    def __init__(self) -> None:
         self._lock = threading.Lock()
         self._waiting: queue.SimpleQueue[RefereeMessage | None] = queue.SimpleQueue()
         self._closed = threading.Event()
@@ -58,7 +56,7 @@ class Console:
         data = "".join(f"{message}\n" for message in messages).encode("utf-8", "replace")
         with self._lock:
             while data:
-                data = data[os.write(self._sink, data) :]
+                data = data[os.write(_STDOUT, data) :]
 
     def report_error(self, problem: object) -> None:
         """Report an invalid line to the referee that sent it: `info string error …`."""
@@ -88,7 +86,7 @@ class Console:
         splitter = LineSplitter(LINE_BYTES)
         while True:
             try:
-                data = os.read(self._source, CHUNK_BYTES)
+                data = os.read(_STDIN, CHUNK_BYTES)
             except OSError:
                 data = b""
             if not data:
@@ -124,7 +122,7 @@ class Console:
             case Quit():
                 self._waiting.put(None)
                 self._stop_search()
-                if self._forces_exit and not self._closed.wait(QUIT_TIMEOUT_S):
+                if not self._closed.wait(QUIT_TIMEOUT_S):
                     os._exit(0)
                 return False
             case _:
@@ -138,7 +136,7 @@ class Console:
         was read before.
         """
         before = None
-        while self._forces_exit and not self._closed.wait(QUIT_TIMEOUT_S + EOF_GRACE_MS / 1000):
+        while not self._closed.wait(QUIT_TIMEOUT_S + EOF_GRACE_MS / 1000):
             if self._clock is not None and self._clock is before:
                 os._exit(0)
             before = self._clock

@@ -105,14 +105,14 @@ class ProofState(NamedTuple):
     table: npt.NDArray[np.int64]
 
 
-def new_proof_state(table_bytes: int, plies: int = MAX_PLIES) -> ProofState:
-    """Allocate the arrays of a search of at most `plies` plies with a transposition table of about `table_bytes`."""
+def new_proof_state(table_bytes: int) -> ProofState:
+    """Allocate the arrays of a search with a transposition table of about `table_bytes`."""
     entries = 1 << max(10, (table_bytes // 32).bit_length() - 1)
     return ProofState(
         work=np.zeros(WORK_SIZE, dtype=np.int64),
-        states=np.zeros((plies + 2, _kernel.STATE_SIZE), dtype=_kernel.DTYPE),
-        keys=np.zeros(plies + 2, dtype=np.uint64),
-        rows=np.full((plies + 2, ROW_SIZE), -1, dtype=np.int64),
+        states=np.zeros((MAX_PLIES + 2, _kernel.STATE_SIZE), dtype=_kernel.DTYPE),
+        keys=np.zeros(MAX_PLIES + 2, dtype=np.uint64),
+        rows=np.full((MAX_PLIES + 2, ROW_SIZE), -1, dtype=np.int64),
         table=np.zeros((entries, 4), dtype=np.int64),
     )
 

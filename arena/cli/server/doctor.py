@@ -55,7 +55,7 @@ def examine(settings: Settings) -> Iterator[Diagnosis]:
     yield service_checks.data_folder(settings)
     yield service_checks.sqlite(settings)
     yield service_checks.results(settings)
-    yield service_checks.service("database", "database", settings.database, "SQLite in the data folder")
+    yield service_checks.database(settings.database)
     yield service_checks.broker(settings)
     yield from service_checks.features(settings)
     yield service_checks.cluster(settings) if settings.is_clustered else Diagnosis("executor", "ok", settings.executor)

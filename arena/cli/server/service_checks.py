@@ -16,8 +16,6 @@ from arena.config import Settings
 from arena.data_folder import disk_state, exposed
 from arena.feature import ALL, COORDINATOR, VARIABLE, WEB, enabled, installed
 
-_PORTS = {"postgresql": 5432, "dask": 8786}
-
 
 def sqlite(settings: Settings) -> Diagnosis:
     """Check the version of SQLite, and its write-ahead log in the data folder."""
@@ -190,16 +188,16 @@ def cluster(settings: Settings) -> Diagnosis:
     )
 
 
-def service(name: str, setting: str, url: str, otherwise: str) -> Diagnosis:
-    """Check whether a service listens at a URL."""
+def database(url: str) -> Diagnosis:
+    """Check whether the database server at a URL answers; without one, the database is a file."""
     parts = urlsplit(url)
     if not parts.hostname:
-        return Diagnosis(name, "ok", otherwise)
-    port = parts.port or _PORTS.get(parts.scheme.partition("+")[0], 0)
+        return Diagnosis("database", "ok", "SQLite in the data folder")
+    port = parts.port or 5432
     place = f"{parts.hostname}:{port}"
     try:
         socket.create_connection((parts.hostname, port), 2).close()
     except OSError as error:
-        fix = f"start it, or change the setting {setting!r}"
-        return Diagnosis(name, "broken", f"no answer at {place}: {error.strerror or error}", fix)
-    return Diagnosis(name, "ok", f"{parts.scheme} at {place} answers")
+        fix = "start it, or change the setting 'database'"
+        return Diagnosis("database", "broken", f"no answer at {place}: {error.strerror or error}", fix)
+    return Diagnosis("database", "ok", f"{parts.scheme} at {place} answers")

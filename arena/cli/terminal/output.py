@@ -10,7 +10,7 @@ import shutil
 import sys
 import textwrap
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from typing import IO, Any, Literal, TypeAlias, TypeVar
 
 from arena.cli.terminal.printed_command import PrintedCommands
@@ -125,12 +125,12 @@ def item(data: Any) -> None:
     print(_escaped(json.dumps(data, separators=(",", ":"), ensure_ascii=False)), flush=True)
 
 
-def csv(items: Iterable[Mapping[str, Any]], columns: Sequence[str] = ()) -> None:
-    """Print items as CSV with a column for each key of the first one, or for each of `columns`."""
+def csv(items: Iterable[Mapping[str, Any]]) -> None:
+    """Print items as CSV with a column for each key of the first one."""
     from referee.csv_text import lines as csv_lines
 
     _take_line_away()
-    for line in csv_lines(items, columns):
+    for line in csv_lines(items):
         print(_shown(line.removesuffix("\r\n")), end="\r\n")
 
 

@@ -293,7 +293,8 @@ HEAD = """\
 # Public domain (CC0 1.0). Columns: advantage = share of points of the first side less a half, low and high its 95 %
 # interval (Wilson) from the start's own games; elo by Davidson's model with its 95 % error; shrunk, shrunk_low and
 # shrunk_high the empirical Bayes estimate over all starts, to be preferred; is_uneven by Benjamini and Hochberg at 5 %;
-# starts of one group are images of each other and {rows}; plies is the mean length,
+# starts of one group are images of each other and stand together in the line of the first of them; \
+plies is the mean length,
 # endings count the terminations.
 {findings}"""
 
@@ -313,14 +314,13 @@ def _cell(value: Any) -> Any:
     return safe(value) if isinstance(value, str) else value
 
 
-def to_csv(report: AtlasReport, *, pooled: bool = True) -> str:
+def to_csv(report: AtlasReport) -> str:
     """Format the published file: comments, a header, a row for each start (symmetric starts pooled) and strength.
 
     Raises RunError for an unfinished run: the file would not match its plan.
     """
     if report.missing:
         raise RunError(f"{report.missing} batches are not played yet", hint="continue with `arena atlas run`")
-    rows = report.pooled if pooled else report.starts
     out = io.StringIO()
     plan = report.plan
     out.write(
@@ -333,12 +333,11 @@ def to_csv(report: AtlasReport, *, pooled: bool = True) -> str:
             checksum=report.checksum,
             plan=plan.model_dump_json(),
             findings="".join(f"# {describe(spread)}\n" for spread in report.spreads),
-            rows="stand together in the line of the first of them" if pooled else "stand each in a line",
         )
     )
     names = [column.name for column in fields(StartFigures)]
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(names)
-    for row in rows:
+    for row in report.pooled:
         writer.writerow([_cell(getattr(row, name)) for name in names])
     return out.getvalue()
