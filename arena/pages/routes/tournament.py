@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any, get_args
-from urllib.parse import quote
 
 from aiohttp import web
-from markupsafe import Markup
 
 from arena import services
 from arena.documents.columns import TOURNAMENTS, standings
@@ -28,10 +24,9 @@ from arena.documents.tournament import (
 )
 from arena.http.identity import session_of
 from arena.http.kept_files import crosstable_file
-from arena.pages import language
-from arena.pages.drawing import plot
+from arena.pages import crosstable, language
 from arena.pages.drawing.verdict import RaceLine, RaceSummary, SprtChart
-from arena.pages.filters import bot_of, meaning, path_part, plain
+from arena.pages.filters import meaning, plain
 from arena.pages.html_table import HtmlTable, choice, number, sorted_table, sorting
 from arena.pages.language import marked
 from arena.pages.page import allow_parameters, arena_of, path_number, redirect, render, run
@@ -39,12 +34,12 @@ from arena.pages.query_form import form_names, read_form
 from arena.pages.recurrence import Appointment, calendar, schedule_name, schedule_words
 from arena.pages.routes.game import live_boards, sprites_of
 from arena.pages.routes.steering import Controls
+from arena.pages.score_plot import draw_scores
 from arena.services import Arena
 from arena.services.standings import TournamentView
 from arena.services.standings_cache import TournamentStandings
 from referee.rules import families, load, terminations
 from referee.tournament import preview
-from referee.tournament.crosstable import Row
 from referee.tournament.document import read as read_settings
 from referee.tournament.formats import format_named
 from referee.tournament.formats.race import FORMAT as RACE
@@ -61,40 +56,12 @@ MAX_BOARDS = 6
 CALENDAR_DAYS = 14
 MAX_APPOINTMENTS = 100
 """Most scheduled tournaments in the calendar."""
-_SHOWN = (*form_names(PlanQuery), "sort", "games", "page", "endings", "entries", "rows", "against", "row", "pairs")
+_SHOWN = (*form_names(PlanQuery), "sort", "games", "page", "endings", "entries", *crosstable.PARAMETERS, "pairs")
 """Query parameters of a tournament's page: filters of its games, orders of its tables, block and row of its crosstable,
 whether the tables of all pairs are shown although there are many bots.
 """
-BLOCK = 50
-"""Rows and columns of the crosstable on one page; links lead to further blocks."""
-MAX_DETAILED = 12
-"""Most bots of a crosstable that shows every game; larger ones are heat maps."""
-MAX_LINKED = 30
-"""Most bots of a heat map whose cells are large enough for links, and whose pairs are compared without asking."""
-
-MAX_CURVES = 6
-"""Most bots whose scores are drawn: there are as many styles of lines."""
-MAX_SPREAD = 25.0
-"""Half the height of the widest band drawn with a curve, in percent: wider ones say little and hide the rest."""
-MAX_BANDS = 3
-"""Most of these curves with a band: further bands would cover each other."""
-MIN_CURVE_GAMES = 4
-"""Games of a bot after which its curve begins: before that a score says little."""
 MIN_COMPARED_BOTS = 4
 """Minimum of bots for the comparison of every pair."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Linked:
-    """A bot of the crosstable, prepared once for its many cells: its name, as text and as parts of addresses."""
-
-    bot: str
-    version: str
-    text: str
-
-    @classmethod
-    def of(cls, name: str) -> _Linked:
-        return cls(path_part(bot_of(name)), quote(name), plain(name, 60))
 
 
 _CATCH_UP = {
@@ -250,21 +217,11 @@ async def show(request: web.Request) -> web.Response:
     elo = {strength.name: Interval(strength.elo, strength.interval) for strength in data["strengths"]}
     changes = {line.name: view.changes.get(line.version_id) for line in view.entries}
     shown = sorted_table(request, _standings(tournament.format, elo, changes, is_over=is_over), order, "rank")
-    blocks = [(start + 1, min(start + BLOCK, len(order))) for start in range(0, len(order), BLOCK)]
-    row, against = (number(request.query, name, 1, high=max(1, len(blocks))) for name in ("rows", "against"))
-    rows, columns = (slice((number - 1) * BLOCK, number * BLOCK) for number in (row, against))
     arena = arena_of(request)
     has_rounds = bool(view.progress.bracket or view.progress.rounds)
-    are_games_listed = has_rounds or len(order) <= MAX_LINKED
-    table = await run(
-        partial(services.standings.block, arena, tables, rows, columns, are_games_listed=are_games_listed)
-    )
+    cross = await run(partial(crosstable.read_block, arena, tables, request.query, has_rounds=has_rounds))
     boards = await live_boards(request, data["running"])
-    row_number = number(request.query, "row", 0, high=max(1, len(order)))
-    chosen = None
-    if row_number and order:
-        chosen = (await run(services.standings.block, arena, tables, slice(row_number - 1, row_number), slice(None)))[0]
-    are_pairs_shown = len(order) <= MAX_LINKED or choice(request.query, "pairs", ("0", "1"), "0") == "1"
+    are_pairs_shown = cross.are_cells_linked or choice(request.query, "pairs", ("0", "1"), "0") == "1"
     race = _race(tables)
     is_compared = len(elo) >= MIN_COMPARED_BOTS
     return render(
@@ -280,29 +237,19 @@ async def show(request: web.Request) -> web.Response:
         order=order,
         standings=shown,
         has_elo=any(column.key == "elo" for column in shown.columns),
-        table=table,
-        against=order[columns],
-        linked={line.name: _Linked.of(line.name) for line in order},
-        is_heat_map=len(order) > MAX_DETAILED,
-        are_cells_linked=len(order) <= MAX_LINKED,
+        cross=cross,
         is_compared=is_compared,
         are_pairs_shown=are_pairs_shown,
-        chosen_row=chosen,
-        cell_rivals=[line for line, cell in zip(order, chosen.cells, strict=True) if cell and cell.games]
-        if chosen
-        else (),
-        blocks=blocks,
         places={line.name: line.rank for line in order},
-        letters=_letters(table) if has_rounds else {},
+        letters=cross.letters if has_rounds else {},
         seeds={line.name: line.seed for line in order},
         seeding=format_named(tournament.format).seeding_words(tournament.settings),
-        block=(row, against),
         findings=tables.findings,
         comparison=await run(lambda: tables.comparison) if is_compared and are_pairs_shown else None,
         test=_test(tables, view.entries),
         race=race,
         race_lines=HtmlTable(_RACE, race.rows if race else ()),
-        curves=await run(_curves, arena, tables),
+        curves=await run(draw_scores, arena, tables),
         winner=_winner(tables),
         planned=tournament.finished_games if is_over else tables.standing.total,
         decision=tables.standing.decision,
@@ -325,18 +272,6 @@ async def show(request: web.Request) -> web.Response:
     )
 
 
-def _letters(table: Sequence[Row]) -> dict[tuple[str, int], str]:
-    """Return the results of the games that a crosstable lists, by bot and number of the game."""
-    return {
-        (row.standing.name, number): letter
-        for row in table
-        for cell in row.cells
-        if cell and cell.numbers
-        for pair in cell.linked
-        for letter, number in pair
-    }
-
-
 def _winner(tables: TournamentStandings) -> StandingItem | None:
     """Return the winner of a finished tournament; None before its end, and where a race or a test decided nothing."""
     table, decision = tables.standing, tables.standing.decision
@@ -349,33 +284,6 @@ def _winner(tables: TournamentStandings) -> StandingItem | None:
     # The candidate of a test that accepted H1, whatever its place.
     is_accepted = decision.verdict.state == "H1"
     return next((line for line in table.lines if is_accepted and line.name == table.seats.get(0)), None)
-
-
-def _curves(arena: Arena, tables: TournamentStandings) -> Markup | None:
-    """Draw the points per game of the leaders of a ladder or a race, game by game, the first with 95 % bands."""
-    if not format_named(tables.tournament.format).has_curves:
-        return None
-    results = services.standings.results_in_order(arena, tables)
-    names = [line.name for line in tables.standing.lines[:MAX_CURVES]]
-    curves: dict[str, list[plot.Point]] = {name: [] for name in names}
-    sums = {name: [0.0, 0.0, 0.0] for name in names}  # of games, points, and squared points
-    for at, game in enumerate(results, 1):
-        for name, scored in zip((game.first, game.second), game.points, strict=True):
-            if name not in sums:
-                continue
-            sums[name] = [total + more for total, more in zip(sums[name], (1, scored, scored * scored), strict=True)]
-            count, mean = sums[name][0], sums[name][1] / sums[name][0]
-            if count >= MIN_CURVE_GAMES:
-                spread = 1.96 * math.sqrt(max(sums[name][2] / count - mean * mean, 0.0) / count)
-                curves[name].append(plot.Point(at, 100 * mean, 100 * spread))
-    for place, points in enumerate(curves.values()):
-        points[:] = plot.without_wide_band(points, MAX_SPREAD if place < MAX_BANDS else 0.0)
-        if points:  # all lines end at the last game
-            points.append(replace(points[-1], x=len(results)))
-    series = [plot.Series(plain(name, 60), curves[name], index) for index, name in enumerate(names, 1)]
-    title = language.text("Score in percent by number of games")
-    size = {"width": plot.WIDE_WIDTH, "height": plot.WIDE_HEIGHT}
-    return plot.lines(title, series, plot.Axis(bounds=(0.0, 100.0)), **size) or None
 
 
 def _standings(
