@@ -16,6 +16,14 @@ NO_MOVES = frozenset({"------", "(none)", "none", "null", "wtf"})
 """Words that engines write in place of a move when they have none. `0000` and `pass` are moves in some dialects."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Word:
+    """A message of one word, that of its class."""
+
+    def __str__(self) -> str:
+        return type(self).__name__.lower()
+
+
 # From the bot -----------------------------------------------------------------------------------------------------
 
 
@@ -40,20 +48,12 @@ class Declared:
         return str(self.option)
 
 
-@dataclass(frozen=True, slots=True)
-class UgiOk:
+class UgiOk(_Word):
     """`ugiok`: the handshake of the bot is complete."""
 
-    def __str__(self) -> str:
-        return "ugiok"
 
-
-@dataclass(frozen=True, slots=True)
-class ReadyOk:
+class ReadyOk(_Word):
     """`readyok`: the answer to `isready`."""
-
-    def __str__(self) -> str:
-        return "readyok"
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,12 +137,8 @@ class Unknown:
 # From the referee -------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Ugi:
+class Ugi(_Word):
     """`ugi`: the first line of a session."""
-
-    def __str__(self) -> str:
-        return "ugi"
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,20 +161,12 @@ class SetOption:
         return f"setoption {self.name}" + (f" {self.value}" if self.value else "")
 
 
-@dataclass(frozen=True, slots=True)
-class IsReady:
+class IsReady(_Word):
     """`isready`: the bot must answer `readyok`."""
 
-    def __str__(self) -> str:
-        return "isready"
 
-
-@dataclass(frozen=True, slots=True)
-class UgiNewGame:
+class UgiNewGame(_Word):
     """`uginewgame`: the messages after it belong to another game."""
-
-    def __str__(self) -> str:
-        return "uginewgame"
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,20 +219,12 @@ class Go:
         return " ".join(parts)
 
 
-@dataclass(frozen=True, slots=True)
-class Stop:
+class Stop(_Word):
     """`stop`: answer `bestmove` now."""
 
-    def __str__(self) -> str:
-        return "stop"
 
-
-@dataclass(frozen=True, slots=True)
-class Quit:
+class Quit(_Word):
     """`quit`: end the process."""
-
-    def __str__(self) -> str:
-        return "quit"
 
 
 @dataclass(frozen=True, slots=True)
