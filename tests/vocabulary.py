@@ -24,8 +24,8 @@ from referee.game.spec import Adjudication, BotLimits
 from referee.rules.core import Termination
 from referee.tournament import preview
 from referee.tournament.formats import formats
-from referee.tournament.formats.swiss import HALF_POINT_BYE, ZERO_POINT_BYE
 from referee.tournament.seeding import SAME_OWNER, SEEDINGS
+from referee.tournament.swiss_scores import HALF_POINT_BYE, ZERO_POINT_BYE
 
 FEATURES = Path(documents.__file__).parents[1] / "features"
 OTHERS = (

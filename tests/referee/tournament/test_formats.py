@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from referee.ratings.sprt import Sprt
+from referee.tournament import swiss_pairing, swiss_scores
 from referee.tournament.formats import knockout, ladder, round_robin, swiss
 from referee.tournament.formats import sprt as sequential
 from referee.tournament.formats.gauntlet import FORMAT as GAUNTLET
@@ -213,7 +214,7 @@ def test_swiss_the_bye_goes_to_a_bot_with_the_fewest_byes_and_walkovers(players:
         upcoming = swiss.step(rounds, 1, field, games).matches
         active = {entrant.number for entrant in field if not entrant.is_withdrawn}
         resting = active - {seat for match in upcoming for seat in (match.first, match.second)}
-        byes = {line.seat: line.byes for line in swiss.lines(field, games, 1)}
+        byes = {line.seat: line.byes for line in swiss_scores.lines(field, games, 1)}
         if upcoming:
             assert len(resting) == len(active) % 2
             assert all(byes[seat] == min(byes[other] for other in active) for seat in resting)
@@ -222,9 +223,9 @@ def test_swiss_the_bye_goes_to_a_bot_with_the_fewest_byes_and_walkovers(players:
 @settings(max_examples=33 * EFFORT, deadline=None)
 @given(st.integers(3, 9), st.integers(1, 8), st.integers(0, 10**6))
 def test_swiss_a_withdrawal_changes_nothing_that_was_scored(players: int, rounds: int, seed: int) -> None:
-    before: list[swiss.SeatScore] = []
+    before: list[swiss_scores.SeatScore] = []
     for field, games in leaving(players, rounds, seed):
-        table = swiss.lines(field, games, 1)
+        table = swiss_scores.lines(field, games, 1)
         for old, new in zip(before, table, strict=bool(before)):
             assert new.points >= old.points
             assert new.byes >= old.byes
@@ -236,8 +237,10 @@ def test_swiss_a_withdrawal_changes_nothing_that_was_scored(players: int, rounds
             for gone in field:
                 left = [Seed(other.number, True, rounds=begun, left=99) if other == gone else other for other in field]
                 if not gone.is_withdrawn:
-                    assert swiss.lines(left, games, 1) == table
-                    assert swiss.tie_breaks(swiss.lines(left, games, 1), 1) == swiss.tie_breaks(table, 1)
+                    assert swiss_scores.lines(left, games, 1) == table
+                    assert swiss_scores.tie_breaks(swiss_scores.lines(left, games, 1), 1) == swiss_scores.tie_breaks(
+                        table, 1
+                    )
 
 
 class Row(NamedTuple):
@@ -270,7 +273,7 @@ def crosstable_of(field: Sequence[Seed], games: Sequence[TournamentGame]) -> lis
     return table
 
 
-def tie_breaks_by_article_16(table: Sequence[Sequence[Row]]) -> list[swiss.TieBreaks]:
+def tie_breaks_by_article_16(table: Sequence[Sequence[Row]]) -> list[swiss_scores.TieBreaks]:
     """Return the tie-breaks by FIDE C.07 of March 2026, article by article, for games worth 1, ½ and 0."""
     scores = [sum(row.points for row in rows) for rows in table]
     adjusted = []
@@ -291,7 +294,7 @@ def tie_breaks_by_article_16(table: Sequence[Sequence[Row]]) -> list[swiss.TieBr
                 voluntary.append(parts[-1])
         cut = min(voluntary) if voluntary else min(parts, default=0.0)  # 16.5
         squares = sum(part * row.points for part, row in zip(parts, rows, strict=True))
-        breaks.append(swiss.TieBreaks(sum(parts), sum(parts) - cut, squares))
+        breaks.append(swiss_scores.TieBreaks(sum(parts), sum(parts) - cut, squares))
     return breaks
 
 
@@ -314,9 +317,9 @@ def test_swiss_every_round_is_the_best_of_all_by_the_handbook(players: int, seed
         rows = crosstable_of(field, games)
         if any(game.is_open for game in games):
             continue
-        table = swiss.lines(field, games, 1)
+        table = swiss_scores.lines(field, games, 1)
         assert [line.points for line in table] == [sum(row.points for row in own) for own in rows]
-        assert swiss.tie_breaks(table, 1) == tie_breaks_by_article_16(rows)
+        assert swiss_scores.tie_breaks(table, 1) == tie_breaks_by_article_16(rows)
         upcoming = {(match.first, match.second) for match in swiss.step(players + 1, 1, field, games).matches}
         if not upcoming:
             continue
@@ -338,10 +341,10 @@ def test_swiss_leaders_meet_and_a_bye_is_a_won_match() -> None:
 
     games = run(partial(swiss.step, 3, 2, seeds(8)), stronger_wins)
     assert (0, 1) in [(low, high) for _, low, high in matches(games)]
-    table = swiss.lines(seeds(8), games, 2)
+    table = swiss_scores.lines(seeds(8), games, 2)
     assert [line.points for line in table] == sorted((line.points for line in table), reverse=True)
     assert table[0].points == 6
-    odd = swiss.lines(seeds(5), run(partial(swiss.step, 3, 2, seeds(5)), stronger_wins), 2)
+    odd = swiss_scores.lines(seeds(5), run(partial(swiss.step, 3, 2, seeds(5)), stronger_wins), 2)
     assert sum(line.byes for line in odd) == 3
     assert all(round.points == 2 for line in odd for round in line.unplayed)
     assert sum(line.points for line in odd) == 3 * 6
@@ -349,22 +352,25 @@ def test_swiss_leaders_meet_and_a_bye_is_a_won_match() -> None:
 
 def test_swiss_colours_are_balanced_in_matches_of_one_game() -> None:
     found = run(partial(swiss.step, 6, 1, seeds(12)), drawn(random.Random(5)))
-    assert all(abs(line.balance) <= 2 for line in swiss.lines(seeds(12), found, 1))
+    assert all(abs(line.balance) <= 2 for line in swiss_scores.lines(seeds(12), found, 1))
 
 
 @pytest.mark.parametrize(("is_odd", "pairs"), [(True, {(0, 1), (2, 3)}), (False, {(0, 2), (1, 3)})])
 def test_swiss_pairs_colours_that_balance_before_the_fold(is_odd: bool, pairs: set[tuple[int, int]]) -> None:
     """Seats 0 and 2 were first, 1 and 3 second: in one-game matches, bots due the same side do not meet."""
-    field = [swiss.SeatScore(seat, balance=balance) for seat, balance in enumerate((1, -1, 1, -1))]
-    found = swiss.pair(field, 2, is_odd=is_odd)
+    field = [swiss_scores.SeatScore(seat, balance=balance) for seat, balance in enumerate((1, -1, 1, -1))]
+    found = swiss_pairing.pair(field, 2, is_odd=is_odd)
     assert {(min(pair), max(pair)) for pair in found} in ([pairs, {(0, 3), (1, 2)}] if is_odd else [pairs])
     if is_odd:
         assert {first for first, _ in found} == {1, 3}, "who moved second moves first"
 
 
 def test_swiss_prefers_several_small_imbalances_to_a_large_one() -> None:
-    field = [swiss.SeatScore(seat, balance=balance) for seat, balance in enumerate((2, 1, 2, 1))]
-    assert {frozenset(one) for one in swiss.pair(field, 2, is_odd=True)} == {frozenset((0, 3)), frozenset((1, 2))}
+    field = [swiss_scores.SeatScore(seat, balance=balance) for seat, balance in enumerate((2, 1, 2, 1))]
+    assert {frozenset(one) for one in swiss_pairing.pair(field, 2, is_odd=True)} == {
+        frozenset((0, 3)),
+        frozenset((1, 2)),
+    }
 
 
 def test_swiss_looks_at_colours_where_matches_have_an_odd_number_of_games() -> None:
@@ -381,15 +387,15 @@ def test_swiss_looks_at_colours_where_matches_have_an_odd_number_of_games() -> N
 
 
 def test_swiss_sides_of_equals_alternate_by_board_and_round() -> None:
-    field = [swiss.SeatScore(seat) for seat in range(8)]
+    field = [swiss_scores.SeatScore(seat) for seat in range(8)]
     for number in (1, 2, 3):
-        firsts = [first < second for first, second in swiss.pair(field, number)]
+        firsts = [first < second for first, second in swiss_pairing.pair(field, number)]
         assert firsts == [(number + board) % 2 == 1 for board in range(4)]
 
 
 def test_swiss_open_games_count_nothing_yet() -> None:
     games = [TournamentGame(1, 1, 1, 0, 1, "open"), TournamentGame(2, 1, 1, 1, 0, "done", 1.0, 1)]
-    assert [line.points for line in swiss.lines(seeds(2), games, 2)] == [0, 1]
+    assert [line.points for line in swiss_scores.lines(seeds(2), games, 2)] == [0, 1]
 
 
 def test_swiss_has_enough_rounds_for_a_winner_and_no_more_than_all_play_all() -> None:
@@ -402,7 +408,7 @@ def test_swiss_without_a_number_of_rounds_plays_the_default_number() -> None:
     assert {game.round for game in found} == {1, 2, 3}
 
 
-def pairing_cost(ranked: Sequence[swiss.SeatScore], pairing: Sequence[tuple[int, int]]) -> tuple[float, ...]:
+def pairing_cost(ranked: Sequence[swiss_scores.SeatScore], pairing: Sequence[tuple[int, int]]) -> tuple[float, ...]:
     """Return what a pairing costs: byes above the fewest, repeats, points of who rests, gaps, sides, the fold."""
     size = len(ranked)
     ideal = [0] * size
@@ -446,17 +452,23 @@ def pairings(places: Sequence[int]) -> Iterator[list[tuple[int, int]]]:
 def test_swiss_pairing_costs_the_least_of_all_pairings(players: int, seed: int) -> None:
     rng = random.Random(seed)
     field = [
-        swiss.SeatScore(seat, rng.choice((0, 0.5, 3)), balance=rng.choice((-3, 0, 1, 3))) for seat in range(players)
+        swiss_scores.SeatScore(seat, rng.choice((0, 0.5, 3)), balance=rng.choice((-3, 0, 1, 3)))
+        for seat in range(players)
     ]
     for _ in range(rng.choice((1, 12))):
         left, right = rng.sample(field, 2)
         left.rivals.append((right.seat, 0.5))
         right.rivals.append((left.seat, 0.5))
     for line in field:
-        line.unplayed += [swiss.UnplayedRound(None, 1.0, is_voluntary=False, bye=swiss.BYE)] * rng.choice((0, 1))
+        line.unplayed += [swiss_scores.UnplayedRound(None, 1.0, is_voluntary=False, bye=swiss_scores.BYE)] * rng.choice(
+            (0, 1)
+        )
     ranked = sorted(field, key=lambda line: (-line.points, line.seat))
     places = {line.seat: place for place, line in enumerate(ranked)}
-    paired = [(min(pair), max(pair)) for pair in ((places[a], places[b]) for a, b in swiss.pair(field, 2, is_odd=True))]
+    paired = [
+        (min(pair), max(pair))
+        for pair in ((places[a], places[b]) for a, b in swiss_pairing.pair(field, 2, is_odd=True))
+    ]
     if players % 2:
         rests = set(range(players)) - {place for pair in paired for place in pair}
         paired.append((rests.pop(), players))
@@ -471,14 +483,14 @@ def test_swiss_tie_breaks_by_hand() -> None:
         TournamentGame(number, round, number, first, second, "done", points, number)
         for number, (round, first, second, points) in enumerate(rows, 1)
     ]
-    table = swiss.lines(seeds(4), games, 1)
+    table = swiss_scores.lines(seeds(4), games, 1)
     assert [line.points for line in table] == [2, 1, 0.5, 0.5]
-    breaks = swiss.tie_breaks(table, 1)
+    breaks = swiss_scores.tie_breaks(table, 1)
     assert [line.buchholz for line in breaks] == [1.5, 2.5, 2.5, 1.5]
     assert [line.cut for line in breaks] == [1.0, 2.0, 2.0, 1.0]
     assert [line.sonneborn_berger for line in breaks] == [1.5, 0.5, 0.25, 0.25]
-    unplayed = swiss.tie_breaks(swiss.lines(seeds(2), [], 1), 1)
-    assert unplayed == [swiss.TieBreaks(0.0, 0.0, 0.0)] * 2
+    unplayed = swiss_scores.tie_breaks(swiss_scores.lines(seeds(2), [], 1), 1)
+    assert unplayed == [swiss_scores.TieBreaks(0.0, 0.0, 0.0)] * 2
 
 
 def test_swiss_rounds_without_a_game_in_tie_breaks_by_hand() -> None:
@@ -490,10 +502,10 @@ def test_swiss_rounds_without_a_game_in_tie_breaks_by_hand() -> None:
     ]
     games[5] = games[5]._replace(state="cancelled", points=None)
     field = [*seeds(4), Seed(4, is_withdrawn=True, rounds=3)]
-    table = swiss.lines(field, games, 1)
+    table = swiss_scores.lines(field, games, 1)
     assert [line.points for line in table] == [4, 2, 2, 2, 1]
     assert [line.byes for line in table] == [0, 0, 1, 2, 1]
-    breaks = swiss.tie_breaks(table, 1)
+    breaks = swiss_scores.tie_breaks(table, 1)
     # 2 met 0, 4 (whose last round is drawn) and 1, and rested in round 3: an opponent with its own two points
     assert (breaks[2].buchholz, breaks[2].cut) == (4 + 1.5 + 2 + 2, 9.5 - 1.5)
     assert breaks[2].sonneborn_berger == 1.5 + 2
@@ -510,16 +522,18 @@ def test_swiss_a_bye_counts_in_buchholz_at_most_as_a_bot_that_draws_every_round(
         TournamentGame(number, round, number, first, second, "done", points, number)
         for number, (round, first, second, points) in enumerate(rows, 1)
     ]
-    table = swiss.lines(seeds(3), games, 1)  # 2 rests, then loses; 0 loses, then rests; 1 wins twice
+    table = swiss_scores.lines(seeds(3), games, 1)  # 2 rests, then loses; 0 loses, then rests; 1 wins twice
     assert [line.points for line in table] == [1, 2, 1]
-    assert [line.buchholz for line in swiss.tie_breaks(table, 1)] == [2 + 1, 1 + 1, 2 + 1]
-    once = swiss.lines(seeds(3), games[:1], 1)  # 2 has a point, and a bot that drew the only round has half a point
-    assert swiss.tie_breaks(once, 1)[2].buchholz == 0.5
+    assert [line.buchholz for line in swiss_scores.tie_breaks(table, 1)] == [2 + 1, 1 + 1, 2 + 1]
+    once = swiss_scores.lines(
+        seeds(3), games[:1], 1
+    )  # 2 has a point, and a bot that drew the only round has half a point
+    assert swiss_scores.tie_breaks(once, 1)[2].buchholz == 0.5
 
 
 def test_swiss_void_games_hurt_nobody_and_the_withdrawn_are_not_paired() -> None:
     found = run(partial(swiss.step, 2, 2, seeds(4)), lambda game: None)
-    assert [line.points for line in swiss.lines(seeds(4), found, 2)] == [2, 2, 2, 2]
+    assert [line.points for line in swiss_scores.lines(seeds(4), found, 2)] == [2, 2, 2, 2]
     first = planned(swiss.step(3, 2, seeds(6), []).matches, [])
     first = [game._replace(state="done", points=0.5, order=game.sequence) for game in first]
     second = swiss.step(3, 2, seeds(6, 2), first)
@@ -534,23 +548,25 @@ def test_swiss_byes_of_the_withdrawn_count_while_they_were_there() -> None:
         TournamentGame(number, round, number, first, second, "done", 0.5, number)
         for number, (round, first, second) in enumerate(pairings, 1)
     ]
-    early = swiss.lines(seeds(5), games[:4], 1)
+    early = swiss_scores.lines(seeds(5), games[:4], 1)
     assert [(line.points, line.byes) for line in early] == [(1, 0), (1, 0), (1, 0), (1.5, 1), (1.5, 1)]
-    late = swiss.lines(seeds(5, 4), games, 1)
+    late = swiss_scores.lines(seeds(5, 4), games, 1)
     assert [(line.points, line.byes) for line in late] == [(2, 0), (2, 0), (2, 0), (2.5, 1), (1.5, 1)]
-    begun = swiss.lines([*seeds(4), Seed(4, is_withdrawn=True, rounds=1)], games[:2], 1)
+    begun = swiss_scores.lines([*seeds(4), Seed(4, is_withdrawn=True, rounds=1)], games[:2], 1)
     assert (begun[4].points, begun[4].byes) == (1, 1), "the bye of a round that had begun stays"
-    never = swiss.lines(seeds(5, 4), games[4:], 1)
+    never = swiss_scores.lines(seeds(5, 4), games[4:], 1)
     assert (never[4].points, never[4].byes) == (0, 0)
 
 
 def test_swiss_games_called_off_are_a_walkover_or_half_a_point_each() -> None:
     games = [TournamentGame(1, 1, 1, 0, 1, "cancelled"), TournamentGame(2, 1, 1, 1, 0, "done", 1.0, 1)]
-    assert [line.points for line in swiss.lines(seeds(2), games, 2)] == [0.5, 1.5]
-    assert [line.points for line in swiss.lines(seeds(2, 1), games, 2)] == [1, 1]
-    assert [line.points for line in swiss.lines(seeds(2, 0, 1), games, 2)] == [0, 1]
+    assert [line.points for line in swiss_scores.lines(seeds(2), games, 2)] == [0.5, 1.5]
+    assert [line.points for line in swiss_scores.lines(seeds(2, 1), games, 2)] == [1, 1]
+    assert [line.points for line in swiss_scores.lines(seeds(2, 0, 1), games, 2)] == [0, 1]
     both = [Seed(0, is_withdrawn=True, left=2), Seed(1, is_withdrawn=True, left=1)]
-    assert [line.points for line in swiss.lines(both, games, 2)] == [1, 1], "a walkover stays with who left later"
+    assert [line.points for line in swiss_scores.lines(both, games, 2)] == [1, 1], (
+        "a walkover stays with who left later"
+    )
 
 
 def test_swiss_pairs_a_big_field_without_rematches() -> None:

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from referee.tournament import swiss_pairing, swiss_scores
 from referee.tournament.document import Document, problems, read
 from referee.tournament.formats import format_named, knockout, swiss
 from referee.tournament.match import Seed, TournamentGame, matches
@@ -120,16 +121,20 @@ def test_a_half_point_bye_counts_in_tie_breaks_by_article_16() -> None:
         TournamentGame(n, round, n, first, second, "done", points, n)
         for n, (round, first, second, points) in enumerate(rows, 1)
     ]
-    table = swiss.lines(field, games, 1)
+    table = swiss_scores.lines(field, games, 1)
     assert [(line.points, line.byes, line.half_point_byes) for line in table] == [(1.5, 0, 1), (0, 0, 0), (2, 1, 0)]
     # A round without a game counts like one against a bot with the own points, but at most a draw in each round.
-    assert [breaks.buchholz for breaks in swiss.tie_breaks(table, 1)] == [1 + 0, 2 + 1.5, 0 + 1]
-    assert [breaks.cut for breaks in swiss.tie_breaks(table, 1)] == [0, 2, 1], "the missed round is left out first"
-    assert [breaks.sonneborn_berger for breaks in swiss.tie_breaks(table, 1)] == [0.5 * 1 + 0, 0, 0 + 1]
+    assert [breaks.buchholz for breaks in swiss_scores.tie_breaks(table, 1)] == [1 + 0, 2 + 1.5, 0 + 1]
+    assert [breaks.cut for breaks in swiss_scores.tie_breaks(table, 1)] == [0, 2, 1], (
+        "the missed round is left out first"
+    )
+    assert [breaks.sonneborn_berger for breaks in swiss_scores.tie_breaks(table, 1)] == [0.5 * 1 + 0, 0, 0 + 1]
 
 
 def test_who_had_a_half_point_bye_may_still_rest() -> None:
-    line = swiss.SeatScore(0, unplayed=[swiss.UnplayedRound(None, 0.5, is_voluntary=True, bye=swiss.HALF_POINT_BYE)])
+    line = swiss_scores.SeatScore(
+        0, unplayed=[swiss_scores.UnplayedRound(None, 0.5, is_voluntary=True, bye=swiss_scores.HALF_POINT_BYE)]
+    )
     assert (line.byes, line.half_point_byes) == (0, 1)
 
 
@@ -163,10 +168,10 @@ def test_a_late_entry_that_missed_rounds_is_not_one_that_left() -> None:
     # 2 enters in round 2 and loses to 0; in round 1 0 beat 1. Round 1 of 2 counts 0 points for 0, not a draw.
     field = [Seed(0), Seed(1), Seed(2, first_round=2)]
     games = [TournamentGame(1, 1, 1, 0, 1, "done", 1.0, 1), TournamentGame(2, 2, 2, 0, 2, "done", 1.0, 2)]
-    table = swiss.lines(field, games, 1)
+    table = swiss_scores.lines(field, games, 1)
     assert [line.points for line in table] == [2, 1, 0]
-    assert [breaks.buchholz for breaks in swiss.tie_breaks(table, 1)] == [1 + 0, 2 + 1, 0 + 2]
-    gone = swiss.lines([*field[:2], replace(field[2], is_withdrawn=True, rounds=2)], games, 1)
+    assert [breaks.buchholz for breaks in swiss_scores.tie_breaks(table, 1)] == [1 + 0, 2 + 1, 0 + 2]
+    gone = swiss_scores.lines([*field[:2], replace(field[2], is_withdrawn=True, rounds=2)], games, 1)
     assert [line.points for line in gone] == [2, 1, 0], "its score stays when it leaves"
 
 
@@ -187,7 +192,7 @@ def test_a_running_swiss_takes_late_entries_until_its_last_round_is_planned() ->
 def test_seats_of_a_swiss_may_have_gaps() -> None:
     field = [Seed(0), Seed(1), Seed(5, first_round=2)]
     games = run(partial(swiss.step, 3, 2, field), drawn(random.Random(1)))
-    assert [line.seat for line in swiss.lines(field, games, 2)] == [0, 1, 5]
+    assert [line.seat for line in swiss_scores.lines(field, games, 2)] == [0, 1, 5]
     assert {game.round for game in games if 5 in (game.first, game.second)} <= {2, 3}
 
 
@@ -237,10 +242,10 @@ def test_forbidden_pairs_that_leave_no_round_are_refused() -> None:
 
 def test_where_withdrawals_leave_only_forbidden_pairs_bots_rest() -> None:
     line = [
-        swiss.SeatScore(seat, forbidden=frozenset({0, 1, 2, 3} - {seat}) if seat < 2 else frozenset({0, 1}))
+        swiss_scores.SeatScore(seat, forbidden=frozenset({0, 1, 2, 3} - {seat}) if seat < 2 else frozenset({0, 1}))
         for seat in range(4)
     ]
-    assert swiss.pair(line, 1) in ([(2, 3)], [(3, 2)])
+    assert swiss_pairing.pair(line, 1) in ([(2, 3)], [(3, 2)])
     apart = [Seed(0, forbidden=frozenset({1})), Seed(1, forbidden=frozenset({0}))]
     ended = swiss.step(3, 2, apart, [])
     assert ended.is_finished
