@@ -137,10 +137,6 @@ def _verify(records: list[GameRecord]) -> int:
 MAX_NODES = 1_000_000_000
 
 
-def _nodes(text: str) -> int:
-    return argument.between(text, 1, MAX_NODES)
-
-
 @dataclass(frozen=True, kw_only=True)
 class AnalyseArguments(DatabaseArguments, ListOutput):
     game: str = positional(
@@ -152,7 +148,7 @@ class AnalyseArguments(DatabaseArguments, ListOutput):
     nodes: int = option(
         f"base node budget; a position gets 8 times this, a borderline one 100 times (default {DEFAULT_NODES})",
         metavar="COUNT",
-        type=_nodes,
+        type=argument.up_to(MAX_NODES),
         default=DEFAULT_NODES,
     )
     bot: str | None = option("analyse with this bot, which must send scores (default sample:alphabeta)", metavar="BOT")

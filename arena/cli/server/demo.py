@@ -11,15 +11,10 @@ from arena.cli.terminal.argument import refuse_concurrency
 from arena.cli.terminal.fields import option
 
 
-def _games(text: str) -> int:
-    """Parse a number of games per pairing, at most that of a tournament."""
-    return argument.between(text, 1, 1000)
-
-
 @dataclass(frozen=True, kw_only=True)
 class DemoArguments:
     once: bool = option("exit after the games, and serve no pages", default=False)
-    games: int = option("play COUNT games per pairing", metavar="COUNT", default=2, type=_games)
+    games: int = option("play COUNT games per pairing", metavar="COUNT", default=2, type=argument.up_to(1000))
     tc: str = option("time control", metavar="TIME", default="0.5+0.02")
     family: tuple[str, ...] = option(
         "play only this family; may be repeated (default: all)", metavar="FAMILY", type=argument.family, default=()

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from arena.cli.terminal.exit import CommandError
@@ -50,6 +51,11 @@ def between(text: str, least: int, most: int = MAX_NUMBER) -> int:
         return int(text)
     bounds = f"from {least}" if most == MAX_NUMBER else f"from {least:,} to {most:,}"
     raise argparse.ArgumentTypeError(f"{text[:40]!r} is not a whole number {bounds}")
+
+
+def up_to(most: int) -> Callable[[str], int]:
+    """Return the parser of whole numbers from 1 to `most`."""
+    return partial(between, least=1, most=most)
 
 
 def whole(text: str) -> int:

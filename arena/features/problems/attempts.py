@@ -19,7 +19,7 @@ from arena.features.problems.documents import FirstAttempt, SolverLine, SolverQu
 from arena.features.problems.store import of_attempt
 from arena.features.problems.tables import ProblemAttempt, SolverRating, StoredProblem
 from arena.store import Store
-from arena.store.base.engine import Sessions, fetch
+from arena.store.base.engine import Repository, fetch
 from arena.store.base.models import User
 from arena.store.base.page import bounded, read_cursor, write_cursor
 from arena.store.ratings.fold import FoldedGame, FoldedRating, fold
@@ -54,11 +54,8 @@ class _Ratings:
         self.lines[pool, version_id] = line
 
 
-class Attempts:
+class Attempts(Repository):
     """First attempts at problems, and the ratings of solvers."""
-
-    def __init__(self, sessions: Sessions) -> None:
-        self._sessions = sessions
 
     def decide(self, number: int, user_id: int, *, is_solved: bool) -> FirstAttempt:
         """Store and rate the first attempt of a user at a problem. A later call changes nothing and returns the first.

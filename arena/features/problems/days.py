@@ -13,7 +13,7 @@ from sqlmodel import col
 
 from arena.clock import now
 from arena.features.problems.tables import DailySolution, StoredProblem
-from arena.store.base.engine import Sessions, fetch
+from arena.store.base.engine import Repository, fetch
 
 MAX_DAYS = 2000
 """Maximum number of solutions that are counted."""
@@ -24,11 +24,8 @@ def today() -> date:
     return now().date()
 
 
-class Days:
+class Days(Repository):
     """The problems of days, which follow from the stored problems, and the solutions of users."""
-
-    def __init__(self, sessions: Sessions) -> None:
-        self._sessions = sessions
 
     def problems(self, day: date, family: str | None = None) -> dict[str, int]:
         """Return the numbers of the problems of a day by family, the same for everybody; of one family or of all.

@@ -21,7 +21,7 @@ from arena.features.problems.documents import (
     WinProblemState,
 )
 from arena.features.problems.tables import ProblemAttempt, StoredProblem
-from arena.store.base.engine import Sessions, fetch
+from arena.store.base.engine import Repository, fetch
 from arena.store.base.models import User
 from arena.store.base.page import bounded, cut, read_cursor
 
@@ -51,11 +51,8 @@ class Proof:
     """The strength from which the rating of the problem starts."""
 
 
-class Problems:
+class Problems(Repository):
     """Problems by number."""
-
-    def __init__(self, sessions: Sessions) -> None:
-        self._sessions = sessions
 
     def add(self, row: StoredProblem) -> int:
         """Store a problem that waits for its proof; return its number. Raises TakenError, QuotaError."""

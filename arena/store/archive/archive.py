@@ -34,7 +34,7 @@ from arena.store.archive.entry import (
 )
 from arena.store.archive.explorer import Explorer
 from arena.store.archive.search import MAX_SERIAL, ArchiveSearch, Matches
-from arena.store.base.engine import Sessions, batched, fetch
+from arena.store.base.engine import Repository, Sessions, batched, fetch
 from arena.store.base.models import Analysis, ArchiveGame, ArchiveName, Game, Record
 from arena.store.base.page import read_cursor, write_cursor
 
@@ -63,11 +63,11 @@ class ArchivedPairing:
     """Serial of the first of these games."""
 
 
-class Archive:
+class Archive(Repository):
     """All games with a result, imported or played here, with the index of their positions."""
 
     def __init__(self, sessions: Sessions) -> None:
-        self._sessions = sessions
+        super().__init__(sessions)
         self.explorer = Explorer(sessions)
 
     # -- additions -----------------------------------------------------------------------------------------------------

@@ -25,7 +25,7 @@ from arena.errors import NotFoundError, QuotaError
 from arena.store.archive import positions
 from arena.store.archive.archived_game import WINNERS, ArchivedGame, entries_of
 from arena.store.archive.positions import PositionEntries, joined
-from arena.store.base.engine import Sessions, batched, table_of
+from arena.store.base.engine import Repository, batched, table_of
 from arena.store.base.models import ArchiveGame, ArchiveName, ArchiveText, Counter, Game, StoredImport
 
 SERIAL_COUNTER = "archive"
@@ -187,11 +187,8 @@ MAX_REJECTED = 1000
 _waits = col(StoredImport.state) == "waiting"
 
 
-class Imports:
+class Imports(Repository):
     """Texts that are being imported, each with its progress and its rejected games."""
-
-    def __init__(self, sessions: Sessions) -> None:
-        self._sessions = sessions
 
     def add(self, row: StoredImport, text: str) -> int:
         """Store an import that waits to be read; return its number. Raises QuotaError."""

@@ -23,7 +23,7 @@ from arena.store.archive import positions
 from arena.store.archive.archived_game import lines_of
 from arena.store.archive.positions import PositionEntries
 from arena.store.archive.search import MAX_SERIAL, ArchiveSearch, Matches
-from arena.store.base.engine import Sessions, fetch
+from arena.store.base.engine import Repository, fetch
 from arena.store.base.models import ArchiveGame, ArchiveName, Version, VersionRating
 from referee.rules.core import Side
 
@@ -78,11 +78,8 @@ class _Games:
         return _Games(*(getattr(self, name)[places] for name in self.__dataclass_fields__))
 
 
-class Explorer:
+class Explorer(Repository):
     """The opening explorer of a database."""
-
-    def __init__(self, sessions: Sessions) -> None:
-        self._sessions = sessions
 
     def explore(
         self, key: int, query: ExplorerQuery, tags: Collection[int], *, family: str, rated_in: str, side: Side

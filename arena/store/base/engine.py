@@ -238,6 +238,13 @@ def fetch(session: Session, query: Select[*tuple[Any, ...]]) -> Sequence[Any]:
     return session.execute(query).all()
 
 
+class Repository:
+    """A part of the store: it reads and writes some of the tables, in sessions of their engine."""
+
+    def __init__(self, sessions: Sessions) -> None:
+        self._sessions = sessions
+
+
 class Changes:
     """The mark of one database, which differs after every commit of any process.
 

@@ -18,7 +18,7 @@ from arena.documents.account import Usage
 from arena.documents.bot import BotItem, PresenceItem
 from arena.documents.query import PageResponse
 from arena.errors import BadValueError, NotFoundError, TakenError
-from arena.store.base.engine import Sessions, batched, fetch, table_of
+from arena.store.base.engine import Repository, Sessions, batched, fetch, table_of
 from arena.store.base.models import BotIdentity, RemotePresence, User, Version, VersionFamily
 from arena.store.base.page import DEFAULT_LIMIT, bounded, cut, read_cursor
 from arena.store.bots.versions import Versions, families_of, usage_of
@@ -44,11 +44,8 @@ _STALE = timedelta(seconds=3 * REPORT_INTERVAL_S)
 """Age after which a report is ignored: the reporting process is gone."""
 
 
-class Bots:
+class Bots(Repository):
     """The identities of bots, uploaded and remote; their versions are in `Versions`."""
-
-    def __init__(self, sessions: Sessions) -> None:
-        self._sessions = sessions
 
     def add(self, name: str, owner_id: int, description: str = "") -> BotItem:
         """Add a bot without versions. Raises BadValueError for an invalid name, TakenError for a taken one."""
@@ -180,11 +177,11 @@ def ensure_owner(session: Session) -> int:
     return owner.id
 
 
-class Samples:
+class Samples(Repository):
     """The sample bots, commands of this installation, and their owner, the arena's own user."""
 
     def __init__(self, sessions: Sessions) -> None:
-        self._sessions = sessions
+        super().__init__(sessions)
         self._bots, self._versions = Bots(sessions), Versions(sessions)
 
     def owner_id(self) -> int | None:
@@ -245,11 +242,8 @@ class ConnectedBot:
     """Whether other users may challenge the bot."""
 
 
-class Presences:
+class Presences(Repository):
     """Connection states of remote bots by version, reported periodically by the process they are connected to."""
-
-    def __init__(self, sessions: Sessions) -> None:
-        self._sessions = sessions
 
     def report(self, present: Mapping[int, ConnectedBot], before: Mapping[int, ConnectedBot] | None = None) -> None:
         """Store that these versions, and no others, are connected.

@@ -10,7 +10,7 @@ from sqlmodel import col
 
 from arena.clock import now
 from arena.errors import ConflictError, NotFoundError
-from arena.store.base.engine import Sessions
+from arena.store.base.engine import Repository
 from arena.store.base.models import Version, VersionFamily
 
 LOAD, FIT_AGAIN_MS = "load", "fit_again_ms"
@@ -21,11 +21,8 @@ MAX_REPEATED = 200
 """Number of the latest versions among which checks on a busy machine are looked for."""
 
 
-class VersionChecks:
+class VersionChecks(Repository):
     """Pending checks and their verdicts."""
-
-    def __init__(self, sessions: Sessions) -> None:
-        self._sessions = sessions
 
     def claim(self) -> Version | None:
         """Claim the oldest uploaded version for checking; return None if there is none."""

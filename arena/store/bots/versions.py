@@ -14,7 +14,7 @@ from sqlmodel import col
 from arena.documents.account import Usage
 from arena.documents.bot import VersionItem
 from arena.errors import ConflictError, NotFoundError
-from arena.store.base.engine import Sessions, fetch
+from arena.store.base.engine import Repository, fetch
 from arena.store.base.models import BotIdentity, User, Version, VersionFamily, VersionRating
 from arena.store.bots.checks import FIT_AGAIN_MS, LOAD
 from referee.bot.file import BotFile
@@ -30,11 +30,8 @@ _VERSION = (
 """The columns of a `VersionItem`, its families excepted."""
 
 
-class Versions:
+class Versions(Repository):
     """Versions of all bots."""
-
-    def __init__(self, sessions: Sessions) -> None:
-        self._sessions = sessions
 
     def add(
         self,

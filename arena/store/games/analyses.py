@@ -18,7 +18,7 @@ from sqlmodel import col
 from arena.clock import now
 from arena.documents.analysis import AnalysedGamesQuery, AnalysisFigures, PositionEvaluation, PositionResponse
 from arena.errors import NotFoundError, QuotaError
-from arena.store.base.engine import Sessions, fetch
+from arena.store.base.engine import Repository, fetch
 from arena.store.base.models import Analysis, Game, QueuedAnalysis, StoredWinModel
 
 MAX_LATEST = 1_000
@@ -62,11 +62,8 @@ def conditions(query: AnalysedGamesQuery) -> list[ColumnElement[bool]]:
 _FIGURES = tuple(col(getattr(Analysis, name)) for name in AnalysisFigures.__dataclass_fields__)
 
 
-class Analyses:
+class Analyses(Repository):
     """Stored analyses and requests for further ones."""
-
-    def __init__(self, sessions: Sessions) -> None:
-        self._sessions = sessions
 
     def put(self, figures: AnalysisFigures, data: Mapping[str, Any]) -> None:
         """Store the analysis of a game, replacing a former one, and delete its request."""

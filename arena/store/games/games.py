@@ -17,7 +17,7 @@ from arena.documents.game import ALL_GAMES, EARLY_PLIES, GameItem, GameQuery
 from arena.documents.query import PageResponse
 from arena.documents.tournament import PlanQuery
 from arena.errors import BadValueError, NotFoundError
-from arena.store.base.engine import Sessions, fetch
+from arena.store.base.engine import Repository, fetch
 from arena.store.base.models import Analysis, Game, Record, Tournament
 from arena.store.base.page import DEFAULT_LIMIT, bounded, cut, read_cursor
 from arena.store.games import analyses
@@ -102,11 +102,8 @@ def game_item(row: Game) -> GameItem:
     )
 
 
-class Games:
+class Games(Repository):
     """Games in any state."""
-
-    def __init__(self, sessions: Sessions) -> None:
-        self._sessions = sessions
 
     def get(self, game_id: str) -> GameItem:
         """Return one game. Raises NotFoundError."""

@@ -18,7 +18,7 @@ from sqlalchemy.orm import Session
 from sqlmodel import col
 
 from arena.documents.game import ALL_GAMES, GameItem, GameQuery, Tally
-from arena.store.base.engine import Sessions, batched, fetch, table_of
+from arena.store.base.engine import Repository, Sessions, batched, fetch, table_of
 from arena.store.base.models import Analysis, Counter, Game, QueuedAnalysis, Record, Tournament, Void
 from arena.store.base.page import bounded
 from arena.store.games.commit import Committed, commit, unpack, unpack_line
@@ -102,11 +102,11 @@ def _count(session: Session, count: int) -> None:
         session.execute(insert(Counter).values(name=COUNTER, value=count))
 
 
-class Results:
+class Results(Repository):
     """Games with a result: commits results, and reads them."""
 
     def __init__(self, sessions: Sessions) -> None:
-        self._sessions = sessions
+        super().__init__(sessions)
         self._lock = Lock()
         self._sides: LRUCache[str, tuple[int, int, dict[tuple[str, str], int]]] = LRUCache(MAX_POOLS)
         """Cache of `sides` by pool: last commit number, number of undone results by then, counts."""

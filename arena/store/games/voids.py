@@ -9,7 +9,7 @@ from arena.clock import now
 from arena.documents.query import PageQuery, PageResponse
 from arena.documents.service import VoidItem
 from arena.errors import NotFoundError
-from arena.store.base.engine import Sessions, fetch
+from arena.store.base.engine import Repository, fetch
 from arena.store.base.models import Game, Record, Void
 from arena.store.base.page import bounded, cut, read_cursor
 from arena.store.games.commit import count_over, pack
@@ -26,11 +26,8 @@ _LINE = (
 _FIRST = PageQuery()
 
 
-class Voids:
+class Voids(Repository):
     """Void attempts; their games became planned again or were given up."""
-
-    def __init__(self, sessions: Sessions) -> None:
-        self._sessions = sessions
 
     def add(self, record: GameRecord, attempt: int, lease_owner: str = "", *, give_up: bool = False) -> bool:
         """Store void attempt number `attempt`, and mark its game as planned again or give it up for good.

@@ -9,7 +9,7 @@ from sqlalchemy.exc import IntegrityError
 from sqlmodel import col
 
 from arena.clock import now
-from arena.store.base.engine import Sessions
+from arena.store.base.engine import Repository
 from arena.store.base.models import (
     AccountLink,
     Audit,
@@ -31,11 +31,8 @@ IMPORTS_RETENTION = timedelta(days=30)
 """Retention of an import and its list of rejected games; its games stay."""
 
 
-class DailyTasks:
+class DailyTasks(Repository):
     """The table of daily tasks: when each was last done, by name; and the daily deletion of expired rows."""
-
-    def __init__(self, sessions: Sessions) -> None:
-        self._sessions = sessions
 
     def last_done(self, task: str) -> int:
         """Return the day (`date.toordinal`) for which a task was last done; 0 if never."""

@@ -11,7 +11,7 @@ from sqlalchemy.exc import IntegrityError
 from sqlmodel import col
 
 from arena.clock import now
-from arena.store.base.engine import Sessions
+from arena.store.base.engine import Repository
 from arena.store.base.models import IdempotentResponse
 
 RESPONSES_RETENTION = timedelta(hours=24)
@@ -20,11 +20,8 @@ ABANDONED = timedelta(minutes=15)
 """Age from which an unanswered request counts as abandoned: its process has died."""
 
 
-class IdempotentResponses:
+class IdempotentResponses(Repository):
     """Stored responses by user and idempotency key."""
-
-    def __init__(self, sessions: Sessions) -> None:
-        self._sessions = sessions
 
     def begin(self, user_id: int, key: str, route: str, digest: str) -> IdempotentResponse | None:
         """Reserve an idempotency key; return the response already stored under it, or None.

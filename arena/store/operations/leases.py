@@ -19,7 +19,7 @@ from sqlmodel import col
 
 from arena.clock import now
 from arena.errors import LeaseLostError
-from arena.store.base.engine import Sessions, table_of
+from arena.store.base.engine import Repository, Sessions, table_of
 from arena.store.base.models import Lease
 
 _LEASES = table_of(Lease)
@@ -52,11 +52,11 @@ class OwnedLease:
         return self.left_s > 0
 
 
-class Leases:
+class Leases(Repository):
     """Leases by name, each owned by at most one process at a time."""
 
     def __init__(self, sessions: Sessions) -> None:
-        self._sessions = sessions
+        super().__init__(sessions)
         self._idle_s = _IDLE_S[1]
 
     def take(self, name: str, owner: str, seconds: float, seen: OwnedLease | None = None) -> bool:

@@ -11,7 +11,7 @@ from sqlmodel import col
 from arena.documents.account import AuditItem
 from arena.documents.query import PageResponse
 from arena.documents.service import AuditQuery
-from arena.store.base.engine import Sessions, fetch
+from arena.store.base.engine import Repository, fetch
 from arena.store.base.models import Audit, User
 from arena.store.base.page import DEFAULT_LIMIT, bounded, cut, read_cursor
 
@@ -28,11 +28,8 @@ _ENTRIES = select(
 _ALL = AuditQuery()
 
 
-class AuditLog:
+class AuditLog(Repository):
     """The audit log; every use case that changes something writes to it."""
-
-    def __init__(self, sessions: Sessions) -> None:
-        self._sessions = sessions
 
     def note(self, action: str, subject: str, user_id: int | None = None, **detail: Any) -> None:
         """Append an entry, such as `note("bot.retire", "bot:zeta", 3)`."""

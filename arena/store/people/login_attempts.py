@@ -16,7 +16,7 @@ from sqlalchemy.exc import IntegrityError
 from sqlmodel import col
 
 from arena.clock import now
-from arena.store.base.engine import Sessions
+from arena.store.base.engine import Repository
 from arena.store.base.models import LoginAttempt, TrustedDevice
 
 ATTEMPTS_RETENTION = timedelta(days=2)
@@ -48,11 +48,8 @@ class BackoffPolicy:
         return max(0.0, min(self.longest_s, 2.0 ** min(beyond, 20)) - elapsed_s)
 
 
-class LoginAttempts:
+class LoginAttempts(Repository):
     """Counters of attempts by key."""
-
-    def __init__(self, sessions: Sessions) -> None:
-        self._sessions = sessions
 
     def take(self, keys: Mapping[str, BackoffPolicy], at: datetime | None = None) -> float:
         """Count an attempt for each of these keys and return 0, or count nothing and return the seconds to wait.
@@ -100,11 +97,8 @@ class LoginAttempts:
             session.execute(delete(LoginAttempt).where(col(LoginAttempt.key).in_(keys)))
 
 
-class TrustedDevices:
+class TrustedDevices(Repository):
     """Browsers and addresses from which users have logged in, stored as digests."""
-
-    def __init__(self, sessions: Sessions) -> None:
-        self._sessions = sessions
 
     def known(self, user_id: int, digests: Collection[str]) -> set[str]:
         """Return which of these digests belong to devices or addresses from which the user has logged in."""

@@ -18,7 +18,7 @@ from sqlmodel import col
 
 from arena.clock import now
 from arena.documents.account import FollowedItem, Notice
-from arena.store.base.engine import Sessions, fetch
+from arena.store.base.engine import Repository, fetch
 from arena.store.base.models import Audit, BotIdentity, Entry, Follow, Game, Tournament, User, Version
 from referee.rules.core import Kind, Termination
 
@@ -31,11 +31,8 @@ _IS_OF_FOLLOWED = (col(Follow.bot_id) == col(BotIdentity.id)) | (col(Follow.pers
 """Joins followed bots, and the bots of followed people."""
 
 
-class Notices:
+class Notices(Repository):
     """News of the bots of a user and of what the user follows, read from where it is recorded."""
-
-    def __init__(self, sessions: Sessions) -> None:
-        self._sessions = sessions
 
     def of(self, user_id: int, since: datetime | None = None) -> list[Notice]:
         """Return a user's notices, latest first, at most LIMIT of each kind; with `since`, only those after it."""
@@ -189,11 +186,8 @@ def _subject(user_id: int) -> str:
     return f"notices:{user_id}"
 
 
-class Follows:
+class Follows(Repository):
     """Followed bots, tournaments and people by user."""
-
-    def __init__(self, sessions: Sessions) -> None:
-        self._sessions = sessions
 
     def of(self, user_id: int) -> list[FollowedItem]:
         """Return what a user follows: bots and people by name, then tournaments, the newest first."""

@@ -19,7 +19,7 @@ from arena.credentials import CredentialError, read_name, read_scopes, scopes_of
 from arena.documents.account import Identity, RoleName, TokenItem, UserItem
 from arena.documents.query import PageResponse
 from arena.errors import BadValueError, ConflictError, NotFoundError, StoreUnavailableError, TakenError
-from arena.store.base.engine import Sessions, fetch
+from arena.store.base.engine import Repository, fetch
 from arena.store.base.models import AccountLink, Login, Token, User
 from arena.store.base.page import DEFAULT_LIMIT, bounded, cut, read_cursor
 
@@ -31,11 +31,8 @@ _MAX_SAME_EMAIL = 10
 """Users with one e-mail address that are looked up: an address need not be unique."""
 
 
-class Users:
+class Users(Repository):
     """Users with their tokens and sessions."""
-
-    def __init__(self, sessions: Sessions) -> None:
-        self._sessions = sessions
 
     # -- users -------------------------------------------------------------------------------------------------------
 
@@ -309,11 +306,8 @@ class ValidLink:
     user_id: int | None
 
 
-class AccountLinks:
+class AccountLinks(Repository):
     """Account links, found by the digests of their secrets."""
-
-    def __init__(self, sessions: Sessions) -> None:
-        self._sessions = sessions
 
     def add(self, digest: str, expires: datetime, *, user_id: int | None = None, role: str = "", uses: int = 1) -> None:
         """Store a link: one that resets the password of a user, or an invitation for a role."""

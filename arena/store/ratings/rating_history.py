@@ -18,7 +18,7 @@ from sqlalchemy.orm import Session
 from sqlmodel import col
 
 from arena.documents.rating import LeaderboardLine, ResultCount, Score
-from arena.store.base.engine import Sessions, batched, fetch, table_of
+from arena.store.base.engine import Repository, batched, fetch, table_of
 from arena.store.base.models import BotIdentity, Game, RatingChange, Tournament, User, Version, VersionRating
 from referee.ratings.trueskill import TrueSkillRating
 from referee.rules.core import Kind
@@ -115,11 +115,8 @@ def scores_of(counts: Iterable[ResultCount]) -> dict[int, Score]:
     return dict(found)
 
 
-class RatingHistory:
+class RatingHistory(Repository):
     """Leaderboards of past moments."""
-
-    def __init__(self, sessions: Sessions) -> None:
-        self._sessions = sessions
 
     def commit_at(self, pool: str, at: datetime) -> int:
         """Return the commit number of the last game of a pool that ended by this time; 0 if there is none."""

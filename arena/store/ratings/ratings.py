@@ -10,7 +10,7 @@ from sqlmodel import col
 
 from arena.documents.query import PageResponse
 from arena.documents.rating import ChangeItem, LeaderboardLine, PoolItem, PoolRating
-from arena.store.base.engine import Sessions, batched, fetch
+from arena.store.base.engine import Repository, batched, fetch
 from arena.store.base.models import BotIdentity, Game, RatingChange, User, Version, VersionRating
 from arena.store.base.page import DEFAULT_LIMIT, bounded, cut, read_cursor, write_cursor
 from arena.store.bots.bots import LEVELS, OWNER
@@ -32,11 +32,8 @@ _STEP = (
 """The columns of a change that it shows: selected, not mapped, as a plot has hundreds."""
 
 
-class Ratings:
+class Ratings(Repository):
     """The current rating of each version in each pool, and the leaderboards made of them."""
-
-    def __init__(self, sessions: Sessions) -> None:
-        self._sessions = sessions
 
     def pools(self, family: str | None = None) -> list[PoolItem]:
         """Return every pool with rated games, or those of a family, by name."""

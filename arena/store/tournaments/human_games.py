@@ -18,7 +18,7 @@ from sqlmodel import col
 from arena.clock import now
 from arena.documents.human_game import HumanGame, OpponentItem
 from arena.errors import ConflictError, NotFoundError
-from arena.store.base.engine import Sessions, fetch
+from arena.store.base.engine import Repository, fetch
 from arena.store.base.models import BotIdentity, Game, StoredHumanGame, Tournament, User, Version, VersionFamily
 from arena.store.bots.bots import LEVELS, OWNER, ensure_owner
 from arena.store.tournaments.meetings import number_meetings
@@ -62,11 +62,8 @@ def is_draw_offered(plies: Sequence[Any], side: str) -> bool:
     return len(plies) > 1 and len(plies) % 2 == SIDES.index(side) and plies[-1][2:] == [DRAW]
 
 
-class People:
+class People(Repository):
     """Games of people against bots: their plies so far, what the person asked, and who may play."""
-
-    def __init__(self, sessions: Sessions) -> None:
-        self._sessions = sessions
 
     def version(self, user_id: int | None) -> Version:
         """Return the version that represents a user, or all people without an account. It is created if missing."""

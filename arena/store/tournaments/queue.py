@@ -16,7 +16,7 @@ from sqlmodel import col
 
 from arena.clock import now
 from arena.errors import ConflictError, NotFoundError
-from arena.store.base.engine import Sessions, batched, fetch, table_of
+from arena.store.base.engine import Repository, batched, fetch, table_of
 from arena.store.base.models import Game, Tournament
 from arena.store.tournaments.meetings import number_meetings
 from referee.game.spec import PlannedGame, spec_from_json
@@ -53,11 +53,8 @@ _COLUMNS = ("sequence", "round", "pair", "first_id", "second_id", "state", "winn
 _GAME = select(*(_GAMES.c[name] for name in _COLUMNS))  # table columns are twice as fast as model attributes
 
 
-class Queue:
+class Queue(Repository):
     """The plan of every tournament and the dispatch of its games."""
-
-    def __init__(self, sessions: Sessions) -> None:
-        self._sessions = sessions
 
     def plan(
         self,

@@ -10,15 +10,12 @@ from sqlmodel import col
 
 from arena.documents.tournament import ScheduleItem
 from arena.errors import NotFoundError, TakenError
-from arena.store.base.engine import Sessions
+from arena.store.base.engine import Repository
 from arena.store.base.models import Schedule, Tournament
 
 
-class Schedules:
+class Schedules(Repository):
     """Schedules of recurring tournaments."""
-
-    def __init__(self, sessions: Sessions) -> None:
-        self._sessions = sessions
 
     def add(self, schedule: Schedule) -> ScheduleItem:
         """Store a new schedule. Raises TakenError if the name is taken."""

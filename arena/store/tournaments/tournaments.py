@@ -18,7 +18,7 @@ from arena.clock import now
 from arena.documents.query import PageResponse
 from arena.documents.tournament import NEXT_STATES, OVER, EntryItem, TournamentItem, TournamentQuery, TournamentState
 from arena.errors import ConflictError, NotFoundError
-from arena.store.base.engine import Sessions, fetch
+from arena.store.base.engine import Repository, fetch
 from arena.store.base.models import BotIdentity, Entry, Game, Tournament, Version
 from arena.store.base.page import bounded, cut, read_cursor
 
@@ -48,11 +48,8 @@ _ENTRY = (
 _ALL = TournamentQuery()
 
 
-class Tournaments:
+class Tournaments(Repository):
     """Tournaments with their entries, and the changes of their states."""
-
-    def __init__(self, sessions: Sessions) -> None:
-        self._sessions = sessions
 
     def add(
         self,

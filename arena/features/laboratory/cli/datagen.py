@@ -28,17 +28,14 @@ MAX_FRUITLESS_SHARDS = 3
 """After this many shards without a new position the run gives up."""
 GAMES = "games"
 """Folder of the games, one subfolder for each shard."""
-
-
-def _positions(text: str) -> int:
-    return argument.between(text, 1, MAX_POSITIONS)
+_POSITIONS = argument.up_to(MAX_POSITIONS)
 
 
 @dataclass(frozen=True, kw_only=True)
 class DatagenArguments(self_play.GamesArguments, Output):
     output: str = output_form(meanings={"json": "the schema"})
     bot: str = option("bot that plays against itself", metavar="BOT", default="sample:alphabeta")
-    positions: int = option("number of positions to make", metavar="COUNT", type=_positions, default=MISSING)
+    positions: int = option("number of positions to make", metavar="COUNT", type=_POSITIONS, default=MISSING)
     nodes: int = option("nodes for each move", metavar="COUNT", type=argument.positive, default=1000)
     games_per_shard: int = option(
         "store the positions of COUNT games in one file", metavar="COUNT", type=argument.positive, default=400

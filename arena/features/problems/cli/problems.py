@@ -35,10 +35,7 @@ if TYPE_CHECKING:
     from referee.solver.mining import MinedProblem, MiningLimits
 
 MAX_NODES = 10**12
-
-
-def _nodes(text: str) -> int:
-    return argument.between(text, 1, MAX_NODES)
+_NODES, _LENGTH = argument.up_to(MAX_NODES), argument.up_to(MAX_MOVES)
 
 
 def _lengths(text: str) -> tuple[int, int]:
@@ -47,10 +44,6 @@ def _lengths(text: str) -> tuple[int, int]:
     if low > high:
         raise argparse.ArgumentTypeError(f'invalid lengths "{text[:20]}": expected the smaller number first, as 2..5')
     return low, high
-
-
-def _length(text: str) -> int:
-    return argument.between(text, 1, MAX_MOVES)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,7 +61,7 @@ class FindArguments(RulesArguments, SourceArguments, ListOutput):
     )
     unique: bool = option("only problems with a single key move", default=False)
     nodes: int = option(
-        "give up on a position after playing COUNT moves", metavar="COUNT", type=_nodes, default=1_000_000
+        "give up on a position after playing COUNT moves", metavar="COUNT", type=_NODES, default=1_000_000
     )
     limit: int | None = option("stop after COUNT problems", metavar="COUNT", type=argument.positive)
 
@@ -80,7 +73,7 @@ class AddProblemArguments(RulesArguments, SourceArguments, Output):
         'output of "arena problems find -o ndjson"; - for stdin', metavar="FILE", only_one="which!"
     )
     max_moves: int = option(
-        "longest win allowed, in moves of the winning side", "--in", metavar="MOVES", type=_length, default=5
+        "longest win allowed, in moves of the winning side", "--in", metavar="MOVES", type=_LENGTH, default=5
     )
     condition: str = option(
         "limit on a count over all moves of the winning side, such as marbles<=7",

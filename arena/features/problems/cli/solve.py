@@ -23,14 +23,7 @@ if TYPE_CHECKING:
 
 MAX_NODES = 10**12
 MAX_MOVES = 60
-
-
-def _moves(text: str) -> int:
-    return argument.between(text, 1, MAX_MOVES)
-
-
-def _nodes(text: str) -> int:
-    return argument.between(text, 1, MAX_NODES)
+_NODES, _MOVES = argument.up_to(MAX_NODES), argument.up_to(MAX_MOVES)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,13 +36,13 @@ class SolveArguments(PositionArguments, Output):
         "counts as one more move of the winning side (default: look until the nodes are used up)",
         "--in",
         metavar="MOVES",
-        type=_moves,
+        type=_MOVES,
     )
     condition: str | None = option(
         "limit on a count over all moves of the winning side, such as marbles<=7", metavar="COUNTER<=NUMBER"
     )
     all: bool = option("also list the other first moves that win within --in MOVES", default=False)
-    nodes: int = option("give up after playing COUNT moves", metavar="COUNT", type=_nodes, default=100_000_000)
+    nodes: int = option("give up after playing COUNT moves", metavar="COUNT", type=_NODES, default=100_000_000)
 
 
 def run(arguments: SolveArguments) -> int:
