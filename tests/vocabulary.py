@@ -148,6 +148,8 @@ def _form() -> Iterator[tuple[str, str]]:
     steps, _ = in_steps(sections({}))
     for step in steps:
         yield "arena/pages/tournament_form.py", step.title
+    for system in formats().values():
+        yield f"referee/tournament/formats/{system.table}.py", system.purpose
     for section in sections({"handicaps": [{}]}):
         for text in ("" if section.format else section.name.capitalize(), section.text):
             if text:

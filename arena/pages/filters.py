@@ -15,6 +15,7 @@ from arena.documents.tournament import PERMANENT_LADDER, TournamentItem
 from arena.pages.language import current, day, number, text, texts, translated
 from referee.game.record import Ply
 from referee.game.score import WIN_SCORE
+from referee.game.spec import TimeControl
 from referee.ratings.strength import elo_words
 from referee.rules import families, load
 from referee.rules.core import Termination
@@ -134,6 +135,24 @@ def duration(seconds: float | None) -> str:
         if count:
             words.append(f"{count} {name}")
     return " ".join(words[:2])
+
+
+def tempo(control: TimeControl) -> str:
+    """Describe a time control: `10 s + 0.1 s a move`, `60 s for 40 moves`, `search depth 4`."""
+    if control.kind in ("depth", "nodes"):
+        message = text("search depth %(count)s") if control.kind == "depth" else text("%(count)s positions a move")
+        return message % {"count": number(control.limit)}
+    base = _span(control.base_ms)
+    if control.kind == "movetime":
+        return text("%(span)s a move") % {"span": base}
+    if control.moves:
+        base = text("%(span)s for %(moves)s moves") % {"span": base, "moves": control.moves}
+    added = control.increment_ms and text("%(span)s a move") % {"span": _span(control.increment_ms)}
+    return f"{base} + {added}" if added else base
+
+
+def _span(ms: float) -> str:
+    return duration(ms / 1000) if ms >= 60_000 else f"{number(ms / 1000)} s"
 
 
 def clock(ms: float | None) -> str:

@@ -10,6 +10,7 @@ from datetime import UTC, date, datetime, timedelta
 from arena.documents.tournament import ScheduleItem
 from arena.pages.filters import plain
 from arena.pages.language import marked, text, translated
+from referee.tournament.document import Recurrence
 
 _DAYS = (
     marked("Sunday"),
@@ -33,7 +34,7 @@ def schedule_name(schedule: ScheduleItem) -> str:
     return plain(_PLACEHOLDER.sub("", schedule.name).strip() or schedule.name, 120)
 
 
-def schedule_words(schedule: ScheduleItem) -> str:
+def schedule_words(schedule: ScheduleItem | Recurrence) -> str:
     """Describe when a schedule fires, such as `every Friday at 20:00 (Europe/Paris)`.
 
     An expression that has no such description is returned as it is.

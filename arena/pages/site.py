@@ -261,6 +261,7 @@ _FILTERS = (
     filters.url_of_version,
     filters.bot_of,
     filters.duration,
+    filters.tempo,
     filters.clock,
     filters.milliseconds,
     filters.score,

@@ -24,6 +24,27 @@ _SUGGESTED: Mapping[str, Sequence[str]] = {
     "adjudication.draw": ("after=40,moves=8,score=10",),
     "adjudication.resign": ("moves=4,score=600,both=1",),
 }
+_IN_SHORT: Mapping[str, tuple[str, str]] = {
+    "family": ("Game", ""),
+    "format": ("Format", ""),
+    "rounds": ("Rounds", "Empty: as many as it takes to find a winner."),
+    "time_control": (
+        "Time of each bot",
+        "Seconds, then seconds a move. Also `40/60`, `1/move`, `depth:4` or `nodes:10000`.",
+    ),
+    "games": ("Games of each pairing", "Two games have one opening, with sides swapped."),
+    "start_time": ("Start", "Empty: now."),
+    "name": ("Name", "Empty: made from the game and the format."),
+    "entries.bots": (
+        "Bots by name",
+        "`zeta` is its newest version, `zeta v3` that version. The first one is the challenger of a gauntlet, or the "
+        "candidate of a sequential test.",
+    ),
+    "entries.top": ("Number of the best", "Bots from the top of the leaderboard."),
+    "entries.all": ("All versions", "Every active version of every bot."),
+    "entries.exclude": ("Except", "Bots or versions that do not enter unless they are named."),
+}
+"""Label and help of the keys that everybody decides, in fewer words than the reference has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +86,8 @@ class FormField:
     @property
     def label(self) -> str:
         """The key in words."""
+        if self.name in _IN_SHORT:
+            return _IN_SHORT[self.name][0]
         words = self.name.rpartition(".")[2].replace("_ms", " (ms)").replace("_bytes", " (bytes)").replace("_", " ")
         return words[:1].upper() + words[1:]
 
@@ -113,10 +136,11 @@ def sections(settings: Mapping[str, Any]) -> list[Section]:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A step of the form: a title, the keys that everybody decides, and the tables that belong to them."""
+    """A step of the form: a title, the keys that everybody decides, keys for a few, and the tables of the step."""
 
     title: str
     fields: Sequence[FormField]
+    further: Sequence[FormField]
     tables: Sequence[Section]
 
 
@@ -126,14 +150,19 @@ def in_steps(form: Sequence[Section]) -> tuple[list[Step], list[Section]]:
     tables = {section.name: section for section in form[1:]}
     of_formats = [name for name in tables if tables[name].format]
     keys_of_formats = [key for system in formats().values() for key in system.keys]
-    described: tuple[tuple[str, Sequence[str], Sequence[str]], ...] = (
-        ("Game and format", ("name", "family", "variant", "format", *keys_of_formats), of_formats),
-        ("Who plays", (), ["entries"]),
-        ("Time and games", ("time_control", "games", "start_time", "rated"), []),
+    described: tuple[tuple[str, Sequence[str], Sequence[str], Sequence[str]], ...] = (
+        ("What is played", ("family", "format", *keys_of_formats, "games"), ("variant", "rule_options"), of_formats),
+        ("Who plays", (), (), ("entries",)),
+        ("When and how fast", ("time_control", "start_time", "name"), ("rated",), ("schedule",)),
     )
     steps = [
-        Step(title, [plain.pop(name) for name in keys], [tables.pop(name) for name in names])
-        for title, keys, names in described
+        Step(
+            title,
+            [plain.pop(name) for name in main],
+            [plain.pop(name) for name in further],
+            [tables.pop(name) for name in names],
+        )
+        for title, main, further, names in described
     ]
     return steps, [Section("", "", list(plain.values())), *tables.values()]
 
@@ -170,7 +199,7 @@ def _field(name: str, described: Mapping[str, Any], value: Any) -> FormField:
     return FormField(
         name,
         kind,
-        " ".join(described.get("description", "").split()),
+        _IN_SHORT[name][1] if name in _IN_SHORT else " ".join(described.get("description", "").split()),
         value,
         alternative.get("minimum"),
         alternative.get("maximum"),

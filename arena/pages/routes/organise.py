@@ -4,7 +4,7 @@ with a preview of its next tournaments, and those it has created.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -20,7 +20,7 @@ from arena.documents.tournament import ScheduleItem, TournamentItem, TournamentQ
 from arena.http.identity import session_of
 from arena.http.problem import Problem
 from arena.http.request_context import CONTEXT, IDENTITY
-from arena.pages import language, tournament_form
+from arena.pages import filters, language, tournament_form
 from arena.pages.html_table import choice, sorted_table
 from arena.pages.language import marked
 from arena.pages.page import allow_parameters, arena_of, path_number, redirect, render, run, run_use_case
@@ -30,7 +30,7 @@ from referee import toml
 from referee.errors import ArenaError
 from referee.rules import families, load
 from referee.tournament.document import Document, read
-from referee.tournament.formats import DEFAULT, names
+from referee.tournament.formats import DEFAULT, formats, names
 from referee.tournament.part import SettingsError
 from referee.tournament.preview import time_class_in
 from referee.tournament.toml_text import as_toml
@@ -98,6 +98,7 @@ async def new(request: web.Request) -> web.Response:
     settings: dict[str, Any] = {
         "family": choice(request.query, "family", families(), families()[0]),
         "format": choice(request.query, "format", names(), DEFAULT),
+        "entries": {"newest": True},
     }
     if request.query.get("like", "").isdecimal():
         row = await run(services.tournament.get, arena_of(request), int(request.query["like"][:9]))
@@ -169,29 +170,27 @@ async def _answer(request: web.Request, draft: _Draft) -> web.Response:
     fields = await checked_form(request, "document")
     by = request[IDENTITY]
     services.tournament.require_organiser(by)
-    settings: Mapping[str, Any] = {}
+    settings: Mapping[str, Any] = {} if fields.get("do") == "fill" else tournament_form.document_of(fields)
     try:
-        is_file = fields.get("do") == "fill"
-        settings = (
-            await run_use_case(_read_toml, fields.get("document", ""))
-            if is_file
-            else tournament_form.document_of(fields)
-        )
-        document = read(settings)
-        if fields.get("do") == "toml":
-            return _file(as_toml(document), "tournament")
-        if fields.get("do") == "save":
-            return redirect(_page_of(await run_use_case(draft.save, document, by)))
-        preview = await run_use_case(services.tournament.preview, arena_of(request), document, by)
-        return await _show(request, draft, settings, preview)
-    except SettingsError as error:
-        problems = [(fault["field"], fault["message"]) for fault in error.extra.get("errors", ())]
-        message = str(error).removeprefix(f"{error.field}: ")
-        return await _show(request, draft, settings, errors=problems or [(error.field or "", message)])
+        match fields.get("do"):
+            case "fill":
+                settings = await run_use_case(_read_toml, fields.get("document", ""))
+                return await _show(request, draft, settings, read(settings))
+            case "toml":
+                return _file(as_toml(_named(settings)), "tournament")
+            case "save":
+                return redirect(_page_of(await run_use_case(draft.save, _named(settings), by)))
     except ArenaError as error:
-        if error.status >= 500 or error.kind in ("forbidden", "not-found"):
-            raise
-        return await _show(request, draft, settings, errors=[(error.field or "name", str(error))])
+        return await _show(request, draft, settings, error=error)
+    return await _show(request, draft, settings)
+
+
+def _named(settings: Mapping[str, Any]) -> Document:
+    """Read a document; one without a name is called by its game and its format. Raises SettingsError."""
+    family, format = (str(settings.get(key, "")) for key in ("family", "format"))
+    titles = language.family_titles()
+    name = f"{titles.get(family, family)}, {filters.format_name(format or DEFAULT)}"
+    return read({"name": name + (" {date}" if "schedule" in settings else ""), **settings})
 
 
 def _read_toml(text: str) -> dict[str, Any]:
@@ -201,33 +200,64 @@ def _read_toml(text: str) -> dict[str, Any]:
         raise SettingsError(f"invalid TOML: {error}", "document") from None
 
 
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """The tournament that the form describes: a preview, or its faults by field."""
+
+    document: Document | None = None
+    preview: Preview | None = None
+    errors: Sequence[tuple[str, str]] = ()
+
+
+async def _plan(request: web.Request, settings: Mapping[str, Any], document: Document | None) -> _Plan:
+    try:
+        document = document or _named(settings)
+        return _Plan(document, await run_use_case(services.tournament.expected, arena_of(request), document))
+    except ArenaError as error:
+        return _Plan(errors=_faults(error))
+
+
+def _faults(error: ArenaError) -> Sequence[tuple[str, str]]:
+    """Return what is wrong with a document, by field. Raises the error if it is no matter of the form."""
+    if isinstance(error, SettingsError):
+        faults = [(fault["field"], fault["message"]) for fault in error.extra.get("errors", ())]
+        return faults or [(error.field or "", str(error).removeprefix(f"{error.field}: "))]
+    if error.status >= 500 or error.kind in ("forbidden", "not-found"):
+        raise error
+    return [(error.field or "name", str(error))]
+
+
 async def _show(
     request: web.Request,
     draft: _Draft,
     settings: Mapping[str, Any],
-    preview: Preview | None = None,
-    errors: list[tuple[str, str]] | None = None,
+    document: Document | None = None,
+    error: ArenaError | None = None,
 ) -> web.Response:
+    """Show the form, with the plan that follows from it, or the error that its last use raised."""
+    plan = _Plan(errors=_faults(error)) if error else await _plan(request, settings, document)
     arena = arena_of(request)
     workers = services.status.workers(arena, request.app[CONTEXT].live, None)
     slots = sum(worker.slots for worker in workers or () if worker.is_fit)
     family = settings.get("family")
     known = family if isinstance(family, str) and family in families() else families()[0]
     bots = await run(services.tournament.bots, arena, known)
-    steps, advanced = tournament_form.in_steps(tournament_form.sections(settings))
-    is_open = {name for name in settings if settings[name]} | {field.partition(".")[0] for field, _ in errors or ()}
+    form = tournament_form.sections(settings)
+    steps, advanced = tournament_form.in_steps(form)
+    wrong = {field for field, _ in plan.errors}
+    is_open = {name for name in settings if settings[name]} | {field.partition(".")[0] for field in wrong}
     return render(
         request,
         "organise.html",
-        status=422 if errors else 200,
+        status=422 if error else 200,  # a form that is being filled in may be incomplete
         keep="no-store",
         draft=draft,
         steps=steps,
-        formats=names(),
+        formats=formats(),
         advanced=advanced,
         settings=settings,
-        preview=preview,
-        errors=errors or [],
+        plan=plan,
+        labels={field.name: field.label for section in form for field in section.fields} | {"entries": "Who plays"},
         is_open=is_open,
         is_advanced=any(
             name in is_open for section in advanced for name in (section.name, *(key.name for key in section.fields))

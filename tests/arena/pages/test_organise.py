@@ -10,6 +10,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -88,7 +89,8 @@ CUP = {
 
 def test_what_one_format_has_is_marked_for_the_style_sheet(server: Server, olga: str) -> None:
     shown = server.get("/tournaments/new", headers={"Cookie": olga}).body.decode()
-    marked = {int(place) for place in re.findall(r'\sdata-format="(\d+)"', shown)}
+    marked = {int(place) for place in re.findall(r'<div[^>]*\sdata-format="(\d+)"', shown)}
+    assert set(re.findall(r'<span data-format="(\d+)">', shown)) == {str(place + 1) for place in range(len(formats()))}
     listed = re.search(r'<select id="f-format".*?</select>', shown, re.DOTALL)
     assert listed
     options = re.findall(r'value="([\w-]+)"', listed[0])
@@ -108,8 +110,7 @@ def test_a_chosen_format_shows_its_own_fields_alone(server: Server, browser: Chr
             page.select_option("#f-format", option.get_attribute("value"))
             marked = page.locator("[data-format]")
             shown = {part.get_attribute("data-format") for part in marked.all() if part.is_visible()}
-            of_it = page.locator(f'[data-format="{place}"]').count()
-            assert shown == ({str(place)} if of_it else set())
+            assert shown == {str(place)}
 
 
 def test_only_organisers_see_the_form(server: Server) -> None:
@@ -121,7 +122,8 @@ def test_a_plan_is_looked_at_before_it_is_created(server: Server, olga: str) -> 
     before = len(server.store.tournaments.page().items)
     shown = words(send(server, olga, "/tournaments/new", "preview", **CUP))
     assert "Disk space about" in shown
-    assert "Games 4" in shown
+    sentence = "A knockout of 3 bots in Lines of Action, 2 games a pairing, 10 s + 0.5 s a move, starting now: 4 games,"
+    assert sentence in shown
     assert "at most about 4 min (slots: 1;" in shown
     assert "Bots 3: ada v1 , bob v1 , cleo v1" in shown
     assert len(server.store.tournaments.page().items) == before
@@ -141,12 +143,15 @@ def test_entries_are_ticked_in_a_list_that_is_searched(server: Server, browser: 
         page.context.add_cookies([{"name": name, "value": secret, "url": server.url}])
         page.goto(f"{server.url}/tournaments/new?family=loa")
         boxes, field = page.locator("#ticks label"), page.locator("textarea[name='entries.bots']")
+        assert boxes.count() > page.locator("#ticks label:visible").count() == 0
+        page.get_by_label("some of them").check()
         assert boxes.all_inner_texts() == ["ada", "bob", "cleo", "dan"]
         page.get_by_label("cleo").check()
         page.get_by_label("ada").check()
         assert field.input_value() == "cleo\nada"
         page.fill("#wanted", "BO")
         assert page.locator("#ticks label:visible").all_inner_texts() == ["ada", "bob", "cleo"]  # chosen ones stay
+        page.get_by_text("By name, by rank").click()
         field.fill("dan")
         assert page.locator("#ticks input:checked").evaluate_all("(all) => all.map((one) => one.value)") == ["dan"]
         page.fill("#wanted", "")
@@ -154,6 +159,47 @@ def test_entries_are_ticked_in_a_list_that_is_searched(server: Server, browser: 
         assert field.input_value() == ""
         page.select_option("#f-family", "abalone")
         page.wait_for_function("() => !document.querySelector('#ticks label')")
+
+
+def test_the_plan_follows_the_form(server: Server, browser: Chromium) -> None:
+    name, _, secret = logged_in(server, "olga").partition("=")
+    starts = (now() + timedelta(days=30)).astimezone(ZoneInfo("Europe/Paris")).replace(second=0, microsecond=0)
+    with window(browser, is_apart=True, timezone_id="Europe/Paris") as page:
+        faults: list[str] = []
+        page.on("console", lambda message: faults.append(message.text))
+        page.context.add_cookies([{"name": name, "value": secret, "url": server.url}])
+        page.goto(f"{server.url}/tournaments/new?family=loa")
+        page.get_by_label("some of them").check()
+        page.get_by_label("bob", exact=True).check()
+        page.get_by_label("ada", exact=True).check()
+        page.get_by_text("60+0.6").click()
+        page.fill("#f-start_time", f"{starts:%Y-%m-%dT%H:%M}")
+        page.wait_for_selector("text=A round-robin of 2 bots in Lines of Action, 2 games a pairing, 1 min + 0.6 s")
+        page.fill("#f-games", "3")
+        page.fill("#f-time_control", "soon")
+        page.wait_for_selector(".field:has([name=time_control][aria-invalid]) .bad")
+        page.fill("#f-games", "4")
+        page.fill("#f-time_control", "1/move")
+        page.wait_for_selector("text=4 games a pairing, 1 s a move, starting")
+        assert page.locator(".organise .bad").count() == 0
+        page.get_by_role("button", name="Create").click()
+        page.wait_for_url(re.compile(r"/tournaments/\d+$"))
+        row = server.store.tournaments.get(int(page.url.rpartition("/")[2]))
+        assert (row.name, row.start_time) == ("Lines of Action, round-robin", starts)
+        assert [line.bot for line in server.store.tournaments.entries(row.id or 0)] == ["bob", "ada"]
+        assert faults == []
+
+
+def test_the_empty_form_is_a_whole_tournament(server: Server, olga: str) -> None:
+    shown = words(server.get("/tournaments/new?family=loa", headers={"Cookie": olga}))
+    assert "A round-robin of 4 bots in Lines of Action, 2 games a pairing, 10 s + 0.1 s a move, starting now" in shown
+    fields = {"family": "loa", "format": "round-robin", "entries__newest": "1", "rated": "1", "sides": "alternate"}
+    reply = send(server, olga, "/tournaments/new", "preview", **fields)
+    assert (reply.status, 'aria-invalid="true"' in reply.body.decode()) == (200, False)
+    assert "Name Lines of Action, round-robin" in words(reply)
+    assert 'id="f-name" name="name" aria-describedby="f-name-how" value=""' in reply.body.decode()
+    number = int(send(server, olga, "/tournaments/new", "save", **fields).headers["Location"].rpartition("/")[2])
+    assert {line.bot for line in server.store.tournaments.entries(number)} == {"ada", "bob", "cleo", "dan"}
 
 
 def test_a_tournament_is_created_and_changed(server: Server, olga: str) -> None:
@@ -187,7 +233,7 @@ def test_what_is_wrong_stands_at_its_field(server: Server, olga: str) -> None:
     )
     assert reply.status == 422
     shown = reply.body.decode()
-    assert re.search(r'<a\s+href="#f-games">games</a>: must be even', shown)
+    assert re.search(r'<a\s+href="#f-games">Games of each pairing</a>: must be even', shown)
     assert re.search(r'name="time_control"[^>]* aria-invalid="true"', shown)
     assert 'value="Cup"' in shown
     reply = send(server, olga, "/tournaments/new", "save", **{**CUP, "entries__bots": "adda\nbob"})
@@ -223,7 +269,7 @@ def test_a_document_goes_out_and_comes_back_as_toml(server: Server, olga: str) -
     shown = send(server, olga, "/tournaments/new", "fill", document=reply.body.decode())
     assert shown.status == 200, words(shown)
     assert "ada\nbob\ncleo</textarea>" in shown.body.decode()
-    assert "Games 4" in words(shown)
+    assert ": 4 games," in words(shown)
     wrong = send(server, olga, "/tournaments/new", "fill", document="name = ")
     assert wrong.status == 422
     assert "invalid TOML" in words(wrong)
@@ -240,7 +286,7 @@ def test_a_file_may_be_sent(server: Server, olga: str) -> None:
     headers = {"Cookie": olga, "Content-Type": "multipart/form-data; boundary=x"}
     reply = server.post("/tournaments/new", data=f"{body}--x--\r\n".encode(), headers=headers)
     assert 'value="Sent"' in reply.body.decode()
-    assert "family : is missing" in words(reply)
+    assert "Game : is missing" in words(reply)
 
 
 def test_the_form_has_every_key_and_says_what_it_holds() -> None:
