@@ -88,3 +88,45 @@ def test_pages_stay_where_they_are_when_scripts_start(site: Site, page: Any, wid
             reads(page, "#live", "Live")
         shifts[path] = page.evaluate(SHIFT)
     assert {path: shift for path, shift in shifts.items() if shift >= MAX_SHIFT} == {}
+
+
+@pytest.mark.parametrize("path", ["/", "/loa/board", "/tournaments", "GAME"])
+def test_content_ends_where_the_header_does_on_a_wide_screen(site: Site, page: Any, path: str) -> None:
+    page.set_viewport_size({"width": 1920, "height": 1080})
+    visit(page, site, f"/games/{site.stage.finished['abalone']}" if path == "GAME" else path)
+    edges = """(place) => {
+        const box = document.querySelector(place).getBoundingClientRect();
+        const style = getComputedStyle(document.querySelector(place));
+        return [box.left + parseFloat(style.paddingLeft), box.right - parseFloat(style.paddingRight)];
+    }"""
+    assert page.evaluate(edges, "main") == page.evaluate(edges, ".top > nav")
+    if page.locator(".viewer > .side").count():
+        assert page.evaluate(edges, ".viewer > .side")[1] == pytest.approx(page.evaluate(edges, "main")[1], abs=1)
+
+
+CUT_RINGS = """() => [...document.querySelectorAll('a, button, input, select, summary, [tabindex="0"]')].filter((one) => {
+    one.focus({ preventScroll: true, focusVisible: true });
+    if (document.activeElement !== one || !one.checkVisibility()) return false;
+    one.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+    const style = getComputedStyle(one);
+    if (style.outlineStyle === 'none') return false;
+    const reach = parseFloat(style.outlineWidth) + parseFloat(style.outlineOffset) - 1;
+    const box = one.getBoundingClientRect();
+    for (let around = one.parentElement; around; around = around.parentElement) {
+        const { overflowX, overflowY } = getComputedStyle(around);
+        const edge = around.getBoundingClientRect();
+        if (around === document.body || overflowX === 'visible' && overflowY === 'visible') continue;
+        if (box.left - reach < edge.left || box.right + reach > edge.right) return true;
+        if (box.top - reach < edge.top || box.bottom + reach > edge.bottom) return true;
+    }
+    return false;
+}).map((one) => `${one.tagName} ${one.id || one.className || one.textContent.trim()}`)"""
+
+
+@pytest.mark.parametrize("width", [375, 1280])
+def test_no_edge_cuts_the_ring_around_what_has_the_focus(site: Site, page: Any, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 800})
+    game = site.stage.finished["loa"]
+    for path in (f"/games/{game}", f"/embed/games/{game}", "/loa/board", "/tournaments/2#crosstable", "/archive"):
+        visit(page, site, path)
+        assert page.evaluate(CUT_RINGS) == [], path
