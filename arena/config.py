@@ -76,11 +76,14 @@ class Settings(BaseSettings):
     )
     smtp: str = Field(
         "",
-        description="Mail server for links to reset a forgotten password: smtp://USER:PASSWORD@HOST:587, "
-        "smtps://USER:PASSWORD@HOST:465 or smtp://localhost; it needs public_url and mail_from. Empty: no mail, and "
-        "`arena user reset` makes the links.",
+        description="Mail server for daily digests and for links to reset a forgotten password: "
+        "smtp://USER:PASSWORD@HOST:587, smtps://USER:PASSWORD@HOST:465 or smtp://localhost; it needs public_url and "
+        "mail_from. Empty: no mail, and `arena user reset` makes the links.",
     )
     mail_from: str = Field("", description="Sender of mail, such as arena@arena.example.")
+    digest_hour_utc: int = Field(
+        6, ge=0, le=23, description="Hour of the day (UTC) at which users get the digests that they have asked for."
+    )
 
     sandbox: Literal["auto", "bwrap", "landlock", "rlimits", "none"] = Field(
         "auto", description="Sandbox in which bots run; auto: the strongest that this system supports."

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
 from referee.errors import ArenaError
 
 if TYPE_CHECKING:
-    from email.message import EmailMessage
+    from smtplib import SMTP
 
 _ADDRESS = re.compile(r"[^\s@<>\",;:()\[\]\\]{1,64}@[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+", re.ASCII)
 _LOCAL = ("localhost", "127.0.0.1", "::1")
@@ -21,6 +24,14 @@ class MailError(ArenaError):
     """Mail that the server did not accept."""
 
     kind = "unavailable"
+
+
+class MailRefusedError(MailError):
+    """Mail for which the server gave a reason: another mail may be accepted."""
+
+
+class MailLostError(MailError):
+    """Mail on the way when the connection broke: it may have arrived."""
 
 
 def is_mail_address(text: str) -> bool:
@@ -49,8 +60,10 @@ class MailServer:
         user, password = unquote(parts.username or ""), unquote(parts.password or "")
         return cls(parts.scheme, parts.hostname, port, user, password)
 
-    def send(self, sender: str, to: str, subject: str, text: str) -> None:
-        """Send a mail. Raises MailError."""
+    def send(
+        self, sender: str, to: str, subject: str, text: str, headers: Mapping[str, str] = MappingProxyType({})
+    ) -> None:
+        """Send a mail with these additional headers. Raises MailError."""
         import smtplib
         from email.message import EmailMessage
         from email.utils import formatdate, make_msgid
@@ -61,24 +74,42 @@ class MailServer:
         mail["Date"], mail["Message-ID"] = formatdate(), make_msgid(domain=sender.rpartition("@")[2].strip(">"))
         # No absence notice answers such a mail (RFC 3834).
         mail["Auto-Submitted"] = "auto-generated"
-        mail.set_content(text)
+        for name, value in headers.items():
+            mail[name] = value
+        # Not every server takes bytes above 127.
+        mail.set_content(text, cte=None if text.isascii() else "quoted-printable")
         try:
-            self._deliver(mail)
-        except (OSError, smtplib.SMTPException) as error:
+            server = self._connect()
+        except OSError as error:  # also the errors of smtplib
             raise MailError(f"{self.host} did not accept mail: {error}", hint="check the setting smtp") from None
+        try:
+            server.send_message(mail)
+        except (smtplib.SMTPResponseException, smtplib.SMTPRecipientsRefused) as error:
+            raise MailRefusedError(f"{self.host} refused a mail: {error}", hint="check the setting smtp") from None
+        except OSError as error:
+            raise MailLostError(f"{self.host} broke off a mail: {error}", hint="check the setting smtp") from None
+        finally:
+            # The mail has been accepted or refused, whatever the server answers now.
+            with contextlib.suppress(OSError):
+                server.quit()
+            server.close()
 
-    def _deliver(self, mail: EmailMessage) -> None:
+    def _connect(self) -> SMTP:
+        """Return a connection that is ready for a mail. Raises OSError."""
         import smtplib
         import ssl
 
         tls = ssl.create_default_context()
         if self.scheme == "smtps":
-            server: smtplib.SMTP = smtplib.SMTP_SSL(self.host, self.port, timeout=_TIMEOUT_S, context=tls)
+            server: SMTP = smtplib.SMTP_SSL(self.host, self.port, timeout=_TIMEOUT_S, context=tls)
         else:
             server = smtplib.SMTP(self.host, self.port, timeout=_TIMEOUT_S)
-        with server:
+        try:
             if self.scheme == "smtp" and self.host not in _LOCAL:
                 server.starttls(context=tls)
             if self.user:
                 server.login(self.user, self.password)
-            server.send_message(mail)
+        except OSError:
+            server.close()
+            raise
+        return server

@@ -45,6 +45,7 @@ _ERRORS = (
     "arena/documents",
     "arena/tournaments",
     "arena/submission",
+    "arena/features/notices",
     "arena/features/problems",
     "arena/features/versiontests",
     "referee/tournament",

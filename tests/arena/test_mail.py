@@ -2,59 +2,67 @@
 
 from __future__ import annotations
 
-import socketserver
-import threading
+import socket
 from collections.abc import Iterator
 
 import pytest
 
-from arena.mail import MailError, MailServer, is_mail_address
-
-
-class _Session(socketserver.StreamRequestHandler):
-    """One SMTP session; recipients with `refused` in their name are refused."""
-
-    def handle(self) -> None:
-        self.wfile.write(b"220 hello\r\n")
-        while line := self.rfile.readline():
-            word = line[:4].upper()
-            self.server.received.append(line.decode())  # type: ignore[attr-defined]
-            if word == b"DATA":
-                self.wfile.write(b"354 go on\r\n")
-                while (text := self.rfile.readline()) != b".\r\n":
-                    self.server.received.append(text.decode())  # type: ignore[attr-defined]
-            if word == b"RCPT" and b"refused" in line:
-                self.wfile.write(b"550 no such user\r\n")
-            else:
-                self.wfile.write(b"221 bye\r\n" if word == b"QUIT" else b"250 fine\r\n")
-            if word == b"QUIT":
-                break
+from arena.mail import MailError, MailLostError, MailRefusedError, MailServer, is_mail_address
+from tests.arena.mailbox import Mailbox, mailbox
 
 
 @pytest.fixture
-def smtp() -> Iterator[tuple[MailServer, list[str]]]:
-    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), _Session) as server:
-        server.received = received = []  # type: ignore[attr-defined]
-        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
-        thread.start()
-        yield MailServer.read(f"smtp://127.0.0.1:{server.server_address[1]}"), received
-        server.shutdown()
-        thread.join()
+def inbox() -> Iterator[Mailbox]:
+    with mailbox() as server:
+        yield server
 
 
-def test_send_delivers_a_plain_text(smtp: tuple[MailServer, list[str]]) -> None:
-    server, received = smtp
-    server.send("arena@example.org", "ada@example.org", "A link", "https://example.org/x\n")
-    text = "".join(received)
+def send(server: Mailbox, to: str = "ada@example.org", text: str = "https://example.org/x\n") -> None:
+    MailServer.read(server.url).send("arena@example.org", to, "A link", text, {"List-Id": "<digest.example.org>"})
+
+
+def test_send_delivers_a_plain_text(inbox: Mailbox) -> None:
+    send(inbox)
+    text = "".join(inbox.received)
     assert "rcpt TO:<ada@example.org>" in text
     assert "From: arena@example.org" in text
     assert "Auto-Submitted: auto-generated" in text
+    assert "List-Id: <digest.example.org>" in text
     assert "https://example.org/x" in text
 
 
-def test_send_to_a_refused_recipient_raises_mail_error(smtp: tuple[MailServer, list[str]]) -> None:
-    with pytest.raises(MailError, match=r"127\.0\.0\.1 did not accept mail"):
-        smtp[0].send("arena@example.org", "refused@example.org", "A link", "text")
+def test_send_encodes_what_is_not_ascii(inbox: Mailbox) -> None:
+    send(inbox, text="à demain\n")
+    assert "".join(inbox.received).isascii()
+    assert inbox.mails[0].get_content() == "à demain\n"
+
+
+def test_send_to_a_refused_recipient_raises_mail_refused_error(inbox: Mailbox) -> None:
+    with pytest.raises(MailRefusedError, match=r"127\.0\.0\.1 refused a mail"):
+        send(inbox, to="refused@example.org")
+    inbox.fault = "refuses"
+    with pytest.raises(MailRefusedError, match="not now"):
+        send(inbox)
+
+
+def test_send_to_a_server_that_hangs_up_says_that_the_mail_may_have_arrived(inbox: Mailbox) -> None:
+    inbox.fault = "hangs up"
+    with pytest.raises(MailLostError, match="broke off"):
+        send(inbox)
+
+
+def test_mail_is_accepted_whatever_follows(inbox: Mailbox) -> None:
+    inbox.fault = "says no goodbye"
+    send(inbox)
+    assert len(inbox.mails) == 1
+
+
+def test_send_without_a_server_is_certainly_not_accepted() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        url = f"smtp://127.0.0.1:{free.getsockname()[1]}"
+    with pytest.raises(MailError, match="did not accept mail") as caught:
+        MailServer.read(url).send("arena@example.org", "ada@example.org", "A link", "text")
+    assert type(caught.value) is MailError
 
 
 @pytest.mark.parametrize(
