@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import groupby
 from urllib.parse import quote
 
 from arena.documents.account import Notice
@@ -19,7 +20,7 @@ MAX_LINES = 20
 MAX_FOLLOWED_VERSIONS = 100
 """Maximum of versions whose ratings are compared because their bot or its owner is followed."""
 MIN_CHANGE = 0.05
-"""Smallest change of a rating that is told: a smaller one is 0.0 when it is written."""
+"""Smallest change of a rating that is reported: a smaller one would be written as 0.0."""
 _HEADINGS: Mapping[str, str] = {
     "tournament": marked("Tournaments that ended"),
     "fault": marked("Games lost by a forfeit"),
@@ -32,7 +33,7 @@ _HEADINGS: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class RatingDifference:
-    """How a version's rating (mu - 3 sigma) in a pool has changed; `before` is None for its first games."""
+    """Change of a version's rating (mu - 3 sigma) in a pool; `before` is None for its first games."""
 
     version: str
     pool: str
@@ -48,7 +49,7 @@ class RatingDifference:
 
 @dataclass(frozen=True, slots=True)
 class Digest:
-    """What a mail says: its subject, and its sections."""
+    """The contents of a mail: its subject, and its sections as text."""
 
     subject: str
     text: str
@@ -87,34 +88,35 @@ class DigestWriter:
         return Digest(f"Bot arena{text(':')} {_subject(own, notices)}", "\n".join(parts))
 
     def _followed(self, user_id: int) -> set[int]:
-        store, found = self._store, set[int]()
+        store, versions = self._store, set[int]()
         for item in store.follows.of(user_id):
             if item.kind == "bot":
-                found |= {version.id for version in store.versions.of_bot_named(item.name) if version.state == "active"}
+                versions |= {line.id for line in store.versions.of_bot_named(item.name) if line.state == "active"}
             elif item.kind == "user":
-                found |= set(store.versions.of_owner(store.users.find(item.name).id))
-            if len(found) >= MAX_FOLLOWED_VERSIONS:
+                versions |= set(store.versions.of_owner(store.users.find(item.name).id))
+            if len(versions) >= MAX_FOLLOWED_VERSIONS:
                 break
-        return set(sorted(found)[-MAX_FOLLOWED_VERSIONS:])
+        return set(sorted(versions)[-MAX_FOLLOWED_VERSIONS:])
 
     def _differences(self, version_ids: Sequence[int], since: datetime, until: datetime) -> list[RatingDifference]:
         """Return the changes of ratings within this time, the largest first."""
-        history, found = self._store.rating_history, []
-        for rating in self._store.ratings.of_versions(version_ids):
-            first, last = (history.commit_at(rating.pool, at) for at in (since, until))
+        history, differences = self._store.rating_history, []
+        for pool, ratings in groupby(self._store.ratings.of_versions(version_ids), lambda rating: rating.pool):
+            first, last = (history.commit_at(pool, at) for at in (since, until))
             if first == last:
                 continue
-            # The latest change before the commit that follows.
-            before = history.before(rating.pool, rating.version_id, first + 1)
-            after = history.before(rating.pool, rating.version_id, last + 1)
-            if after is None or after.games == (before.games if before else 0):
-                continue
-            games = after.games - (before.games if before else 0)
-            old = before.conservative if before else None
-            difference = RatingDifference(rating.name, rating.pool, old, after.conservative, games)
-            if before is None or abs(difference.points) >= MIN_CHANGE:
-                found.append(difference)
-        return sorted(found, key=lambda difference: -abs(difference.points))
+            for rating in ratings:
+                # The latest change before the commit that follows.
+                before = history.before(pool, rating.version_id, first + 1)
+                after = history.before(pool, rating.version_id, last + 1)
+                games = (after.games if after else 0) - (before.games if before else 0)
+                if after is None or not games:
+                    continue
+                old = before.conservative if before else None
+                difference = RatingDifference(rating.name, pool, old, after.conservative, games)
+                if before is None or abs(difference.points) >= MIN_CHANGE:
+                    differences.append(difference)
+        return sorted(differences, key=lambda difference: -abs(difference.points))
 
     def _rating_line(self, difference: RatingDifference) -> str:
         family = difference.pool.partition("/")[0]

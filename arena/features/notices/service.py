@@ -64,7 +64,7 @@ def ask(arena: Arena, by: Identity, email: str, language: str, translate: Callab
         server = MailServer.read(settings.smtp)
         server.send(settings.mail_from, email, translate(CONFIRM_SUBJECT), translate(CONFIRM_TEXT) % values)
     except MailError:
-        # Its own text names the mail server, which is no visitor's business.
+        # Its own text names the mail server, which users need not know.
         raise MailError("the mail server did not accept the mail", hint="check the address, or try later") from None
 
 

@@ -11,7 +11,7 @@ from arena.store.base.fields import moment
 
 
 class DigestAddress(SQLModel, table=True):
-    """The address of a user for digests, and how far they have been told; an empty address gets none.
+    """The address of a user for digests, and until when news were sent; an empty address gets none.
 
     `key` signs the links in mails to this address. Of the links that confirm it, `links` were sent since `asked_at`.
     News until `told_until` have been sent. The next digest is due at `next_at`; `tries` failed since the last one, and

@@ -63,11 +63,11 @@ def confirmed(server: Server, inbox: Mailbox, cookie: str) -> str:
     """Ask for mail and confirm the address; return the path of the link."""
     reply = ask(server, cookie, f"{len(inbox.mails)}@example.org")
     assert reply.headers["Location"] == "/notices"
-    found = re.search(r"http://arena\.example(/notices/mail/confirm\S+)", inbox.mails[-1].get_content())
-    assert found
-    assert server.get(found[1]).status == 200
-    assert "is confirmed" in words(server.post(found[1], data=b"", headers=FORM))
-    return found[1]
+    link = re.search(r"http://arena\.example(/notices/mail/confirm\S+)", inbox.mails[-1].get_content())
+    assert link
+    assert server.get(link[1]).status == 200
+    assert "is confirmed" in words(server.post(link[1], data=b"", headers=FORM))
+    return link[1]
 
 
 def test_address_is_asked_for_confirmed_and_removed_on_the_pages(
