@@ -68,6 +68,8 @@ class Command:
 class Place:
     """An entry of the navigation. `room` is where it stands, `text` a line below its title on the page /explore.
 
+    In the room `account`, only users with the `scope` see it.
+
     The address may have the values of its room (`ROOM_VALUES`) in braces, such as `{family}` on the page of a family.
     """
 
@@ -76,6 +78,7 @@ class Place:
     title: str
     icon: str = "explore"
     text: str = ""
+    scope: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -48,6 +48,7 @@ _ERRORS = (
     "arena/features/notices",
     "arena/features/problems",
     "arena/features/versiontests",
+    "arena/features/webhooks",
     "referee/tournament",
 )
 """Folders whose errors pages show."""

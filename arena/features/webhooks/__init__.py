@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from arena.feature import Command, Feature
+from arena.feature import Command, Feature, Place
 
 FEATURE = Feature(
     name="webhooks",
@@ -20,6 +20,8 @@ FEATURE = Feature(
             module="arena.features.webhooks.cli",
         ),
     ),
+    places=(Place("account", "/webhooks", "Webhooks", scope="admin"),),
+    pages=("arena.features.webhooks.pages",),
     tables="arena.features.webhooks.tables",
     revisions="arena.features.webhooks.revisions",
     background="arena.features.webhooks.sender:background",

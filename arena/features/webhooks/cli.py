@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import base64
-import secrets
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from arena.cli.source.database import ArenaCommand, DatabaseArguments, R
 from arena.cli.terminal import argument, output
-from arena.cli.terminal.exit import CommandError, Exit
+from arena.cli.terminal.exit import Exit
 from arena.cli.terminal.fields import Actions, option, positional
 from arena.cli.terminal.printer import ListOutput, Output, Printer, output_form
 from arena.features.webhooks.documents import DELIVERIES, FORMS, HOOKS, KINDS, DeliveryItem, WebhookItem
@@ -72,76 +70,45 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 def _add(arena: Arena, arguments: AddArguments) -> int:
-    from yarl import URL
+    from arena.features.webhooks import service
 
-    from arena.features.webhooks.sender import SECRET_PREFIX
-    from arena.features.webhooks.store import Webhooks
-    from arena.features.webhooks.tables import Webhook
-
-    try:
-        url = URL(arguments.url)
-    except ValueError:
-        url = URL()
-    if url.scheme not in ("http", "https") or not url.host or url.user or len(arguments.url) > 500:
-        raise CommandError(f"invalid address {arguments.url[:80]!r}: expected https://HOST/PATH")
-    secret = SECRET_PREFIX + base64.b64encode(secrets.token_bytes(32)).decode()
-    kinds: list[str] = [kind for kind in KINDS if kind in arguments.news or not arguments.news]
-    form: Any = arguments.form
-    hook = Webhooks(arena.store).add(
-        Webhook(url=str(url), form=form, secret=secret, news=kinds, is_private_allowed=arguments.allow_private)
+    hook, secret = service.add(
+        arena, arguments.url, arguments.news, arguments.form, None, is_private_allowed=arguments.allow_private
     )
 
     def show() -> None:
-        output.text(f"webhook   {hook.id} gets {', '.join(kinds)}", f"secret    {secret}")
+        output.text(f"webhook   {hook.id} gets {', '.join(hook.news)}", f"secret    {secret}")
         output.note(
             "The secret is not shown again.",
             f"`arena webhook test {hook.id}{arena.settings.as_options}` sends a message.",
         )
 
-    Printer(arguments).result({"id": hook.id, "url": hook.url, "news": kinds, "secret": secret}, show)
+    Printer(arguments).result({"id": hook.id, "url": hook.url, "news": hook.news, "secret": secret}, show)
     return Exit.DONE
 
 
 def _list(arena: Arena, arguments: ListArguments) -> int:
-    from arena.features.webhooks.store import Webhooks
+    from arena.features.webhooks import service
 
-    hooks = Webhooks(arena.store).all()
-    items = [plain(WebhookItem(hook.id, hook.url, hook.form, hook.news, hook.created_at)) for hook in hooks]
+    items = map(plain, service.listed(arena))
     Printer(arguments).rows(items, HOOKS, WebhookItem, empty="There is no webhook yet.")
     return Exit.DONE
 
 
 def _log(arena: Arena, arguments: LogArguments) -> int:
-    from arena.features.webhooks.store import Webhooks
+    from arena.features.webhooks import service
 
-    deliveries = [
-        DeliveryItem(
-            id=delivery.id,
-            created_at=delivery.created_at,
-            state=delivery.state,
-            tries=delivery.tries,
-            status=delivery.status,
-            text=delivery.news["text"],
-            problem=delivery.problem,
-            next_at=delivery.next_at if delivery.state == "waiting" else None,
-        )
-        for delivery in Webhooks(arena.store).deliveries(arguments.id)
-    ]
-    Printer(arguments).rows(map(plain, deliveries), DELIVERIES, DeliveryItem, empty="Nothing has been sent yet.")
+    items = map(plain, service.deliveries(arena, arguments.id))
+    Printer(arguments).rows(items, DELIVERIES, DeliveryItem, empty="Nothing has been sent yet.")
     return Exit.DONE
 
 
 def _test(arena: Arena, arguments: NumberArguments) -> int:
     import asyncio
 
-    from arena.features.webhooks.sender import post
-    from arena.features.webhooks.store import Webhooks
-    from arena.features.webhooks.tables import WebhookDelivery
+    from arena.features.webhooks import service
 
-    hook = Webhooks(arena.store).get(arguments.id)
-    news = {"kind": "test", "text": "This is a test of a webhook.", "path": "/", "data": {}}
-    delivery = WebhookDelivery(id=0, hook_id=hook.id, key="test", news=news)
-    status, problem = asyncio.run(post(hook, delivery, arena.settings.public_url))
+    status, problem = asyncio.run(service.send_test(arena, arguments.id))
 
     def show() -> None:
         output.text(f"not accepted: {problem}" if problem else f"accepted: HTTP {status}")
@@ -151,8 +118,8 @@ def _test(arena: Arena, arguments: NumberArguments) -> int:
 
 
 def _remove(arena: Arena, arguments: NumberArguments) -> int:
-    from arena.features.webhooks.store import Webhooks
+    from arena.features.webhooks import service
 
-    Webhooks(arena.store).remove(arguments.id)
+    service.remove(arena, arguments.id, None)
     Printer(arguments).result({"id": arguments.id}, lambda: output.text(f"webhook {arguments.id} is removed"))
     return Exit.DONE

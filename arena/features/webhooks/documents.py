@@ -50,10 +50,10 @@ HOOKS: Sequence[Column[WebhookItem]] = (
 )
 DELIVERIES: Sequence[Column[DeliveryItem]] = (
     Column("id", "Delivery", lambda delivery: delivery.id),
-    Column("created_at", "Time", lambda delivery: delivery.created_at),
+    text_column("created_at", "When", lambda delivery: delivery.created_at),
     text_column("state", "State", lambda delivery: delivery.state),
     Column("tries", "Tries", lambda delivery: delivery.tries),
     Column("status", "HTTP", lambda delivery: delivery.status),
     text_column("text", "News", lambda delivery: delivery.text),
-    text_column("problem", "Problem", lambda delivery: delivery.problem),
+    text_column("problem", "Problem", lambda delivery: delivery.problem, "reason"),
 )

@@ -135,6 +135,8 @@ def test_every_page_is_visited_for_every_family(site: Site) -> None:
     assert fixed | of_family | replays | {"/bots/ada", "/bots/ada/v/1", "/bots/ada/vs/bob"} <= visited
     forms = {"/account", "/tournaments/new", "/tournaments/1/edit", "/schedules/1/edit"}
     forms |= {"/tests"} if is_on("versiontests") else set()
+    forms |= {"/notices"} if is_on("notices") else set()
+    forms |= {"/webhooks", "/webhooks/1"} if is_on("webhooks") else set()
     assert set(private(site)) == forms | {f"/{name}/board/questions/1" for name in families()}
     titles = {path: re.search("<title>(.*?)</title>", known(site, path)[1], re.DOTALL)[1] for path in visited}  # type: ignore[index]
     assert all(titles.values())
