@@ -1,4 +1,4 @@
-"""Take notices to people who do not visit the pages: a mail a day, to an address that its owner has confirmed."""
+"""Take notices to people who do not visit the pages: a mail a day to a confirmed address, and messages to devices."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from arena.feature import Feature, Place
 
 FEATURE = Feature(
     name="notices",
-    title="Notifications by mail",
-    places=(Place("account", "/notices", "Notifications by mail"),),
+    title="Notifications by mail and on devices",
+    places=(Place("account", "/notices", "Notifications by mail and on devices"),),
     tables="arena.features.notices.tables",
     revisions="arena.features.notices.revisions",
     pages=("arena.features.notices.pages",),
-    background="arena.features.notices.mailer:background",
-    tasks="arena.features.notices.mailer:tasks",
+    background="arena.features.notices.work:background",
+    tasks="arena.features.notices.work:tasks",
 )

@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
 from datetime import datetime, timedelta
 
 from arena.clock import now
 from arena.config import Settings
-from arena.coordinator.background import Background, Conditions
-from arena.coordinator.context import CoordinatorContext
-from arena.coordinator.maintenance import Task
 from arena.features.notices.addresses import DigestAddresses, next_digest, signature
 from arena.features.notices.tables import DigestAddress
 from arena.log import logger
 from arena.mail import MailError, MailLostError, MailRefusedError, MailServer
 from arena.store import Store
 
-INTERVAL_S = 60.0
-"""How often digests are looked for that are due."""
 AT_ONCE = 50
 """Maximum of digests in a round."""
 SETTLED = timedelta(minutes=5)
@@ -100,15 +94,3 @@ def unsubscribe_headers(row: DigestAddress, public_url: str) -> dict[str, str]:
         "List-Unsubscribe-Post": "List-Unsubscribe=One-Click",
         "List-Id": f"Bot arena <digest.{public_url.partition('://')[2].partition('/')[0].partition(':')[0]}>",
     }
-
-
-def background(context: CoordinatorContext, conditions: Conditions) -> Iterator[Background]:
-    """Yield the work of the coordinator that sends digests, if the settings name a mail server."""
-    if context.settings.smtp:
-        mailer = DigestMailer(context.store, context.settings)
-        yield Background("digests", INTERVAL_S, mailer.work, conditions)
-
-
-def tasks(store: Store) -> Iterator[Task]:
-    """Yield the daily task that forgets addresses that were not confirmed, and those of disabled accounts."""
-    yield Task("addresses of digests", 0, lambda _: DigestAddresses(store).forget())

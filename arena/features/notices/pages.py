@@ -6,12 +6,21 @@ from functools import partial
 from typing import Any
 
 from aiohttp import web
+from yarl import URL
 
 from arena.features.notices import service
 from arena.http.identity import session_of
 from arena.http.request_context import CONTEXT, IDENTITY
 from arena.pages import language
-from arena.pages.page import allow_parameters, arena_of, error_sentence, redirect, render, run_use_case
+from arena.pages.page import (
+    allow_parameters,
+    arena_of,
+    error_sentence,
+    path_number,
+    redirect,
+    render,
+    run_use_case,
+)
 from arena.pages.session import checked_form, own_form
 from referee.errors import ArenaError
 
@@ -31,7 +40,7 @@ async def _show(request: web.Request, *, status: int = 200, **more: Any) -> web.
     identity, arena = await session_of(request), arena_of(request)
     assert identity is not None
     row = await run_use_case(service.address, arena, identity)
-    settings = request.app[CONTEXT].settings
+    settings, devices = request.app[CONTEXT].settings, await run_use_case(service.devices, arena, identity)
     shown = {
         "can_mail": bool(settings.smtp),
         "row": row,
@@ -39,6 +48,9 @@ async def _show(request: web.Request, *, status: int = 200, **more: Any) -> web.
         "chosen": row.language if row else language.current(),
         "hour": f"{settings.digest_hour_utc:02}:00",
         "problem": "",
+        "devices": [(device, URL(device.endpoint).host) for device in devices],
+        "push_key": await run_use_case(service.push_key, arena),
+        "device_problem": "",
     }
     return render(request, "notices/notices.html", status=status, keep="no-store", **(shown | more))
 
@@ -64,6 +76,27 @@ async def end(request: web.Request) -> web.Response:
     await checked_form(request)
     await run_use_case(service.stop, arena_of(request), request[IDENTITY].user_id, request[IDENTITY])
     return redirect("/notices")
+
+
+@routes.post("/notices/devices")
+async def add_device(request: web.Request) -> web.Response:
+    """Add the browser that sends this, by a script of the page."""
+    fields = await checked_form(request)
+    given = service.PushSubscription(*(fields.get(name, "") for name in ("endpoint", "key", "secret")))
+    try:
+        await run_use_case(service.add_device, arena_of(request), request[IDENTITY], given, language.current())
+    except ArenaError as error:
+        return await _show(request, status=error.status, device_problem=error_sentence(error))
+    return redirect("/notices#devices")
+
+
+@routes.post("/notices/devices/{number}/remove")
+async def remove_device(request: web.Request) -> web.Response:
+    """Remove a device of the user."""
+    await checked_form(request)
+    number = path_number(request, "number", "device")
+    await run_use_case(service.remove_device, arena_of(request), request[IDENTITY], number)
+    return redirect("/notices#devices")
 
 
 @routes.get("/notices/mail/confirm")

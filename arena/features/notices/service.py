@@ -1,14 +1,20 @@
-"""Ask for digests by mail, confirm the address, and end them."""
+"""Ask for digests by mail, confirm the address, and end them; add and remove devices."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
+
+from yarl import URL
 
 from arena.clock import now
 from arena.documents.account import Identity
 from arena.errors import BadValueError, ForbiddenError
 from arena.features.notices.addresses import CONFIRM_LIFETIME, DigestAddresses, signature
-from arena.features.notices.tables import DigestAddress
+from arena.features.notices.devices import PushDevices, digest_of_endpoint
+from arena.features.notices.pusher import encrypted, is_possible, public_key
+from arena.features.notices.tables import MAX_ENDPOINT, DigestAddress, PushDevice
+from arena.log import logger
 from arena.mail import MailError, MailServer
 from arena.pages.language import LANGUAGES, marked
 from arena.services.account import check_email
@@ -25,6 +31,15 @@ Confirm it within %(hours)s hours:
 If that was not you, ignore this mail: no other follows.
 """
 )
+
+
+@dataclass(frozen=True, slots=True)
+class PushSubscription:
+    """A browser's address at its push service, and its keys in base64url, as its Push API returns them."""
+
+    endpoint: str
+    public_key: str
+    secret: str
 
 
 def address(arena: Arena, by: Identity) -> DigestAddress | None:
@@ -63,8 +78,9 @@ def ask(arena: Arena, by: Identity, email: str, language: str, translate: Callab
     try:
         server = MailServer.read(settings.smtp)
         server.send(settings.mail_from, email, translate(CONFIRM_SUBJECT), translate(CONFIRM_TEXT) % values)
-    except MailError:
+    except MailError as error:
         # Its own text names the mail server, which users need not know.
+        logger("notices").error("no link sent", user=by.name, error=str(error))
         raise MailError("the mail server did not accept the mail", hint="check the address, or try later") from None
 
 
@@ -82,3 +98,51 @@ def stop(arena: Arena, user_id: int, by: Identity | None) -> None:
     """Forget the address of a user, on behalf of the user or of who opens the signed link of a digest."""
     DigestAddresses(arena.store).remove(user_id)
     arena.note("user.digest", f"user:{arena.store.users.get(user_id).name}", by, is_set=False)
+
+
+def devices(arena: Arena, by: Identity) -> list[PushDevice]:
+    """Return the caller's devices, oldest first."""
+    return PushDevices(arena.store).of(by.user_id)
+
+
+def push_key(arena: Arena) -> str:
+    """Return the key that a browser needs to become a device; empty if this arena sends nothing to devices."""
+    return public_key(PushDevices(arena.store)) if is_possible(arena.settings) else ""
+
+
+def add_device(arena: Arena, by: Identity, given: PushSubscription, language: str) -> None:
+    """Add a browser of the caller, which is then sent notifications in this language.
+
+    Raises BadValueError, ForbiddenError if this arena sends nothing to devices, and QuotaError.
+    """
+    if not is_possible(arena.settings):
+        raise ForbiddenError("this arena sends nothing to devices", hint="ask its operator to set it up")
+    try:
+        address = URL(given.endpoint)
+    except ValueError:
+        address = URL()
+    is_plain = address.scheme == "https" and address.host and ":" not in address.host and not address.user
+    if not is_plain or len(given.endpoint) > MAX_ENDPOINT:
+        raise BadValueError("invalid address of a device: expected https://HOST/PATH", field="endpoint")
+    device = PushDevice(
+        user_id=by.user_id,
+        digest=digest_of_endpoint(given.endpoint),
+        endpoint=given.endpoint,
+        public_key=given.public_key[:100],
+        secret=given.secret[:40],
+        language=language,
+        sent_until=now(),
+        next_at=now(),
+    )
+    try:
+        encrypted(device, b"")
+    except ValueError as error:
+        raise BadValueError(str(error), field="key") from None
+    PushDevices(arena.store).add(device)
+    arena.note("user.device-add", f"user:{by.name}", by, host=address.host)
+
+
+def remove_device(arena: Arena, by: Identity, number: int) -> None:
+    """Remove a device of the caller; does nothing if it is not there."""
+    PushDevices(arena.store).remove(by.user_id, number)
+    arena.note("user.device-remove", f"user:{by.name}", by)

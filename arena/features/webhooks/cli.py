@@ -111,7 +111,9 @@ def _test(arena: Arena, arguments: NumberArguments) -> int:
     status, problem = asyncio.run(service.send_test(arena, arguments.id))
 
     def show() -> None:
-        output.text(f"not accepted: {problem}" if problem else f"accepted: HTTP {status}")
+        # The pages do not permit it, so the sender does not say so.
+        hint = "; `arena webhook add --allow-private` permits it" if problem.endswith("not a public address") else ""
+        output.text(f"not accepted: {problem}{hint}" if problem else f"accepted: HTTP {status}")
 
     Printer(arguments).result({"status": status, "problem": problem}, show)
     return Exit.FAILED if problem else Exit.DONE

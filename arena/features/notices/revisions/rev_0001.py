@@ -1,4 +1,4 @@
-"""Addresses for digests."""
+"""Addresses for digests, and devices."""
 
 from __future__ import annotations
 
@@ -32,3 +32,29 @@ def upgrade() -> None:
     with op.batch_alter_table("notices_addresses", schema=None) as batch_op:
         batch_op.create_index(batch_op.f("ix_notices_addresses_address"), ["address"], unique=False)
         batch_op.create_index(batch_op.f("ix_notices_addresses_next_at"), ["next_at"], unique=False)
+    op.create_table(
+        "notices_keys",
+        sa.Column("id", sa.Integer(), nullable=False),
+        sa.Column("private_key", sa.String(length=500), nullable=False),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_notices_keys")),
+    )
+    op.create_table(
+        "notices_devices",
+        sa.Column("id", sa.Integer(), nullable=False),
+        sa.Column("user_id", sa.Integer(), nullable=False),
+        sa.Column("digest", sa.String(length=64), nullable=False),
+        sa.Column("endpoint", sa.String(length=1000), nullable=False),
+        sa.Column("public_key", sa.String(length=100), nullable=False),
+        sa.Column("secret", sa.String(length=40), nullable=False),
+        sa.Column("language", sa.String(length=8), nullable=False),
+        sa.Column("sent_until", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("next_at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("tries", sa.Integer(), nullable=False),
+        sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
+        sa.ForeignKeyConstraint(["user_id"], ["users.id"], name=op.f("fk_notices_devices_user_id_users")),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_notices_devices")),
+        sa.UniqueConstraint("digest", name=op.f("uq_notices_devices_digest")),
+    )
+    with op.batch_alter_table("notices_devices", schema=None) as batch_op:
+        batch_op.create_index("ix_notices_devices_next_at", ["next_at"], unique=False)
+        batch_op.create_index("ix_notices_devices_user_id", ["user_id"], unique=False)

@@ -77,7 +77,7 @@ def test_address_is_asked_for_confirmed_and_removed_on_the_pages(
     with window(browser, 320, is_apart=True) as page:
         page.context.add_cookies([{"name": name, "value": secret, "url": server.url}])
         page.goto(f"{server.url}/account?lang=fr#bots")
-        page.click("text=Notifications par courriel")
+        page.click("text=Notifications par courriel et sur appareils")
         page.fill("[name=email]", "ada@example.org")
         page.click("text=M’envoyer un lien")
         page.get_by_text("Un lien a été envoyé à").wait_for()

@@ -1,0 +1,69 @@
+"""The switch of the page that makes a browser a device, and the worker that shows what arrives."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.arena.api.server import Server
+from tests.arena.features.notices.test_mail_pages import cookie, inbox, server
+from tests.arena.features.notices.test_push import Browser
+from tests.arena.pages.conftest import window
+from tests.arena.pages.test_organise import words
+
+__all__ = ["cookie", "inbox", "server"]
+
+# Chromium here has no account at a push service: its answer is replaced, all the rest is real.
+SUBSCRIBE = """
+PushManager.prototype.subscribe = async ({ userVisibleOnly, applicationServerKey }) => {
+  if (!userVisibleOnly || applicationServerKey.length !== 87) throw new Error("wrong options");
+  const bytes = (text) => Uint8Array.from(
+    atob(text.replaceAll("-", "+").replaceAll("_", "/")), (letter) => letter.charCodeAt(0));
+  const getKey = (name) => bytes(name === "auth" ? GIVEN.secret : GIVEN.public_key).buffer;
+  return { endpoint: GIVEN.endpoint, getKey };
+};
+"""
+
+
+def test_browser_becomes_a_device_and_shows_what_arrives(server: Server, cookie: str, browser: Any) -> None:
+    given = Browser().subscription("https://push.example/1")
+    name, _, secret = cookie.partition("=")
+    with window(browser, 320, is_apart=True, permissions=["notifications"]) as page:
+        page.context.add_cookies([{"name": name, "value": secret, "url": server.url}])
+        document = {"endpoint": given.endpoint, "public_key": given.public_key, "secret": given.secret}
+        page.add_init_script(f"const GIVEN = {json.dumps(document)};{SUBSCRIBE}")
+        devtools, registrations = page.context.new_cdp_session(page), []
+        devtools.on(
+            "ServiceWorker.workerRegistrationUpdated", lambda event: registrations.extend(event["registrations"])
+        )
+        devtools.send("ServiceWorker.enable")
+        page.goto(f"{server.url}/notices")
+        page.click("text=Notify me on this device")
+        page.get_by_text("push.example").wait_for()
+        assert page.evaluate("document.documentElement.scrollWidth") <= 320
+        page.evaluate("navigator.serviceWorker.getRegistrations().then(([one]) => one.active || one.update())")
+        page.wait_for_function("async () => (await navigator.serviceWorker.getRegistrations())[0]?.active")
+        message = {"title": "zeta v3", "body": "forfeit: time", "address": "/games/1"}
+        devtools.send(
+            "ServiceWorker.deliverPushMessage",
+            {
+                "origin": server.url,
+                "registrationId": registrations[-1]["registrationId"],
+                "data": json.dumps(message),
+            },
+        )
+        shown = """async () => (await (await navigator.serviceWorker.getRegistrations())[0].getNotifications())
+            .map(({ title, body, tag }) => `${title} ${body} ${tag}`).join()"""
+        page.wait_for_function(shown)
+        assert page.evaluate(shown) == "zeta v3 forfeit: time /games/1"
+        page.click("#devices li button")
+        page.get_by_text("push.example").wait_for(state="detached")
+
+
+@pytest.mark.parametrize("path", ["/notices/devices/1/remove", "/notices/devices"])
+def test_devices_need_a_login(server: Server, path: str) -> None:
+    headers = {"Content-Type": "application/x-www-form-urlencoded"}
+    reply = server.post(path, data=b"", headers=headers)
+    assert (reply.status, "logged in" in words(reply)) == (401, True)
