@@ -13,7 +13,6 @@ therefore announces that it needs a new process for every game.
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import os
 import select
@@ -21,9 +20,9 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from bots.bridges.failure import BridgeError, BridgeExit, guarded
+from bots.bridges.failure import BridgeError, BridgeExit, BridgeParser, guarded
 from bots.bridges.namespace import isolate
-from bots.bridges.tablut_client import CONNECT_TIMEOUT_S, TablutClient
+from bots.bridges.tablut_client import CONNECT_TIMEOUT_S, PLACEHOLDERS, TablutClient, unknown_placeholder
 from bots.bridges.tablut_wire import COLOURS, ENDINGS, read_move, state_frame
 from bots.sdk.clock import Clock
 from bots.sdk.console import Console
@@ -220,7 +219,7 @@ class Bridge:
 def main(argv: Sequence[str] | None = None) -> None:
     """Run the command line."""
     words = list(sys.argv[1:] if argv is None else argv)
-    parser = argparse.ArgumentParser(
+    parser = BridgeParser(
         prog="python -m bots.bridges.bologna",
         usage="%(prog)s [--name NAME] [--seconds SECONDS] [--namespace auto|off] -- CLIENT …",
         description="Host a client of the Tablut Challenge. {role}, {seconds} and {server} in its command are filled "
@@ -245,6 +244,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     arguments = parser.parse_args(words)
     if not 0 <= arguments.seconds <= MAX_SECONDS:
         parser.error(f"invalid --seconds: expected a number from 0 to {MAX_SECONDS}")
+    if unknown := unknown_placeholder(arguments.client):
+        parser.error(f"invalid placeholder {unknown}: expected {', '.join(PLACEHOLDERS)}")
     if arguments.namespace == "auto":
         isolate("bots.bridges.bologna", words)
     name = arguments.name or f"{Path(arguments.client[0]).stem} (Bologna)"

@@ -7,7 +7,6 @@ waits for a move until the referee sends `stop`, and an engine that does not ans
 
 from __future__ import annotations
 
-import argparse
 import re
 import sys
 import threading
@@ -18,7 +17,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from bots.bridges.engine_process import EngineProcess
-from bots.bridges.failure import BridgeError, BridgeExit, guarded, shown
+from bots.bridges.failure import BridgeError, BridgeExit, BridgeParser, guarded, shown
 from bots.sdk import Bot, Clock, run
 from referee.families import homes
 from referee.rules import load
@@ -215,7 +214,7 @@ def chess_families() -> list[str]:
 def run_bridge(bot: type[ChessEngine], protocol: str, argv: Sequence[str] | None) -> None:
     """Run the command line of a bridge."""
     module = f"bots.bridges.{protocol.lower()}"
-    parser = argparse.ArgumentParser(
+    parser = BridgeParser(
         prog=f"python -m {module}",
         usage="%(prog)s --family FAMILY [--name NAME] [--engine-variant NAME] [--option NAME=VALUE] -- ENGINE …",
         description=f"Run an engine that speaks {protocol} and plays a variant of a family, as a bot.",

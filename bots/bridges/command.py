@@ -8,7 +8,6 @@ bridge measures no time: it waits for the program until the referee sends `stop`
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import math
 import os
@@ -21,7 +20,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from bots.bridges.engine_process import end_of, kill
-from bots.bridges.failure import BridgeError, BridgeExit, guarded, shown
+from bots.bridges.failure import BridgeError, BridgeExit, BridgeParser, guarded, shown
 from bots.sdk import Bot, Clock, families, run
 from referee.rules.position import Position
 
@@ -131,7 +130,7 @@ def _wait_for_exit(process: subprocess.Popen[bytes]) -> None:
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Run the command line."""
-    parser = argparse.ArgumentParser(
+    parser = BridgeParser(
         prog="python -m bots.bridges.command",
         usage="%(prog)s --family FAMILY [--name NAME] -- PROGRAM …",
         description="Run a program that reads a position and writes a move, as a bot.",

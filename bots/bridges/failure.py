@@ -5,6 +5,7 @@ The referee shows both. The codes are those of `sysexits.h`.
 
 from __future__ import annotations
 
+import argparse
 import enum
 import os
 import sys
@@ -35,6 +36,15 @@ class BridgeError(Exception):
     def __init__(self, code: BridgeExit, message: str) -> None:
         super().__init__(message)
         self.code = code
+
+
+class BridgeParser(argparse.ArgumentParser):
+    """The parser of a bridge's command line: an invalid one ends the process with `USAGE`."""
+
+    def error(self, message: str) -> NoReturn:
+        """Print the usage and the error, and end the process."""
+        self.print_usage(sys.stderr)
+        self.exit(BridgeExit.USAGE, f"{self.prog}: error: {message}\n")
 
 
 def shown(data: object, limit: int = 200) -> str:

@@ -12,7 +12,6 @@ otherwise it ends the process with the reason on standard error. `print` of the 
 
 from __future__ import annotations
 
-import argparse
 import importlib
 import importlib.util
 import inspect
@@ -26,7 +25,7 @@ from typing import Any
 
 from bots.bridges.agent import Agent
 from bots.bridges.baroque_course import CourseAgent, provide_state_module
-from bots.bridges.failure import BridgeError, BridgeExit, guarded
+from bots.bridges.failure import BridgeError, BridgeExit, BridgeParser, guarded
 from bots.sdk import families, run
 
 APIS = ("position", "text", "course")
@@ -102,7 +101,7 @@ def build(reference: str, api: str, filters: bool, name: str) -> Agent:
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Run the command line."""
-    parser = argparse.ArgumentParser(
+    parser = BridgeParser(
         prog="python -m bots.bridges.python_agent", description="Run a Python function or class as a bot."
     )
     parser.add_argument("what", metavar="WHAT", help="module:name or path/to/file.py:name")

@@ -64,6 +64,12 @@ def command_line(command: Sequence[str], role: str, seconds: int) -> list[str]:
     return words
 
 
+def unknown_placeholder(command: Sequence[str]) -> str | None:
+    """Return the first word in braces of the client's command that is not filled in."""
+    words = re.findall(r"\{[a-z]+\}", " ".join(command))
+    return next((word for word in words if word not in PLACEHOLDERS), None)
+
+
 class TablutClient:
     """A client that was started; `wait_for_name` waits until it is connected."""
 

@@ -5,14 +5,13 @@ The relay forwards bytes both ways. Each process of the relay opens one connecti
 
 from __future__ import annotations
 
-import argparse
 import os
 import select
 import socket
 from collections.abc import Sequence
 from typing import Any
 
-from bots.bridges.failure import BridgeError, BridgeExit, guarded
+from bots.bridges.failure import BridgeError, BridgeExit, BridgeParser, guarded
 
 CHUNK_BYTES = 65_536
 CONNECT_TIMEOUT_S = 8.0
@@ -71,7 +70,7 @@ def relay(connection: socket.socket, source: int = 0, sink: int = 1) -> None:
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Run the command line."""
-    parser = argparse.ArgumentParser(prog="python -m bots.bridges.tcp", description="Relay a UGI bot at a TCP address.")
+    parser = BridgeParser(prog="python -m bots.bridges.tcp", description="Relay a UGI bot at a TCP address.")
     parser.add_argument("host", help="host name or address")
     parser.add_argument("port", type=int, help="TCP port")
     arguments = parser.parse_args(argv)

@@ -18,7 +18,7 @@ import pytest
 
 import referee.check.check as checking
 from bots.bridges import tablut_client, tablut_wire
-from bots.bridges.bologna import Bridge
+from bots.bridges.bologna import Bridge, main
 from bots.bridges.failure import BridgeError, BridgeExit
 from bots.bridges.tablut_client import TablutClient, command_line, listen
 from bots.bridges.tablut_wire import Frames, pack_frame, read_move, read_name, state_frame
@@ -386,6 +386,12 @@ def test_the_clients_command_line() -> None:
     assert command_line(["./bot"], "WHITE", 9) == ["./bot", "WHITE", "9", "127.0.0.1"]
     assert command_line(["./bot", "-t{seconds}", "{role}"], "BLACK", 9) == ["./bot", "-t9", "BLACK"]
     assert tablut_wire.PORTS == {"WHITE": 5800, "BLACK": 5801}
+
+
+def test_unknown_placeholder_is_refused_with_the_known_ones(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match=str(int(BridgeExit.USAGE))):
+        main(["--namespace", "off", "--", "./bot", "{role}", "{time}"])
+    assert "invalid placeholder {time}: expected {role}, {seconds}, {server}" in capsys.readouterr().err
 
 
 def test_clients_that_keep_a_log_can_write_it_in_the_sandbox() -> None:

@@ -48,6 +48,13 @@ def test_every_bridge_is_there_and_explains_itself(name: str) -> None:
     assert f"bots.bridges.{name}" in done.stdout
 
 
+@pytest.mark.parametrize("name", sorted(BRIDGES.values()))
+def test_bridge_with_an_invalid_command_line_ends_with_its_exit_code(name: str) -> None:
+    words = [sys.executable, "-m", f"bots.bridges.{name}"]
+    done = subprocess.run(words, capture_output=True, cwd=ROOT, timeout=500, check=False)
+    assert done.returncode == BridgeExit.USAGE
+
+
 def test_the_bot_file_is_one(tmp_path: Path) -> None:
     text = next(block for kind, block in BLOCKS if kind == "toml" and "[capabilities]" in block)
     assert tomllib.loads(text)["capabilities"]
