@@ -43,7 +43,7 @@ class LinkedBot:
 
 @dataclass(frozen=True)
 class CrosstableBlock:
-    """What a page shows of a crosstable: some `rows`, with a column for each bot of `against`."""
+    """The part of a crosstable that a page shows: some `rows`, with a column for each bot of `against`."""
 
     order: Sequence[StandingItem]
     blocks: Sequence[tuple[int, int]]

@@ -60,7 +60,7 @@ class Compiled:
         return jit(function, also=(self.folder,), borrows=True, inlined=inlined)
 
     def inlined(self, function: F) -> F:
-        """Also inline the function into its callers: for one that runs in every position and takes the whole state."""
+        """Inline the function into its callers too: for one that runs in every position and takes the whole state."""
         return self(function, inlined=True)
 
 
