@@ -85,7 +85,7 @@ class DigestWriter:
         parts = [part for heading, lines in sections for part in _section(heading, lines)]
         if not parts:
             return None
-        return Digest(f"Bot arena{text(':')} {_subject(own, notices)}", "\n".join(parts))
+        return Digest(headed("Bot arena", _subject(own, notices)), "\n".join(parts))
 
     def _followed(self, user_id: int) -> set[int]:
         store, versions = self._store, set[int]()
@@ -140,7 +140,13 @@ class DigestWriter:
     def _notice_line(self, notice: Notice) -> str:
         detail = f" ({filters.plain(translated(notice.detail), 200)})" if notice.detail else ""
         address = f"{self._base}{PAGES[notice.kind]}{notice.key}"
-        return f"- {filters.plain(notice.name, 120)}{text(':')} {translated(notice.what)}{detail}\n  {address}"
+        return f"- {headed(filters.plain(notice.name, 120), translated(notice.what))}{detail}\n  {address}"
+
+
+def headed(head: str, words: str) -> str:
+    """Put a head before words, with a colon as the language writes it."""
+    colon = text(":")
+    return f"{head}{colon} {words}"
 
 
 def _section(heading: str, lines: Sequence[str]) -> Iterator[str]:

@@ -91,9 +91,10 @@ def signed(key: bytes, endpoint: str, subject: str) -> str:
 
 def messages_of(notices: Sequence[Notice], language: str) -> list[PushMessage]:
     """Return what a device shows of these notices, latest first, in its language."""
+    from arena.features.notices.digest import headed
     from arena.pages import language as languages
     from arena.pages.filters import plain
-    from arena.pages.language import text, texts, translated
+    from arena.pages.language import texts, translated
     from arena.pages.routes.account import EVENTS, PAGES
 
     with languages.using(language):
@@ -101,11 +102,11 @@ def messages_of(notices: Sequence[Notice], language: str) -> list[PushMessage]:
             count = len(notices)
             title = texts("%(count)s notification", "%(count)s notifications", count) % {"count": count}
             names = dict.fromkeys(plain(notice.name, 60) for notice in notices)
-            return [PushMessage(f"Bot arena{text(':')} {title}", ", ".join([*names][:MAX_MESSAGES]), "/account#news")]
+            return [PushMessage(headed("Bot arena", title), ", ".join([*names][:MAX_MESSAGES]), "/account#news")]
         return [
             PushMessage(
                 plain(notice.name, 120),
-                f"{translated(EVENTS[notice.kind])}{text(':')} {translated(notice.what)}",
+                headed(translated(EVENTS[notice.kind]), translated(notice.what)),
                 f"{PAGES[notice.kind]}{notice.key}",
             )
             for notice in notices

@@ -198,6 +198,11 @@ def fill(store: Store, *, plies: int = 60, has_odd_names: bool = True) -> Stage:
         from tests.arena.features.problems.stage import set_problem
 
         set_problem(store, zoe.id, title=HOSTILE[:80], text=HOSTILE)
+    if is_on("webhooks"):
+        from arena.features.webhooks.store import Webhooks
+        from arena.features.webhooks.tables import Webhook
+
+        Webhooks(store).add(Webhook(url="https://club.example/arena", form="json", secret="whsec_", news=["end"]))
     _import(store, zoe.id)
     names = {version.name: version.id or 0 for version in versions}
     for number, family in enumerate(families()):

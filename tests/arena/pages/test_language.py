@@ -41,7 +41,7 @@ NAMES = {
     "light dark",
     "website",
 }
-NAMES |= {"https://example.org/me", 'id="'}
+NAMES |= {"https://example.org/me", "https://club.example/arena", 'id="'}
 
 
 @pytest.fixture

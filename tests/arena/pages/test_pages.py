@@ -478,7 +478,7 @@ def test_a_parameter_that_a_page_does_not_have_is_named(site: Site) -> None:
 
 NO_PAGES = ("/account", "/tests", "/dumps/nothing.sha256")
 """Addresses that require a log-in, and files."""
-PRIVATE = ("/tournaments/{tournament}/edit", "/schedules/{schedule}/edit")
+PRIVATE = ("/tournaments/{tournament}/edit", "/schedules/{schedule}/edit", "/webhooks/{number}")
 """Addresses that require a log-in before they reveal whether the subject exists."""
 FREE = {"next", "lang", "retired", "number", "player", "variant", "ending", "source", "mine", "theirs"}
 """Parameters with arbitrary values: the address after log-in, and search terms."""
