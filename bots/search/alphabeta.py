@@ -51,8 +51,9 @@ from bots.search.net import (
 )
 from bots.search.repetition import MAX_GAME_PLIES, digest, key_of, repetition_count
 from referee.rules.jit import prefetch
+from referee.rules.kernel_protocol import LinearFeatures, Tactics
 from referee.rules.per_family import family_of, kernel_for
-from referee.rules.rules import Config, LinearFeatures, State, Tactics
+from referee.rules.rules import Config, State
 
 _kernel, compiled = kernel_for(__name__)
 _evaluation = search("evaluation", family_of(__name__))

@@ -32,8 +32,9 @@ from bots.search.net import (
     TEMPO,
 )
 from referee.rules.jit import ctz
+from referee.rules.kernel_protocol import LinearFeatures, Tactics
 from referee.rules.per_family import kernel_for
-from referee.rules.rules import Config, LinearFeatures, State, Tactics
+from referee.rules.rules import Config, State
 
 _kernel, compiled = kernel_for(__name__)
 kernel_evaluate = _kernel.evaluate
@@ -64,14 +65,14 @@ def no_linear_features(state: State, config: Config, active: Any) -> int:
 
 
 HAS_TACTICS = hasattr(_kernel, "captures")
-"""Whether the kernel implements `referee.rules.rules.Tactics`."""
+"""Whether the kernel implements `referee.rules.kernel_protocol.Tactics`."""
 _tactics = cast(Tactics, _kernel)
 kernel_captures: Any = _tactics.captures if HAS_TACTICS else no_captures
 kernel_quiet_eval: Any = _tactics.quiet_eval if HAS_TACTICS else fallback_quiet_eval
 in_check: Any = _tactics.in_check if HAS_TACTICS else never_in_check
 
 HAS_LINEAR_FEATURES = hasattr(_kernel, "linear_features")
-"""Whether the kernel implements `referee.rules.rules.LinearFeatures`."""
+"""Whether the kernel implements `referee.rules.kernel_protocol.LinearFeatures`."""
 kernel_linear_features: Any = (
     cast(LinearFeatures, _kernel).linear_features if HAS_LINEAR_FEATURES else no_linear_features
 )

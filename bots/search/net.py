@@ -5,9 +5,9 @@ The values of the units, clipped to 0..ACTIVATION_ONE, are weighted by one of tw
 weighted sum corrects the static score of the family. All numbers are integers, so a search finds the same on every
 machine. A move changes few features, so the sums are updated incrementally (NNUE: Yu Nasu, 2018, for shogi).
 
-A family whose kernel has linear features (`referee.rules.rules.LinearFeatures`) may instead have a weight for each
-feature. There are many more such weights, and they are summed up from scratch in every position. They are stored in
-the rows of a net, one after the other.
+A family whose kernel has linear features (`referee.rules.kernel_protocol.LinearFeatures`) may instead have a weight for
+each feature. There are many more such weights, and they are summed up from scratch in every position. They are stored
+in the rows of a net, one after the other.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ MOVER, MOVER_BIT, SEARCH_FEATURES, TEMPO, EVAL_MARGIN, LMR_FIRST_MOVE, SEEN_FROM
 SEARCH_FEATURES: the switches below. TEMPO: bonus for the side to move on top of the static score. EVAL_MARGIN:
 typical error of a static score, the unit of pruning margins. LMR_FIRST_MOVE: number of the first move that is
 reduced. SEEN_FROM, STRIDE: element that holds the anchor of anchored planes, and how many rows each of its values
-takes. From FIRST_PIECE_VALUE on: the piece values of quiescence search (`referee.rules.rules.Tactics`).
+takes. From FIRST_PIECE_VALUE on: the piece values of quiescence search (`referee.rules.kernel_protocol.Tactics`).
 """
 NULL_MOVE, REVERSE_FUTILITY, FUTILITY, NET, RAZORING, FRONTIER_FUTILITY, QUIESCENCE = 4, 8, 16, 64, 128, 256, 512
 LINEAR_EVAL, TUNED_PIECE_VALUES, NO_COUNTERMOVES = 1024, 2048, 4096

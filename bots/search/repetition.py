@@ -16,6 +16,7 @@ MAX_GAME_PLIES = 4096
 """Longest game, in plies, all of whose positions are compared for repetitions."""
 _START: Any = np.int64(0)
 _FACTOR = np.uint64(0xD6E8FEB86659FD93)
+"""An odd number of mixed bits: a product with it differs in the high half, which is folded into the low one."""
 _HALF = np.uint64(32)
 _FACTORS = np.random.default_rng(1).integers(0, 1 << 63, 256, dtype=np.uint64) * np.uint64(2) + np.uint64(1)
 """Odd numbers, one for each element of a state: elements are mixed independently, so the processor can overlap them.

@@ -1,6 +1,6 @@
 """`python -m bots.training.champion_tunable`: the champion with its piece values as options, for `arena tune`.
 
-For families whose kernel implements `referee.rules.rules.Tactics`. Each group of values that
+For families whose kernel implements `referee.rules.kernel_protocol.Tactics`. Each group of values that
 `bots.training.piece_value_fit` fits as one value is an option. `python -m bots.training --tuned` turns the tuned
 options into weights.
 """

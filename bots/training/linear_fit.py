@@ -1,4 +1,4 @@
-"""Fit the weights of a family's linear features (`referee.rules.rules.LinearFeatures`) to games.
+"""Fit the weights of a family's linear features (`referee.rules.kernel_protocol.LinearFeatures`) to games.
 
 Logistic regression: the sum of the weights predicts whether the side to move wins. It starts from the kernel's prior
 weights, which rare features keep. Tied features share one weight.
@@ -27,7 +27,8 @@ from bots.training.positions import (
     logistic,
     split_validation,
 )
-from referee.rules.rules import LinearFeatures, Ruleset
+from referee.rules.kernel_protocol import LinearFeatures
+from referee.rules.rules import Ruleset
 
 WEIGHT_SCALE = 16
 """Integer weight of one centipawn."""

@@ -1,4 +1,4 @@
-"""Fit the piece values of quiescence search (`referee.rules.rules.Tactics`) to games.
+"""Fit the piece values of quiescence search (`referee.rules.kernel_protocol.Tactics`) to games.
 
 Logistic regression on quiet positions, in which neither side can capture or is in check: the score by piece values
 predicts the expected result of the side to move. Values of rare pieces stay near those of the kernel, the prior.
@@ -24,7 +24,8 @@ from bots.training.positions import (
     logistic,
     split_validation,
 )
-from referee.rules.rules import Ruleset, Tactics
+from referee.rules.kernel_protocol import Tactics
+from referee.rules.rules import Ruleset
 
 States = npt.NDArray[Any]
 

@@ -17,7 +17,8 @@ from types import ModuleType
 from typing import Any, TypeVar
 
 from referee.rules import load
-from referee.rules.rules import Kernel, Ruleset, State
+from referee.rules.kernel_protocol import Kernel
+from referee.rules.rules import Ruleset, State
 
 F = TypeVar("F", bound=Callable[..., Any])
 

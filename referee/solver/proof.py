@@ -29,8 +29,9 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 import numpy.typing as npt
 
+from referee.rules.kernel_protocol import Counters, Prospects
 from referee.rules.per_family import kernel_for
-from referee.rules.rules import Config, Counters, Prospects, State
+from referee.rules.rules import Config, State
 
 _kernel, compiled = kernel_for(__name__)
 legal, play, result, count = _kernel.legal, _kernel.play, _kernel.result, _kernel.count

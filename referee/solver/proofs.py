@@ -15,15 +15,16 @@ import numpy as np
 
 from referee.rules.core import SIDES, ParseError, Side, UnknownNameError
 from referee.rules.invariants import limits_of
+from referee.rules.kernel_protocol import Counters
 from referee.rules.per_family import loaded
-from referee.rules.rules import Counters, Ruleset, State
+from referee.rules.rules import Ruleset, State
 
 MAX_COUNT = 10_000
 
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """The limit `most` on a counter of the family (`referee.rules.rules.Counters`), written `marbles<=7`."""
+    """The limit `most` on a counter of the family (`referee.rules.kernel_protocol.Counters`), written `marbles<=7`."""
 
     counter: str
     most: int

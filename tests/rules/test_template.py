@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from referee.rules import families, load
-from referee.rules.rules import GameFormat, Kernel, Notation, Option, Piece, Rules, Variant
+from referee.rules.kernel_protocol import Kernel
+from referee.rules.rules import GameFormat, Notation, Option, Piece, Rules, Variant
 
 FILES = {
     "__init__.py",

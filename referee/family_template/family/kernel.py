@@ -1,4 +1,4 @@
-"""The compiled functions of the family; `referee.rules.rules.Kernel` documents each of them.
+"""The compiled functions of the family; `referee.rules.kernel_protocol.Kernel` documents each of them.
 
 They are plain functions over arrays, without classes and Python objects. A result is 4 * reason + winner (1 first,
 2 second, 3 draw), with reasons in the order of `rules.REASONS`; it is 0 while the game is undecided.

@@ -154,7 +154,7 @@ def evaluate(state: Any, config: Any) -> Any:
     return min(max(score, -9_999), 9_999)
 
 
-# For quiescence search: see `referee.rules.rules.Tactics`.
+# For quiescence search: see `referee.rules.kernel_protocol.Tactics`.
 
 FROZEN, STUCK_KING, ONWARD, ROOM = 6, 12, 13, 14
 """Indices of the piece values after the first six, which are those of the pieces. FROZEN starts the losses of each kind

@@ -1,4 +1,4 @@
-"""The compiled functions of Lines of Action: the `Kernel` protocol of `referee.rules.rules`."""
+"""The compiled functions of Lines of Action: the `Kernel` protocol of `referee.rules.kernel_protocol`."""
 
 from __future__ import annotations
 
