@@ -104,7 +104,7 @@ def test_content_ends_where_the_header_does_on_a_wide_screen(site: Site, page: A
         assert page.evaluate(edges, ".viewer > .side")[1] == pytest.approx(page.evaluate(edges, "main")[1], abs=1)
 
 
-FOCUSABLE = 'a, button, input, select, summary, [tabindex="0"]'
+FOCUSABLE = "a, button, input, select, summary, .frame"
 CUT_RINGS = """(kinds) => [...document.querySelectorAll(kinds)].filter((one) => {
     one.focus({ preventScroll: true, focusVisible: true });
     if (document.activeElement !== one || !one.checkVisibility()) return false;
