@@ -24,7 +24,7 @@ PINNED: Mapping[str, tuple[str, str]] = {
     "recorded_games.verify": ("verify", "checked failed failures"),
     "recorded_games._print": ("dump update, dump list", "folder added through problems files"),
     "recorded_games._fit": ("analysis fit", "family win_model"),
-    "database.init": ("init", "data settings revision admin"),
+    "init.run": ("init", "data settings revision admin"),
     "login.login": ("login", "server"),
     "kernels.perft": ("perft", "nodes seconds nodes_per_second divide"),
     "play_run._finish": ("play", "games"),
