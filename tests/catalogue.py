@@ -131,6 +131,9 @@ def _sentences() -> Iterator[tuple[str, str]]:
         yield from ((path.relative_to(ROOT).as_posix(), sentence) for sentence in errors_of(path))
     for name in _NOTATIONS:
         yield from ((name, sentence) for sentence in errors_of(ROOT / name))
+    yield from (
+        ("referee/rules/move_input.py", sentence) for sentence in returned_of(ROOT / "referee/rules/move_input.py")
+    )
     for path in sorted((ROOT / "arena").rglob("*.py")):
         name = path.relative_to(ROOT).as_posix()
         yield from ((name, sentence) for sentence in nouns_of(path))

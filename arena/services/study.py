@@ -21,7 +21,7 @@ from referee.game.record import GameRecord
 from referee.rules import load
 from referee.rules.core import Outcome, ParseError, Side, UnknownNameError, value_text
 from referee.rules.gametags import MARKS
-from referee.rules.move_input import LegalMove, legal_moves
+from referee.rules.move_input import LegalMove, legal_moves, refusal
 from referee.rules.position import IllegalMoveError, Position
 from referee.rules.position_setup import PositionSetupError, compose
 from referee.rules.rules import GameText, Ruleset, Variation
@@ -77,7 +77,7 @@ def options_text(ruleset: Ruleset) -> str:
 def read(ruleset: Ruleset, position: str, moves: Sequence[str]) -> Study:
     """Play `moves` from a position string, by default from the variant's start.
 
-    Raises BadValueError that names the field and, for moves, the number of the first illegal one.
+    Raises BadValueError that names the field and, for moves, the first illegal one, with its number if others follow.
     """
     try:
         at = Position.start(ruleset, position or None)
@@ -90,11 +90,16 @@ def read(ruleset: Ruleset, position: str, moves: Sequence[str]) -> Study:
         try:
             at = at.play(text)
         except ParseError as error:
-            raise BadValueError(
-                f"move {number}: {error.problem}: {text[:40]!r}", field="moves", hint=error.hint
-            ) from None
+            problem, hint = _unreadable(text[:40], error.problem), error.hint
         except IllegalMoveError:
-            raise BadValueError(f"move {number} is illegal: {text[:40]!r}", field="moves", hint=_near(at)) from None
+            why = refusal(at, ruleset.rules.notation.read_move(text, at.state, ruleset.config))
+            problem, hint = _illegal(text[:40], why), "" if why else _near(at)
+        else:
+            continue
+        # A player who has typed the last move knows which one is meant.
+        if number == len(moves):
+            raise BadValueError(problem, field="moves", hint=hint)
+        raise BadValueError(f"move {number}: {problem}", field="moves", hint=hint)
     return Study(ruleset, start, _texts(at), at)
 
 
@@ -106,6 +111,14 @@ def set_up(ruleset: Ruleset, pieces: str, side: Side) -> Study:
     except PositionSetupError as error:
         raise BadValueError(str(error), field="pieces") from None
     return read(ruleset, text, ())
+
+
+def _unreadable(text: str, problem: str) -> str:
+    return f"cannot read {text}: {problem}"
+
+
+def _illegal(text: str, why: str) -> str:
+    return f"{text} is illegal: {why}" if why else f"{text} is illegal"
 
 
 def _near(at: Position) -> str:

@@ -64,3 +64,19 @@ def legal_moves(position: Position) -> list[LegalMove]:
         text, ways = rules.notation.write_move(code), ways_of(position, code, board)
         moves.append(LegalMove(text, position.display(code), ways, effect or position.explain(code)))
     return sorted(moves, key=lambda move: move.move)
+
+
+def refusal(position: Position, code: int) -> str:
+    """Return why a well-formed move is not legal in a position, in the words of players; empty if that is not known."""
+    ruleset, rules, board = position.ruleset, position.ruleset.rules, position.board
+    if not position.moves:
+        return "the game is over"
+    cells = cells_named(rules.notation.write_move(code), board)
+    if not cells:
+        return "you can move, so you may not pass" if code == rules.notation.pass_move else ""
+    held = board.pieces.get(cells[0])
+    if not held:
+        return f"{cells[0]} is empty"
+    if ruleset.owner(held[-1]) not in (position.side, None):
+        return f"the piece on {cells[0]} is not yours"
+    return rules.refuse(code, position.state, ruleset.config) if rules.refuse else ""

@@ -486,6 +486,10 @@ class Rules:
     """Return the cell sequences that enter a legal move; None: the cells that its canonical text names, in order."""
     explain: Callable[[int, State, Config], str] | None = None
     """Return text on the side effects of a move (`leaps over the pincer on d5`), or an empty string."""
+    refuse: Callable[[int, State, Config], str] | None = None
+    """Return why a move of an own piece is not legal, for players (`this row cannot be pushed: 2 against 2`); empty if
+    that is not known.
+    """
     features: Features | None = None
     """The inputs of a learned evaluation; None: the family's champion uses its kernel's static score alone."""
     take_back: Callable[[str, Mapping[str, str]], Mapping[str, str]] | None = None
@@ -635,6 +639,11 @@ class Ruleset:
             if fold(name) in {fold(one) for one in (side, *names)}:
                 return index
         return None
+
+    def owner(self, symbol: str) -> Side | None:
+        """Return the side that a piece belongs to; None for a neutral one."""
+        side = next(piece.side for piece in self.rules.pieces if piece.symbol == symbol)
+        return SIDES[1 - SIDES.index(side)] if side and self._is_turned else side
 
     @property
     def _is_turned(self) -> bool:

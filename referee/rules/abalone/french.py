@@ -85,4 +85,11 @@ FRENCH: Final[Mapping[str, str]] = {
     "not a game written backwards": "ce n’est pas une partie écrite à l’envers",
     "a cell is a row a..i and a digit, e5 in the centre": "une case est une rangée a..i et un chiffre, e5 au centre",
     "invalid move code {}: expected a code of a legal move": "code de coup non valide {} : il faut celui d’un coup permis",
+    "no marble of yours is on {}": "aucune de vos billes n’est en {}",
+    "the marble on {} would leave the board": "la bille en {} sortirait du plateau",
+    "{} is not empty, and marbles that step sideways push nothing": "{} n’est pas libre, et un déplacement latéral ne pousse rien",
+    "{} marbles are in this row, and at most three move together": "cette rangée compte {} billes, et trois au plus avancent ensemble",
+    "the row would push your own marble off the board": "la rangée pousserait votre propre bille hors du plateau",
+    "this row cannot be pushed: {} against {}": "cette rangée ne peut pas être poussée : {} contre {}",
+    "the marble on {} stands behind the row": "la bille en {} est derrière la rangée",
 }

@@ -8,6 +8,7 @@ from referee.rules.abalone.features import FEATURES
 from referee.rules.abalone.gametext import FORMATS
 from referee.rules.abalone.layout import EMBLEM, MARKS, PIECES, board, effect, move_input, take_back
 from referee.rules.abalone.notation import NOTATION
+from referee.rules.abalone.refusal import refuse
 from referee.rules.abalone.start import VARIANTS, resolve
 from referee.rules.abalone.state import side
 from referee.rules.abalone.symmetry import SYMMETRY
@@ -77,6 +78,7 @@ RULES: Final = Rules(
     level_strengths=(0, 4, 8, 15, 26, 30, 33, 36),
     kernel_module="referee.rules.abalone.kernel",
     reasons=REASONS,
+    refuse=refuse,
     resolve=resolve,
     formats=FORMATS,
     keeps_moves=frozenset({Termination.REPETITION, NO_EJECTION, Termination.MAX_PLIES}),

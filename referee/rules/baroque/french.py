@@ -118,4 +118,13 @@ FRENCH: Final[Mapping[str, str]] = {
     "write tags, numbered moves as 1. Pa2a3 Pa7a6, {comments} and a result": "écrivez des étiquettes, des coups numérotés comme 1. Pa2a3 Pa7a6, des {commentaires} et un résultat",
     "list them with: arena rules list baroque": "pour en voir la liste : arena rules list baroque",
     "nothing": "rien",
+    "the {} on {} is frozen": "{} en {} : pièce immobilisée",
+    "the {} on {} may not remove itself": "{} en {} : cette pièce ne peut pas se retirer",
+    "the king moves one square": "le roi avance d’une case",
+    "the pincer moves like a rook": "le pion se déplace comme une tour",
+    "{} and {} are not on one line": "{} et {} ne sont pas sur une même ligne",
+    "the {} cannot leap over {}": "{} : impossible de sauter par-dessus {}",
+    "the piece on {} is in the way": "la pièce en {} barre le chemin",
+    "{} is not empty": "{} n’est pas libre",
+    "your king could be taken": "votre roi pourrait être pris",
 }

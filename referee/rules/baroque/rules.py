@@ -6,6 +6,7 @@ from referee.rules.baroque.features import FEATURES
 from referee.rules.baroque.gametext import FORMATS
 from referee.rules.baroque.layout import EMBLEM, MARKS, PIECES, board, effect
 from referee.rules.baroque.notation import NOTATION, explain
+from referee.rules.baroque.refusal import refuse
 from referee.rules.baroque.start import ROWS, VARIANTS, draw, resolve
 from referee.rules.baroque.state import side
 from referee.rules.baroque.symmetry import SYMMETRY
@@ -100,6 +101,7 @@ RULES = Rules(
     level_strengths=(0, 9, 14, 21, 26, 31, 36, 40),
     kernel_module="referee.rules.baroque.kernel",
     reasons=REASONS,
+    refuse=refuse,
     resolve=resolve,
     draw=draw,
     formats=FORMATS,

@@ -87,4 +87,9 @@ FRENCH: Final[Mapping[str, str]] = {
     "SGF of Lines of Action has GM[9]": "le SGF de Lines of Action a GM[9]",
     "a start of SGF that is not read: {}": "départ de SGF qui n’est pas lu : {}",
     "write KP[position]": "écrivez KP[position]",
+    "{} and {} are not on one line": "{} et {} ne sont pas sur une même ligne",
+    "the piece is alone on this line, so it moves one square": "le pion est seul sur cette ligne : il avance d’une case",
+    "{} pieces are on this line, so the piece moves {} squares": "cette ligne porte {} pions : le pion avance de {} cases",
+    "the piece on {} is in the way": "la pièce en {} barre le chemin",
+    "a piece of your own is on {}": "un de vos pions est en {}",
 }

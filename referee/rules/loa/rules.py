@@ -7,6 +7,7 @@ from referee.rules.loa.features import FEATURES
 from referee.rules.loa.gametext import FORMATS
 from referee.rules.loa.layout import EMBLEM, MARKS, PIECES, board
 from referee.rules.loa.notation import NOTATION
+from referee.rules.loa.refusal import refuse
 from referee.rules.loa.start import VARIANTS
 from referee.rules.loa.state import side
 from referee.rules.loa.symmetry import SYMMETRY
@@ -84,6 +85,7 @@ RULES = Rules(
     level_strengths=(12, 17, 22, 30, 38, 46, 53, 61),
     kernel_module="referee.rules.loa.kernel",
     reasons=REASONS,
+    refuse=refuse,
     formats=FORMATS,
     draw_probability=0.02,
     summary=(

@@ -113,4 +113,12 @@ FRENCH: Final[Mapping[str, str]] = {
     "unknown setup tag {}": "mise en place inconnue : {}",
     "the setup is not {}": "la mise en place n’est pas {}",
     "wrong ply number {}": "mauvais numéro de demi-coup : {}",
+    "no stack is on {}": "aucune pile n’est en {}",
+    "{} and {} are not neighbours": "{} et {} ne sont pas voisines",
+    "two cubes are on {} already": "deux cubes sont déjà en {}",
+    "only a wise cube may lie under a wise cube": "seul un sage peut se trouver sous un sage",
+    "a stack moves one or two cells in a straight line": "une pile avance d’une ou deux cases en ligne droite",
+    "the piece on {} is in the way": "la pièce en {} barre le chemin",
+    "a stack may not go to {}, where a cube of yours is": "une pile ne peut pas aller en {}, où se trouve un de vos cubes",
+    "{} cannot take {}": "{} : ne peut pas prendre {}",
 }

@@ -7,6 +7,7 @@ from referee.rules.pijersi.features import FEATURES
 from referee.rules.pijersi.gametext import FORMATS
 from referee.rules.pijersi.layout import EMBLEM, MARKS, PIECES, board, effect, move_input
 from referee.rules.pijersi.notation import NOTATION, write_setup
+from referee.rules.pijersi.refusal import refuse
 from referee.rules.pijersi.start import PHASE, VARIANTS, draw, numbers, permutations_of, resolve
 from referee.rules.pijersi.state import side
 from referee.rules.pijersi.symmetry import SYMMETRY
@@ -67,6 +68,7 @@ RULES = Rules(
     level_strengths=(0, 8, 13, 20, 37, 42, 49, 56),
     kernel_module="referee.rules.pijersi.kernel",
     reasons=REASONS,
+    refuse=refuse,
     resolve=resolve,
     draw=draw,
     phase=PHASE,

@@ -123,4 +123,11 @@ FRENCH: Final[Mapping[str, str]] = {
     "this looks like a record of another game than Tablut: {}": "cela ressemble à la partie d’un autre jeu que le Tablut : {}",
     "[{}] is a tag of another notation": "[{}] est une étiquette d’une autre notation",
     "write [{}:…], or read the text in the notation tablut": "écrivez [{}:…], ou lisez le texte dans la notation tablut",
+    "{} and {} are not on one line of the board": "{} et {} ne sont pas sur une même rangée ou colonne",
+    "the piece on {} is in the way": "la pièce en {} barre le chemin",
+    "{} is not empty": "{} n’est pas libre",
+    "the king moves {} cells at most": "le roi avance de {} cases au plus",
+    "no piece may stop on the throne, {}": "aucune pièce ne peut s’arrêter sur le trône, {}",
+    "no piece may pass over the throne, {}": "aucune pièce ne peut passer par le trône, {}",
+    "this piece may not enter a camp": "cette pièce ne peut pas entrer dans un camp",
 }

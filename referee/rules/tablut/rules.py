@@ -8,6 +8,7 @@ from referee.rules.tablut.features import FEATURES
 from referee.rules.tablut.gametext import FORMATS
 from referee.rules.tablut.layout import EMBLEM, MARKS, PIECES, announce, board, effect
 from referee.rules.tablut.notation import NOTATION
+from referee.rules.tablut.refusal import refuse
 from referee.rules.tablut.start import VARIANTS, resolve
 from referee.rules.tablut.state import side
 from referee.rules.tablut.symmetry import SYMMETRY
@@ -172,6 +173,7 @@ RULES = Rules(
     level_strengths=(0, 10, 22, 29, 36, 43, 49, 56),
     kernel_module="referee.rules.tablut.kernel",
     reasons=REASONS,
+    refuse=refuse,
     resolve=resolve,
     formats=FORMATS,
     announce=announce,

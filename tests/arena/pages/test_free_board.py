@@ -141,7 +141,7 @@ def test_moves_by_mouse_are_made_taken_back_and_shared(site: Site, page: Any, wi
     reads(
         page,
         "#problem",
-        "move 3: unreadable move: 'nonsense'; write a4b5c4, a4-b5=c4, b4=d4 or, in the swap phase, (a1b7) or ()",
+        "cannot read nonsense: unreadable move; write a4b5c4, a4-b5=c4, b4=d4 or, in the swap phase, (a1b7) or ()",
     )
     assert "422" in witness.faults.pop()  # the browser notes every answer of that kind
     type_move(page, "a1-b1")

@@ -238,10 +238,15 @@ def test_an_error_in_french_names_what_was_asked_for_unchanged(server: Server, a
     [
         (
             "/loa/board/scenes.json?moves=b1",
-            "coup 1 : ce n’est pas un coup : 'b1'",
+            "b1 est illisible : ce n’est pas un coup",
             "écrivez les cases de départ et d’arrivée, comme b1b3, ou pass",
         ),
-        ("/loa/board/scenes.json?moves=b1b4", "le coup 1 est illégal : 'b1b4'", "coups permis"),
+        (
+            "/loa/board/scenes.json?moves=b1b4",
+            "b1b4 est illégal : cette ligne porte 2 pions : le pion avance de 2 cases",
+            "",
+        ),
+        ("/loa/board/scenes.json?moves=d4d5%20a2c2", "coup 1 : d4d5 est illégal : d4 est vide", ""),
         ("/play/0123456789abcdef/state.json", "pas de partie", ""),
     ],
 )

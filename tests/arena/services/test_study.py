@@ -42,8 +42,10 @@ def test_pass_has_no_cells_to_pick() -> None:
         ({"variant": "nonsuch"}, "variant", "unknown variant"),
         ({"options": "nonsuch=1"}, "options", "unknown option"),
         ({"position": "8/8 b"}, "position", "rank"),
-        ({"moves": "b1b3 zz"}, "moves", "move 2: not a move"),
-        ({"moves": "b1b3 b1b3"}, "moves", "move 2 is illegal"),
+        ({"moves": "b1b3 zz"}, "moves", "cannot read zz: not a move"),
+        ({"moves": "b1b3 zz b1b3"}, "moves", "move 2: cannot read zz: not a move"),
+        ({"moves": "b1b3 b1b3"}, "moves", "b1b3 is illegal: b1 is empty"),
+        ({"moves": "b1b3 b1b3 a2c2"}, "moves", "move 2: b1b3 is illegal: b1 is empty"),
         ({"moves": "b1b3 " * 1001}, "moves", "too many moves: 1001"),
     ],
 )
