@@ -72,7 +72,7 @@ def _of(request: web.Request, row: _Stored) -> _Draft:
 
 
 async def _require_organiser(request: web.Request) -> None:
-    """Raise a redirect to the log-in form, or Problem (403)."""
+    """Set the request's identity to an organiser. Raise a redirect to the log-in form, or Problem (403)."""
     identity = await session_of(request)
     if identity is None:
         target = f"/login?next={quote(request.rel_url.raw_path)}"
@@ -81,6 +81,7 @@ async def _require_organiser(request: web.Request) -> None:
         raise Problem(
             "forbidden", "your account may not organise tournaments", hint="ask an admin for the role organiser"
         )
+    request[IDENTITY] = identity
 
 
 def settings_of(row: TournamentItem) -> dict[str, Any]:
@@ -212,7 +213,8 @@ class _Plan:
 async def _plan(request: web.Request, settings: Mapping[str, Any], document: Document | None) -> _Plan:
     try:
         document = document or _named(settings)
-        return _Plan(document, await run_use_case(services.tournament.expected, arena_of(request), document))
+        preview = services.tournament.preview
+        return _Plan(document, await run_use_case(preview, arena_of(request), document, request[IDENTITY]))
     except ArenaError as error:
         return _Plan(errors=_faults(error))
 
