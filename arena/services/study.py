@@ -93,7 +93,7 @@ def read(ruleset: Ruleset, position: str, moves: Sequence[str]) -> Study:
             problem, hint = _unreadable(text[:40], error.problem), error.hint
         except IllegalMoveError:
             why = refusal(at, ruleset.rules.notation.read_move(text, at.state, ruleset.config))
-            problem, hint = _illegal(text[:40], why), "" if why else _near(at)
+            problem, hint = _illegal(text[:40]), why or _near(at)
         else:
             continue
         # A player who has typed the last move knows which one is meant.
@@ -117,8 +117,8 @@ def _unreadable(text: str, problem: str) -> str:
     return f"cannot read {text}: {problem}"
 
 
-def _illegal(text: str, why: str) -> str:
-    return f"{text} is illegal: {why}" if why else f"{text} is illegal"
+def _illegal(text: str) -> str:
+    return f"{text} is illegal"
 
 
 def _near(at: Position) -> str:

@@ -24,7 +24,6 @@ globalThis.arenaTexts = {
 "Live": "En direct",
 "Making it: {seconds} s of about {expected} s, longer on a busy machine.": "En préparation : {seconds} s sur {expected} s environ, davantage si la machine est occupée.",
 "Move": "Coup",
-"Move ahead: {picked}. Click the board to cancel it.": "",
 "Moves played in this position": "Coups joués dans cette position",
 "Network error; try again.": "Erreur du réseau ; réessayez.",
 "Next": "Prochaine",

@@ -141,7 +141,7 @@ def test_a_hint_and_the_solution_cost_the_first_attempt(arena: Arena, person: Pe
     [
         (["d2f4", "b6b7", "d2d3"], "move 2"),
         (["d2f4", "c1c5"], "does not end with a move of yours"),
-        (["a1a1"], "move 1"),
+        (["a1a1"], "is illegal"),
         ([], "does not end"),
     ],
 )
