@@ -53,7 +53,7 @@ def test_refusal_is_in_the_words_of_players(family: str, text: str, reason: str)
     ("family", "position", "text", "reason"),
     [
         ("abalone", "5/6/7/8/2SSss3/8/7/6/5 0 0 b 0 1", "e3e4", "this row cannot be pushed: 2 against 2"),
-        ("abalone", "5/6/7/8/2SSsS3/8/7/6/5 0 0 b 0 1", "e3e4", "the marble on e6 stands behind the row"),
+        ("abalone", "5/6/7/8/2SSsS3/8/7/6/5 0 0 b 0 1", "e3e4", "the marble on e6 blocks the row"),
         ("loa", "7w/8/8/8/8/8/8/bw1b4 b - 1", "a1d1", "the piece on b1 is in the way"),
         ("loa", "7w/8/8/8/8/8/8/b1b4w b - 1", "c1c3", "the piece is alone on this line, so it moves one square"),
         ("baroque", "4k3/8/8/8/8/8/P2m4/3Q1K2 w 0 1", "d1c1", "the withdrawer on d1 is frozen"),

@@ -91,5 +91,5 @@ FRENCH: Final[Mapping[str, str]] = {
     "{} marbles are in this row, and at most three move together": "cette rangée compte {} billes, et trois au plus avancent ensemble",
     "the row would push your own marble off the board": "la rangée pousserait votre propre bille hors du plateau",
     "this row cannot be pushed: {} against {}": "cette rangée ne peut pas être poussée : {} contre {}",
-    "the marble on {} stands behind the row": "la bille en {} est derrière la rangée",
+    "the marble on {} blocks the row": "la bille en {} bloque la rangée",
 }

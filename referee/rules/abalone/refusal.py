@@ -1,4 +1,4 @@
-"""Why a move of Abalone is not legal, in the words of players."""
+"""The reason that a move of Abalone is not legal, in the words of players."""
 
 from __future__ import annotations
 
@@ -41,4 +41,4 @@ def _refuse_push(cell: int, ahead: dict[int, int], own: int, other: int) -> str:
         return "the row would push your own marble off the board"
     if against >= length:
         return f"this row cannot be pushed: {length} against {against}"
-    return f"the marble on {NAMES[cell]} stands behind the row" if own >> cell & 1 else ""
+    return f"the marble on {NAMES[cell]} blocks the row" if own >> cell & 1 else ""

@@ -1,4 +1,4 @@
-"""Why a turn of Pijersi is not legal, in the words of players."""
+"""The reason that a turn of Pijersi is not legal, in the words of players."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Why a move of Tablut is not legal, in the words of players."""
+"""The reason that a move of Tablut is not legal, in the words of players."""
 
 from __future__ import annotations
 
