@@ -115,6 +115,12 @@ def texts(one: str, many: str, count: int) -> str:
     return catalogue(current()).ngettext(one, many, count)
 
 
+def headed(head: str, words: str) -> str:
+    """Put a head before words, with a colon as the current language writes it."""
+    colon = text(":")
+    return f"{head}{colon} {words}"
+
+
 def translated(english: str) -> str:
     """Return a word or sentence from a lower layer in the language of the page; an unknown one stays as it is.
 

@@ -6,11 +6,13 @@ import asyncio
 import secrets
 from collections.abc import Mapping
 from typing import Any
+from urllib.parse import quote
 
 from aiohttp import web
 
 from arena import services
 from arena.credentials import new_secret
+from arena.documents.account import Identity
 from arena.errors import StoreError, UnauthorisedError
 from arena.http.identity import (
     DEVICE_COOKIE,
@@ -78,6 +80,21 @@ async def own_form(request: web.Request) -> dict[str, str]:
     if not is_same_origin(request):
         raise Problem("forbidden", "the form does not come from this site", hint="reload the page and send it again")
     return fields
+
+
+async def require_scope(request: web.Request, scope: str, refusal: Problem) -> Identity:
+    """Return the user who is logged in, as the request's identity.
+
+    Raises a redirect to the log-in form, and the refusal if the user lacks the scope.
+    """
+    identity = await session_of(request)
+    if identity is None:
+        target = f"/login?next={quote(request.rel_url.raw_path)}"
+        raise web.HTTPSeeOther(target, headers={"Cache-Control": "no-store"})
+    if scope not in identity.scopes:
+        raise refusal
+    request[IDENTITY] = identity
+    return identity
 
 
 async def context(request: web.Request) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 from arena.documents.account import Notice
 from arena.pages import filters, language
-from arena.pages.language import marked, text, texts, translated
+from arena.pages.language import headed, marked, text, texts, translated
 from arena.pages.routes.account import PAGES
 from arena.store import Store
 from referee.rules import families, load
@@ -141,12 +141,6 @@ class DigestWriter:
         detail = f" ({filters.plain(translated(notice.detail), 200)})" if notice.detail else ""
         address = f"{self._base}{PAGES[notice.kind]}{notice.key}"
         return f"- {headed(filters.plain(notice.name, 120), translated(notice.what))}{detail}\n  {address}"
-
-
-def headed(head: str, words: str) -> str:
-    """Put a head before words, with a colon as the language writes it."""
-    colon = text(":")
-    return f"{head}{colon} {words}"
 
 
 def _section(heading: str, lines: Sequence[str]) -> Iterator[str]:

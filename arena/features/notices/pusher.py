@@ -91,10 +91,9 @@ def signed(key: bytes, endpoint: str, subject: str) -> str:
 
 def messages_of(notices: Sequence[Notice], language: str) -> list[PushMessage]:
     """Return what a device shows of these notices, latest first, in its language."""
-    from arena.features.notices.digest import headed
     from arena.pages import language as languages
     from arena.pages.filters import plain
-    from arena.pages.language import texts, translated
+    from arena.pages.language import headed, texts, translated
     from arena.pages.routes.account import EVENTS, PAGES
 
     with languages.using(language):

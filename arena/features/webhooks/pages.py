@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
-from urllib.parse import quote
 
 from aiohttp import web
 from markupsafe import Markup
@@ -14,9 +13,7 @@ from arena.documents.account import Identity
 from arena.documents.table import Column, text_column
 from arena.features.webhooks import service
 from arena.features.webhooks.documents import DELIVERIES, FORMS, KINDS, Kind, WebhookItem
-from arena.http.identity import session_of
 from arena.http.problem import Problem
-from arena.http.request_context import IDENTITY
 from arena.pages import filters
 from arena.pages.html_table import sorted_table
 from arena.pages.language import marked, text, translated
@@ -30,7 +27,7 @@ from arena.pages.page import (
     run,
     run_use_case,
 )
-from arena.pages.session import checked_form
+from arena.pages.session import checked_form, require_scope
 from referee.errors import ArenaError
 
 routes = web.RouteTableDef()
@@ -64,13 +61,8 @@ _DELIVERIES = tuple(
 
 async def _administrator(request: web.Request) -> Identity:
     """Return the user. Raises a redirect to the log-in form, or Problem (403)."""
-    identity = request.get(IDENTITY) or await session_of(request)
-    if identity is None:
-        target = f"/login?next={quote(request.rel_url.raw_path)}"
-        raise web.HTTPSeeOther(target, headers={"Cache-Control": "no-store"})
-    if "admin" not in identity.scopes:
-        raise Problem("forbidden", "webhooks are for administrators", hint="ask one to add your address")
-    return identity
+    refusal = Problem("forbidden", "webhooks are for administrators", hint="ask one to add your address")
+    return await require_scope(request, "admin", refusal)
 
 
 @routes.get("/webhooks")

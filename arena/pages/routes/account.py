@@ -19,7 +19,7 @@ from arena.http.problem import Problem
 from arena.http.request_context import CONTEXT, IDENTITY, RequestContext
 from arena.pages.filters import plain
 from arena.pages.html_table import sorted_table
-from arena.pages.language import marked, text, translated
+from arena.pages.language import headed, marked, text, translated
 from arena.pages.page import allow_parameters, arena_of, error_sentence, redirect, render, run, run_use_case
 from arena.pages.session import begin_session, checked_form
 from referee.errors import ArenaError
@@ -100,7 +100,7 @@ async def unread(request: web.Request) -> web.Response:
         {
             "at": round(notice.at.timestamp() * 1000),
             "title": plain(notice.name, 120),
-            "body": translated(EVENTS[notice.kind]) + text(":") + " " + translated(notice.what),
+            "body": headed(translated(EVENTS[notice.kind]), translated(notice.what)),
             "address": f"{PAGES[notice.kind]}{notice.key}",
         }
         for notice in reversed(notices[:MAX_NOTIFICATIONS])

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any
-from urllib.parse import quote
 
 from aiohttp import web
 
@@ -17,14 +16,13 @@ from arena import services
 from arena.documents.account import Identity
 from arena.documents.columns import TOURNAMENTS
 from arena.documents.tournament import ScheduleItem, TournamentItem, TournamentQuery
-from arena.http.identity import session_of
 from arena.http.problem import Problem
 from arena.http.request_context import CONTEXT, IDENTITY
 from arena.pages import filters, language, tournament_form
 from arena.pages.html_table import choice, sorted_table
 from arena.pages.language import marked
 from arena.pages.page import allow_parameters, arena_of, path_number, redirect, render, run, run_use_case
-from arena.pages.session import checked_form
+from arena.pages.session import checked_form, require_scope
 from arena.services.tournament import Preview
 from referee import toml
 from referee.errors import ArenaError
@@ -73,15 +71,10 @@ def _of(request: web.Request, row: _Stored) -> _Draft:
 
 async def _require_organiser(request: web.Request) -> None:
     """Set the request's identity to an organiser. Raise a redirect to the log-in form, or Problem (403)."""
-    identity = await session_of(request)
-    if identity is None:
-        target = f"/login?next={quote(request.rel_url.raw_path)}"
-        raise web.HTTPSeeOther(target, headers={"Cache-Control": "no-store"})
-    if "organise" not in identity.scopes:
-        raise Problem(
-            "forbidden", "your account may not organise tournaments", hint="ask an admin for the role organiser"
-        )
-    request[IDENTITY] = identity
+    refusal = Problem(
+        "forbidden", "your account may not organise tournaments", hint="ask an admin for the role organiser"
+    )
+    await require_scope(request, "organise", refusal)
 
 
 def settings_of(row: TournamentItem) -> dict[str, Any]:
