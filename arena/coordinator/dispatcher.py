@@ -9,10 +9,11 @@ import heapq
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
+from datetime import datetime, timedelta
 from itertools import groupby
 
 from arena.cluster.game_runner import BundlePlace, play_bundled
-from arena.coordinator.context import CoordinatorContext, Job
+from arena.coordinator.context import BATCH_WINDOW_S, CoordinatorContext, Job
 from arena.coordinator.executors import slots_of
 from arena.coordinator.remote_games import RemoteGames
 from arena.coordinator.shares import Shares, weights
@@ -38,12 +39,24 @@ class JobDispatcher:
         self._spool = None if settings.is_clustered else context.spool.folder
         """Where slots of this machine write results."""
         self._shares = Shares()
+        self._ends: deque[datetime] = deque()
+        """When the jobs of the last batch window ended."""
 
     @property
     def room(self) -> int:
-        """Greatest number of jobs in flight: twice the number of slots, which changes as workers come and go."""
-        # One job to play and one to begin in the same moment, as the next turn is still to come.
-        return 2 * slots_of(self._executor)
+        """Greatest number of jobs in flight: as many as ended in the last batch window, two to eight for each slot."""
+        since = self._clock() - timedelta(seconds=BATCH_WINDOW_S)
+        while self._ends and self._ends[0] < since:
+            self._ends.popleft()
+        # One job to play and one to begin in the same moment, as the next turn is still to come. Of short games more: a
+        # turn comes when half of the jobs have ended, and costs the same for two of them as for twenty.
+        slots = slots_of(self._executor)
+        return max(2 * slots, min(8 * slots, len(self._ends)))
+
+    def _end_job(self, future: Future[None]) -> None:
+        """Note the end of a job; called in any thread."""
+        self._ends.append(self._clock())
+        self._on_done(future)
 
     def waited_for(self, tournament_id: int) -> frozenset[str]:
         """Return the remote bots that a tournament must wait for: their games may not be dispatched yet."""
@@ -120,7 +133,7 @@ class JobDispatcher:
             future = job.executor.submit(play_bundled, games, self._place, True, self._spool)
             in_flight.jobs[future] = job
             in_flight.by_game.update((game.id, job) for game in job.games)
-            future.add_done_callback(self._on_done)
+            future.add_done_callback(self._end_job)
 
     def call_off(self, futures: Sequence[Future[None]]) -> None:
         """Cancel these jobs, even running ones; their games without a result are requeued."""

@@ -192,6 +192,26 @@ def test_several_tournaments_share_the_slots(stage: Stage) -> None:
         stage.check_exactly_once(number, 24)
 
 
+@on_sqlite
+def test_short_jobs_are_handed_out_ahead_until_they_take_longer(stage: Stage) -> None:
+    stage.create(games=2000, entries={"bots": ["ada", "bob"]})
+    dice = Dice(is_held=True)
+    coordinator = stage.coordinator(dice)
+
+    def most_in_flight(pause: timedelta) -> int:
+        """Let two jobs end before each of many turns; return how many are in flight at last."""
+        for _ in range(20):
+            dice.release(2)
+            stage.now += pause
+            coordinator.turn()
+        return len(dice.held)
+
+    assert most_in_flight(timedelta(seconds=1)) == 4
+    assert most_in_flight(timedelta(seconds=0.1)) == 10  # as many as end in half a second
+    assert most_in_flight(timedelta(seconds=0.01)) == 16
+    assert most_in_flight(timedelta(seconds=1)) == 4
+
+
 def handed_out(stage: Stage, until: int) -> list[int]:
     """Play with held slots until a tournament is over; return the tournaments of all games in the order of play."""
     dice = Dice(is_held=True)
