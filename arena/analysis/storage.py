@@ -10,7 +10,7 @@ from arena.collections.conversion import to_record
 from arena.documents.analysis import AnalysisFigures, GameAnalysis
 from arena.errors import NotFoundError
 from arena.store import Store
-from arena.store.base.models import StoredWinModel
+from arena.store.base.tables.analyses import StoredWinModel
 from referee.game.record import GameRecord
 
 

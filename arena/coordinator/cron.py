@@ -18,7 +18,7 @@ from croniter import croniter
 from arena.documents.tournament import ScheduleItem, TournamentItem
 from arena.errors import ConflictError
 from arena.store import Store
-from arena.store.base.models import Schedule
+from arena.store.base.tables.tournaments import Schedule
 from arena.tournaments.creation import create as create_tournament
 from referee.tournament import openings
 from referee.tournament.document import Document, read

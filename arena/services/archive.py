@@ -27,7 +27,7 @@ from arena.services.arena import Arena
 from arena.store.archive.archive import ArchivedPairing
 from arena.store.archive.archived_game import ArchivedGame, date_of
 from arena.store.archive.search import ArchiveSearch
-from arena.store.base.models import StoredImport
+from arena.store.base.tables.archive import StoredImport
 from referee.errors import ArenaError, did_you_mean, near
 from referee.game.record import GameRecord
 from referee.rules import load

@@ -15,8 +15,8 @@ from arena.errors import ForbiddenError, NotFoundError
 from arena.services import bot
 from arena.services.access import may_read_log, shown_void
 from arena.services.arena import Arena
-from arena.store.base.models import RatingChange
 from arena.store.base.page import write_cursor
+from arena.store.base.tables.ratings import RatingChange
 from referee.errors import ArenaError
 from referee.game.record import GameRecord
 from referee.game.spec import GameSpec

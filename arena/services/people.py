@@ -29,7 +29,7 @@ from arena.events.messages import HumanActed
 from arena.services import study
 from arena.services.arena import Arena
 from arena.services.study import Study
-from arena.store.base.models import StoredHumanGame
+from arena.store.base.tables.games import StoredHumanGame
 from arena.store.bots.bots import OWNER
 from arena.store.bots.versions import bot_spec
 from arena.store.tournaments.human_games import DRAW, MAX_TAKEN_BACK, is_draw_offered

@@ -12,7 +12,7 @@ from arena.documents.bot import PresenceItem, VersionItem
 from arena.documents.tournament import MAX_CHALLENGE_GAMES, TournamentItem, TournamentQuery
 from arena.errors import ConflictError, ForbiddenError, NotFoundError, QuotaError
 from arena.services.arena import Arena
-from arena.store.base.models import Version
+from arena.store.base.tables.bots import Version
 from arena.store.bots.bots import OWNER
 from arena.submission.check import storable
 from arena.submission.receive import NotYoursError

@@ -15,7 +15,7 @@ from typing import Any
 
 from arena.errors import ConflictError
 from arena.store import Store
-from arena.store.base.models import Version
+from arena.store.base.tables.bots import Version
 from arena.store.bots.checks import LOAD
 from arena.store.bots.versions import bot_spec, of_family
 from arena.submission.bundle_store import BundleError, BundleStore

@@ -25,7 +25,7 @@ from arena.errors import (
 )
 from arena.names import as_name
 from arena.store import Store
-from arena.store.base.models import Version
+from arena.store.base.tables.bots import Version
 from arena.submission.bundle_store import BundleStore, read_manifest
 from arena.submission.check import MOVE_MS
 from arena.submission.unpack import ArchiveError, unpack

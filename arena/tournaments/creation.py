@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 
 from arena.documents.tournament import PERMANENT_LADDER, TournamentItem
 from arena.store import Store
-from arena.store.base.models import Tournament
+from arena.store.base.tables.tournaments import Tournament
 from arena.tournaments.entry import ResolvedEntries, resolve
 from referee.rules import load
 from referee.tournament import openings

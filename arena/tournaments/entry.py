@@ -14,7 +14,7 @@ from typing import Any
 from arena.documents.bot import VersionItem
 from arena.errors import NotFoundError
 from arena.store import Store
-from arena.store.base.models import Version
+from arena.store.base.tables.bots import Version
 from arena.store.bots.checks import FIT_AGAIN_MS, LOAD
 from arena.store.bots.versions import of_family
 from protocol.capabilities import MOVES_OF_A_GAME, Capabilities

@@ -11,7 +11,8 @@ from datetime import UTC, datetime
 
 from arena.coordinator.archivist import ArchiveImporter
 from arena.store import Store
-from arena.store.base.models import Tournament, Version
+from arena.store.base.tables.bots import Version
+from arena.store.base.tables.tournaments import Tournament
 from arena.store.bots.versions import bot_spec
 from referee.bot.file import BotFile
 from referee.game.record import GameRecord, Ply

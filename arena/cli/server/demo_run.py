@@ -33,7 +33,7 @@ from arena.http.server import Runner
 from arena.services import Arena
 from arena.services.archive import read_text, store_collection
 from arena.store import Store
-from arena.store.base.models import Version
+from arena.store.base.tables.bots import Version
 from arena.tournaments import create
 from arena.tournaments.participants import StoredTournament
 from arena.tournaments.standing import standing

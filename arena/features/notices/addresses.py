@@ -15,7 +15,7 @@ from arena.clock import now
 from arena.errors import BadValueError, QuotaError
 from arena.features.notices.tables import DigestAddress
 from arena.store import Store
-from arena.store.base.models import User
+from arena.store.base.tables.people import User
 
 CONFIRM_LIFETIME = timedelta(hours=24)
 MAX_LINKS = 3

@@ -15,7 +15,7 @@ from arena.clock import now
 from arena.errors import QuotaError
 from arena.features.notices.tables import PushDevice, PushKey
 from arena.store import Store
-from arena.store.base.models import User
+from arena.store.base.tables.people import User
 
 MAX_DEVICES = 10
 """Maximum of devices of a user."""

@@ -20,8 +20,8 @@ from arena.features.problems.store import of_attempt
 from arena.features.problems.tables import ProblemAttempt, SolverRating, StoredProblem
 from arena.store import Store
 from arena.store.base.engine import Repository, fetch
-from arena.store.base.models import User
 from arena.store.base.page import bounded, read_cursor, write_cursor
+from arena.store.base.tables.people import User
 from arena.store.ratings.fold import FoldedGame, FoldedRating, fold
 from referee.ratings.trueskill import SIGMA, TrueSkillRating
 from referee.rules.core import Kind

@@ -22,8 +22,8 @@ from arena.features.problems.documents import (
 )
 from arena.features.problems.tables import ProblemAttempt, StoredProblem
 from arena.store.base.engine import Repository, fetch
-from arena.store.base.models import User
 from arena.store.base.page import bounded, cut, read_cursor
+from arena.store.base.tables.people import User
 
 REMOVED = "removed"
 """The state of a removed problem, which is kept for the ratings of those who tried it."""

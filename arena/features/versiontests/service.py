@@ -13,7 +13,7 @@ from arena.errors import BadValueError, ForbiddenError, QuotaError
 from arena.features.versiontests.documents import Verdict, VersionTestItem, VersionTestRequest, VersionTests
 from arena.services.arena import Arena
 from arena.services.remote import require_short
-from arena.store.base.models import Version
+from arena.store.base.tables.bots import Version
 from arena.tournaments.entry import read_name
 from referee.tournament.document import read as read_settings
 from referee.tournament.formats.sprt import FORMAT

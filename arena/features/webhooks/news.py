@@ -13,7 +13,8 @@ from sqlmodel import col
 from arena.features.webhooks.documents import Kind
 from arena.store import Store
 from arena.store.base.engine import fetch
-from arena.store.base.models import Game, Tournament
+from arena.store.base.tables.games import Game
+from arena.store.base.tables.tournaments import Tournament
 from arena.store.tournaments.tournaments import tournament_item
 from arena.tournaments.participants import StoredTournament
 from arena.tournaments.standing import standing

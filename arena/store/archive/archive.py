@@ -35,8 +35,10 @@ from arena.store.archive.entry import (
 from arena.store.archive.explorer import Explorer
 from arena.store.archive.search import MAX_SERIAL, ArchiveSearch, Matches
 from arena.store.base.engine import Repository, Sessions, batched, fetch
-from arena.store.base.models import Analysis, ArchiveGame, ArchiveName, Game, Record
 from arena.store.base.page import read_cursor, write_cursor
+from arena.store.base.tables.analyses import Analysis
+from arena.store.base.tables.archive import ArchiveGame, ArchiveName
+from arena.store.base.tables.games import Game, Record
 
 FOLLOWED_COUNTER = "archive-followed"
 """Name of the counter with the last commit number whose game is in the archive."""

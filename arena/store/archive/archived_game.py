@@ -19,7 +19,8 @@ from sqlmodel import col
 from arena.documents.archive import HERE, ArchiveItem
 from arena.store.archive.positions import PositionEntries
 from arena.store.base.engine import BATCH, batched
-from arena.store.base.models import ArchiveGame, ArchiveName, ArchiveText, Record
+from arena.store.base.tables.archive import ArchiveGame, ArchiveName, ArchiveText
+from arena.store.base.tables.games import Record
 from arena.store.games.commit import unpack
 from referee.game.record import GameRecord, Ply
 from referee.rules import load

@@ -26,7 +26,9 @@ from arena.store.archive import positions
 from arena.store.archive.archived_game import WINNERS, ArchivedGame, entries_of
 from arena.store.archive.positions import PositionEntries, joined
 from arena.store.base.engine import Repository, batched, table_of
-from arena.store.base.models import ArchiveGame, ArchiveName, ArchiveText, Counter, Game, StoredImport
+from arena.store.base.tables.archive import ArchiveGame, ArchiveName, ArchiveText, StoredImport
+from arena.store.base.tables.games import Game
+from arena.store.base.tables.operations import Counter
 
 SERIAL_COUNTER = "archive"
 """Name of the counter with the last serial assigned."""

@@ -24,7 +24,9 @@ from arena.store.archive.archived_game import lines_of
 from arena.store.archive.positions import PositionEntries
 from arena.store.archive.search import MAX_SERIAL, ArchiveSearch, Matches
 from arena.store.base.engine import Repository, fetch
-from arena.store.base.models import ArchiveGame, ArchiveName, Version, VersionRating
+from arena.store.base.tables.archive import ArchiveGame, ArchiveName
+from arena.store.base.tables.bots import Version
+from arena.store.base.tables.ratings import VersionRating
 from referee.rules.core import Side
 
 Numbers = npt.NDArray[np.int64]

@@ -24,7 +24,7 @@ from sqlalchemy.orm import Session
 from sqlmodel import col
 
 from arena.store.base.engine import table_of
-from arena.store.base.models import ArchivePart, ArchivePosition
+from arena.store.base.tables.archive import ArchivePart, ArchivePosition
 
 MAX_PART_GAMES = 16_384
 """Maximum number of games in a part: two bytes distinguish them."""

@@ -25,7 +25,8 @@ from arena.errors import BadValueError
 from arena.store.archive import positions
 from arena.store.archive.archived_game import MAX_OPENING_PLIES, WINNERS, day_of, games_of, opening_key
 from arena.store.base.engine import table_of
-from arena.store.base.models import Analysis, ArchiveGame, ArchiveName
+from arena.store.base.tables.analyses import Analysis
+from arena.store.base.tables.archive import ArchiveGame, ArchiveName
 from arena.store.games import analyses
 
 MAX_COMPARED = 5000

@@ -1,4 +1,4 @@
-"""The database schema: upgrade it, compare it with the models, reject another program's.
+"""The database schema: upgrade it, compare it with the tables, reject another program's.
 
 The revisions are in `arena.migrations`; they run in this process, in one transaction. A feature may have a chain of its
 own, with its own table of the present revision, so that it comes and goes without the others. Alembic is imported only
@@ -19,7 +19,6 @@ from sqlmodel import SQLModel
 
 from arena import feature
 from arena.errors import EmptyDatabaseError, SchemaError
-from arena.store.base import models
 from arena.store.base.engine import Sessions
 from arena.store.base.health import translated
 from referee.families import folder_of
@@ -27,7 +26,7 @@ from referee.families import folder_of
 if TYPE_CHECKING:
     from alembic.config import Config
 
-_FOLDER = Path(models.__file__).parents[2] / "migrations"
+_FOLDER = Path(__file__).parents[2] / "migrations"
 _VERSIONS = "alembic_version"
 FIRST = 1001
 """Number of the first revision. Those before 1.0 were 0001 to 0012 and cannot be upgraded."""
@@ -130,7 +129,7 @@ def _require_features(connection: Connection) -> None:
 
 
 def differences(engine: Engine) -> list[str]:
-    """Describe the differences between the database and the models, without the tables of uninstalled features."""
+    """Describe the differences between the database and the tables, without the tables of uninstalled features."""
     from alembic.autogenerate import compare_metadata
     from alembic.migration import MigrationContext
 

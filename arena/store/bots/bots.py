@@ -19,8 +19,9 @@ from arena.documents.bot import BotItem, PresenceItem
 from arena.documents.query import PageResponse
 from arena.errors import BadValueError, NotFoundError, TakenError
 from arena.store.base.engine import Repository, Sessions, batched, fetch, table_of
-from arena.store.base.models import BotIdentity, RemotePresence, User, Version, VersionFamily
 from arena.store.base.page import DEFAULT_LIMIT, bounded, cut, read_cursor
+from arena.store.base.tables.bots import BotIdentity, RemotePresence, Version, VersionFamily
+from arena.store.base.tables.people import User
 from arena.store.bots.versions import Versions, families_of, usage_of
 from referee.bot.argument import SAMPLES
 from referee.bot.bridge import FAMILY

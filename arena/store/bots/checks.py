@@ -11,7 +11,7 @@ from sqlmodel import col
 from arena.clock import now
 from arena.errors import ConflictError, NotFoundError
 from arena.store.base.engine import Repository
-from arena.store.base.models import Version, VersionFamily
+from arena.store.base.tables.bots import Version, VersionFamily
 
 LOAD, FIT_AGAIN_MS = "load", "fit_again_ms"
 """Keys stored with the capabilities that a check found: the load of a busy machine, in words, and the shortest move

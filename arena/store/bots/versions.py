@@ -15,7 +15,9 @@ from arena.documents.account import Usage
 from arena.documents.bot import VersionItem
 from arena.errors import ConflictError, NotFoundError
 from arena.store.base.engine import Repository, fetch
-from arena.store.base.models import BotIdentity, User, Version, VersionFamily, VersionRating
+from arena.store.base.tables.bots import BotIdentity, Version, VersionFamily
+from arena.store.base.tables.people import User
+from arena.store.base.tables.ratings import VersionRating
 from arena.store.bots.checks import FIT_AGAIN_MS, LOAD
 from referee.bot.file import BotFile
 from referee.game.spec import BotSpec

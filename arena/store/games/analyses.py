@@ -19,7 +19,8 @@ from arena.clock import now
 from arena.documents.analysis import AnalysedGamesQuery, AnalysisFigures, PositionEvaluation, PositionResponse
 from arena.errors import NotFoundError, QuotaError
 from arena.store.base.engine import Repository, fetch
-from arena.store.base.models import Analysis, Game, QueuedAnalysis, StoredWinModel
+from arena.store.base.tables.analyses import Analysis, QueuedAnalysis, StoredWinModel
+from arena.store.base.tables.games import Game
 
 MAX_LATEST = 1_000
 """Number of latest results that may be analysed without a request."""

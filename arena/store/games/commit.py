@@ -20,7 +20,11 @@ from sqlalchemy.orm import Session
 from arena.clock import now
 from arena.errors import ConflictError, NotFoundError, SchemaError
 from arena.store.base.engine import table_of
-from arena.store.base.models import Counter, Game, RatingChange, Record, Tournament, Version, VersionRating
+from arena.store.base.tables.bots import Version
+from arena.store.base.tables.games import Game, Record
+from arena.store.base.tables.operations import Counter
+from arena.store.base.tables.ratings import RatingChange, VersionRating
+from arena.store.base.tables.tournaments import Tournament
 from arena.store.ratings import fold
 from arena.store.ratings.fold import COUNTER, change_row, line_of, row_of
 from referee.game.record import GameRecord, read_record

@@ -18,8 +18,10 @@ from arena.documents.query import PageResponse
 from arena.documents.tournament import PlanQuery
 from arena.errors import BadValueError, NotFoundError
 from arena.store.base.engine import Repository, fetch
-from arena.store.base.models import Analysis, Game, Record, Tournament
 from arena.store.base.page import DEFAULT_LIMIT, bounded, cut, read_cursor
+from arena.store.base.tables.analyses import Analysis
+from arena.store.base.tables.games import Game, Record
+from arena.store.base.tables.tournaments import Tournament
 from arena.store.games import analyses
 from arena.store.games.commit import unpack
 from arena.store.tournaments.human_games import GUEST

@@ -19,8 +19,11 @@ from sqlmodel import col
 
 from arena.documents.game import ALL_GAMES, GameItem, GameQuery, Tally
 from arena.store.base.engine import Repository, Sessions, batched, fetch, table_of
-from arena.store.base.models import Analysis, Counter, Game, QueuedAnalysis, Record, Tournament, Void
 from arena.store.base.page import bounded
+from arena.store.base.tables.analyses import Analysis, QueuedAnalysis
+from arena.store.base.tables.games import Game, Record, Void
+from arena.store.base.tables.operations import Counter
+from arena.store.base.tables.tournaments import Tournament
 from arena.store.games.commit import Committed, commit, unpack, unpack_line
 from arena.store.games.games import LINE, conditions, game_item
 from arena.store.ratings.rebuild import rebuild

@@ -10,8 +10,8 @@ from arena.documents.query import PageQuery, PageResponse
 from arena.documents.service import VoidItem
 from arena.errors import NotFoundError
 from arena.store.base.engine import Repository, fetch
-from arena.store.base.models import Game, Record, Void
 from arena.store.base.page import bounded, cut, read_cursor
+from arena.store.base.tables.games import Game, Record, Void
 from arena.store.games.commit import count_over, pack
 from referee.game.record import GameRecord
 from referee.rules.core import Kind

@@ -10,17 +10,10 @@ from sqlmodel import col
 
 from arena.clock import now
 from arena.store.base.engine import Repository
-from arena.store.base.models import (
-    AccountLink,
-    Audit,
-    Counter,
-    IdempotentResponse,
-    Login,
-    LoginAttempt,
-    QueuedAnalysis,
-    StoredImport,
-    TrustedDevice,
-)
+from arena.store.base.tables.analyses import QueuedAnalysis
+from arena.store.base.tables.archive import StoredImport
+from arena.store.base.tables.operations import Audit, Counter, IdempotentResponse
+from arena.store.base.tables.people import AccountLink, Login, LoginAttempt, TrustedDevice
 from arena.store.operations.idempotent_responses import RESPONSES_RETENTION
 from arena.store.people.login_attempts import ATTEMPTS_RETENTION, DEVICES_RETENTION
 

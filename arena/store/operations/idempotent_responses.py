@@ -12,7 +12,7 @@ from sqlmodel import col
 
 from arena.clock import now
 from arena.store.base.engine import Repository
-from arena.store.base.models import IdempotentResponse
+from arena.store.base.tables.operations import IdempotentResponse
 
 RESPONSES_RETENTION = timedelta(hours=24)
 """Retention of a response to a request with an idempotency key."""

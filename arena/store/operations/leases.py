@@ -20,7 +20,7 @@ from sqlmodel import col
 from arena.clock import now
 from arena.errors import LeaseLostError
 from arena.store.base.engine import Repository, Sessions, table_of
-from arena.store.base.models import Lease
+from arena.store.base.tables.operations import Lease
 
 _LEASES = table_of(Lease)
 _OWNER = select(_LEASES.c.owner).where(_LEASES.c.name == bindparam("lease")).with_for_update(read=True)

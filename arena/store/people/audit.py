@@ -12,8 +12,9 @@ from arena.documents.account import AuditItem
 from arena.documents.query import PageResponse
 from arena.documents.service import AuditQuery
 from arena.store.base.engine import Repository, fetch
-from arena.store.base.models import Audit, User
 from arena.store.base.page import DEFAULT_LIMIT, bounded, cut, read_cursor
+from arena.store.base.tables.operations import Audit
+from arena.store.base.tables.people import User
 
 QUARANTINED, VERIFIED = "worker.shut-out", "worker.verified"
 """Start and end of a worker's verification. A coordinator completes what its predecessor left unfinished."""

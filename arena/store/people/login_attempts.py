@@ -17,7 +17,7 @@ from sqlmodel import col
 
 from arena.clock import now
 from arena.store.base.engine import Repository
-from arena.store.base.models import LoginAttempt, TrustedDevice
+from arena.store.base.tables.people import LoginAttempt, TrustedDevice
 
 ATTEMPTS_RETENTION = timedelta(days=2)
 """Time after the last attempt for which a key is kept."""

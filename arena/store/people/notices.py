@@ -19,7 +19,11 @@ from sqlmodel import col
 from arena.clock import now
 from arena.documents.account import FollowedItem, Notice
 from arena.store.base.engine import Repository, fetch
-from arena.store.base.models import Audit, BotIdentity, Entry, Follow, Game, Tournament, User, Version
+from arena.store.base.tables.bots import BotIdentity, Version
+from arena.store.base.tables.games import Game
+from arena.store.base.tables.operations import Audit
+from arena.store.base.tables.people import Follow, User
+from arena.store.base.tables.tournaments import Entry, Tournament
 from referee.rules.core import Kind, Termination
 
 FollowedKind = Literal["bot", "tournament", "user"]

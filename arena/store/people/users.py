@@ -20,8 +20,8 @@ from arena.documents.account import Identity, RoleName, TokenItem, UserItem
 from arena.documents.query import PageResponse
 from arena.errors import BadValueError, ConflictError, NotFoundError, StoreUnavailableError, TakenError
 from arena.store.base.engine import Repository, fetch
-from arena.store.base.models import AccountLink, Login, Token, User
 from arena.store.base.page import DEFAULT_LIMIT, bounded, cut, read_cursor
+from arena.store.base.tables.people import AccountLink, Login, Token, User
 
 _USER = tuple(col(getattr(User, name)) for name in UserItem.__dataclass_fields__)
 """The columns of a `UserItem`, without the password and the private address."""

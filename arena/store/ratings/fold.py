@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from sqlalchemy import Row
 
-from arena.store.base.models import VersionRating
+from arena.store.base.tables.ratings import VersionRating
 from referee.ratings import trueskill
 from referee.rules import load
 from referee.rules.core import Kind
@@ -48,7 +48,7 @@ class FoldedGame:
 
 @dataclass(frozen=True, slots=True)
 class FoldedRating:
-    """One version's rating in one pool with its additional columns (see `arena.store.base.models.VersionRating`)."""
+    """One version's rating in one pool with its additional columns (see `VersionRating`)."""
 
     rating: trueskill.TrueSkillRating
     forfeits: int = 0

@@ -19,7 +19,11 @@ from sqlmodel import col
 
 from arena.documents.rating import LeaderboardLine, ResultCount, Score
 from arena.store.base.engine import Repository, batched, fetch, table_of
-from arena.store.base.models import BotIdentity, Game, RatingChange, Tournament, User, Version, VersionRating
+from arena.store.base.tables.bots import BotIdentity, Version
+from arena.store.base.tables.games import Game
+from arena.store.base.tables.people import User
+from arena.store.base.tables.ratings import RatingChange, VersionRating
+from arena.store.base.tables.tournaments import Tournament
 from referee.ratings.trueskill import TrueSkillRating
 from referee.rules.core import Kind
 

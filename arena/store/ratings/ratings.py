@@ -11,8 +11,11 @@ from sqlmodel import col
 from arena.documents.query import PageResponse
 from arena.documents.rating import ChangeItem, LeaderboardLine, PoolItem, PoolRating
 from arena.store.base.engine import Repository, batched, fetch
-from arena.store.base.models import BotIdentity, Game, RatingChange, User, Version, VersionRating
 from arena.store.base.page import DEFAULT_LIMIT, bounded, cut, read_cursor, write_cursor
+from arena.store.base.tables.bots import BotIdentity, Version
+from arena.store.base.tables.games import Game
+from arena.store.base.tables.people import User
+from arena.store.base.tables.ratings import RatingChange, VersionRating
 from arena.store.bots.bots import LEVELS, OWNER
 from arena.store.ratings import rebuild
 from arena.store.ratings.fold import line_of

@@ -19,7 +19,10 @@ from sqlmodel import col
 
 from arena.errors import ConflictError
 from arena.store.base.engine import Sessions, batched, fetch, table_of
-from arena.store.base.models import Counter, Game, RatingChange, Rebuild, RebuiltChange, Version, VersionRating
+from arena.store.base.tables.bots import Version
+from arena.store.base.tables.games import Game
+from arena.store.base.tables.operations import Counter
+from arena.store.base.tables.ratings import RatingChange, Rebuild, RebuiltChange, VersionRating
 from arena.store.ratings.fold import COUNTER, FoldedGame, FoldedRating, change_row, fold, line_of, row_of
 from referee.ratings import trueskill
 

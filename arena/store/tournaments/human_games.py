@@ -19,7 +19,10 @@ from arena.clock import now
 from arena.documents.human_game import HumanGame, OpponentItem
 from arena.errors import ConflictError, NotFoundError
 from arena.store.base.engine import Repository, fetch
-from arena.store.base.models import BotIdentity, Game, StoredHumanGame, Tournament, User, Version, VersionFamily
+from arena.store.base.tables.bots import BotIdentity, Version, VersionFamily
+from arena.store.base.tables.games import Game, StoredHumanGame
+from arena.store.base.tables.people import User
+from arena.store.base.tables.tournaments import Tournament
 from arena.store.bots.bots import LEVELS, OWNER, ensure_owner
 from arena.store.tournaments.meetings import number_meetings
 from arena.store.tournaments.queue import row_of_game

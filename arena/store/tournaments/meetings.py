@@ -11,7 +11,9 @@ from sqlalchemy.orm import Session
 from sqlmodel import col
 
 from arena.clock import now
-from arena.store.base.models import BotIdentity, Game, User, Version
+from arena.store.base.tables.bots import BotIdentity, Version
+from arena.store.base.tables.games import Game
+from arena.store.base.tables.people import User
 from arena.store.bots.bots import OWNER
 
 MAX_MEETINGS = 10

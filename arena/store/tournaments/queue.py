@@ -17,7 +17,8 @@ from sqlmodel import col
 from arena.clock import now
 from arena.errors import ConflictError, NotFoundError
 from arena.store.base.engine import Repository, batched, fetch, table_of
-from arena.store.base.models import Game, Tournament
+from arena.store.base.tables.games import Game
+from arena.store.base.tables.tournaments import Tournament
 from arena.store.tournaments.meetings import number_meetings
 from referee.game.spec import PlannedGame, spec_from_json
 from referee.ratings.trueskill import pool_of

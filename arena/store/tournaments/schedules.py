@@ -11,7 +11,7 @@ from sqlmodel import col
 from arena.documents.tournament import ScheduleItem
 from arena.errors import NotFoundError, TakenError
 from arena.store.base.engine import Repository
-from arena.store.base.models import Schedule, Tournament
+from arena.store.base.tables.tournaments import Schedule, Tournament
 
 
 class Schedules(Repository):

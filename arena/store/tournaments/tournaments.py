@@ -19,8 +19,10 @@ from arena.documents.query import PageResponse
 from arena.documents.tournament import NEXT_STATES, OVER, EntryItem, TournamentItem, TournamentQuery, TournamentState
 from arena.errors import ConflictError, NotFoundError
 from arena.store.base.engine import Repository, fetch
-from arena.store.base.models import BotIdentity, Entry, Game, Tournament, Version
 from arena.store.base.page import bounded, cut, read_cursor
+from arena.store.base.tables.bots import BotIdentity, Version
+from arena.store.base.tables.games import Game
+from arena.store.base.tables.tournaments import Entry, Tournament
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from arena.api.openapi import document
 from arena.api.routes import table
 from arena.credentials import digest_of
 from arena.http.problem import PREFIX
-from arena.store.base.models import Token
+from arena.store.base.tables.people import Token
 from tests.arena.api.filled import Arena
 from tests.conftest import EFFORT
 from tests.with_features import DISABLED

@@ -14,7 +14,7 @@ from sqlalchemy import delete
 from arena.credentials import hash_password
 from arena.http.problem import PREFIX
 from arena.http.rate_limit import BoundedQueue
-from arena.store.base.models import LoginAttempt
+from arena.store.base.tables.people import LoginAttempt
 from tests.arena.api.filled import Arena
 from tests.arena.api.server import Reply
 

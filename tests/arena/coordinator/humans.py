@@ -20,7 +20,7 @@ from arena.services import people
 from arena.services.arena import Arena
 from arena.services.people import Visitor
 from arena.store import Store
-from arena.store.base.models import VersionRating
+from arena.store.base.tables.ratings import VersionRating
 from arena.store.ratings.fold import FoldedRating, row_of
 from protocol.messages import Info
 from referee.bot.person import Hand, PersonSeat

@@ -21,7 +21,7 @@ from arena.coordinator.maintenance import Maintenance
 from arena.documents.game import GameQuery
 from arena.events.bus import Bus
 from arena.store import Store
-from arena.store.base.models import Tournament
+from arena.store.base.tables.tournaments import Tournament
 from arena.tournaments import participants
 from referee.bot.file import BotFile
 from referee.game.record import GameRecord

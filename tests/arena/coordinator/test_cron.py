@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.coordinator.cron import LATE_AFTER, MAX_CATCH_UP, dates, due, fires, next_fire
-from arena.store.base.models import Schedule
+from arena.store.base.tables.tournaments import Schedule
 from referee.tournament.part import SettingsError
 
 

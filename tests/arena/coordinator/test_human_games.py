@@ -18,7 +18,7 @@ from arena.events.messages import GameStarted
 from arena.services import people
 from arena.services.people import Visitor
 from arena.store import Store
-from arena.store.base.models import StoredHumanGame
+from arena.store.base.tables.games import StoredHumanGame
 from arena.store.tournaments.human_games import PendingAction
 from referee.rules import load
 from referee.rules.position import Position

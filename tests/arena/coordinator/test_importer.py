@@ -13,7 +13,7 @@ from arena.documents.archive import ArchiveQuery
 from arena.offload import Bounds
 from arena.store import Store
 from arena.store.archive.search import ArchiveSearch
-from arena.store.base.models import StoredImport
+from arena.store.base.tables.archive import StoredImport
 from referee.rules import load
 
 GAMES = 250

@@ -13,7 +13,7 @@ from arena.events.messages import CoordinatorWorkers, WorkerPayload
 from arena.http import health
 from arena.http.problem import PREFIX
 from arena.http.rate_limit import Rate, RateLimiter
-from arena.store.base.models import Void
+from arena.store.base.tables.games import Void
 from arena.store.people.audit import QUARANTINED, THROTTLED, VERIFIED
 from tests.arena.api.filled import Arena
 

@@ -24,7 +24,10 @@ from arena.documents.analysis import PositionRequest
 from arena.services import Arena, analysis
 from arena.store import Store
 from arena.store.archive.archived_game import ArchivedGame
-from arena.store.base.models import BotIdentity, Game, Schedule, StoredImport, Tournament, Version, Void
+from arena.store.base.tables.archive import StoredImport
+from arena.store.base.tables.bots import BotIdentity, Version
+from arena.store.base.tables.games import Game, Void
+from arena.store.base.tables.tournaments import Schedule, Tournament
 from arena.store.bots.versions import bot_spec
 from referee.bot.file import BotFile
 from referee.game.record import GameRecord, Ply

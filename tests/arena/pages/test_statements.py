@@ -21,7 +21,8 @@ from arena.coordinator.maintenance import Maintenance
 from arena.events.bus import Bus
 from arena.store import Store
 from arena.store.archive.archived_game import ArchivedGame
-from arena.store.base.models import Schedule, StoredImport
+from arena.store.base.tables.archive import StoredImport
+from arena.store.base.tables.tournaments import Schedule
 from referee.bot.file import BotFile
 from referee.rules import load
 from referee.rules.rules import GameText

@@ -10,7 +10,7 @@ import pytest
 from arena.documents.account import Identity
 from arena.errors import ForbiddenError, NotFoundError
 from arena.services import Arena, bot
-from arena.store.base.models import VersionRating
+from arena.store.base.tables.ratings import VersionRating
 from referee.bot.file import BotFile
 from referee.ratings.trueskill import PROVISIONAL_GAMES
 from tests.arena.field import Field

@@ -13,7 +13,7 @@ from arena.documents.game import GameQuery
 from arena.documents.human_game import PlayRequest
 from arena.services import Arena, front_page, game, people
 from arena.services.people import Visitor
-from arena.store.base.models import Schedule, Tournament
+from arena.store.base.tables.tournaments import Schedule, Tournament
 from referee.game.spec import PlannedGame
 from referee.rules import families
 from referee.rules.core import Termination

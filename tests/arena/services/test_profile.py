@@ -7,7 +7,8 @@ from sqlalchemy import update
 from sqlmodel import col
 
 from arena.services import Arena, user
-from arena.store.base.models import BotIdentity, Game, Version
+from arena.store.base.tables.bots import BotIdentity, Version
+from arena.store.base.tables.games import Game
 from tests.arena.field import Field, record_of
 from tests.arena.services.test_bot import rate
 

@@ -13,7 +13,7 @@ from arena.credentials import CredentialError, digest_of
 from arena.documents.service import AuditQuery
 from arena.errors import BadValueError, ForbiddenError, NotFoundError, TakenError, UnauthorisedError
 from arena.services import Arena, account, registration, user
-from arena.store.base.models import AccountLink
+from arena.store.base.tables.people import AccountLink
 from tests.arena.services.conftest import Person
 
 PASSWORD, OTHER = "correct horse battery", "another horse, no battery"

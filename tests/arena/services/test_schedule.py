@@ -11,7 +11,7 @@ from arena.coordinator import cron
 from arena.documents.tournament import TournamentQuery
 from arena.errors import ForbiddenError, NotFoundError
 from arena.services import Arena, schedule, tournament
-from arena.store.base.models import Schedule
+from arena.store.base.tables.tournaments import Schedule
 from tests.arena.field import Field
 from tests.arena.services.conftest import Person
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from arena.services import Arena, standings, standings_cache
-from arena.store.base.models import Tournament
+from arena.store.base.tables.tournaments import Tournament
 from arena.tournaments.participants import StoredTournament
 from tests.arena.field import START, Field, record_of
 

@@ -11,7 +11,7 @@ from arena.documents.service import AuditQuery
 from arena.documents.tournament import PlanQuery, TournamentItem
 from arena.errors import BadValueError, ConflictError, ForbiddenError, NotFoundError
 from arena.services import Arena, schedule, tournament
-from arena.store.base.models import Tournament
+from arena.store.base.tables.tournaments import Tournament
 from referee.tournament.document import read
 from referee.tournament.match import PlanItem
 from tests.arena.field import Field

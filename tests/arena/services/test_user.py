@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from arena.services import Arena, user
-from arena.store.base.models import VersionRating
+from arena.store.base.tables.ratings import VersionRating
 from referee.bot.file import BotFile
 from referee.ratings.trueskill import PROVISIONAL_GAMES
 from tests.arena.services.conftest import Person

@@ -10,7 +10,8 @@ from sqlmodel import col
 
 from arena.clock import now
 from arena.services import Arena, submission
-from arena.store.base.models import Game, Tournament
+from arena.store.base.tables.games import Game
+from arena.store.base.tables.tournaments import Tournament
 from referee.bot.file import BotFile
 from tests.arena.field import Field
 

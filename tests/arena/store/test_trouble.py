@@ -17,7 +17,7 @@ from sqlalchemy import event
 from arena.errors import BadValueError, StorageError, StoreUnavailableError
 from arena.store import Store, url_in
 from arena.store.base import engine
-from arena.store.base.models import User
+from arena.store.base.tables.people import User
 from tests.arena.field import Field, record_of
 from tests.arena.postgres import Cluster
 

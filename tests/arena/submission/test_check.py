@@ -12,7 +12,7 @@ import pytest
 from arena.documents.account import Identity
 from arena.errors import ConflictError
 from arena.store import Store
-from arena.store.base.models import Version
+from arena.store.base.tables.bots import Version
 from arena.store.bots.versions import bot_spec
 from arena.submission.bundle_store import BundleError, BundleStore
 from arena.submission.check import check_version, measure_again

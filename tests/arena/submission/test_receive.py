@@ -13,7 +13,7 @@ import pytest
 from arena.documents.account import Identity
 from arena.errors import ConflictError, QuotaError, StoreUnavailableError
 from arena.store import Store
-from arena.store.base.models import Version
+from arena.store.base.tables.bots import Version
 from arena.store.bots.versions import bot_spec
 from arena.submission.bundle_store import BundleStore
 from arena.submission.receive import NotYoursError, Quota, SubmissionError, TooLargeError, receive

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from arena.store import Store
-from arena.store.base.models import Tournament
+from arena.store.base.tables.tournaments import Tournament
 from arena.tournaments.participants import StoredTournament
 from arena.tournaments.standing import by_points, standing
 from referee.rules.core import Kind

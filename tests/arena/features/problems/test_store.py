@@ -21,7 +21,7 @@ from referee.ratings.trueskill import SIGMA, TrueSkillRating
 from referee.ratings.trueskill import update as rated
 from referee.rules import load
 from referee.solver import mining
-from tests.arena.store.base.test_models import differing
+from tests.arena.store.base.test_tables import differing
 
 PROOF = Proof(2, True, True, 3, "medium", {"a1b1": {"c1d1": {"a1b2": {}}}}, START_MU["medium"])
 

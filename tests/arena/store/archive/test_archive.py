@@ -21,7 +21,7 @@ from arena.store.archive import search as archive_search
 from arena.store.archive.archived_game import MAX_OPENING_PLIES, ArchivedGame, day_of, entries_of
 from arena.store.archive.positions import PositionEntries
 from arena.store.archive.search import ArchiveSearch
-from arena.store.base.models import ArchivePart, ArchivePosition
+from arena.store.base.tables.archive import ArchivePart, ArchivePosition
 from referee.game.record import GameRecord
 from referee.rules import families, load
 from referee.rules.symmetry import keys_of

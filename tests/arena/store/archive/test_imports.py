@@ -15,7 +15,7 @@ from arena.store.archive import entry
 from arena.store.archive.archived_game import ArchivedGame
 from arena.store.archive.entry import indexed
 from arena.store.archive.search import ArchiveSearch
-from arena.store.base.models import StoredImport
+from arena.store.base.tables.archive import StoredImport
 from arena.store.operations.daily_tasks import IMPORTS_RETENTION
 from tests.arena.store.archive.test_archive import random_game
 

@@ -1,4 +1,4 @@
-"""The schema: revisions match the models, other schemas are rejected, upgrades."""
+"""The schema: revisions match the tables, other schemas are rejected, upgrades."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from referee.bot.file import BotFile
 from tests.arena.postgres import Cluster
 
 
-def test_revisions_give_the_models(own_store: Store) -> None:
+def test_revisions_give_the_tables(own_store: Store) -> None:
     assert schema.revision(own_store.engine) == schema.head()
     assert schema.differences(own_store.engine) == []
 

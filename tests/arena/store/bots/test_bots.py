@@ -9,7 +9,7 @@ import pytest
 
 from arena.errors import BadValueError, ConflictError, NotFoundError, QuotaError
 from arena.store import Store
-from arena.store.base.models import Version
+from arena.store.base.tables.bots import Version
 from arena.store.bots import bots
 from arena.store.bots.bots import ConnectedBot
 from arena.store.bots.versions import bot_spec

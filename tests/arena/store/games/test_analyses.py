@@ -17,7 +17,7 @@ from arena.documents.game import GameQuery
 from arena.errors import QuotaError
 from arena.store import Store
 from arena.store.archive.search import ArchiveSearch
-from arena.store.base.models import StoredWinModel
+from arena.store.base.tables.analyses import StoredWinModel
 from arena.store.games.analyses import MAX_WAITING_PER_USER, AnalysisTask
 from tests.arena.field import Field
 

@@ -13,7 +13,7 @@ from sqlmodel import col
 from arena.documents.query import PageQuery
 from arena.errors import ConflictError, NotFoundError
 from arena.store import Store
-from arena.store.base.models import RatingChange, VersionRating
+from arena.store.base.tables.ratings import RatingChange, VersionRating
 from referee.game.spec import PlannedGame
 from referee.ratings import trueskill
 from referee.rules import load

@@ -8,7 +8,8 @@ import pytest
 
 from arena.documents.game import GameItem
 from arena.store import Store
-from arena.store.base.models import Tournament, Version
+from arena.store.base.tables.bots import Version
+from arena.store.base.tables.tournaments import Tournament
 from arena.store.bots.versions import bot_spec
 from arena.store.tournaments.meetings import MAX_MEETINGS
 from referee.bot.file import BotFile

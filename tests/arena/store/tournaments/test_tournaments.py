@@ -9,7 +9,7 @@ import pytest
 from arena.documents.tournament import TournamentQuery
 from arena.errors import ConflictError, NotFoundError
 from arena.store import Store
-from arena.store.base.models import Schedule, Tournament
+from arena.store.base.tables.tournaments import Schedule, Tournament
 from tests.arena.field import START, Field
 
 

@@ -17,26 +17,26 @@ from arena.documents.human_game import HumanGame
 from arena.documents.rating import ChangeItem, PoolRating
 from arena.documents.service import VoidItem
 from arena.documents.tournament import EntryItem, ScheduleItem, TournamentItem
-from arena.store.base import models
 from arena.store.base.engine import table_of
+from arena.store.base.tables import analyses, archive, bots, games, operations, people, ratings, tournaments
 
 OTHERS: dict[tuple[type[SQLModel], type[Any]], set[str]] = {
-    (models.Analysis, AnalysisFigures): set(),
-    (models.Audit, AuditItem): {"user"},
-    (models.BotIdentity, BotItem): {"owner", "families", "versions", "newest", "newest_state"},
-    (models.Entry, EntryItem): {"name", "bot", "version", "owner_id"},
-    (models.Game, GameItem): set(),
-    (models.RatingChange, ChangeItem): {"number", "finished_at", "opponent", "points"},
-    (models.RemotePresence, PresenceItem): set(),
-    (models.Schedule, ScheduleItem): set(),
-    (models.StoredHumanGame, HumanGame): {"id", "state", "attempt", "is_rated"},
-    (models.StoredImport, ImportResponse): {"file", "format", "known", "state", "bad"},
-    (models.Token, TokenItem): {"scopes"},
-    (models.Tournament, TournamentItem): {"priority"},
-    (models.User, UserItem): {"role"},
-    (models.Version, VersionItem): {"bot", "owner", "remarks", "sha256", "families", "fit_from_ms", "state"},
-    (models.VersionRating, PoolRating): {"name", "is_provisional"},
-    (models.Void, VoidItem): {"tournament_id", "family", "first", "second"},
+    (analyses.Analysis, AnalysisFigures): set(),
+    (operations.Audit, AuditItem): {"user"},
+    (bots.BotIdentity, BotItem): {"owner", "families", "versions", "newest", "newest_state"},
+    (tournaments.Entry, EntryItem): {"name", "bot", "version", "owner_id"},
+    (games.Game, GameItem): set(),
+    (ratings.RatingChange, ChangeItem): {"number", "finished_at", "opponent", "points"},
+    (bots.RemotePresence, PresenceItem): set(),
+    (tournaments.Schedule, ScheduleItem): set(),
+    (games.StoredHumanGame, HumanGame): {"id", "state", "attempt", "is_rated"},
+    (archive.StoredImport, ImportResponse): {"file", "format", "known", "state", "bad"},
+    (people.Token, TokenItem): {"scopes"},
+    (tournaments.Tournament, TournamentItem): {"priority"},
+    (people.User, UserItem): {"role"},
+    (bots.Version, VersionItem): {"bot", "owner", "remarks", "sha256", "families", "fit_from_ms", "state"},
+    (ratings.VersionRating, PoolRating): {"name", "is_provisional"},
+    (games.Void, VoidItem): {"tournament_id", "family", "first", "second"},
 }
 """The fields of each document that its table has not, or has with another type: from joins, counts and parsed texts."""
 
@@ -63,5 +63,5 @@ def _plain(hint: object) -> str:
 
 
 def test_a_corrected_rating_change_has_the_columns_of_a_rating_change() -> None:
-    corrected, change = table_of(models.RebuiltChange).c, table_of(models.RatingChange).c
+    corrected, change = table_of(ratings.RebuiltChange).c, table_of(ratings.RatingChange).c
     assert {column.name for column in corrected} == {column.name for column in change} | {"rebuild_id"}
