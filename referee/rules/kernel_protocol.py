@@ -1,14 +1,24 @@
-"""The compiled functions of a family: those that every kernel has, and groups of optional ones."""
+"""The compiled functions of a family, those that every kernel has and groups of optional ones, and their arrays."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-if TYPE_CHECKING:
-    from referee.rules.rules import Config, State
+State: TypeAlias = npt.NDArray[Any]
+"""One position as a 1-D array whose length and dtype the family chooses. Its first `KEY_SIZE` elements are what
+repetition compares: board, side to move, rights. The counters (plies, quiet plies, move number) follow.
+"""
+
+States: TypeAlias = npt.NDArray[Any]
+"""Several positions as a 2-D array, one state per row."""
+
+Config: TypeAlias = npt.NDArray[np.int64]
+"""The rule options of a game as int64: the values of `Rules.options` in order, then the variant's `params`. A combo is
+stored as its index into `values`, a check as 0 or 1, a spin as its number.
+"""
 
 
 class Kernel(Protocol):

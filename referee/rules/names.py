@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Final
 
@@ -15,6 +16,24 @@ MAX_LENGTH: Final = 80
 
 _LIGATURES: Final = str.maketrans({"œ": "oe", "æ": "ae", "ß": "ss"})
 _WORD: Final = re.compile(r"[^\W_]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """Further names, in French or of other communities, in addition to those in `Rules`.
+
+    `variants` are keyed by variant name, `terms` (pieces, marks, kinds of moves) by the English word. Every input of a
+    family, variant or side accepts these names too; case, accents and hyphens do not matter.
+    """
+
+    family: tuple[str, ...] = ()
+    sides: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
+    variants: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    terms: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    translations: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """By language code, the translation of each English word and sentence that the family shows to people. In a
+    sentence, `{}` stands for a value.
+    """
 
 
 def words(name: str) -> tuple[str, ...]:

@@ -7,16 +7,43 @@ the keys: a change of a family's keys invalidates every position index.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import blake2b
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from referee.rules.rules import Image, Ruleset, States
+from referee.rules.kernel_protocol import Config, States
+
+if TYPE_CHECKING:
+    from referee.rules.rules import Ruleset
 
 Keys: TypeAlias = npt.NDArray[np.uint64]
+
+
+@dataclass(frozen=True, slots=True)
+class Image:
+    """One map of a board onto itself: cell `i` goes to cell `cells[i]`, symbol `s` becomes `symbols[s]`."""
+
+    cells: tuple[int, ...]
+    symbols: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Symmetry:
+    """The symbols on the cells of a family's positions, and the images of the board under which they count as equal.
+
+    Every image keeps the side to move and all rules: a move of a position has its image among the moves of the image.
+    """
+
+    contents: Callable[[States, Config], npt.NDArray[np.uint8]]
+    """Return the symbol on each cell, shape (states, cells)."""
+    rest: Callable[[States, Config], npt.NDArray[np.int64]]
+    """Return one number per state for all other differences (side to move, phase, board); images keep it."""
+    images: Callable[[Config], tuple[Image, ...]]
+    """Return all images of the board of a config, the identity included. Equal boards get the same object."""
 
 
 def images_of(
