@@ -99,12 +99,12 @@ def piece_key(rules: Rules) -> list[tuple[list[str], str, str]]:
 def _taken(replay: Replay, ply: int) -> dict[str, list[tuple[str, str, int]]]:
     """Return the pieces off the board by the side that captured them: (identifier, name, count)."""
     captured: dict[str, list[tuple[str, str, int]]] = {"first": [], "second": []}
-    gone = replay.scenes[ply].gone
+    gone, owners = replay.scenes[ply].gone, replay.scenes[ply].owners
     for piece in replay.rules.pieces:
         if count := gone.get(piece.symbol):
             identifier = board.prefix(replay.rules.family) + key(piece.symbol)
             name = language.translated(piece_names(replay.rules)[piece.symbol])
-            captured["second" if piece.side == "first" else "first"].append((identifier, name, count))
+            captured["second" if owners.get(piece.symbol) == "first" else "first"].append((identifier, name, count))
     return captured
 
 
@@ -200,7 +200,7 @@ def scenes_body(replay: Replay, after: int, analysis: AnalysisResponse | None = 
         "clocks": [[filters.clock(ms) if ms is not None else "" for ms in pair] for pair in replay.clocks[after + 1 :]],
     }
     if after < 0:
-        body["chart"] = board.chart(replay.rules, replay.scenes[0].board)
+        body["chart"] = board.chart(replay.rules, replay.scenes[0])
         body["sides"] = list(replay.sides)
     return body
 

@@ -17,7 +17,7 @@ from arena.pages.drawing.geometry import ALGEBRAIC, TROUGH, Geometry, coordinate
 from arena.pages.drawing.piece_shapes import CELL, key, looks
 from arena.pages.drawing.scene import Scene, piece_names
 from arena.pages.language import text, translated
-from referee.rules.core import SIDES, Side
+from referee.rules.core import SIDES
 from referee.rules.rules import Board, Cell, Mark, Rules
 from referee.rules.text_board import rows
 
@@ -189,17 +189,12 @@ def _trough(rules: Rules, scene: Scene, where: Geometry) -> Markup:
     drawn = []
     start = prefix(rules.family)
     free = {side: list(places) for side, places in where.slots.items()}
-    owners = _owners(rules)
     for symbol, count in scene.gone.items():
-        places = free.get(owners.get(symbol, "first"), [])
+        places = free.get(scene.owners.get(symbol, "first"), [])
         for x, y in places[:count]:
             drawn.append(_use(start + key(symbol), x, y, CELL * _STACK_SIZE))
         del places[:count]
     return Markup("").join(drawn)
-
-
-def _owners(rules: Rules) -> dict[str, Side]:
-    return {piece.symbol: piece.side for piece in rules.pieces if piece.side}
 
 
 def _badge(scene: Scene, mark: str, where: Geometry) -> Markup:
@@ -310,8 +305,9 @@ def svg(
     )
 
 
-def chart(rules: Rules, board: Board) -> dict[str, Any]:
-    """Return the data the viewer's script needs to draw scenes on this board: cells, pieces, forms of marks."""
+def chart(rules: Rules, scene: Scene) -> dict[str, Any]:
+    """Return the data the viewer's script needs to draw a game's scenes: cells, pieces, owners, forms of marks."""
+    board = scene.board
     where = plan(board)
     return {
         "cell": CELL,
@@ -328,7 +324,7 @@ def chart(rules: Rules, board: Board) -> dict[str, Any]:
             symbol: [prefix(rules.family) + key(symbol), translated(name)]
             for symbol, name in piece_names(rules).items()
         },
-        "owners": _owners(rules),
+        "owners": dict(scene.owners),
         "slots": {side: [[round(x, 1), round(y, 1)] for x, y in where.slots.get(side, ())] for side in SIDES},
         "badge": [_BADGE, _BADGE_SIZE],
         "badges": _BADGES,

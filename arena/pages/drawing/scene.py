@@ -34,6 +34,7 @@ class Scene:
     - `lost`: pieces that left the board by this move
     - `move`: the family's notation, whose signs may look like marks; `canonical`: the notation of records
     - `mover`, `how`, `news`: the side that moved, what the move did, and the score if it changed, in English
+    - `owners`: whose piece each symbol is in this game
     - `annotation`, `comment`: the annotators' mark on the move, such as `?!`, and their comment
     """
 
@@ -56,6 +57,7 @@ class Scene:
     score: str = ""
     effect: Effect = field(default_factory=Effect)
     annotation: str = ""
+    owners: Mapping[str, Side] = field(default_factory=dict)
 
     @property
     def said(self) -> str:
@@ -107,8 +109,17 @@ class Scenes:
         board = self._position.board
         self._first = Counter("".join(board.pieces.values()))
         self._names = piece_names(self.rules)
+        owners = {piece.symbol: ruleset.owner(piece.symbol) for piece in self.rules.pieces}
+        self._owners = {symbol: side for symbol, side in owners.items() if side}
         self.items: list[Scene] = [
-            Scene(0, board, str(self._position), self._position.side, links=_links(board, self.rules))
+            Scene(
+                0,
+                board,
+                str(self._position),
+                self._position.side,
+                links=_links(board, self._owners, self.rules),
+                owners=self._owners,
+            )
         ]
 
     @property
@@ -151,13 +162,14 @@ class Scenes:
                 struck,
                 dict(gone),
                 dict(lost),
-                _links(board, self.rules),
+                _links(board, self._owners, self.rules),
                 self._sides[side == "second"],
                 how or _taken(lost, self._names),
                 score if is_new else "",
                 "",
                 score.removeprefix("score ").split(" ")[0] if is_new else "",
                 effect,
+                owners=self._owners,
             )
         )
 
@@ -221,15 +233,14 @@ def _struck(before: Board, after: Board, lost: Mapping[str, int]) -> tuple[str, 
     return tuple(dict.fromkeys(cells))
 
 
-def _links(board: Board, rules: Rules) -> tuple[tuple[str, str], ...]:
+def _links(board: Board, owners: Mapping[str, Side], rules: Rules) -> tuple[tuple[str, str], ...]:
     linked = {mark.name for mark in rules.marks if mark.is_linked}
     if not any(linked.intersection(words) for words in board.marks.values()):
         return ()
-    sides = {piece.symbol: piece.side for piece in rules.pieces}
 
     def owner(cell: Cell) -> str | None:
         symbols = board.pieces.get(cell.name, "")
-        return sides.get(symbols[-1:])
+        return owners.get(symbols[-1:])
 
     marked = [cell for cell in board.cells if linked.intersection(board.marks.get(cell.name, ()))]
     return tuple(

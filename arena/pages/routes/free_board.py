@@ -224,7 +224,7 @@ def _shown(
         "legend": board.legend(rules, scene),
         "grid": grid(rules, scene),
         "piece_key": piece_key(rules),
-        "palette": board.chart(rules, scene.board)["pieces"] if rules.position_setup else {},
+        "palette": board.chart(rules, scene)["pieces"] if rules.position_setup else {},
         "options": services.study.options_text(ruleset),
         "plies": [(scene, _link(rules, line, scene.ply)) for scene in scenes],
         "variants": [variant.name for variant in rules.variants],
@@ -334,7 +334,7 @@ async def scenes(request: web.Request) -> web.Response:
         "legal": await run_use_case(_legal, line.study),
     }
     if after < 0:
-        body["chart"] = board.chart(rules, line.scenes[0].board)
+        body["chart"] = board.chart(rules, line.scenes[0])
     response = web.json_response(body, dumps=as_json)
     response.headers["Cache-Control"] = "no-cache"
     response.enable_compression()

@@ -154,6 +154,15 @@ def test_captures_are_told_by_their_method() -> None:
     assert tablut.effect.between == (("d9", "b9"),)
 
 
+@pytest.mark.parametrize(
+    ("variant", "attackers", "defenders"), [("bell", "first", "second"), ("ashton", "second", "first")]
+)
+def test_a_chart_says_whose_each_piece_is_in_this_game(variant: str, attackers: str, defenders: str) -> None:
+    ruleset = load("tablut").settle(variant)
+    owners = board.chart(ruleset.rules, Scenes(ruleset).items[0])["owners"]
+    assert owners == {"t": attackers, "T": defenders, "K": defenders}
+
+
 def test_stacks_are_told() -> None:
     rules = load("pijersi")
     scenes = Scenes(rules.settle())

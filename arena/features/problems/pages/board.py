@@ -310,8 +310,7 @@ async def scenes(request: web.Request) -> web.Response:
     problem, _ = await _read(request)
     line = await run_use_case(_followed, problem, request.query.get("line", "")[:_MAX_LINE].split())
     body = await _scenes(request, line, -1)
-    rules = line.study.ruleset.rules
-    chart = board.chart(rules, (await _drawn(request, line))[0].board)
+    chart = board.chart(line.study.ruleset.rules, (await _drawn(request, line))[0])
     response = web.json_response({**body, "chart": chart}, dumps=as_json, headers={"Cache-Control": "no-cache"})
     response.enable_compression()
     return response

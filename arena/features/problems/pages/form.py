@@ -61,7 +61,7 @@ async def _form(
         scene=scene,
         given={**fields, "position": study.start, "options": services.study.options_text(ruleset)},
         counters=getattr(rules.kernel, "COUNTERS", ()),
-        palette=board.chart(rules, scene.board)["pieces"] if rules.position_setup else {},
+        palette=board.chart(rules, scene)["pieces"] if rules.position_setup else {},
         variants=[variant.name for variant in rules.variants],
         drawing=board.svg(rules, scene, label=language.text("Position of the problem")),
         sprites=board.sprites([rules]),
