@@ -21,7 +21,7 @@ from arena.store import Store
 from arena.store.base.tables.tournaments import Schedule
 from arena.tournaments.creation import create as create_tournament
 from referee.tournament import openings
-from referee.tournament.document import Document, read
+from referee.tournament.document import Document, Recurrence, read
 from referee.tournament.part import SettingsError
 
 LATE_AFTER = timedelta(minutes=5)
@@ -149,7 +149,10 @@ def change(
 
 def upcoming(document: Document, at: datetime, count: int = 5) -> list[datetime]:
     """Return the next dates of a schedule; empty if it has no table `[schedule]`. Raises SettingsError."""
-    return dates(document.schedule.cron, document.schedule.timezone, at, count) if document.schedule else []
+    if document.schedule is None:
+        return []
+    _first_fire(document.schedule, at)
+    return dates(document.schedule.cron, document.schedule.timezone, at, count)
 
 
 def dates(cron: str, zone: str, after: datetime, count: int = 5) -> list[datetime]:
@@ -163,9 +166,7 @@ def _row(document: Mapping[str, Any] | Document, by: int, at: datetime) -> Sched
     if settings.schedule is None:
         raise SettingsError("add a table [schedule] with a cron expression", "schedule")
     openings.check(settings)
-    first_fire = next_fire(settings.schedule.cron, settings.schedule.timezone, at)
-    if first_fire is None or first_fire > at + _HORIZON:
-        raise SettingsError(f"{settings.schedule.cron!r} never fires", "schedule.cron")
+    first_fire = _first_fire(settings.schedule, at)
     return Schedule(
         name=settings.name[:80],
         cron=settings.schedule.cron,
@@ -175,6 +176,14 @@ def _row(document: Mapping[str, Any] | Document, by: int, at: datetime) -> Sched
         next_fire=first_fire,
         created_by=by,
     )
+
+
+def _first_fire(schedule: Recurrence, at: datetime) -> datetime:
+    """Return when a schedule fires first. Raises SettingsError if it never does."""
+    first_fire = next_fire(schedule.cron, schedule.timezone, at)
+    if first_fire is None or first_fire > at + _HORIZON:
+        raise SettingsError(f"{schedule.cron!r} never fires", "schedule.cron")
+    return first_fire
 
 
 def enable(store: Store, schedule_id: int, is_enabled: bool, by: int, at: datetime) -> ScheduleItem:

@@ -19,7 +19,7 @@ from arena.errors import BadValueError, ConflictError, ForbiddenError, NotFoundE
 from arena.services.arena import Arena
 from arena.services.bot import versions_of
 from arena.store import Store
-from arena.tournaments.creation import shortage
+from arena.tournaments.creation import check_start, shortage
 from arena.tournaments.entry import read_name, resolve
 from referee.tournament import openings
 from referee.tournament.document import Document
@@ -161,9 +161,13 @@ class Preview:
     fires: tuple[datetime, ...]
 
 
-def preview(arena: Arena, document: Document, by: Identity) -> Preview:
-    """Preview a tournament or schedule without creating it. Raises SettingsError, ForbiddenError."""
+def preview(arena: Arena, document: Document, by: Identity, present: datetime | None = None) -> Preview:
+    """Preview a tournament or schedule without creating it; `present` is the start time of a stored tournament.
+
+    Raises SettingsError, ForbiddenError.
+    """
     require_organiser(by)
+    check_start(document, now(), present)
     return expected(arena, document)
 
 

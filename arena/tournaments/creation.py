@@ -48,7 +48,7 @@ def create(
     settings = document if isinstance(document, Document) else read(document)
     starts = fire_time or settings.start_time or at
     if schedule_id is None:
-        _require_future(settings, at)
+        check_start(settings, at)
         field = checked(store, settings, starts, at)
     else:
         openings.check(settings)
@@ -67,9 +67,7 @@ def change(store: Store, tournament_id: int, document: Mapping[str, Any] | Docum
     """
     settings = document if isinstance(document, Document) else read(document)
     present = store.tournaments.get(tournament_id)
-    # One that was paused past its start keeps it; the form has no seconds.
-    if settings.start_time and abs(settings.start_time - present.start_time) >= timedelta(minutes=1):
-        _require_future(settings, at)
+    check_start(settings, at, present.start_time)
     starts = settings.start_time or max(at, present.start_time)
     if present.fire_time and present.schedule_id:
         starts = present.fire_time.astimezone(ZoneInfo(store.schedules.get(present.schedule_id).timezone))
@@ -85,8 +83,6 @@ def checked(store: Store, document: Document, starts: datetime, at: datetime) ->
         raise SettingsError(
             "is for recurring tournaments; create a schedule from this document, or remove this table", "schedule"
         )
-    if starts > at + MAX_ANNOUNCEMENT:
-        raise SettingsError(f"must be at most {MAX_ANNOUNCEMENT.days} days ahead", "start_time")
     openings.check(document)
     field = resolve(store, document)
     if field.problems:
@@ -97,10 +93,19 @@ def checked(store: Store, document: Document, starts: datetime, at: datetime) ->
     return field
 
 
-def _require_future(document: Document, at: datetime) -> None:
-    """Raise SettingsError if the start time of the document has passed."""
-    if document.start_time and document.start_time < at - MAX_LATENESS:
-        raise SettingsError(f"{document.start_time.isoformat()} has passed; leave it out to start now", "start_time")
+def check_start(document: Document, at: datetime, present: datetime | None = None) -> None:
+    """Raise SettingsError if the start time of a document has passed, or is too far ahead.
+
+    A tournament that was paused past its `present` start time keeps it.
+    """
+    starts = document.start_time
+    # The form has no seconds.
+    if starts is None or (present and abs(starts - present) < timedelta(minutes=1)):
+        return
+    if starts < at - MAX_LATENESS:
+        raise SettingsError(f"{starts.isoformat()} has passed; leave it out to start now", "start_time")
+    if starts > at + MAX_ANNOUNCEMENT:
+        raise SettingsError(f"must be at most {MAX_ANNOUNCEMENT.days} days ahead", "start_time")
 
 
 def _row(document: Document, field: ResolvedEntries, starts: datetime, by: int) -> Tournament:

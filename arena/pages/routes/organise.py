@@ -49,6 +49,8 @@ class _Draft:
     path: str
     word: str
     save: Callable[[Document, Identity], _Stored]
+    starts: datetime | None = None
+    """The start time of the existing tournament."""
 
 
 def _page_of(row: _Stored) -> str:
@@ -66,7 +68,8 @@ def _new(request: web.Request) -> _Draft:
 def _of(request: web.Request, row: _Stored) -> _Draft:
     change = services.schedule.change if isinstance(row, ScheduleItem) else services.tournament.change
     title = language.text("Change %(name)s") % {"name": row.name}
-    return _Draft(title, f"{_page_of(row)}/edit", marked("Save"), partial(change, arena_of(request), row.id))
+    starts = row.start_time if isinstance(row, TournamentItem) else None
+    return _Draft(title, f"{_page_of(row)}/edit", marked("Save"), partial(change, arena_of(request), row.id), starts)
 
 
 async def _require_organiser(request: web.Request) -> None:
@@ -203,11 +206,12 @@ class _Plan:
     errors: Sequence[tuple[str, str]] = ()
 
 
-async def _plan(request: web.Request, settings: Mapping[str, Any], document: Document | None) -> _Plan:
+async def _plan(request: web.Request, draft: _Draft, settings: Mapping[str, Any], document: Document | None) -> _Plan:
     try:
         document = document or _named(settings)
         preview = services.tournament.preview
-        return _Plan(document, await run_use_case(preview, arena_of(request), document, request[IDENTITY]))
+        expected = await run_use_case(preview, arena_of(request), document, request[IDENTITY], draft.starts)
+        return _Plan(document, expected)
     except ArenaError as error:
         return _Plan(errors=_faults(error))
 
@@ -230,7 +234,7 @@ async def _show(
     error: ArenaError | None = None,
 ) -> web.Response:
     """Show the form, with the plan that follows from it, or the error that its last use raised."""
-    plan = _Plan(errors=_faults(error)) if error else await _plan(request, settings, document)
+    plan = _Plan(errors=_faults(error)) if error else await _plan(request, draft, settings, document)
     arena = arena_of(request)
     workers = services.status.workers(arena, request.app[CONTEXT].live, None)
     slots = sum(worker.slots for worker in workers or () if worker.is_fit)

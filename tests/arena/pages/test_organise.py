@@ -202,6 +202,17 @@ def test_the_empty_form_is_a_whole_tournament(server: Server, olga: str) -> None
     assert {line.bot for line in server.store.tournaments.entries(number)} == {"ada", "bob", "cleo", "dan"}
 
 
+@pytest.mark.parametrize(
+    ("days", "fault"), [(367, "must be at most 366 days ahead"), (-1, "has passed; leave it out to start now")]
+)
+def test_a_start_that_cannot_be_created_is_a_fault_of_the_preview(
+    days: int, fault: str, server: Server, olga: str
+) -> None:
+    starts = f"{now() + timedelta(days=days):%Y-%m-%dT%H:%M}"
+    for do in ("preview", "save"):
+        assert fault in words(send(server, olga, "/tournaments/new", do, **CUP, start_time=starts))
+
+
 def test_a_tournament_is_created_and_changed(server: Server, olga: str) -> None:
     starts = f"{now() + timedelta(days=30):%Y-%m-%dT%H:%M}"
     reply = send(server, olga, "/tournaments/new", "save", **CUP, start_time=starts)
@@ -256,7 +267,8 @@ def test_a_schedule_shows_its_next_dates(server: Server, olga: str) -> None:
     path = f"{reply.headers['Location']}/edit"
     assert send(server, olga, path, "save", **{**weekly, "schedule__cron": "0 9 * * 1"}).status == 303
     assert server.store.schedules.all()[0].cron == "0 9 * * 1"
-    assert "never fires" in words(send(server, olga, path, "save", **{**weekly, "schedule__cron": "0 0 30 2 *"}))
+    for do in ("save", "preview"):
+        assert "never fires" in words(send(server, olga, path, do, **{**weekly, "schedule__cron": "0 0 30 2 *"}))
     reply = send(server, olga, f"{path.removesuffix('/edit')}/delete", "")
     assert (reply.status, reply.headers["Location"]) == (303, "/tournaments")
     assert server.store.schedules.all() == []
