@@ -10,9 +10,8 @@ const SWIPE = 8;
 const begins = (way, picked) => picked.every((cell, index) => way[index] === cell);
 
 // Send the typed move. What is written while it is on its way stays; a refused move comes back to be mended.
-export async function sendTyped(field, send) {
-  const move = field.value.trim();
-  field.value = "";
+export async function sendTyped(field, send, move = field.value.trim()) {
+  if (field.value.trim() === move) field.value = "";
   if (move && !await send(move)) field.value ||= move;
 }
 
@@ -42,6 +41,9 @@ export class Entry {
   }
 
   get isOpen() { return this.moves.length > 0 || Boolean(this.put); }
+
+  // The name of the cells that can be selected.
+  get reach() { return "hit"; }
 
   // -- selection ------------------------------------------------------------------------------------------------
 
@@ -143,12 +145,27 @@ export class Entry {
     return isLonger ? message("{picked}: choose a target; after a dashed one, one cell more", { picked }) : message("{picked}: choose a target", { picked });
   }
 
+  // What can be done now; `isOffered` when moves stand beside it.
+  hint(isOffered) {
+    if (isOffered && this.picked.length) return this.picked.join(" ");
+    if (this.picked.length) return this.instruction();
+    if (this.put) return message("Select cells to place the chosen piece.");
+    return this.isOpen ? message("Select a cell, or drag a piece.") : "";
+  }
+
   button(words, action, isMain = false) {
     const made = document.createElement("button");
     made.type = "button";
     made.textContent = words;
     if (isMain) made.className = "main";
     made.addEventListener("click", () => { this.frame.focus({ preventScroll: true }); action(); });
+    return made;
+  }
+
+  undo() {
+    const made = this.button("↶", () => this.back());
+    made.title = message("Undo selection");
+    made.setAttribute("aria-label", made.title);
     return made;
   }
 
@@ -161,19 +178,10 @@ export class Entry {
       const words = move.effect ? `${move.shown}: ${move.effect}` : move.shown;
       made.push(this.button(this.picked.length ? words : words || message("pass"), () => this.play(move), this.picked.length > 0));
     }
-    if (this.picked.length) {
-      const undo = this.button("↶", () => this.back());
-      undo.title = message("Undo selection");
-      undo.setAttribute("aria-label", undo.title);
-      made.push(undo);
-    }
+    if (this.picked.length) made.push(this.undo());
     const note = document.createElement("p");
     note.className = this.refusal ? "refusal" : "quiet";
-    if (this.refusal) note.textContent = this.refusal;
-    else if (offered.length && this.picked.length) note.textContent = this.picked.join(" ");
-    else if (this.picked.length) note.textContent = this.instruction();
-    else if (this.put) note.textContent = message("Select cells to place the chosen piece.");
-    else if (this.isOpen) note.textContent = message("Select a cell, or drag a piece.");
+    note.textContent = this.refusal || this.hint(offered.length > 0);
     this.place.replaceChildren(note, ...made);
     this.draw();
   }
@@ -186,7 +194,7 @@ export class Entry {
     const only = this.only();
     const trail = only ? only.ways.find((way) => begins(way, this.picked)) : this.picked;
     if (trail.length > 1) made.push(element("polyline", { points: this.board.line(trail, this.board.chart.short), "marker-end": "url(#arrow)", class: "planned" }));
-    if (this.picked.length) {
+    if (this.picked.length && this.moves.length) {
       for (const cell of next) {
         const [cx, cy] = this.board.place(cell);
         const isEnd = this.whole([...this.picked, cell]).length > 0; // else a further cell follows
@@ -195,7 +203,7 @@ export class Entry {
       }
     }
     if (this.cursor && this.isOpen && document.activeElement === this.frame) made.push(shape("cursor", this.cursor));
-    for (const cell of new Set([...next, ...(this.isOpen ? this.next([]) : []), ...this.picked])) made.push(shape("hit", cell));
+    for (const cell of new Set([...next, ...(this.isOpen ? this.next([]) : []), ...this.picked])) made.push(shape(this.reach, cell));
     this.layer.replaceChildren(...made);
   }
 
@@ -214,7 +222,7 @@ export class Entry {
     const pressed = this.pressed;
     if (!pressed || !event.isPrimary) return;
     if (!pressed.isDragged && Math.hypot(event.clientX - pressed.x, event.clientY - pressed.y) > SWIPE) {
-      const isOn = this.picked.at(-1) === pressed.cell;
+      const isOn = this.picked.at(-1) === pressed.cell && this.next().size > 0;
       if (!isOn && !this.next().has(pressed.cell) && !this.next([]).has(pressed.cell)) { this.drop(); return; }
       pressed.isDragged = true;
       this.frame.setPointerCapture(event.pointerId);

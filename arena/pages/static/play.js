@@ -1,5 +1,6 @@
 // A game of a human player: the viewer shows it, and its board accepts moves on their turn.
-import { Entry, sendTyped } from "./entry.js";
+import { EntryAhead } from "./ahead.js";
+import { sendTyped } from "./entry.js";
 import { message } from "./text.js";
 
 const $ = (id) => document.getElementById(id);
@@ -36,8 +37,9 @@ async function decide(what) {
   return false;
 }
 
-// Send a move. Until the arena has played it, the board shows it as pending.
+// Send a move. Until the arena has played it, the board shows it as pending; one entered ahead waits for the bot's answer.
 async function move(text) {
+  if (entry?.waiting) { entry.write(text); return true; }
   const draw = $("write").elements.draw;
   const at = shown;
   const what = { do: "move", ply: shown.last, move: text };
@@ -81,16 +83,19 @@ async function offer(detail) {
   shown = detail;
   const mine = ++turn;
   detail.board.svg.classList.remove("pending");
-  entry ||= new Entry({ board: detail.board, frame: $("frame"), place: $("entry"), say, send: move });
+  entry ||= new EntryAhead({ board: detail.board, frame: $("frame"), place: $("entry"), say, send: move });
   entry.closed = "";
-  entry.offer([], detail.scene);
+  const isMine = detail.scene.to_move === side;
+  const isLatest = !detail.isOver && detail.ply === detail.last;
+  if (isLatest && (!isMine || entry.waiting)) entry.wait(detail.scene, side);
+  else entry.offer([], detail.scene);
   $("take").hidden = true;
   $("write").hidden = detail.isOver;
   $("after").hidden = !detail.isOver;
   if (detail.isOver) tellTurn(message("Game over."));
   else if (detail.ply !== detail.last) tellTurn(message("You are looking at an earlier position. Press End to continue playing."));
   if (detail.isOver || detail.ply !== detail.last) return;
-  tellTurn(detail.scene.to_move === side ? message("Your turn.") : message("The bot is thinking…"));
+  tellTurn(isMine ? message("Your turn.") : message("The bot is thinking…"));
   $("write").elements.ply.value = detail.last;
   try {
     const answer = await fetch(`/${family}/board/scenes.json?game=${game}&ply=${detail.last}&after=${detail.last}`);
@@ -100,12 +105,16 @@ async function offer(detail) {
     const state = await (await fetch(`/play/${game}/state.json`)).json();
     if (mine !== turn) return;
     if (state.pending) { await showPending(state.pending); return; }
-    entry.offer(data.legal, detail.scene);
-    if (state.state === "planned") tellTurn(`${message("Your turn.")} ${waitingWords(state.ahead)}`);
-    say(`${$("said").textContent}. ${message("Your turn.")}`);
     showOffer(state.draw);
+    const { written } = entry;
+    const isHeld = state.draw?.state === "offered"; // a move would decline the draw
+    if (entry.answer(data.legal, detail.scene, isHeld)) return;
+    if (written && data.legal.length) sendTyped($("write").elements.move, isHeld ? () => false : move, written);
+    if (state.state === "planned") tellTurn(`${message("Your turn.")} ${waitingWords(state.ahead)}`);
+    say(`${$("said").textContent}. ${message("Your turn.")} ${entry.told}`.trim());
   } catch {
     if (mine !== turn) return;
+    if (isMine) entry.offer([], detail.scene);
     showProblem(message("The legal moves could not be loaded; type yours below."));
     document.querySelector(".typed").open = true;
   }

@@ -546,7 +546,7 @@ $("frame").addEventListener("wheel", (event) => {
 // A swipe over the board moves one ply.
 let touched = null;
 $("frame").addEventListener("touchstart", (event) => {
-  touched = event.touches.length === 1 && !event.target.closest(".hit") ? [event.touches[0].clientX, event.touches[0].clientY] : null;
+  touched = event.touches.length === 1 && !event.target.closest(".hit, .early") ? [event.touches[0].clientX, event.touches[0].clientY] : null;
 }, { passive: true });
 $("frame").addEventListener("touchend", (event) => {
   if (!touched) return;

@@ -67,6 +67,27 @@ class OfferingBot(InstantBot):
         return found
 
 
+class PonderingBot(InstantBot):
+    """An instant bot that answers once for every `answer`."""
+
+    _answers = threading.Semaphore(0)
+
+    @classmethod
+    def answer(cls) -> None:
+        """Let it make its next move."""
+        cls._answers.release()
+
+    @classmethod
+    def forget(cls) -> None:
+        """Take back the answers that it has not given."""
+        while cls._answers.acquire(blocking=False):
+            pass
+
+    def think(self, question: bytes, allowance_ms: float | None, known: Any = None) -> Thought:
+        assert self._answers.acquire(timeout=WAIT_S)
+        return super().think(question, allowance_ms, known)
+
+
 class Told:
     """A bus that passes actions to the human games, and lets tests wait for events."""
 

@@ -49,8 +49,8 @@ def store(sqlite_store: Store) -> Store:
 
 
 @contextmanager
-def _open(store: Store, folder: Path, bot: type[InstantBot] = InstantBot) -> Iterator[Server]:
-    """Return a server that plays people's games against `bot`."""
+def open_server(store: Store, folder: Path, bot: type[InstantBot] = InstantBot) -> Iterator[Server]:
+    """Open a server that plays people's games against `bot`."""
     settings = settings_in(folder, sandbox="none")
     server = Server(store, settings)
     server.unlimited()
@@ -104,14 +104,14 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_game_by_mouse_goes_on_after_a_restart(browser: Any, store: Store, tmp_path: Path) -> None:
     with window(browser) as page:
-        with _open(store, tmp_path) as server:
+        with open_server(store, tmp_path) as server:
             chart = _begin(page, server)
             for cell in WON[0]:
                 page.mouse.click(*place_of(page, chart, cell))
             _choose(page)
             reads(page, "#last", "2")
             path = page.url.removeprefix(server.url)
-        with _open(store, tmp_path) as server:
+        with open_server(store, tmp_path) as server:
             page.goto(server.url + path)
             page.wait_for_selector(".hit", state="attached")
             assert page.inner_text("#last") == "2"
@@ -135,7 +135,7 @@ def test_a_game_of_every_other_family_by_mouse(family: str, browser: Any, store:
     store.samples.ensure({"first": "bots.first"}, {family: [start.name for start in rules.variants]})
     with window(browser) as page:
         at, plies = Position.start(rules.settle(variant)), 0
-        with _open(store, tmp_path) as server:
+        with open_server(store, tmp_path) as server:
             page.goto(f"{server.url}/play?family={family}")
             place = page.locator("select[name=variant]")
             place.evaluate("(place, name) => { place.options[place.selectedIndex].value = name; }", variant)
@@ -170,7 +170,7 @@ def test_a_walk_enters_every_kind_of_move_without_a_needless_question(
     rules = load(family)
     store.samples.ensure({"first": "bots.first"}, {family: [start.name for start in rules.variants]})
     size, words = ((375, 667), {"has_touch": True}) if has_touch else ((1280, 800), {})
-    with window(browser, *size, **words) as page, _open(store, tmp_path) as server:
+    with window(browser, *size, **words) as page, open_server(store, tmp_path) as server:
         click = page.touchscreen.tap if has_touch else page.mouse.click
         page.goto(f"{server.url}/play?family={family}")
         page.click("text=Play now")
@@ -181,10 +181,10 @@ def test_a_walk_enters_every_kind_of_move_without_a_needless_question(
             move = dice.choice(moves)
             way = dice.choice(move.ways)
             page.wait_for_selector(".hit", state="attached")
-            picked = _decisive(chart, at, way, moves)
+            picked = decisive(chart, at, way, moves)
             for cell in picked:
                 click(*place_of(page, chart, cell))
-            if len(_begun(picked, moves)) > 1:
+            if len(begun(picked, moves)) > 1:
                 choice = page.locator(f"#entry button.main:has-text('{move.shown}') >> nth=0")
                 _is_whole_beside_the_board(page, choice)
                 click(*_middle(choice))
@@ -196,16 +196,16 @@ def test_a_walk_enters_every_kind_of_move_without_a_needless_question(
                 break
 
 
-def _begun(picked: Sequence[str], moves: Sequence[LegalMove]) -> list[LegalMove]:
+def begun(picked: Sequence[str], moves: Sequence[LegalMove]) -> list[LegalMove]:
     """Return the moves that begin with these cells."""
     return [move for move in moves if any(tuple(way[: len(picked)]) == tuple(picked) for way in move.ways)]
 
 
-def _decisive(chart: Any, at: Position, way: Sequence[str], moves: Sequence[LegalMove]) -> Sequence[str]:
+def decisive(chart: Any, at: Position, way: Sequence[str], moves: Sequence[LegalMove]) -> Sequence[str]:
     """Return the cells that leave one move; a pair of neighbours of one side may mean a push, and waits for a third."""
     for count in range(2, len(way)):
         is_pair = count == 2 and not chart["stacks"] and way[1] in at.board.pieces and _touch(chart, *way[:2])
-        if len(_begun(way[:count], moves)) == 1 and not is_pair:
+        if len(begun(way[:count], moves)) == 1 and not is_pair:
             return way[:count]
     return way
 
@@ -243,7 +243,7 @@ def test_a_row_of_marbles_is_aimed_at_from_its_rear(
     rear: str, aim: str, move: str, is_dragged: bool, browser: Any, store: Store, tmp_path: Path
 ) -> None:
     store.samples.ensure({"first": "bots.first"}, {"abalone": ["standard"]})
-    with window(browser) as page, _open(store, tmp_path) as server:
+    with window(browser) as page, open_server(store, tmp_path) as server:
         page.goto(f"{server.url}/play?family=abalone")
         page.click("text=Play now")
         page.wait_for_selector(".hit", state="attached")
@@ -263,7 +263,7 @@ def test_a_row_of_marbles_is_aimed_at_from_its_rear(
 
 
 def test_a_click_while_the_bot_thinks_says_so(browser: Any, store: Store, tmp_path: Path) -> None:
-    with window(browser) as page, _open(store, tmp_path) as server:
+    with window(browser) as page, open_server(store, tmp_path) as server:
         chart = _begin(page, server)
         page.route("**/decide.json", lambda route: None)  # the move stays on its way
         for cell in ("a1", "a2"):
@@ -274,7 +274,7 @@ def test_a_click_while_the_bot_thinks_says_so(browser: Any, store: Store, tmp_pa
 
 
 def test_a_click_where_nothing_can_go_says_why(browser: Any, store: Store, tmp_path: Path) -> None:
-    with window(browser) as page, _open(store, tmp_path) as server:
+    with window(browser) as page, open_server(store, tmp_path) as server:
         chart = _begin(page, server)
         for cells, words in (
             ("d4", "d4 empty: select a piece first"),
@@ -291,7 +291,7 @@ def test_a_click_where_nothing_can_go_says_why(browser: Any, store: Store, tmp_p
 
 
 def test_moves_are_confirmed_by_whoever_wishes_it(browser: Any, store: Store, tmp_path: Path) -> None:
-    with window(browser) as page, _open(store, tmp_path) as server:
+    with window(browser) as page, open_server(store, tmp_path) as server:
         chart = _begin(page, server)
         assert page.evaluate("localStorage.getItem('arena-confirm')") is None
         page.click("[data-go=display]")
@@ -309,7 +309,7 @@ def test_moves_are_confirmed_by_whoever_wishes_it(browser: Any, store: Store, tm
 
 
 def test_the_text_field_is_folded_away_for_whoever_does_not_type(browser: Any, store: Store, tmp_path: Path) -> None:
-    with window(browser) as page, _open(store, tmp_path) as server:
+    with window(browser) as page, open_server(store, tmp_path) as server:
         _begin(page, server)
         assert page.is_hidden("#write input[name=move]")
         type_move(page, "a1-a2")
@@ -319,7 +319,7 @@ def test_the_text_field_is_folded_away_for_whoever_does_not_type(browser: Any, s
 
 
 def test_a_move_is_made_before_the_board_is_loaded(browser: Any, store: Store, tmp_path: Path) -> None:
-    with window(browser) as page, _open(store, tmp_path) as server:
+    with window(browser) as page, open_server(store, tmp_path) as server:
         page.route("**/games/*/scenes.json*", lambda route: None)  # never answered
         page.goto(f"{server.url}/play?family=pijersi")
         page.click("text=Play now")
@@ -334,7 +334,7 @@ def test_a_move_is_made_before_the_board_is_loaded(browser: Any, store: Store, t
 def test_a_game_by_keyboard_is_taken_back_and_resigned(browser: Any, store: Store, tmp_path: Path) -> None:
     with window(browser) as page:
         page.on("dialog", lambda dialog: dialog.accept())
-        with _open(store, tmp_path) as server:
+        with open_server(store, tmp_path) as server:
             _begin(page, server)
             page.focus("#frame")
             for key in ("ArrowUp", "Enter", "ArrowRight", "Enter", "Enter"):
@@ -353,7 +353,7 @@ def test_a_game_by_keyboard_is_taken_back_and_resigned(browser: Any, store: Stor
 
 
 def test_a_draw_that_the_bot_offers_is_taken(browser: Any, store: Store, tmp_path: Path) -> None:
-    with window(browser) as page, _open(store, tmp_path, OfferingBot) as server:
+    with window(browser) as page, open_server(store, tmp_path, OfferingBot) as server:
         _begin(page, server)
         assert page.locator("#take").is_hidden()
         type_move(page, "a1-a2")
@@ -368,7 +368,7 @@ def test_a_draw_that_the_bot_offers_is_taken(browser: Any, store: Store, tmp_pat
 
 
 def test_a_game_with_a_finger_at_320_pixels(browser: Any, store: Store, tmp_path: Path) -> None:
-    with window(browser, 320, 640, has_touch=True) as page, _open(store, tmp_path) as server:
+    with window(browser, 320, 640, has_touch=True) as page, open_server(store, tmp_path) as server:
         chart = _begin(page, server)
         assert page.evaluate("document.documentElement.scrollWidth") <= 320
         for number, way in enumerate(WON, 1):
@@ -402,7 +402,7 @@ def test_a_move_made_while_waiting_is_shown_as_pending(browser: Any, store: Stor
 
 
 def test_the_choice_of_moves_covers_nothing_on_a_phone(browser: Any, store: Store, tmp_path: Path) -> None:
-    with window(browser, 320, 568, has_touch=True) as page, _open(store, tmp_path) as server:
+    with window(browser, 320, 568, has_touch=True) as page, open_server(store, tmp_path) as server:
         chart = _begin(page, server)
         before = page.locator(".bar").bounding_box()
         for cell in ("b4", "c4"):
@@ -426,7 +426,7 @@ def test_the_bar_of_a_game_covers_no_control_on_a_phone(
     family: str, browser: Any, store: Store, tmp_path: Path
 ) -> None:
     store.samples.ensure({"first": "bots.first"}, {family: [variant.name for variant in load(family).variants]})
-    with window(browser, 320, 568, has_touch=True) as page, _open(store, tmp_path) as server:
+    with window(browser, 320, 568, has_touch=True) as page, open_server(store, tmp_path) as server:
         page.goto(f"{server.url}/play?family={family}")
         page.click("text=Play now")
         page.wait_for_selector(".hit", state="attached")
@@ -434,7 +434,7 @@ def test_the_bar_of_a_game_covers_no_control_on_a_phone(
 
 
 def test_what_stands_above_a_seat_in_french_fits_one_line(browser: Any, store: Store, tmp_path: Path) -> None:
-    with window(browser, 320, 640) as page, _open(store, tmp_path) as server:
+    with window(browser, 320, 640) as page, open_server(store, tmp_path) as server:
         _begin(page, server)
         page.goto(f"{page.url}?lang=fr")
         line, link = page.locator(".crumbs"), page.get_by_role("link", name="vue des spectateurs")
@@ -443,7 +443,7 @@ def test_what_stands_above_a_seat_in_french_fits_one_line(browser: Any, store: S
 
 
 def test_a_rematch_has_the_other_side(browser: Any, store: Store, tmp_path: Path) -> None:
-    with window(browser) as page, _open(store, tmp_path) as server:
+    with window(browser) as page, open_server(store, tmp_path) as server:
         page.on("dialog", lambda dialog: dialog.accept())
         _begin(page, server)
         reads(page, "#turn", "Your turn.")
@@ -457,7 +457,7 @@ def test_a_rematch_has_the_other_side(browser: Any, store: Store, tmp_path: Path
 
 
 def test_opponents_have_ratings_and_the_last_choice_is_remembered(browser: Any, store: Store, tmp_path: Path) -> None:
-    with window(browser) as page, _open(store, tmp_path) as server:
+    with window(browser) as page, open_server(store, tmp_path) as server:
         page.goto(f"{server.url}/play?family=pijersi")
         assert "not rated yet" in page.inner_text(".picks")
         page.check("[name=side][value=second]")
@@ -473,7 +473,7 @@ def test_levels_of_the_champion_come_first_and_one_for_newcomers_is_chosen(
     browser: Any, store: Store, tmp_path: Path
 ) -> None:
     store.samples.ensure_all({"loa": ["standard"]})
-    with window(browser) as page, _open(store, tmp_path) as server:
+    with window(browser) as page, open_server(store, tmp_path) as server:
         page.goto(f"{server.url}/play?family=loa")
         choices = page.locator("[name=bot]").evaluate_all("all => all.map(one => one.value)")
         assert choices[:9] == [*(f"level-{level}" for level in range(1, 9)), "champion"]
@@ -503,7 +503,7 @@ def test_a_rating_is_put_into_a_word(rating: float | None, word: str) -> None:
 
 
 def test_whoever_hears_the_viewer_is_there_before_it_speaks(store: Store, tmp_path: Path) -> None:
-    with _open(store, tmp_path) as server:
+    with open_server(store, tmp_path) as server:
         bot = store.people.opponents("pijersi")[0].bot
         form = f"family=pijersi&bot={bot}&side=first&time=600%2B5".encode()
         begun = server.ask("POST", "/play", data=form, headers={"Content-Type": "application/x-www-form-urlencoded"})
@@ -513,7 +513,7 @@ def test_whoever_hears_the_viewer_is_there_before_it_speaks(store: Store, tmp_pa
 
 
 def test_who_did_not_begin_a_game_watches_it(store: Store, tmp_path: Path) -> None:
-    with _open(store, tmp_path) as server:
+    with open_server(store, tmp_path) as server:
         bot = store.people.opponents("pijersi")[0].bot
         form = f"family=pijersi&bot={bot}&side=second&time=600%2B5".encode()
         sent = {"Content-Type": "application/x-www-form-urlencoded"}
