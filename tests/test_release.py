@@ -34,6 +34,7 @@ dependencies = ["a-library>=1"]
 [project.optional-dependencies]
 postgres = []
 cluster = []
+push = []
 
 [project.scripts]
 arena = "tiny:main"
