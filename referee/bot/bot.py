@@ -161,9 +161,8 @@ class LocalBot:
         self.process.is_sound = False
 
     @property
-    def network(self) -> Mapping[str, float]:
-        """Always empty: a local bot has no network connection."""
-        return {}
+    def network(self) -> None:
+        """Always None: a local bot has no network connection."""
 
     def hear_offer(self) -> None:
         """Do nothing: bots do not receive draw offers."""

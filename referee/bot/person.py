@@ -12,6 +12,7 @@ from protocol.messages import RefereeMessage, UgiResult
 from protocol.options import OptionDecl
 from referee.bot.seat import Overshoot, Thought
 from referee.game.failure import BotError, Stopped
+from referee.game.record import NetworkFigures
 from referee.game.spec import BotLimits, BotSpec
 from referee.rules.core import Termination
 
@@ -86,7 +87,7 @@ class PersonSeat:
         self.anomaly_count, self.log = 0, ""
         self.options: Mapping[str, OptionDecl] = {}
         self.families: Collection[str] = ()
-        self.network: Mapping[str, float] = {}
+        self.network: NetworkFigures | None = None
         self._hand, self._idle_s = hand, idle_s
 
     def start(self) -> None:

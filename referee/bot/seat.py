@@ -16,6 +16,7 @@ from typing import Protocol
 from protocol.capabilities import Capabilities
 from protocol.messages import Info, RefereeMessage, UgiResult
 from protocol.options import OptionDecl
+from referee.game.record import NetworkFigures
 from referee.game.spec import BotLimits, BotSpec
 
 UNKNOWN_MS = 5
@@ -148,8 +149,8 @@ class Seat(Protocol):
         """The end of the player's standard error, which its author may read."""
 
     @property
-    def network(self) -> Mapping[str, float]:
-        """Latencies and lost connections for the record (see `RemoteBot.network`); empty for a local bot."""
+    def network(self) -> NetworkFigures | None:
+        """The connection of a remote bot, for the record; None for others."""
 
     def condemn(self) -> None:
         """Mark the player as unusable for another game, after a failure or a cancelled game; no `quit` is sent."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from datetime import UTC, datetime
 from functools import cache
 from operator import attrgetter
@@ -81,6 +81,30 @@ _values = attrgetter(*(field.name for field in fields(Ply)))
 
 
 @dataclass(frozen=True, slots=True)
+class NetworkFigures:
+    """The connection of a remote side during one game. Times in milliseconds; 0 where an older record has no value."""
+
+    latency_ms: float = 0.0
+    """Usual round trip of a message."""
+    allowed_ms: float = 0.0
+    """The network's part of the thinking times, which the clock was not charged."""
+    wait_ms: float = 0.0
+    """Time that the game waited at its start until the bot's program ran."""
+    losses: int = 0
+    """How often the connection was lost."""
+    reconnected: int = 0
+    """How often it returned within the grace period."""
+    paused_ms: float = 0.0
+    """Time for which it was lost, and the clock stopped."""
+    move_allowance_ms: float = 0.0
+    """Bound on the uncharged part of one move."""
+    game_allowance_ms: float = 0.0
+    """Bound on the uncharged parts of a game."""
+    grace_ms: float = 0.0
+    """Bound on the time for which the connection may be lost."""
+
+
+@dataclass(frozen=True, slots=True)
 class GameRecord:
     """One finished game. `winner` is None exactly when the game is void. `position` is the start position."""
 
@@ -124,8 +148,8 @@ class GameRecord:
     """Processor time that each side used out of turn, summed over the turns with a millisecond or more."""
     at_start: bool = False
     """True if the game was lost before play because a bot did not get ready."""
-    network: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
-    """Network figures of each remote side: latency, allowance for it, and how long the side was disconnected."""
+    network: Mapping[str, NetworkFigures] = field(default_factory=dict)
+    """The connection of each remote side, by side."""
     clock_scale: float = 1.0
     """Factor by which the clocks were longer than planned because the machine is slower; `time` includes it."""
     worker: str = ""
@@ -165,6 +189,7 @@ class GameRecord:
         data: dict[str, Any] = {name: getattr(self, name) for name in _RECORD}
         data["plies"] = [ply.as_json() for ply in self.plies]
         data["options"], data["logs"] = dict(self.options), dict(self.logs)
+        data["network"] = {side: asdict(figures) for side, figures in self.network.items()}
         for name in ("marks", "comments"):
             data[name] = {str(ply): words for ply, words in data[name].items()}
         data["variations"] = [_variation_json(variation) for variation in self.variations]

@@ -240,6 +240,6 @@ def _record(
         anomalies=(bots[0].anomaly_count, bots[1].anomaly_count),
         adjudication=spec.adjudication.changes,
         at_start=ending.at_start,
-        network={side: dict(bot.network) for side, bot in zip(SIDES, bots, strict=True) if bot.network},
+        network={side: bot.network for side, bot in zip(SIDES, bots, strict=True) if bot.network},
         **extra,
     )

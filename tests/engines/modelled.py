@@ -91,7 +91,7 @@ class Modelled:
         self.has_answered = self.has_moved = False
         self.options: dict[str, Any] = {}
         self.families: tuple[str, ...] = ()
-        self.anomaly_count, self.log, self.network = 0, "", {}
+        self.anomaly_count, self.log, self.network = 0, "", None
         self.rule_options: frozenset[str] = frozenset()
 
     def nothing(self, *_: Any) -> None:

@@ -35,6 +35,7 @@ from protocol.turn import Stray
 from referee.bot.remote.link import LineLost, LobbyLink, ProgramGone
 from referee.bot.seat import LAST_LINES, Overshoot, Thought
 from referee.game.failure import BotError
+from referee.game.record import NetworkFigures
 from referee.game.score import summary
 from referee.game.spec import BotLimits, BotSpec
 from referee.rules.core import Termination
@@ -69,7 +70,8 @@ class RemoteBot:
         self._said: list[RefereeMessage] = []
         """Messages that a fresh program receives again: the options and the beginning of the game."""
         self._output_bytes = 0
-        self._losses = 0
+        self._wait_ns = 0
+        self._losses = self._reconnected = 0
         self._paused_ns = 0.0
         self._allowed_ms = 0.0
 
@@ -86,28 +88,34 @@ class RemoteBot:
         return self._session.families
 
     @property
-    def network(self) -> dict[str, float]:
-        """Latencies and allowances in milliseconds, for the record; `losses` counts losses of the connection."""
+    def network(self) -> NetworkFigures | None:
+        """The connection during the game, for the record; None before it."""
         link = self._link
         if link is None:
-            return {}
-        return {
-            "latency_ms": round(link.latency_ms, 1),
-            "allowed_ms": round(self._allowed_ms, 1),
-            "losses": self._losses,
-            "paused_ms": round(self._paused_ns / _MS, 1),
-            "move_allowance_ms": link.terms.move_ms,
-            "game_allowance_ms": link.terms.game_ms,
-            "grace_ms": link.terms.grace_ms,
-        }
+            return None
+        return NetworkFigures(
+            latency_ms=round(link.latency_ms, 1),
+            allowed_ms=round(self._allowed_ms, 1),
+            wait_ms=round(self._wait_ns / _MS, 1),
+            losses=self._losses,
+            reconnected=self._reconnected,
+            paused_ms=round(self._paused_ns / _MS, 1),
+            move_allowance_ms=link.terms.move_ms,
+            game_allowance_ms=link.terms.game_ms,
+            grace_ms=link.terms.grace_ms,
+        )
 
     # -- the conversation ----------------------------------------------------------------------------------------------
 
     def start(self) -> None:
         """Start the program on its author's machine. Raises BotError, SandboxError, Stopped."""
         if self._link is None:
-            self._link = self._open_link()
-            self._lasting(lambda: None)
+            begin = time.monotonic_ns()
+            try:
+                self._link = self._open_link()
+                self._lasting(lambda: None)
+            finally:  # a game lost by `disconnected` here waited too
+                self._wait_ns = time.monotonic_ns() - begin
 
     def handshake(self) -> None:
         """Shake hands: `ugi` … `ugiok`. Raises as `referee.bot.bot.LocalBot.handshake`."""
@@ -279,6 +287,7 @@ class RemoteBot:
                 Termination.DISCONNECTED,
                 f"was not connected for {lost_s:.1f} s of this game, {grace_s:g} s are allowed",
             )
+        self._reconnected += 1
 
     def _restore(self) -> None:
         """Start a fresh program, then repeat the handshake, the options and `isready`. Raises LineLost."""

@@ -129,8 +129,10 @@ def test_a_game_continues_after_a_reconnect() -> None:
     assert (record.termination, len(record.moves)) == (Termination.MAX_PLIES, 8)
     assert author.asked == 5
     assert len(author.opened) == 2
-    assert {side: network["losses"] for side, network in record.network.items()} == {"first": 1, "second": 0}
-    assert record.network["first"]["grace_ms"] == 60_000
+    first, second = record.network["first"], record.network["second"]
+    assert (first.losses, first.reconnected, second.losses, second.reconnected) == (1, 1, 0, 0)
+    assert first.grace_ms == 60_000
+    assert 0 < second.wait_ms < 60_000
 
 
 def test_a_bot_that_does_not_reconnect_loses() -> None:

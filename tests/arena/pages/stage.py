@@ -30,7 +30,7 @@ from arena.store.base.tables.games import Game, Void
 from arena.store.base.tables.tournaments import Schedule, Tournament
 from arena.store.bots.versions import bot_spec
 from referee.bot.file import BotFile
-from referee.game.record import GameRecord, Ply
+from referee.game.record import GameRecord, NetworkFigures, Ply
 from referee.game.spec import GameSpec, PlannedGame, TimeControl
 from referee.rules import families, load
 from referee.rules.core import Kind, Termination
@@ -358,7 +358,8 @@ def _tournament(
             given = {"termination": Termination.RESIGNED, "winner": "first" if index % 2 else "second"}
         record = record_of(game, moves, **given)
         if index == 1:
-            record = replace(record, time="75+0.625", clock_scale=1.25)
+            network = {"second": NetworkFigures(wait_ms=1_500, losses=2, reconnected=1, paused_ms=30_400)}
+            record = replace(record, time="75+0.625", clock_scale=1.25, network=network)
         assert store.results.commit(record, "worker-1") is not None
         if index == 0:
             stage.finished[family] = record.id

@@ -656,6 +656,12 @@ def test_a_game_says_what_its_bots_used_out_of_turn(site: Site) -> None:
     assert "0.0 s and 12 s of processor time on the opponent’s turns" in " ".join(text.split())
 
 
+def test_a_game_says_how_a_remote_bot_was_connected(site: Site) -> None:
+    _, text, _ = fetch(site, f"/games/{site.stage.forfeit}")
+    words = "ready after 1.5 s; connection lost: 2, back: 1; clock stopped for 30 s"
+    assert words in " ".join(text.split())
+
+
 def test_crosstable_standings_and_files_agree(site: Site) -> None:
     import csv
     import io

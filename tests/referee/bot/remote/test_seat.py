@@ -15,6 +15,7 @@ from referee.bot.remote.link import LineLost, LinkAllowance, ProgramGone
 from referee.bot.remote.seat import RemoteBot
 from referee.bot.seat import Overshoot
 from referee.game.failure import BotError
+from referee.game.record import NetworkFigures
 from referee.game.spec import BotLimits, BotSpec
 from referee.rules.core import Termination
 
@@ -41,6 +42,8 @@ class Script:
         self.terms = terms or LinkAllowance(move_ms=300, game_ms=500, grace_ms=30_000)
         self.latency_ms = self.longest_ms = 100.0
         self.checked_ms = 100.0
+        self.absent_ms = 0.0
+        """How long the first attempt to start a program takes, which fails; 0: it succeeds at once."""
         self.arrived_ns = 0
         self.said: list[str] = []
         self._answers = list(answers)
@@ -49,6 +52,10 @@ class Script:
         self._waiting: list[Answer] = []
 
     def open(self) -> None:
+        if self.absent_ms:
+            _NOW_NS[0] += int(self.absent_ms * _MS)
+            self.absent_ms = 0.0
+            raise LineLost(_NOW_NS[0])
         self.said.append("(open)")
         self._waiting.clear()
 
@@ -88,12 +95,23 @@ class Script:
         return self.checked_ms
 
     def returns(self, deadline_ns: int) -> bool:
+        if not self._comes_back:
+            _NOW_NS[0] = max(_NOW_NS[0], deadline_ns)
         return self._comes_back and deadline_ns > _NOW_NS[0]
 
 
-def seated(script: Script, **limits: int) -> RemoteBot:
+def sitting(script: Script, **limits: int) -> RemoteBot:
     link: Callable[[], Any] = lambda: script  # noqa: E731
-    bot = RemoteBot(BotSpec("far", ("remote",), place="remote"), BotLimits(**limits), Overshoot(0, 0), link)
+    return RemoteBot(BotSpec("far", ("remote",), place="remote"), BotLimits(**limits), Overshoot(0, 0), link)
+
+
+def figures(bot: RemoteBot) -> NetworkFigures:
+    assert bot.network
+    return bot.network
+
+
+def seated(script: Script, **limits: int) -> RemoteBot:
+    bot = sitting(script, **limits)
     bot.start()
     bot.handshake()
     bot.tell(SetOption("Depth", "3"))
@@ -107,7 +125,7 @@ def test_what_the_network_usually_takes_is_not_the_bots() -> None:
     bot = seated(Script(("bestmove b1b3", 250)))
     thought = bot.think(QUESTION, 10_000)
     assert (thought.move, thought.ms) == ("b1b3", 150)
-    assert bot.network["allowed_ms"] == 100
+    assert figures(bot).allowed_ms == 100
 
 
 def test_there_is_an_allowance_a_move_and_one_a_game() -> None:
@@ -115,7 +133,7 @@ def test_there_is_an_allowance_a_move_and_one_a_game() -> None:
     script.latency_ms = script.longest_ms = 400
     bot = seated(script)
     assert [bot.think(QUESTION, 10_000).ms for _ in range(3)] == [700, 800, 1000]
-    assert bot.network["allowed_ms"] == 500
+    assert figures(bot).allowed_ms == 500
 
 
 def test_a_late_answer_loses_on_time() -> None:
@@ -131,7 +149,7 @@ def test_an_answer_that_the_network_held_up_does_not() -> None:
     thought = bot.think(QUESTION, 1000)
     assert thought.move == "b1b3"
     assert thought.ms == 1000
-    assert bot.network["paused_ms"] == 1800
+    assert figures(bot).paused_ms == 1800
 
 
 def test_an_outage_that_is_longer_than_the_grace_does_not_help() -> None:
@@ -161,13 +179,31 @@ def test_a_lost_connection_costs_only_what_was_thought_before() -> None:
     told = re.fullmatch(r"go p1time (\d+) p2time 9000 p1inc 100 p2inc 100", again[6])
     assert told
     assert told[1] == "9600"
-    assert bot.network["losses"] == 1
+    assert (figures(bot).losses, figures(bot).reconnected) == (1, 1)
 
 
 def test_a_connection_that_stays_away_is_the_end() -> None:
+    bot = seated(Script((LOST, 0), comes_back=False))
     with pytest.raises(BotError, match="30 s are allowed") as caught:
-        seated(Script((LOST, 0), comes_back=False)).think(QUESTION, 10_000)
+        bot.think(QUESTION, 10_000)
     assert caught.value.termination is Termination.DISCONNECTED
+    assert (figures(bot).losses, figures(bot).reconnected) == (1, 0)
+
+
+@pytest.mark.parametrize("comes_back", [True, False])
+def test_the_wait_for_a_program_that_starts_late_is_recorded(comes_back: bool) -> None:
+    script = Script(comes_back=comes_back)
+    script.absent_ms = 4_000
+    bot = sitting(script)
+    if comes_back:
+        bot.start()
+    else:
+        with pytest.raises(BotError, match="30 s are allowed"):
+            bot.start()
+    wait_ms = 4_000 if comes_back else 34_000
+    assert (figures(bot).wait_ms, figures(bot).reconnected) == (wait_ms, int(comes_back))
+    bot.close()
+    assert figures(bot).wait_ms == wait_ms
 
 
 @pytest.mark.parametrize(
