@@ -46,8 +46,19 @@ class OffloadProcess:
             self._pool = None
 
 
+REQUEST_NICENESS = 4
+"""Nice value of what a person waits for. Where bots use all cores, it gets a quarter of one core: a first answer, with
+the start of Python and of the bot, takes 4 s (nice 10: 14 s; SCHED_IDLE: minutes). docs/reports/2026-11-30-priority.md
+"""
+
+
+def share_with_games() -> None:
+    """Give this process a lower priority than games, but one that makes progress while bots use all cores."""
+    os.setpriority(os.PRIO_PROCESS, 0, max(REQUEST_NICENESS, os.getpriority(os.PRIO_PROCESS, 0)))
+
+
 def yield_to_games() -> None:
-    """Give this process the lowest priority: playing bots and the service go first."""
+    """Give this process the lowest priority: it hardly runs while bots use all cores."""
     os.setpriority(os.PRIO_PROCESS, 0, 19)
     with contextlib.suppress(OSError):
         os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))

@@ -2,8 +2,8 @@
 
 Each position is sent with all moves that led to it, so that repetitions count, and searched with a fixed number of
 nodes. The result therefore depends only on the game, the bot and the nodes. The engine of the analysis board evaluates
-positions as soon as visitors reach them. It has one low-priority process of its own, which takes the processor only
-while no game needs it.
+positions as soon as visitors reach them. What a person waits for has a lower priority than games, and a share of the
+processor also beside them; what nobody waits for runs only while no game needs the processor.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 
 from arena.analysis.marking import EvaluatedPosition, own_chances
 from arena.analysis.win_model import FORCED_WIN, WinModel
-from arena.offload import OffloadProcess, yield_to_games
+from arena.offload import OffloadProcess, share_with_games, yield_to_games
 from protocol.errors import ProtocolError
 from protocol.messages import Info
 from protocol.parser import parse_bot_line
@@ -281,24 +281,34 @@ def _scored(place: _Place) -> EvaluatedPosition:
 
 
 def evaluate_in_background(record: bytes, spots: Sequence[PositionRef], nodes: int, max_plies: int) -> Evaluations:
-    """Evaluate positions by the sample engine at the lowest CPU priority, as a job of a slot (`referee.play.slot`).
+    """Evaluate positions that nobody waits for by the sample engine, as a job of a slot (`referee.play.slot`).
 
     Raises EngineError, NotAGameError, Stopped.
     """
     yield_to_games()
+    return _evaluate(record, spots, nodes, max_plies)
+
+
+def evaluate_on_request(record: bytes, spots: Sequence[PositionRef], nodes: int, max_plies: int) -> Evaluations:
+    """Evaluate positions for a person who waits, like `evaluate_in_background`."""
+    share_with_games()
+    return _evaluate(record, spots, nodes, max_plies)
+
+
+def _evaluate(record: bytes, spots: Sequence[PositionRef], nodes: int, max_plies: int) -> Evaluations:
     game = read_record(record)
     with AnalysisEngine(sample_engine(game.family), slot.roster(), game, game.moves[:max_plies]) as engine:
         return engine.evaluate_all(spots, nodes)
 
 
-def evaluate_lines_in_background(
+def evaluate_lines_on_request(
     record: bytes, nodes: int, count: int, max_plies: int
 ) -> tuple[Evaluations, list[CandidateLine]]:
-    """Evaluate the last position of a game, and the next best moves up to `count` lines, as a job of a slot.
+    """Evaluate the last position of a game, and the next best moves up to `count` lines, for a person who waits.
 
-    Raises EngineError, NotAGameError, Stopped.
+    It is a job of a slot. Raises EngineError, NotAGameError, Stopped.
     """
-    yield_to_games()
+    share_with_games()
     game = read_record(record)
     moves = game.moves[:max_plies]
     with AnalysisEngine(sample_engine(game.family), slot.roster(), game, moves) as engine:
@@ -329,7 +339,7 @@ class BoardEngine:
         try:
             with self._turn:
                 text = record.line().encode()
-                return self._process.call(evaluate_lines_in_background, text, nodes, lines, MAX_PLIES)
+                return self._process.call(evaluate_lines_on_request, text, nodes, lines, MAX_PLIES)
         except (JobError, WorkerLostError) as error:
             raise EngineBusyError(f"the engine did not evaluate the position: {error}") from None
         finally:

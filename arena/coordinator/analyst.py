@@ -1,7 +1,7 @@
 """Analyses games and positions: at once what people request, and the latest results while the arena is idle.
 
-Each kind has an engine in a low-priority process of its own. What people request is searched also while games are in
-flight, as it waits for a person. An interrupted analysis starts again from its beginning.
+Each kind has an engine in a process of its own. What people request is searched also while games are in flight, at a
+priority that gives it a share of the processor. An interrupted analysis starts again from its beginning.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from arena.analysis.engine import Evaluations, PositionRef, evaluate_in_background
+from arena.analysis.engine import Evaluations, PositionRef, evaluate_in_background, evaluate_on_request
 from arena.analysis.game_analysis import MAX_PLIES, AnalysisStep, analyse, analysis_steps, evaluate_position
 from arena.analysis.storage import read_game, save, win_model_of
 from arena.errors import NotFoundError
@@ -41,11 +41,11 @@ class AnalysisInterrupted(Exception):  # noqa: N818 - not an error
     """The order to stop arrived; the analysis is repeated later."""
 
 
-def ask_in(process: OffloadProcess) -> AskAside:
-    """Return a function that evaluates positions in a helper process."""
+def ask_in(process: OffloadProcess, evaluate: Callable[..., Evaluations]) -> AskAside:
+    """Return a function that evaluates positions in a helper process by a job of `arena.analysis.engine`."""
 
     def ask(record: GameRecord, spots: Sequence[PositionRef], nodes: int) -> Evaluations:
-        return process.call(evaluate_in_background, record.line().encode(), spots, nodes, MAX_PLIES)
+        return process.call(evaluate, record.line().encode(), spots, nodes, MAX_PLIES)
 
     return ask
 
@@ -69,7 +69,7 @@ class RequestAnalyst:
     ) -> None:
         self._store, self._clock = store, clock
         self.process = OffloadProcess()
-        self._ask = ask or ask_in(self.process)
+        self._ask = ask or ask_in(self.process, evaluate_on_request)
         self._requests: dict[int, _Request] = {}
         self._served = -1
         """The user who was served last."""
@@ -166,7 +166,7 @@ class Analyst:
         self._store, self._is_busy, self._clock = store, is_busy, clock
         self._budget, self._nodes = budget, nodes
         self.process = OffloadProcess()
-        self._ask = ask or ask_in(self.process)
+        self._ask = ask or ask_in(self.process, evaluate_in_background)
         self._idle_since = clock()
         self._log = logger("analysis")
 

@@ -25,7 +25,7 @@ async def show(call: RequestContext, game: GameId) -> RouteResult[AnalysisRespon
     problems=("not-found", "conflict", "invalid", "forbidden"),
 )
 async def ask(call: RequestContext, game: GameId, body: AnalysisRequest) -> RouteResult[AnalysisResponse]:
-    """Queue the game for analysis, which begins within seconds at the lowest priority, whatever is played. Requests of
+    """Queue the game for analysis, which begins within seconds, whatever is played. Requests of
     several users share the engine, one at a time for each.
     """
     found = await call.run(services.analysis.ask, call.arena, game, call.user, body.nodes)

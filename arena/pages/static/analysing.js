@@ -1,6 +1,6 @@
 // The analysis of a game in progress: its share and its curve, read again until it is done. The marks come with the page.
 const POLL_INTERVAL_MS = 1000;
-const MOST_MS = 10_000; // after failures, and while nothing changes
+const MOST_MS = 2000; // after failures, and while nothing changes
 
 async function poll(wait) {
   await new Promise((done) => setTimeout(done, wait));

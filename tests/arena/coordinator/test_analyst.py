@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from arena.analysis.engine import Evaluations, PositionRef
+from arena.analysis.engine import Evaluations, PositionRef, evaluate_in_background, evaluate_on_request
 from arena.analysis.game_analysis import BATCH_NODES
 from arena.analysis.marking import EvaluatedPosition
 from arena.clock import now
@@ -251,12 +251,15 @@ def test_a_requested_position_is_evaluated_with_more_and_more_nodes(sqlite_store
     assert "not a game record" in sqlite_store.analyses.request(broken).problem
 
 
-def test_the_engine_runs_in_a_helper_process(sqlite_store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("evaluate", [evaluate_on_request, evaluate_in_background])
+def test_the_engine_runs_in_a_helper_process(
+    evaluate: Callable[..., Evaluations], sqlite_store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for name, value in INTERPRETED.items():
         monkeypatch.setenv(name, value)
     record = Field(sqlite_store).play(1)[0]
     process = OffloadProcess()
-    answers = ask_in(process)(record, [(0, ""), (len(record.moves), "")], 40)
+    answers = ask_in(process, evaluate)(record, [(0, ""), (len(record.moves), "")], 40)
     assert answers.engine == "alphabeta"
     assert len(answers.scored) == 2
     assert answers.scored[0].score is not None
