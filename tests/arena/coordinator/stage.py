@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, Future
 from dataclasses import replace
@@ -31,6 +33,7 @@ from referee.tournament.match import TournamentGame
 from tests.arena.field import record_of
 
 NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
+TIMEOUT_S = 100
 on_sqlite = pytest.mark.parametrize("store", ["sqlite"], indirect=True)
 """For what is decided in Python: its statements are those of tests that run on PostgreSQL too."""
 
@@ -50,15 +53,29 @@ class Dice(Executor):
         self.spool = Path()
         self.worker = ""
         """The id of the cluster worker, if any."""
+        self._arrival = threading.Condition()
 
     def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
         future: Future[Any] = Future()
         future.worker = self.worker  # type: ignore[attr-defined]
         self.spool = args[3]
-        self.held.append((future, args[0]))
+        with self._arrival:
+            self.held.append((future, args[0]))
+            self._arrival.notify_all()
         if not self.is_held:
             self.release()
         return future
+
+    async def jobs(self, count: int = 1) -> None:
+        """Wait until so many jobs are held."""
+
+        def wait() -> bool:
+            with self._arrival:
+                return self._arrival.wait_for(lambda: len(self.held) >= count, TIMEOUT_S)
+
+        # An event loop that asks again and again holds the interpreter's lock, and the coordinator's thread waits for
+        # it after each statement.
+        assert await asyncio.to_thread(wait)
 
     def begin(self) -> None:
         """Mark every job as running: from now on it can only be cancelled as a whole."""

@@ -111,8 +111,7 @@ def test_other_work_begins_when_the_first_game_has_ended(stage: Stage, monkeypat
     async def script(coordinator: Coordinator, events: Events, stop: asyncio.Event) -> None:
         await heard(events, CoordinatorChanged, state="acting")
         coordinator.order(0)
-        while not dice.held:
-            await asyncio.sleep(0)
+        await dice.jobs()
         assert not coordinator.settled.is_set()
         dice.release()
         await asyncio.wait_for(coordinator.settled.wait(), TIMEOUT_S)
@@ -141,8 +140,7 @@ def test_results_wait_for_others_until_half_the_jobs_have_ended_or_for_a_window(
 
     async def script(coordinator: Coordinator, events: Events, stop: asyncio.Event) -> None:
         await heard(events, CoordinatorChanged, state="acting")
-        while len(dice.held) < 16:
-            await asyncio.sleep(0)
+        await dice.jobs(16)
         for _ in range(released):
             assert not together
             dice.release(1)
@@ -208,8 +206,8 @@ def test_a_schema_upgrade_ends_the_coordinator_before_it_writes(
         async with stage.bus.subscribe(CoordinatorChanged) as events:
             task = asyncio.create_task(coordinator.run(asyncio.Event()))
             await heard(events, CoordinatorChanged, state="acting" if is_acting else "standing by")
-            while is_acting and not dice.held:
-                await asyncio.sleep(0)
+            if is_acting:
+                await dice.jobs()
             upgrade(stage)
             with pytest.raises(SchemaError, match="newer than this program or belongs to another one"):
                 await asyncio.wait_for(task, TIMEOUT_S)
@@ -241,8 +239,7 @@ def test_a_coordinator_without_the_lease_stands_by_and_writes_nothing(stage: Sta
 
     async def script(coordinator: Coordinator, events: Events, stop: asyncio.Event) -> None:
         await heard(events, CoordinatorChanged, state="acting")
-        while not dice.held:
-            await asyncio.sleep(0)
+        await dice.jobs()
         dice.begin()
         stage.store.leases.release(LEASE, coordinator.leadership.name)
         assert stage.store.leases.take(LEASE, "another", 3600)
@@ -265,8 +262,7 @@ def test_games_that_exceed_the_grace_period_are_cancelled_and_requeued(stage: St
     dice = Dice(is_held=True)
 
     async def script(coordinator: Coordinator, events: Events, stop: asyncio.Event) -> None:
-        while not dice.held:
-            await asyncio.sleep(0)
+        await dice.jobs()
         dice.begin()
         stop.set()
         await heard(events, CoordinatorChanged, state="stopped")
@@ -282,8 +278,7 @@ def test_a_second_order_to_stop_cancels_running_games(stage: Stage) -> None:
     dice = Dice(is_held=True)
 
     async def script(coordinator: Coordinator, events: Events, stop: asyncio.Event) -> None:
-        while not dice.held:
-            await asyncio.sleep(0)
+        await dice.jobs()
         dice.begin()
         stop.set()
         await heard(events, CoordinatorChanged, state="stopping")
@@ -300,8 +295,7 @@ def test_stop_waits_for_running_games(stage: Stage) -> None:
     dice = Dice(is_held=True)
 
     async def script(coordinator: Coordinator, events: Events, stop: asyncio.Event) -> None:
-        while not dice.held:
-            await asyncio.sleep(0)
+        await dice.jobs()
         dice.held[0][0].set_running_or_notify_cancel()
         stop.set()
         await heard(events, CoordinatorChanged, state="stopping")

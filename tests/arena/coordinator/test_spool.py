@@ -81,8 +81,7 @@ def test_an_outage_longer_than_the_lease_loses_no_result_and_no_running_game(sta
     dice = Dice(is_held=True)
 
     async def script(coordinator: Coordinator, events: Events, stop: asyncio.Event) -> None:
-        while len(dice.held) < 4:
-            await asyncio.sleep(0)
+        await dice.jobs(4)
         dice.begin()
         away.is_away = True
         dice.release(3)
@@ -130,8 +129,7 @@ def test_a_stop_during_an_outage_leaves_the_results_in_the_spool(
     old = Dice(is_held=True)
 
     async def script(coordinator: Coordinator, events: Events, stop: asyncio.Event) -> None:
-        while len(old.held) < 4:
-            await asyncio.sleep(0)
+        await old.jobs(4)
         away.is_away = True
         old.release()
         stop.set()
