@@ -40,6 +40,8 @@ _COLOUR = re.compile(r"\\x1b\[[0-9;?]*[A-Za-z]")
 _ANSWERS = {"> go": "bestmove", "> isready": "readyok", "> ugi": "ugiok"}
 _LIKE = 0.7
 """Least similarity of a word that is taken for a misspelt answer: just above `move` for `bestmove` (0.67)."""
+_MUCH_BYTES = 65_536
+"""More than a program that does not flush holds back: buffers have 4 to 64 KiB."""
 _LINES = 6
 """Lines of standard error that are quoted."""
 _SHOWN = 60
@@ -91,6 +93,12 @@ class Evidence:
     at_end: Sequence[str] = ()
     log: str = ""
     has_answered: bool = False
+
+    @property
+    def written_bytes(self) -> int:
+        """How much the bot wrote since the last question, and when its input was closed."""
+        since = takewhile(lambda line: not line.startswith("> go"), reversed(self.lines))
+        return sum(len(line.removeprefix("< ")) + 1 for line in (*since, *self.at_end))
 
     @property
     def said(self) -> str:
@@ -323,9 +331,12 @@ def _misspelt(line: str, expected: str) -> Cause | None:
 
 
 def _buffered(evidence: Evidence) -> Cause | None:
-    """Recognise an answer that was written but did not arrive: without a line end, or not flushed."""
+    """Recognise an answer that was written too late or did not arrive: without a line end, or not flushed."""
     if not is_late(evidence.error):
         return None
+    if evidence.written_bytes > _MUCH_BYTES:
+        detail = f"{evidence.error}: it wrote {evidence.written_bytes:,} bytes meanwhile"
+        return Cause(detail, "write less: writing takes the time of the answer", is_certain=False)
     if evidence.unfinished:
         return Cause(f"its line `{evidence.unfinished[:_SHOWN]}` has no line end", "end every line with a newline")
     if held := next((line for line in evidence.at_end if line.startswith(tuple(_ANSWERS.values()))), ""):

@@ -346,8 +346,10 @@ class _Examiner:
         """Find the shortest move time that the bot keeps, and its overshoot."""
         examinee = self.examinee
         examinee.go_home()
+        has_answered = examinee.has_answered
         timing = examinee.report.timing = find_timing(self._took_ms, self.move_times_ms, examinee.limits.margin_ms)
-        timing.first_ms = max(timing.first_ms, self.first_late_ms)
+        # A late answer of a process that has answered before says nothing of first answers.
+        timing.first_ms = max(0.0 if has_answered else timing.first_ms, self.first_late_ms)
         if timing.fit_from_ms is None and self.failure:
             raise self.failure
         if timing.fit_from_ms is None:

@@ -65,7 +65,7 @@ class BotUnderTest:
         """True if the last failure that was explained is the end of the bot's process."""
         self._default, self._sandbox = rulesets[0], sandbox
         self._bot: LocalBot | None = None
-        self._is_known = self._was_asked = self._has_answered = False
+        self._is_known = self._was_asked = self.has_answered = False
         self._player: Player | None = None
         self.history: GameHistory | None = None
 
@@ -98,7 +98,7 @@ class BotUnderTest:
         """Start the bot, shake hands and describe what it announced. Raises BotError and SandboxError."""
         spec = replace(self.spec, capabilities=self.capabilities.as_json() if self._is_known else {})
         bot = LocalBot(spec, self.limits, self._sandbox)
-        self._bot, self._was_asked, self._has_answered = bot, False, False
+        self._bot, self._was_asked, self.has_answered = bot, False, False
         bot.wire.transcript = []
         begin = time.monotonic()
         bot.start()
@@ -206,7 +206,7 @@ class BotUnderTest:
         position = fen or self.position
         legal = legal_line(self.bot, lambda: position)
         thought = self.bot.think(question + b"\n" + legal + f"go {words}\n".encode(), allowance_ms)
-        self._has_answered = True
+        self.has_answered = True
         try:
             position.read(thought.move or "")
         except ValueError as error:
@@ -221,7 +221,7 @@ class BotUnderTest:
     def explain(self, error: BotError, lines: Sequence[str], advice: str) -> Cause:
         """Return the cause of a failure. This may close the bot's input: do not use its process afterwards."""
         self.has_ended = has_ended(error.detail)
-        evidence = Evidence(error, self.spec, self.limits, lines, log=self.report.log, has_answered=self._has_answered)
+        evidence = Evidence(error, self.spec, self.limits, lines, log=self.report.log, has_answered=self.has_answered)
         if self._bot and (bot := self._bot).process.child:
             evidence = replace(evidence, log=bot.wire.log, unfinished=bot.wire.unfinished)
             if is_late(error) and bot.process.is_running:

@@ -315,6 +315,17 @@ def test_check_of_a_bot_with_one_late_answer_does_not_count_it(tmp_path: Path, m
     assert "exceeds its time" not in next(step for step in report.steps if step.name == "time for a move").detail
 
 
+def test_check_of_a_bot_whose_third_answer_is_late_does_not_take_it_for_a_first_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first move comes at once; the next question is the first one that measures the pace."""
+    keep_pace(monkeypatch, lambda told_ms, number: told_ms + (8000 if number == 2 else 0))
+    report = examined(script(tmp_path, program()))
+    assert report.timing.fit_from_ms == 50
+    assert report.timing.first_overshoot_ms == 0
+    assert "first answer" not in next(step for step in report.steps if step.name == "time for a move").detail
+
+
 def test_check_lists_the_option_lines_that_are_not_read_as_meant(tmp_path: Path) -> None:
     lines = (
         "option name Hash type integer default 4",
@@ -552,6 +563,17 @@ def test_cause_of_a_bridge_whose_program_others_may_not_read_names_it(place: Pat
     client.chmod(0o755)
     cause = cause_of(Evidence(BotError(Termination.CRASHED, "exit code 66, thinking"), spec, LIMITS, log=said), "?")
     assert cause.detail == f"{said} (crashed: exit code 66, thinking)"
+
+
+def test_cause_of_an_answer_after_much_output_is_the_output() -> None:
+    error = BotError(Termination.STALLED, "no bestmove in 15 s")
+    info = [f"< info depth 1 nodes {10**9 + number}" for number in range(3000)]
+    flood = Evidence(error, BotSpec("odd", ("odd",)), LIMITS, ["> go movetime 50", *info], at_end=["bestmove b1b3"])
+    cause = cause_of(flood, "?")
+    assert "it wrote 90,014 bytes meanwhile" in cause.detail
+    assert cause.advice.startswith("write less")
+    assert not cause.is_certain
+    assert "does not flush" in cause_of(replace(flood, lines=["> go movetime 50", *info[:9]]), "?").detail
 
 
 def test_cause_of_a_move_that_comes_too_late_is_not_its_spelling() -> None:
