@@ -13,8 +13,8 @@ from bots.bridges.failure import BridgeError, BridgeExit, shown
 from bots.sdk import Bot, Clock
 from referee.rules.position import Position
 
-UNLIMITED_MS = 10_000.0
-"""Time an agent gets if no time limits its search."""
+UNLIMITED_MS = 3_000.0
+"""Time an agent gets if no time limits its search: less than `arena check` waits for an answer then."""
 
 
 def budget_ms(clock: Clock) -> float:
