@@ -206,6 +206,11 @@ def test_a_number_is_written_as_babel_does(value: float, decimals: int | None, i
         assert shown == format_decimal(value, form, locale=code).replace("-", "\N{MINUS SIGN}")
 
 
+def test_values_that_authors_type_are_shown_as_they_are_typed(server: Server) -> None:
+    page = server.get("/tablut", headers={"Accept-Language": "fr"}).body.decode()
+    assert "<code>attackers</code> (Moscovites), <code>defenders</code> (Suédois)" in page
+
+
 def test_an_error_is_a_page(server: Server) -> None:
     reply = server.get("/bots/nobody", headers={"Accept-Language": "fr"})
     assert reply.status == 404
