@@ -44,8 +44,9 @@ from protocol.options import OptionDecl
 from protocol.parser import parse_bot_line
 from protocol.session import RefereeSession
 from protocol.turn import SessionState, Stray
-from referee.bot.process import MAX_TURN_NS, POLL_INTERVAL_NS, Process, QueueMeter
+from referee.bot.process import Process
 from referee.bot.seat import LAST_LINES, UNKNOWN_MS, Overshoot, Thought
+from referee.bot.turn import Turn
 from referee.bot.wire import Wire
 from referee.game.failure import BotError, SandboxError
 from referee.game.score import summary
@@ -344,7 +345,7 @@ class LocalBot:
             queue.begin()
             self._is_slow = True
         self._let_others_hear()
-        turn = _Turn(wire, queue, wire.asked_ns, allowance_ns)
+        turn = Turn(wire, queue, wire.asked_ns, allowance_ns)
         move, code, offer, lines = self._answer(turn, allowance_ms, known)
         elapsed = wire.arrived_ns - wire.asked_ns
         lag = turn.end(elapsed)
@@ -361,7 +362,7 @@ class LocalBot:
         return Thought(move, offer, elapsed / _MS, lag / _MS, info, code, lines)
 
     def _answer(
-        self, turn: _Turn, allowance_ms: float | None, known: Mapping[bytes, int]
+        self, turn: Turn, allowance_ms: float | None, known: Mapping[bytes, int]
     ) -> tuple[str | None, int | None, str | None, Sequence[bytes]]:
         """Return the move as text, the move as code, the bot's offer, and the last lines of search information.
 
@@ -428,41 +429,6 @@ class LocalBot:
         except BotError as error:
             return error
         return failed(Termination.STALLED, f"{asked}; nor in {self.grace_ms} ms more")
-
-
-class _Turn:
-    """The time of a turn since `start_ns` on the monotonic clock, and the part of it that is not charged to the bot."""
-
-    __slots__ = ("_allowance_ns", "_queue", "_waited_ns", "_wire", "start_ns")
-
-    def __init__(self, wire: Wire, queue: QueueMeter, start_ns: int, allowance_ns: int) -> None:
-        self.start_ns = start_ns
-        self._wire, self._queue, self._allowance_ns, self._waited_ns = wire, queue, allowance_ns, 0
-
-    @property
-    def deadline_ns(self) -> int:
-        """The moment at which the bot's time is up, extended by the delays measured so far."""
-        return self.start_ns + self._allowance_ns + self._wire.held_ns + self._waited_ns
-
-    def is_up(self, at_ns: int) -> bool:
-        """Read the bot's run-queue delay; return whether the bot's time was up at the moment `at_ns`."""
-        if at_ns <= self.deadline_ns:
-            return False
-        self._waited_ns = self._queue.waited_ns(at_ns - self.start_ns - self._wire.held_ns)
-        over_ns = at_ns - self.deadline_ns
-        if over_ns <= 0:
-            return False
-        if self._waited_ns + over_ns > MAX_TURN_NS or not self._queue.is_in_line():
-            return True
-        self._waited_ns += over_ns + POLL_INTERVAL_NS  # until the next poll
-        return False
-
-    def end(self, elapsed_ns: int) -> int:
-        """End the turn and return the part of its time that is not charged to the bot."""
-        lag = min(self._wire.lag_ns + self._wire.held_ns, elapsed_ns)
-        waited = self._queue.waited_ns(elapsed_ns - lag)
-        self._queue.end(waited)
-        return lag + waited
 
 
 def expected_of(spec: BotSpec) -> Overshoot:
