@@ -8,18 +8,16 @@ referee never sends messages that the bot does not support.
 from __future__ import annotations
 
 import random
-import re
 import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from statistics import median
 
-from protocol.capabilities import CLOCKS_OPTION, LEGAL_MOVES_OPTION, RESULT_OPTION, REUSE_OPTION, shorten_movetime
-from protocol.errors import SHOWN, BadLine, ProtocolError
-from protocol.messages import SetOption
+from protocol.capabilities import CLOCKS_OPTION, shorten_movetime
+from protocol.errors import ProtocolError
 from protocol.negotiation import Ineligible
-from protocol.options import OPTION_FORM, OptionDecl, parse_option
-from referee.check import ability
+from protocol.options import OPTION_FORM
+from referee.check import ability, option
 from referee.check.cause import REFUSED, is_late
 from referee.check.examinee import LEGAL, BotUnderTest, Unfit
 from referee.check.report import MOVE_TIMES_MS, NO_ANSWER, CheckReport, CheckStep, find_timing, pace_of
@@ -43,9 +41,6 @@ _NOTED_MS = 1000
 """A longer time to get ready is explained."""
 FIRST_TIMEOUT_MS = MOVE_TIMES_MS[-1]
 """Time for the first answer, for which a bot may load and compile."""
-ARENA_OPTIONS = (CLOCKS_OPTION, RESULT_OPTION, LEGAL_MOVES_OPTION, REUSE_OPTION, "Variant", "Setup", "Family")
-_EASY = ("check", "spin", "combo", "string")
-_COMPLAINT = re.compile(r"error|unknown|unrecogni[sz]ed|invalid|no such", re.IGNORECASE)
 _WALK, _ASK_EVERY = 60, 5
 """Plies of a random game from which positions are taken, and after how many plies the next one is: twelve in all."""
 
@@ -112,7 +107,7 @@ class _Examiner:
         if not move.passed:
             return
         if self.has_settings:
-            yield self._step("setoption", self._setoption, needed=False)
+            yield self._step("setoption", self._set_option, needed=False)
         yield self._step("time for a move", self._time, needed=False)
         yield from self._abilities(*(trial for trial in ABILITIES if trial[0] in ("clocks", "isready again")))
 
@@ -126,8 +121,8 @@ class _Examiner:
     def _all_steps(self) -> Iterator[CheckStep]:
         step, examinee = self._step, self.examinee
         yield (first := step(HANDSHAKE, examinee.shake_hands, advice=_GREETING))
-        if faults := option_faults(first.lines):
-            yield step("options", partial(_report_faults, faults), needed=False, advice=OPTION_FORM)
+        if faults := option.faults(first.lines):
+            yield step("options", partial(option.refuse, faults), needed=False, advice=OPTION_FORM)
         yield step(
             f"announces {self.rulesets[0].rules.family}",
             self._eligible,
@@ -135,7 +130,7 @@ class _Examiner:
         )
         yield step(FIRST_MOVE, self._first_move, advice="answer `go movetime MS` with `bestmove M`")
         yield step(
-            "setoption", self._setoption, needed=False, advice="take `setoption name N value V` for your options"
+            "setoption", self._set_option, needed=False, advice="take `setoption name N value V` for your options"
         )
         yield step("time for a move", self._time, advice="answer `go movetime MS` before its time is up")
         legal = LEGAL
@@ -308,39 +303,8 @@ class _Examiner:
         known_ms = int(self.examinee.spec.capabilities.get("fit_from_ms", 0))
         return (known_ms, *(ms for ms in _FIRST_MOVE_MS if ms > known_ms)) if known_ms else _FIRST_MOVE_MS
 
-    def _setoption(self) -> str:
-        """Set an option to its default by `setoption name N value V`, or by `setoption N V` if the bot complains."""
-        usable = [option for option in self.examinee.bot.session.options.values() if _harmless(option)]
-        if not usable:
-            return "no option to set"
-        phase = self.rulesets[0].rules.phase
-        ours = (*ARENA_OPTIONS, phase.announced_by if phase else "")
-        # An option of the bot itself if it has one, of the simplest type: the arena sets its own options anyway.
-        option = min(usable, key=lambda option: (option.name in ours, _EASY.index(option.type)))
-        setting = SetOption(option.name, option.default)
-        problem = self._complaint(setting)
-        if problem is None:
-            return f"takes `{setting}`"
-        self.examinee.restart(setoption="bare")
-        self.examinee.prepare()
-        if self._complaint(setting) is None:
-            return f"takes `{setting.bare()}` only ({problem})"
-        self.examinee.restart(setoption="standard")
-        self.examinee.prepare()
-        raise Unfit(f"accepts neither `{setting}` nor `{setting.bare()}`: {problem}")
-
-    def _complaint(self, setting: SetOption) -> str | None:
-        """Set an option, send `go` and return the bot's complaint; None if it answers without one."""
-        bot = self.examinee.bot
-        lines = bot.wire.transcript = [] if bot.wire.transcript is None else bot.wire.transcript
-        before = len(lines)
-        try:
-            bot.tell(setting)
-            self.examinee.ask(f"movetime {self.answered_ms}", self.first_timeout_ms)
-        except BotError as error:
-            return error.detail
-        said = (line for line in lines[before:] if line.startswith("< ") and not line.startswith("< bestmove"))
-        return next((line[2:] for line in said if _COMPLAINT.search(line)), None)
+    def _set_option(self) -> str:
+        return option.set_default(self.examinee, self.answered_ms, self.first_timeout_ms)
 
     def _time(self) -> str:
         """Find the shortest move time that the bot keeps, and its overshoot."""
@@ -432,34 +396,6 @@ class _Examiner:
                 )
             examinee.learn(fit_from_ms=timing.fit_from_ms)
         examinee.learn(overshoot_ms=timing.overshoot_ms)
-
-
-def option_faults(lines: Sequence[str]) -> list[str]:
-    """Return what is wrong with each option line of a handshake, as far as it is not read as it was meant."""
-    faults, names = [], set[str]()
-    for line in lines:
-        if not line.startswith("< option"):
-            continue
-        try:
-            option = parse_option(line[2:])
-        except BadLine as error:
-            faults.append(f"`{line[2:][:SHOWN]}` is left out: {error.problem}")
-            continue
-        if option.type == "combo" and not option.values:
-            faults.append(f"`{line[2:][:SHOWN]}`: a combo without values (var V)")
-        elif option.name in names:
-            faults.append(f"`{line[2:][:SHOWN]}` is left out: announced twice")
-        names.add(option.name)
-    return faults
-
-
-def _report_faults(faults: Sequence[str]) -> str:
-    raise Unfit("; ".join(faults))
-
-
-def _harmless(option: OptionDecl) -> bool:
-    """Return whether the option can be set to its default without any effect."""
-    return bool(option.default) and option.type in _EASY and "file" not in option.name.lower()
 
 
 def check(
