@@ -11,7 +11,8 @@ from contextlib import suppress
 from aiohttp import web
 
 from arena.api import connection, handle, openapi, routes
-from arena.config import Settings, read_settings
+from arena.config import Settings
+from arena.config_file import read_settings
 from arena.errors import StoreError
 from arena.events.bus import Bus, EventBus
 from arena.events.live import Live

@@ -1,42 +1,25 @@
-"""Settings of a server, read from the command line, `ARENA_…` variables and `arena.toml`.
-
-The first source that sets a value wins, in that order. The file is `arena.toml` in the data folder, or the file named
-by `--config` or `ARENA_CONFIG`. Its keys are the fields of `Settings`.
-"""
+"""Settings of a server, from the command line, `ARENA_…` variables or `arena.toml`: the first that sets one wins."""
 
 from __future__ import annotations
 
 import ipaddress
-import json
-import os
 import shlex
 from pathlib import Path
 from typing import Any, Literal, Self
 from urllib.parse import urlsplit
 
-from pydantic import Field, PrivateAttr, ValidationError, ValidationInfo, field_validator, model_validator
-from pydantic.fields import FieldInfo
+from pydantic import Field, PrivateAttr, ValidationInfo, field_validator, model_validator
 from pydantic_settings import (
     BaseSettings,
     InitSettingsSource,
     PydanticBaseSettingsSource,
     SettingsConfigDict,
-    SettingsError,
 )
 
 from arena.events.mqtt.url import BrokerUrl
 from arena.mail import MailServer, is_mail_address
-from referee import toml
-from referee.bot.input_file import refuse_special
-from referee.errors import ArenaError, Exit
-from referee.validation import misfits
 
 PREFIX = "ARENA_"
-FILE = "arena.toml"
-
-
-class ConfigError(ArenaError, ValueError):
-    """An invalid setting; the message names it and its source."""
 
 
 class Settings(BaseSettings):
@@ -456,89 +439,20 @@ class Settings(BaseSettings):
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """Return the sources in order: command line, environment, file."""
-        # The table of the file comes from `read_settings`, as the file is chosen at run time.
+        # The table of the file comes from `combined`, as the file is chosen at run time.
         assert isinstance(init_settings, InitSettingsSource)
         given = dict(init_settings.init_kwargs)
         file: dict[str, Any] = given.pop("__file__", {})
-        return (
-            InitSettingsSource(settings_cls, given),
-            env_settings,
-            InitSettingsSource(settings_cls, file),
-        )
+        return InitSettingsSource(settings_cls, given), env_settings, InitSettingsSource(settings_cls, file)
 
-
-def read_settings(config: Path | None = None, **given: Any) -> Settings:
-    """Return the settings; `given` are the values of the command line (None: not given). Raises ConfigError.
-
-    A file named explicitly must exist; `arena.toml` in the data folder is optional.
-    """
-    chosen = {name: value for name, value in given.items() if value is not None}
-    named = named_file(config)
-    folder = Path(chosen.get("data") or os.environ.get(f"{PREFIX}DATA") or "data").expanduser()
-    file = named or folder / FILE
-    table: dict[str, Any] = {}
-    if named or file.exists():
-        table = _read(file)
-    try:
-        settings = Settings(**{**chosen, "__file__": table})
-        settings._named_file = named
+    @classmethod
+    def combined(cls, given: dict[str, Any], table: dict[str, Any], named_file: Path | None) -> Self:
+        """Return the settings of the command line, the environment and the table of a file. Raises ValidationError."""
+        settings = cls(**{**given, "__file__": table})
+        settings._named_file = named_file
         return settings
-    except ValidationError as error:
-        problems = []
-        for fault in misfits(error, Settings):
-            name = fault.field.partition(".")[0] or "settings"
-            place = _place(name, chosen, file if name in table else None)
-            problems.append((f"{place}: {fault.problem.replace('unknown key', 'unknown setting')}", fault.hint))
-        *others, (problem, hint) = problems
-        before = "".join(f"{problem}; {hint}; " if hint else f"{problem}; " for problem, hint in others)
-        raise ConfigError(before + problem, hint=hint) from None
-    except SettingsError as error:
-        field = str(error).partition('"')[2].partition('"')[0]
-        raise ConfigError(f"environment: {field} is not valid JSON", hint="write lists and tables as JSON") from None
-
-
-def named_file(config: Path | None) -> Path | None:
-    """Return the settings file named by `--config` or the environment; None for `arena.toml` in the data folder."""
-    variable = os.environ.get(f"{PREFIX}CONFIG")
-    return config or (Path(variable) if variable else None)
-
-
-def _read(file: Path) -> dict[str, Any]:
-    try:
-        refuse_special(file)
-        return toml.read(file.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        wrong = ConfigError(f"{file}: cannot be read: no such file", hint="check the path")
-        wrong.own_exit = Exit.NOT_FOUND
-        raise wrong from None
-    except OSError as error:
-        raise ConfigError(f"{file}: cannot be read: {error.strerror}", hint="name another file") from None
-    except UnicodeDecodeError:
-        raise ConfigError(f"{file}: not UTF-8 text", hint="check that it is the right file") from None
-    except toml.TomlError as error:
-        raise ConfigError(f"{file}: {error}", hint="fix the TOML syntax") from None
 
 
 def _address(text: str) -> tuple[str, int] | None:
     host, _, port = text.rpartition(":")
     return (host.strip("[]") or "127.0.0.1", int(port)) if text else None
-
-
-def _place(name: str, chosen: dict[str, Any], file: Path | None) -> str:
-    if name in chosen:
-        return f"--{name.replace('_', '-')}"
-    variable = f"{PREFIX}{name.upper()}"
-    return variable if variable in os.environ else f"{file}: {name}" if file else name
-
-
-def template() -> str:
-    """Return a commented `arena.toml` with every setting at its default."""
-    parts = [f"# Settings of the arena. Each can also be set as {PREFIX}NAME in the environment, which wins.\n"]
-    for name, field in Settings.model_fields.items():
-        parts.append(f"# {field.description}\n# {name} = {_toml(field)}\n")
-    return "\n".join(parts)
-
-
-def _toml(field: FieldInfo) -> str:
-    # Every default is written alike in JSON and in TOML.
-    return json.dumps(field.get_default(call_default_factory=True), default=str)

@@ -6,7 +6,7 @@ The core alone passes its tests: `ARENA_DISABLED_FEATURES='["all"]' pytest --ign
 from __future__ import annotations
 
 from arena import feature
-from arena.config import read_settings
+from arena.config_file import read_settings
 
 DISABLED = tuple(read_settings(None).disabled_features)
 """The setting of the environment, for what takes one: `table(DISABLED)` are the routes of the JSON interface."""

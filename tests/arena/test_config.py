@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from arena.config import ConfigError, Settings, read_settings, template
+from arena.config import Settings
+from arena.config_file import ConfigError, read_settings, template
 
 
 @pytest.fixture(autouse=True)

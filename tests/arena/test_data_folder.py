@@ -14,7 +14,7 @@ import pytest
 
 from arena import data_folder
 from arena.__main__ import main
-from arena.config import read_settings
+from arena.config_file import read_settings
 from arena.data_folder import exposed, make_file, make_folder
 from arena.submission.bundle_store import BundleStore
 from referee.game.spec import BotSpec, GameSpec, PlannedGame

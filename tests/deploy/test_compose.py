@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from arena.config import read_settings
+from arena.config_file import read_settings
 from tests.deploy.sources import DEPLOY, compose
 
 SERVICES: dict[str, dict[str, Any]] = compose()["services"]

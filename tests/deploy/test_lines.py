@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from arena.cli.terminal.parser import build, find
-from arena.config import PREFIX, Settings, read_settings
+from arena.config import PREFIX, Settings
+from arena.config_file import read_settings
 from tests.deploy.sources import DEPLOY, ROOT, command_lines, compose, documents
 from tests.with_features import commands_off
 

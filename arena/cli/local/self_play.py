@@ -164,7 +164,7 @@ def cluster_executor(address: str) -> Iterator[tuple[Executor, Callable[[], int]
     CommandError.
     """
     from arena.cluster.spool import Spool
-    from arena.config import read_settings
+    from arena.config_file import read_settings
     from arena.coordinator.executors import open_executor, slots_of
     from arena.events.bus import Bus
 

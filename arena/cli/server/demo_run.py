@@ -132,7 +132,7 @@ CUP = "Sunday cup"
 def play_and_show(names: Sequence[str], arguments: DemoArguments) -> int:
     """Compile and play these families, print the results, serve pages."""
     from arena import log
-    from arena.config import read_settings
+    from arena.config_file import read_settings
 
     # It is embedded, whatever the settings of the environment say.
     settings = read_settings(data=arguments.data).model_copy(

@@ -27,7 +27,7 @@ def run(arguments: InitArguments) -> int:
     """Create what is missing. Password and token of the first administrator are printed once, and stored only as
     hashes.
     """
-    from arena.config import FILE, named_file
+    from arena.config_file import FILE, named_file
     from arena.data_folder import make_folder
     from arena.services.arena import Arena
     from arena.services.user import TOKEN_DAYS
@@ -78,7 +78,7 @@ def run(arguments: InitArguments) -> int:
 
 
 def _write_settings(file: Path) -> bool:
-    from arena.config import template
+    from arena.config_file import template
 
     try:
         with open(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as target:

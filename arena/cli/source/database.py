@@ -31,7 +31,7 @@ class SettingsArguments:
 
     def read(self, **more: Any) -> Settings:
         """Return the settings that the arguments choose; `more` are others that were given. Raises ConfigError."""
-        from arena.config import read_settings
+        from arena.config_file import read_settings
 
         return read_settings(self.config, data=self.data, **more)
 

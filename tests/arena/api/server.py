@@ -15,7 +15,8 @@ from typing import Any, TypeVar
 import structlog
 
 from arena.app import build, context_of
-from arena.config import Settings, read_settings
+from arena.config import Settings
+from arena.config_file import read_settings
 from arena.credentials import digest_of, new_token
 from arena.http.rate_limit import Rate, RateLimiter
 from arena.http.request_context import WebContext

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from arena.cluster.spool import Spool
-from arena.config import Settings, read_settings
+from arena.config import Settings
+from arena.config_file import read_settings
 from arena.coordinator.background import Conditions, OutageLog
 from arena.coordinator.human_games import HumanGames
 from arena.coordinator.leadership import LEASE

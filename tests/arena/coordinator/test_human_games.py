@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import update
 
-from arena.config import read_settings
+from arena.config_file import read_settings
 from arena.coordinator import human_games
 from arena.documents.human_game import DecisionRequest, DrawOfferResponse, PlayRequest
 from arena.errors import BadValueError, ConflictError, ForbiddenError, QuotaError

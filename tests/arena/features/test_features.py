@@ -20,7 +20,8 @@ from arena.api import routes as api
 from arena.cli.terminal import commands
 from arena.cli.terminal.parser import build
 from arena.cli.terminal.run import run
-from arena.config import Settings, read_settings
+from arena.config import Settings
+from arena.config_file import read_settings
 from arena.coordinator import assembly
 from arena.coordinator.coordinator import CoordinatorParts
 from arena.events.bus import Bus
@@ -240,7 +241,7 @@ import json, sys
 from contextlib import closing
 from pathlib import Path
 from arena.__main__ import main
-from arena.config import read_settings
+from arena.config_file import read_settings
 from arena.store import Store
 from arena.store.base import schema
 from tests.arena.api.server import Server

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.config import read_settings
+from arena.config_file import read_settings
 from arena.errors import StoreUnavailableError
 from arena.http.problem import Problem
 from arena.http.rate_limit import BatchCounter, BoundedQueue, ConcurrencyLimiter, Rate, RateLimiter, SharedRateLimiter

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.config import read_settings
+from arena.config_file import read_settings
 from arena.credentials import scopes_of
 from arena.documents.account import Identity
 from arena.services import Arena

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from arena.collections.following import follow, rebuild
-from arena.config import read_settings
+from arena.config_file import read_settings
 from arena.documents.archive import HERE, MAX_COUNTED, ExplorerQuery, ExplorerResponse, PlayedFigures
 from arena.errors import BadValueError
 from arena.services import Arena, explorer

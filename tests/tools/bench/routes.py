@@ -19,7 +19,7 @@ from contextlib import closing
 from pathlib import Path
 
 from arena.app import build, context_of
-from arena.config import read_settings
+from arena.config_file import read_settings
 from arena.events.bus import Bus
 from arena.store import Store
 from tests.tools.bench.figure import Figure

@@ -27,7 +27,7 @@ from aiohttp import web
 
 from arena import log
 from arena.app import build, context_of, prepare
-from arena.config import read_settings
+from arena.config_file import read_settings
 from arena.events.bus import Bus
 from arena.events.messages import GameMoved, GameStarted
 from arena.http.rate_limit import ConcurrencyLimiter, Rate, RateLimiter

@@ -11,7 +11,7 @@ import pytest
 from arena.cli.server import doctor, machine_checks
 from arena.cli.terminal.exit import Exit
 from arena.cluster.spool import Spool
-from arena.config import read_settings
+from arena.config_file import read_settings
 from arena.errors import StorageError
 from arena.feature import installed
 from arena.store import Store

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.config import ConfigError, read_settings
+from arena.config_file import ConfigError, read_settings
 from arena.events.mqtt.url import BrokerUrl
 
 
