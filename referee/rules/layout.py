@@ -1,4 +1,4 @@
-"""What a family shows of a position and of a move: cells, pieces, marks and effects, for every kind of drawing."""
+"""Drawings of a position and of a move, for every kind of display: cells, pieces, marks and effects."""
 
 from __future__ import annotations
 
